@@ -3,6 +3,7 @@ import { reportErrors } from './app/commands/report-errors.ts'
 import { restoreDoneSteps } from './app/done-steps.ts'
 import {
   ALL_COMMANDS,
+  COMPARE_VIEW_TYPE,
   type CommandHandlers,
   ContextKey,
   HISTORY_TAB_TYPE,
@@ -13,7 +14,15 @@ import {
   ViewId,
 } from './app/ids.ts'
 import { asPreview } from './app/page-preview.ts'
-import { HAS_COMMENTS, previewFiles, SHOWN_PAGE, TABS, viewStore } from './app/storage/stores.ts'
+import {
+  HAS_AGENTS,
+  HAS_COMMENTS,
+  previewFiles,
+  SHOWN_PAGE,
+  TABS,
+  viewStore,
+  type WindowStorage,
+} from './app/storage/stores.ts'
 import type { Preview } from './bridge/preview.ts'
 import { DisposableStore } from './common/disposable.ts'
 import type { Logger } from './common/logger.ts'
@@ -23,8 +32,10 @@ import type { SessionReference } from './sessions/open-session.ts'
 import { BaseFiles } from './workbench/changes/base-files.ts'
 import { createCommentController } from './workbench/comments/comment-controller.ts'
 import { registerChatTools } from './workbench/tools/chat-provider.ts'
+import { startTerminalAgents } from './workbench/tools/start-terminal-agents.ts'
 import {
   AGENTS_PAGE,
+  COMPARE_PAGE,
   CONVERSATION_PAGE,
   HISTORY_PAGE,
   MCP_PAGE,
@@ -54,6 +65,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(own)
   const log = own.add(vscode.window.createOutputChannel('Parley', { log: true }))
 
+  const storage = windowStorage(context)
   const commentController = createCommentController(own)
   loading = undefined
   const services = () => {
@@ -87,22 +99,24 @@ export function activate(context: vscode.ExtensionContext): void {
   )
   const setContext = (key: string, value: unknown) => vscode.commands.executeCommand('setContext', key, value)
   setContext(ContextKey.isActive, true)
-  restoreDoneSteps(windowStorage(context).global, setContext)
-  if (viewStore(windowStorage(context), log).get(HAS_COMMENTS)) void services()
+  restoreDoneSteps(storage.global, setContext)
+  const shown = viewStore(storage, log)
+  if (shown.get(HAS_COMMENTS) || shown.get(HAS_AGENTS)) void reportErrors(dialogs, 'start', log, services)
   own.add(
     vscode.window.registerUriHandler({
       handleUri: ({ path, query }) => vscode.commands.executeCommand(HiddenCommandId.openLink, path, query),
     }),
   )
   own.add(registerCommands(log, async () => (await services()).commands))
-  const { version } = context.extension.packageJSON as { version: string }
-  own.add(registerChatTools(version, async () => (await services()).chatTools))
+  own.add(registerChatTools(context.extension.packageJSON.version, async () => (await services()).chatTools))
+  const terminalAgents = async () => (await services()).terminalAgents()
+  own.add(startTerminalAgents(() => reportErrors(dialogs, 'start', log, terminalAgents)))
   own.add(
     vscode.window.registerWebviewViewProvider(
       ViewId.conversation,
       {
         async resolveWebviewView(view) {
-          const page = openPage(view, CONVERSATION_PAGE, previewOfSideBar(context, log))
+          const page = openPage(view, CONVERSATION_PAGE, previewOfSideBar(storage, log))
           const { showSideBar } = await services()
           if (!page.isDisposed) showSideBar(view, page)
         },
@@ -122,11 +136,15 @@ export function activate(context: vscode.ExtensionContext): void {
       }),
     )
   restoreTabs(TAB_VIEW_TYPE, (panel, state) =>
-    openPage(panel, CONVERSATION_PAGE, previewOfTab(context, log, state)),
+    openPage(panel, CONVERSATION_PAGE, previewOfTab(storage, log, state)),
   )
-  restoreTabs(HISTORY_TAB_TYPE, panel => openPage(panel, HISTORY_PAGE()))
-  restoreTabs(MANAGE_AGENTS_VIEW_TYPE, panel => openPage(panel, AGENTS_PAGE()))
-  restoreTabs(MCP_SERVERS_VIEW_TYPE, panel => openPage(panel, MCP_PAGE()))
+  const pages = [
+    [HISTORY_TAB_TYPE, HISTORY_PAGE],
+    [MANAGE_AGENTS_VIEW_TYPE, AGENTS_PAGE],
+    [MCP_SERVERS_VIEW_TYPE, MCP_PAGE],
+    [COMPARE_VIEW_TYPE, COMPARE_PAGE],
+  ] as const
+  for (const [type, page] of pages) restoreTabs(type, panel => openPage(panel, page()))
 }
 
 /** Registers every command. The handlers are loaded by the first command that runs; they report their own errors. */
@@ -145,26 +163,23 @@ export async function deactivate(): Promise<void> {
 }
 
 /** What the side bar shows until its page's script shows the saved conversation. */
-function previewOfSideBar(context: vscode.ExtensionContext, log: Logger): Preview | undefined {
-  const storage = windowStorage(context)
+function previewOfSideBar(storage: WindowStorage, log: Logger): Preview | undefined {
   if (viewStore(storage, log).get(SHOWN_PAGE) === 'history') return undefined
-  return savedPreview(context, log, storage.workspace.get(LAST_SESSION))
+  return savedPreview(storage, log, storage.workspace.get(LAST_SESSION))
 }
 
 /** The same for a tab. `state`: the page's stored state, unchecked. */
-function previewOfTab(context: vscode.ExtensionContext, log: Logger, state: unknown): Preview | undefined {
-  const tabs = context.workspaceState.get<Record<string, SessionReference>>(TABS) ?? {}
-  return savedPreview(context, log, tabs[String((state as { key?: unknown } | undefined)?.key)])
+function previewOfTab(storage: WindowStorage, log: Logger, state: unknown): Preview | undefined {
+  const tabs = storage.workspace.get<Record<string, SessionReference>>(TABS) ?? {}
+  return savedPreview(storage, log, tabs[String((state as { key?: unknown } | undefined)?.key)])
 }
 
 /** Only for a session that this window restores. */
 function savedPreview(
-  context: vscode.ExtensionContext,
+  storage: WindowStorage,
   log: Logger,
   session: SessionReference | undefined,
 ): Preview | undefined {
   if (!session || !vscode.workspace.isTrusted) return undefined
-  return asPreview(
-    previewFiles(windowStorage(context), log).get(sessionKey(session.agentId, session.sessionId)),
-  )
+  return asPreview(previewFiles(storage, log).get(sessionKey(session.agentId, session.sessionId)))
 }

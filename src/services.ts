@@ -1,8 +1,12 @@
+import * as l10n from '@vscode/l10n'
 import { createAppServices } from './app/app-services.ts'
 import { appCommands } from './app/commands/app-commands.ts'
 import { reportErrors } from './app/commands/report-errors.ts'
 import { titleBarCommands } from './app/commands/session-commands.ts'
 import type { CommandHandlers } from './app/ids.ts'
+import { loadOnce } from './common/async.ts'
+import { DisposableStore } from './common/disposable.ts'
+import { messageOf } from './common/errors.ts'
 import { configureTexts, createPlatform, type PlatformOptions } from './workbench/platform.ts'
 import { createViewEntries } from './workbench/webviews/view-entries.ts'
 import { createWorkbenchServices } from './workbench/workbench-services.ts'
@@ -24,6 +28,17 @@ export function createServices(options: PlatformOptions) {
   const handlers = { ...appCommands(platform, app), ...shown.commands }
   const { sideBar, surfaces, tabs, tracker } = app
   const all: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
+  const terminalAgents = loadOnce(async () => {
+    const created = own.add(new DisposableStore())
+    try {
+      const { createTerminalAgents } = await import('./workbench/tools/terminal-agents.ts')
+      await createTerminalAgents(options.context, platform, created)
+    } catch (error) {
+      own.release(created)
+      const names = 'Claude Code, Gemini CLI'
+      throw new Error(l10n.t("{0} in terminals can't use the editor: {1}", names, messageOf(error)))
+    }
+  })
   const commands = Object.fromEntries(
     Object.entries(all).map(([id, run]) => [
       id,
@@ -35,6 +50,8 @@ export function createServices(options: PlatformOptions) {
     ...createViewEntries(app, options.context.extensionUri),
     commands,
     chatTools: app.chatTools,
+    /** Starts what agents in terminals use, which then follows the settings by itself. */
+    terminalAgents,
     /** Tracks agents' changes of this window's files. */
     tracker,
     /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */

@@ -12,6 +12,7 @@ import {
 import { Connection, type ConnectionHandlers, UnreadAnswersError } from './connection.ts'
 import { AgentProcess, Tail } from './transport/agent-process.ts'
 import type { HostedAgentState } from './transport/host/hosted-agent-state.ts'
+import { hostExited } from './transport/host/hosted-process.ts'
 import { LineTooLongError } from './transport/line-splitter.ts'
 import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
@@ -128,10 +129,12 @@ export class AgentLink implements Disposable {
       },
       keep: times => hosted.keep(times),
       confirm: number => hosted.confirm(number),
+      commandsOf: sessionId => hosted.commandsOf(sessionId),
       note: (sessionId, note) => hosted.note(sessionId, note),
-      leave: () => {
+      serve: port => hosted.serve(port),
+      leave: async () => {
         writer.flush()
-        return hosted.detach()
+        return promptedSessions(await hosted.detach())
       },
       onDidLose: hosted.onDidLose,
     }
@@ -181,8 +184,10 @@ export class AgentLink implements Disposable {
     const { exitCode, signal } = await this.#process.exited
     await this.#begun.promise
     await this.#outputRead()
+    const isHostGone = signal === null && exitCode === null
     const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode}`
-    await this.#end({ reason: 'exited', exitCode, signal, message: `The agent ${how}.` })
+    const message = isHostGone ? hostExited() : `The agent ${how}.`
+    await this.#end({ reason: 'exited', exitCode, signal, message })
   }
 
   /**
@@ -212,9 +217,20 @@ export class AgentLink implements Disposable {
     this.#ending = true
     this.#exit = exit
     this.connection.end(new AgentClosedError(exit))
+    // nothing more is read
+    this.#outputEnd.resolve()
     this.#onDidClose.fire(exit)
     this.#onDidClose.dispose()
   }
+}
+
+/** The sessions with a prompt among these messages. */
+function promptedSessions(lines: string): string[] {
+  return lines.split('\n').flatMap(line => {
+    if (!line.includes('"session/prompt"')) return []
+    const { method, params } = JSON.parse(line) as { method?: string; params?: { sessionId?: string } }
+    return method === 'session/prompt' && params?.sessionId !== undefined ? [params.sessionId] : []
+  })
 }
 
 /**

@@ -152,7 +152,8 @@ export interface Agent extends Disposable {
 }
 
 /** An agent whose process is in the agent host. */
-export interface HostedAgent extends Pick<HostedLink, 'id' | 'isKept' | 'keep' | 'confirm' | 'onDidLose'> {
+export interface HostedAgent
+  extends Pick<HostedLink, 'id' | 'isKept' | 'keep' | 'confirm' | 'commandsOf' | 'serve' | 'onDidLose'> {
   /**
    * The number of the last frame from the agent that arrived. Frames are counted from the agent's start, whichever window
    * reads them.
@@ -164,9 +165,10 @@ export interface HostedAgent extends Pick<HostedLink, 'id' | 'isKept' | 'keep' |
   note(sessionId: string, note: SessionNote | undefined): void
   /**
    * Leaves it to the next window. What was sent before reaches it; nothing is sent or received anymore, and the connection ends.
-   * Resolves when another window can attach.
+   * Resolves when another window can attach. If one has attached already, resolves to the ids of the sessions whose last prompt
+   * the agent didn't get.
    */
-  leave(): Promise<void>
+  leave(): Promise<string[]>
 }
 
 /** What a window tells the next one about a session, beside the conversation that it stores. */
@@ -175,6 +177,21 @@ export interface SessionNote {
   commands: Command[]
   /** The user stopped the turn, so queued prompts wait. */
   isPaused: boolean
+  /** Absent if the session has none. */
+  server?: KeptServer | undefined
+}
+
+/**
+ * Where a session's agent reaches the MCP server of its window. The next window serves the same, so it's told in the host's memory
+ * alone: whoever knows it can use the server.
+ */
+export interface KeptServer {
+  name: string
+  port: number
+  path: string
+  token: string
+  /** of data in its answers, which the agent was told when it connected */
+  mark: string
 }
 
 /** An agent that an earlier window started. */
@@ -270,6 +287,15 @@ export class AgentStartError extends Error {
   constructor(failure: AgentStartFailure, message: string) {
     super(message)
     this.failure = failure
+  }
+}
+
+/** An agent that another window started isn't there anymore. */
+export class AgentGoneError extends Error {
+  override readonly name = 'AgentGoneError'
+
+  constructor() {
+    super('The agent ended meanwhile, or another window has it.')
   }
 }
 

@@ -618,6 +618,8 @@ export interface AgentCapabilities {
   systemPrompt?: { override: boolean }
   /** A fork can end at a message; an extension, see `wire/fork-point.ts`. */
   forkAtMessage?: boolean
+  /** Names of tools that it keeps from its model, whichever MCP server has them; see `wire/initialize.ts`. */
+  hiddenTools?: readonly string[]
   /** A prompt can be added to the running turn; an extension, see `wire/steering.ts`. */
   steering?: boolean
 }

@@ -50,6 +50,34 @@ const MAX_LAST_WORD = 1024
 /** `… (2250020)` */
 const MAX_LENGTH_NOTE = 20
 
+/** How a line ends whose value is in the lines below: also YAML's `|`, `>-`, tags, anchors and comments, or an open bracket. */
+const LINE_END =
+  /[*_`]{0,3}[ \t]{0,8}(?:[!&][^\s]{0,64}(?:[ \t]{1,8}|(?=[\r\n]))){0,2}(?:[|>][-+\d]{0,2}|([{[(]))?[ \t]{0,8}(#[^\r\n]{0,256})?(?=[\r\n])/y
+/** What precedes a line's text: a line number, and (group 1) its indentation and the marks of a list, diff or quotation. */
+const LEAD = /(?:[ \t]{0,16}\d{1,7}(?:→|\t|: ?|\| ?))?([ \t+>*-]*)/y
+/** What may precede a name that starts its line. */
+const NAME_LEAD = /^[{[(]?[ \t]{0,8}[*_]{0,3}["'`]?$/
+const CODE_FENCE = /^(```|~~~)[\w-]{0,32}$/
+/** A longer word below a name isn't taken for its value, unless it's indented or quoted. Characters. */
+const MAX_WORD_BELOW = 4096
+const QUOTED_LINE = /^(["'`])(?!\1)(.+)\1[,;)}\]]{0,8}$/
+/** A line's only word, unless it's the next name or only signs. */
+const WORD = /^(?=.*[\p{L}\d])[^\s]+(?<!:)$/u
+/** One that isn't a word of a language. */
+const SECRET_WORD = /^(?![A-Za-z]?[a-z]{0,10}$)(?=.*[\p{L}\d])[^\s]{6,}(?<![.:,;!?])$/u
+/** What a sentence that ends with such a name is about: a path, an address or a place in a file. */
+const PLACE = /^(?:[a-z]{2,10}:\/\/|~?\.{0,2}\/[\w.-]+\/)|:\d{1,7}$/i
+/** A line that only counts, names a simple type, closes a bracket, or is a sentence in a list; and how a function is shown. */
+const COUNT = /^(?:["']?[\w.-]{1,64}["']?\??\s{0,8}[:=]\s{0,8})?\d{1,9}(?:\.\d{1,9})?[,;]?[)}\]]{0,4}[,;]?$/
+const TYPE = /^[\w]{1,64}\??: (?:string|number|boolean|unknown|null|undefined)(?:\[\])?[,;]?$/
+const CLOSING = /^[)}\]]{1,4}[,;]?$/
+const PROSE_ITEM = /^\p{Lu}[\p{L}.,]{0,64} [\p{L} .,()’]{1,512}$/u
+const CALL = /^(?:\w{1,16} )?[\w.]{1,64}\(.{0,1024}\)/
+const HEADER_NAME = /(?:authorization|cookie)$/i
+const AUTH_NAME = /auth$/i
+/** In a shell, the next line belongs to this one. */
+const CONTINUATION = /\\\r?\n[ \t]{0,64}/y
+
 export function isSecretKey(key: string): boolean {
   const end = key.slice(-MAX_NAME).replace(/[-_]?v?\d{1,3}$/, '')
   return SECRET_KEY.test(end) || SECRET_CAMEL_KEY.test(end)
@@ -96,9 +124,10 @@ interface Range {
 
 /** The secret after the sign at `at`, if its name says that it is one. */
 function secretAt(text: string, at: number): Range | undefined {
-  const { name, before, isSpaced } = nameBefore(text, at)
+  const { name, before, isSpaced, start } = nameBefore(text, at)
   if (name === '') return
-  const isAssignment = text[at] === '='
+  if (text[at] === ':' && text[at + 1] === '=') return
+  const isAssignment = text[at] === '=' && text[at - 1] !== ':'
   const isParameter = isAssignment && (before === '?' || before === '&' || before === '#')
   const isSecret =
     isSecretKey(name) ||
@@ -107,28 +136,182 @@ function secretAt(text: string, at: number): Range | undefined {
   if (!isSecret) return
   let from = at + 1
   while (from < text.length && from - at <= MAX_SPACES && isBlank(text, from)) from++
-  const range = valueAt(text, from, isParameter, isAssignment && !isSpaced && from === at + 1, before)
+  from = afterContinuation(text, from)
+  const below = valueBelow(text, start, from, name, isAssignment)
+  const range =
+    below ?? valueAt(text, from, isParameter, isAssignment && !isSpaced && from === at + 1, before)
+  if (!below && !isAssignment && HEADER_NAME.test(name)) range.to = headerEnd(text, range.to)
   const value = text.slice(range.from, Math.min(range.to, range.from + 16)).trim()
   if (value === '' || (/^\d{1,9}$/.test(value) && !isPasswordKey(name))) return
   return range
 }
 
 /** The name that ends before a sign, and the character before the name. */
-function nameBefore(text: string, at: number): { name: string; before: string; isSpaced: boolean } {
-  let end = at
+function nameBefore(
+  text: string,
+  at: number,
+): { name: string; before: string; isSpaced: boolean; start: number } {
+  let end = text[at] === '=' && text[at - 1] === ':' ? at - 1 : at
   while (end > 0 && at - end < MAX_SPACES && isBlank(text, end - 1)) end--
   const isSpaced = end < at
   if (isQuote(text[end - 1])) end--
   while (text[end - 1] === '\\' && at - end < 2 * MAX_SPACES) end--
   let start = end
   while (start > 0 && end - start < MAX_NAME && isNamePart(text, start - 1)) start--
-  return { name: text.slice(start, end), before: text[start - 1] ?? '', isSpaced }
+  return { name: text.slice(start, end), before: text[start - 1] ?? '', isSpaced, start }
+}
+
+/**
+ * The value in the lines below a name whose line ends at its sign, in YAML, pretty-printed JSON, code, headers or prose. Each line
+ * has at most one such sign, and is read at most a few times.
+ */
+function valueBelow(
+  text: string,
+  start: number,
+  from: number,
+  name: string,
+  isAssignment: boolean,
+): Range | undefined {
+  LINE_END.lastIndex = from
+  const ending = LINE_END.exec(text)
+  if (!ending) return
+  const lineEnd = LINE_END.lastIndex
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1
+  const lead = leadOf(text, lineStart)
+  const isQuotedName = isQuote(text[start - 1])
+  const isFirst = lead.to <= start && start - lead.to < 16 && NAME_LEAD.test(text.slice(lead.to, start))
+  const [, bracket, comment] = ending
+  const column = lead.width + (isFirst ? start - lead.to - Number(isQuotedName) : 0)
+  const block =
+    (isFirst || bracket) && !isAssignment && blockBelow(text, lineEnd, column, name, bracket !== undefined)
+  if (block === 'harmless') return { from, to: from }
+  const range =
+    (bracket && listBelow(text, lineEnd)) ||
+    (isQuotedName && !bracket && wordBelow(text, lineEnd, true, -1, true)) ||
+    block ||
+    wordBelow(text, lineEnd, isFirst, isAssignment ? lead.width : -1, isAssignment)
+  // in another language than YAML, what looks like a comment may be the value
+  return range && (comment === undefined ? range : { from, to: range.to })
+}
+
+/** The quoted lines in a bracket, indented or not. */
+function listBelow(text: string, lineEnd: number): Range | undefined {
+  let range: Range | undefined
+  for (let line = nextLine(text, lineEnd); line < text.length; ) {
+    const { to: from } = leadOf(text, line)
+    const end = endOf(text, from, /[\r\n]/g)
+    const quoted = QUOTED_LINE.exec(text.slice(from, end).trimEnd())
+    if (!quoted) break
+    range = { from: range?.from ?? from + 1, to: from + 1 + quoted[2]!.length }
+    line = nextLine(text, end)
+  }
+  return range
+}
+
+/** The end of a header that goes on in indented lines. */
+function headerEnd(text: string, end: number): number {
+  let to = end
+  while (to < text.length && ',;'.includes(text[to - 1]!)) {
+    const line = nextLine(text, to)
+    if (!/[\r\n]/.test(text[to]!) || !isBlank(text, line)) break
+    to = endOf(text, line, /[\r\n]/g)
+  }
+  return to
+}
+
+/** The lines that are indented more than a name; `harmless`: they only look like values. */
+function blockBelow(
+  text: string,
+  lineEnd: number,
+  column: number,
+  name: string,
+  isOpen: boolean,
+): Range | 'harmless' | undefined {
+  let range: Range | undefined
+  let [isCounts, isTypes, isProse] = [true, isOpen, !isOpen]
+  for (let line = nextLine(text, lineEnd); line < text.length; ) {
+    const { to: from, width } = leadOf(text, line)
+    const to = endOf(text, from, /[\r\n]/g)
+    if (to > from) {
+      if (width <= column) break
+      const shown = text.slice(from, Math.min(to, from + MAX_WORD_BELOW)).trimEnd()
+      const isClosing = CLOSING.test(shown)
+      isCounts &&= isClosing || COUNT.test(shown)
+      isTypes &&= isClosing || TYPE.test(shown)
+      isProse &&= text[line + column] === '-' && PROSE_ITEM.test(shown)
+      range = { from: range?.from ?? from, to }
+    }
+    line = nextLine(text, to)
+  }
+  if (range && (isCounts || isTypes || isProse) && !isPasswordKey(name.replace(/s$/i, ''))) return 'harmless'
+  if (range && /signature$/i.test(name) && CALL.test(text.slice(range.from, range.to))) return 'harmless'
+  // what can be used to sign in is under such a name, too
+  if (range && AUTH_NAME.test(name) && /:\s/.test(text.slice(range.from, range.to))) return
+  return range
+}
+
+/**
+ * The quoted text, or the only word, of the next line. `isName`: the name isn't the end of a sentence. `column`: the line must be
+ * indented more.
+ */
+function wordBelow(
+  text: string,
+  lineEnd: number,
+  isName: boolean,
+  column: number,
+  mustBeQuoted: boolean,
+): Range | undefined {
+  let line = nextLine(text, lineEnd)
+  for (let skipped = 0; skipped <= 2 && line < text.length; skipped++) {
+    const { to: from, width } = leadOf(text, line)
+    const end = endOf(text, from, /[\r\n]/g)
+    line = nextLine(text, end)
+    const shown = text.slice(from, Math.min(end, from + MAX_WORD_BELOW)).trimEnd()
+    if (shown === '' || CODE_FENCE.test(shown)) continue
+    if (width <= column) return
+    if (isName && isQuote(shown[0])) {
+      const to = closingQuote(text, from + 1, shown[0]!, false)
+      if (to > from + 1 && (to < text.length || end === text.length)) return { from: from + 1, to }
+    }
+    const quoted = QUOTED_LINE.exec(shown)
+    if (quoted && !isName && !/[\p{L}\d]/u.test(quoted[2]!)) return
+    if (!isName && PLACE.test(shown)) return
+    if (quoted) return { from: from + 1, to: from + 1 + quoted[2]!.length }
+    if (mustBeQuoted || end - from > MAX_WORD_BELOW || !(isName ? WORD : SECRET_WORD).test(shown)) return
+    return { from, to: from + shown.length }
+  }
+  return
+}
+
+/** The end of what precedes a line's text, and the width of its indentation. */
+function leadOf(text: string, line: number): { to: number; width: number } {
+  LEAD.lastIndex = line
+  const width = LEAD.exec(text)?.[1]?.length ?? 0
+  return { to: LEAD.lastIndex, width }
+}
+
+function nextLine(text: string, end: number): number {
+  return text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
+}
+
+function afterContinuation(text: string, from: number): number {
+  CONTINUATION.lastIndex = from
+  return CONTINUATION.test(text) ? CONTINUATION.lastIndex : from
 }
 
 function valueAt(text: string, from: number, isParameter: boolean, isWord: boolean, before: string): Range {
   if (isParameter) return { from, to: endOf(text, from, /[&#\s"']/g) }
   let open = from
   while (text[open] === '\\' && open - from < MAX_SPACES) open++
+  const triple = text[open]?.repeat(3)
+  if (open === from && isQuote(text[open]) && text.startsWith(triple!, open)) {
+    const end = text.indexOf(triple!, open + 3)
+    let start = open + 3
+    while (start < text.length && start !== end && isSpace(text, start)) start++
+    // without an end, the text is cut off
+    if (end >= 0 || /[\r\n]/.test(text[open + 3] ?? ''))
+      return { from: start, to: end < 0 ? text.length : end }
+  }
   if (isQuote(text[open])) {
     const inner = { from: open + 1, to: closingQuote(text, open + 1, text[open]!, open > from) }
     // a quote that isn't closed may be part of the value
@@ -187,7 +370,7 @@ function redactFlags(text: string): string {
   let done = 0
   FLAG.lastIndex = 0
   for (let match = FLAG.exec(text); match; match = FLAG.exec(text)) {
-    const from = match.index + match[0].length
+    const from = afterContinuation(text, match.index + match[0].length)
     if (!SECRET_FLAG.test(match[1]!) || from >= text.length || text[from] === '-') continue
     const range = valueAt(text, from, false, true, '')
     result += text.slice(done, range.from) + REDACTED

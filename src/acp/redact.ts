@@ -16,6 +16,8 @@ const SECRET_FLAG =
 const HEADER_FLAG = /^(-H|--headers?|-u|--user|--proxy-user)$/
 /** The name and the sign of `NAME=value` or `Name: value`. */
 const NAME_AND_SIGN = /^[^=:]{0,256}[=:]\s{0,8}/
+/** A line whose value may be in the next one. */
+const NAME_LINE = /^\s{0,64}[\w.-]{1,128}:\s{0,8}$/
 
 export interface RedactOptions {
   /** About how many characters to keep; infinite if omitted. */
@@ -139,8 +141,18 @@ function isName(item: unknown): boolean {
 
 /** Lines of `NAME=value` or `Name: value`, or a text of another kind. */
 function redactLines(text: string): string {
-  const lines = text.split('\n')
-  return lines.map(line => (NAME_AND_SIGN.test(line) ? withoutValue(line) : redactText(line))).join('\n')
+  /** a header's value may go on in indented lines */
+  let mayGoOn = false
+  return text
+    .split('\n')
+    .map(line => {
+      const isIndented = /^\s/.test(line)
+      if (mayGoOn && isIndented) return line.replace(/\S.*/, REDACTED)
+      const isPair = NAME_AND_SIGN.test(line)
+      mayGoOn = isPair && !isIndented
+      return isPair ? withoutValue(line) : redactText(line)
+    })
+    .join('\n')
 }
 
 /** `NAME=•••` or `Name: •••` */
@@ -153,6 +165,7 @@ function withoutValue(pair: string, isValue = false): string {
 /** An argument and the one before it, which may be a flag that says what it is. */
 function redactArgument(flag: string, argument: string): string {
   if (SECRET_FLAG.test(flag) && !argument.startsWith('-')) return REDACTED
+  if (NAME_LINE.test(flag) && isSecretKey(flag.trim().slice(0, -1))) return withoutValue(argument, true)
   if (HEADER_FLAG.test(flag)) return argument.replace(/^([^:]*:\s{0,8}).+$/s, `$1${REDACTED}`)
   return redactText(argument)
 }

@@ -1,10 +1,12 @@
 import * as z from 'zod'
+import { withDeadline } from '../common/async.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { SpawnError } from '../common/processes/spawn-process.ts'
 import {
   type Agent,
   type AgentClient,
   AgentClosedError,
+  AgentGoneError,
   type AgentLaunch,
   AgentStartError,
   type AgentStartFailure,
@@ -38,15 +40,12 @@ export const startAgent: StartAgent = async (launch, client, options) => {
       request: (method, params, withdrawn) => surface.request(method, params, withdrawn),
     })
   } catch (error) {
+    if (error instanceof AgentGoneError) throw error
     throw failed(spawnFailure(error, launch))
   }
-  const deadline = AbortSignal.timeout(options.initializeTimeoutMs)
   try {
-    const agent = await negotiate(
-      link,
-      client,
-      options,
-      signal ? AbortSignal.any([signal, deadline]) : deadline,
+    const agent = await withDeadline(options.initializeTimeoutMs, signal, limited =>
+      negotiate(link, client, options, limited),
     )
     surface = agent
     return agent

@@ -1,42 +1,62 @@
-import { messageOf } from '../common/errors.ts'
-import type { Logger } from '../common/logger.ts'
 import { SpawnError } from '../common/processes/spawn-process.ts'
-import type { ConnectOptions } from './agent.ts'
+import { AgentGoneError, type AgentLaunch, type ConnectOptions } from './agent.ts'
 import { AgentProcess } from './transport/agent-process.ts'
 import { AgentHosts } from './transport/host/agent-hosts.ts'
-import type { AgentTag, HostedAgentInfo, KeepTimes } from './transport/host/hosted-agent-state.ts'
+import type { AgentClaim, AgentTag, HostedAgentInfo, KeepTimes } from './transport/host/hosted-agent-state.ts'
 import { QUICK_STOP } from './transport/running-process.ts'
 
 export type { HostedAgentInfo, KeepTimes }
-export { AgentHosts, QUICK_STOP }
+export { AgentHosts }
 
 export interface HostedStart {
-  hosts: Pick<AgentHosts, 'start' | 'attach'>
+  hosts: Pick<AgentHosts, 'start'>
   tag: AgentTag
-  /** The id of an agent that an earlier window left and that wasn't tried yet. */
-  nextLeft: () => Promise<string | undefined>
   /** How long the agent may go on without a window, at first. */
   keep: () => KeepTimes
-  log: Logger
+  /** There is no host, so the agent ends with its window. */
+  onUnavailable: (reason: unknown) => void
 }
 
-/** Goes on with an agent of an earlier window, or starts one in the agent host; in this process, if there is no host. */
-export function startHosted(hosted: HostedStart): NonNullable<ConnectOptions['startProcess']> {
-  const { hosts, tag, nextLeft, keep, log } = hosted
-  return async (launch, options) => {
-    for (let id = await nextLeft(); id !== undefined; id = await nextLeft()) {
-      const process = await hosts.attach(id, 0, options)
-      if (process?.state.initialize) return process
+/** An agent that another window started in the host, to be connected as if this window started it. */
+export interface LeftAgent {
+  /** How it was started, as far as the host tells: without its environment. */
+  launch: AgentLaunch
+  /** Rejects with {@link AgentGoneError} if this window can't have it. */
+  startProcess: NonNullable<ConnectOptions['startProcess']>
+}
+
+/** `mayHave`: asked once this window is attached; otherwise it leaves the agent again. */
+export function leftAgent(
+  hosts: Pick<AgentHosts, 'attach'>,
+  { id, command, args, cwd }: HostedAgentInfo,
+  claim: AgentClaim,
+  mayHave: () => boolean = () => true,
+): LeftAgent {
+  return {
+    // a host that another version of Parley started doesn't tell the arguments
+    launch: { command, args: [...(args ?? [])], cwd, env: {} },
+    startProcess: async (_, options) => {
+      const process = await hosts.attach(id, 0, options, claim)
+      if (process && !mayHave()) await process.detach()
+      else if (process?.state.initialize) return process
       // it never got ready
-      await process?.stop(QUICK_STOP)
-    }
+      else await process?.stop(QUICK_STOP)
+      throw new AgentGoneError()
+    },
+  }
+}
+
+/** Starts an agent in the agent host; in this process, if there is no host. */
+export function startHosted(hosted: HostedStart): NonNullable<ConnectOptions['startProcess']> {
+  const { hosts, tag, keep, onUnavailable } = hosted
+  return async (launch, options) => {
     try {
       const process = await hosts.start(launch, tag, options)
       process.keep(keep())
       return process
     } catch (error) {
       if (error instanceof SpawnError) throw error
-      log.warn(`${tag.name} runs in this window: ${messageOf(error)}`)
+      onUnavailable(error)
       return AgentProcess.start(launch, options)
     }
   }

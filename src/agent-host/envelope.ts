@@ -28,6 +28,8 @@ export class Envelope {
   readonly #toWindow = new Map<string, OpenRequest>()
   readonly #sessions = new Map<string, SessionResult>()
   readonly #notes = new Map<string, unknown>()
+  /** by session: the port at which it expects a server of its window, also if the window no longer serves it */
+  readonly #ports = new Map<string, number>()
 
   /** The windows' requests that the agent hasn't answered, and prompts whose answer no window has confirmed. */
   get toAgent(): OpenRequest[] {
@@ -37,6 +39,11 @@ export class Envelope {
   /** The agent's requests that no window has answered. */
   get toWindow(): OpenRequest[] {
     return [...this.#toWindow.values()]
+  }
+
+  /** Whether an unanswered request of the agent contains this text as a value. */
+  isAsked(text: string): boolean {
+    return this.toWindow.some(({ params }) => JSON.stringify(params)?.includes(JSON.stringify(text)))
   }
 
   /** The last result of starting or opening each session. */
@@ -49,10 +56,26 @@ export class Envelope {
     return Object.fromEntries(this.#notes)
   }
 
-  /** Without a note, the window doesn't have the session open anymore. */
-  note(sessionId: string, note: unknown): void {
-    if (note === undefined) this.#notes.delete(sessionId)
-    else this.#notes.set(sessionId, note)
+  /** The ports at which the agent's sessions expect a server of their window. */
+  get ports(): ReadonlySet<number> {
+    return new Set(this.#ports.values())
+  }
+
+  /**
+   * Without a note, the window doesn't have the session open anymore. Returns the port at which the window has begun or stopped
+   * serving the session.
+   */
+  note(sessionId: string, note: unknown): { begun?: number; stopped?: number } {
+    const before = this.#ports.get(sessionId)
+    if (note === undefined) {
+      this.#forgetNote(sessionId)
+      return {}
+    }
+    this.#notes.set(sessionId, note)
+    const port = portIn(note)
+    if (port === undefined) return before === undefined ? {} : { stopped: before }
+    this.#ports.set(sessionId, port)
+    return port === before ? {} : { begun: port }
   }
 
   /** A frame that a window sent. */
@@ -106,14 +129,25 @@ export class Envelope {
     const sessionId = sessionOf(result) ?? sessionOf(params)
     if (sessionId === undefined) return
     // a window notes something again once it shows the session
-    this.#notes.delete(sessionId)
+    this.#forgetNote(sessionId)
     this.#sessions.set(sessionId, { sessionId, method, result })
   }
 
   #forget(sessionId = ''): void {
     this.#sessions.delete(sessionId)
-    this.#notes.delete(sessionId)
+    this.#forgetNote(sessionId)
   }
+
+  #forgetNote(sessionId: string): void {
+    this.#notes.delete(sessionId)
+    this.#ports.delete(sessionId)
+  }
+}
+
+/** The port of the window's server in what it noted. */
+function portIn(note: unknown): number | undefined {
+  const port = (note as { server?: { port?: unknown } } | null)?.server?.port
+  return typeof port === 'number' && Number.isInteger(port) && port > 1023 && port < 65_536 ? port : undefined
 }
 
 function framesIn(bytes: Buffer): { frames: Frame[]; isBatch: boolean } {

@@ -8,6 +8,7 @@ import { messageOf } from '../common/errors.ts'
 import { HOST_LINGER_MS } from '../common/limits.ts'
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
 import { SpawnError, type SpawnRequest } from '../common/processes/spawn-process.ts'
+import { HeldPorts } from './held-ports.ts'
 import { HostedAgent } from './hosted-agent.ts'
 
 export interface HostOptions {
@@ -32,6 +33,7 @@ export class AgentHost {
   readonly #options: HostOptions
   readonly #agents = new Map<string, HostedAgent>()
   readonly #channels = new Set<HostChannel>()
+  readonly #ports = new HeldPorts()
   readonly #secret = randomBytes(32).toString('hex')
   readonly #server: Server
   #starting = 0
@@ -67,7 +69,7 @@ export class AgentHost {
       secret: this.#secret,
       program,
     })
-    this.#settle()
+    this.#endIfUnneeded()
   }
 
   /** Ends all agents, then the host. */
@@ -89,7 +91,7 @@ export class AgentHost {
     clearTimeout(this.#timer)
     void channel.closed.then(() => {
       this.#channels.delete(channel)
-      this.#settle()
+      this.#endIfUnneeded()
     })
     const first = await channel.next()
     if (first) await this.#handle(channel, first)
@@ -104,7 +106,7 @@ export class AgentHost {
         channel.send({ type: 'list', agents: [...this.#agents.values()].map(({ info }) => info) })
         return channel.end()
       case 'attach':
-        if (agent && !agent.isEnding) {
+        if (agent?.accepts(message.attachments)) {
           if (typeof message.workspace === 'string') agent.moveTo(message.workspace)
           return agent.attach(channel, Number(message.confirmed))
         }
@@ -128,9 +130,10 @@ export class AgentHost {
         folder: this.#options.folder,
         maxFrameBytes: Number(maxFrameBytes),
         tag: tag as AgentTag,
+        ports: this.#ports,
         onEnd: ({ id }) => {
           this.#agents.delete(id)
-          this.#settle()
+          this.#endIfUnneeded()
         },
       })
       this.#agents.set(agent.id, agent)
@@ -141,12 +144,12 @@ export class AgentHost {
       channel.end()
     } finally {
       this.#starting--
-      this.#settle()
+      this.#endIfUnneeded()
     }
   }
 
-  /** Ends soon if nobody needs it. */
-  #settle(): void {
+  /** Ends soon if no window and no agent needs it. */
+  #endIfUnneeded(): void {
     clearTimeout(this.#timer)
     if (this.#agents.size > 0 || this.#channels.size > 0 || this.#starting > 0) return
     this.#timer = setTimeout(() => void this.end(), this.#options.lingerMs ?? HOST_LINGER_MS)

@@ -10,11 +10,13 @@ import type {
   KeepTimes,
 } from '../acp/transport/host/hosted-agent-state.ts'
 import type { ProcessExit, StopTimes } from '../acp/transport/running-process.ts'
-import { ENDED_AGENT_KEPT_MS } from '../common/limits.ts'
+import { COMMANDS_KEEP_AGENT_MS, ENDED_AGENT_KEPT_MS } from '../common/limits.ts'
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
 import type { SpawnRequest } from '../common/processes/spawn-process.ts'
 import { Envelope } from './envelope.ts'
 import { FrameSplitter } from './frame-splitter.ts'
+import type { HeldPorts } from './held-ports.ts'
+import { HostedCommands } from './hosted-commands.ts'
 import { Journal } from './journal.ts'
 
 export interface HostedAgentOptions {
@@ -24,6 +26,7 @@ export interface HostedAgentOptions {
   /** a longer frame is cut */
   maxFrameBytes: number
   tag: AgentTag
+  ports: HeldPorts
   onEnd: (agent: HostedAgent) => void
 }
 
@@ -45,9 +48,13 @@ export class HostedAgent {
   #tag: AgentTag
   readonly #journal: Journal
   readonly #envelope = new Envelope()
+  readonly #commands: HostedCommands
   readonly #splitter: FrameSplitter
   readonly #since = Date.now()
   #window: HostChannel | undefined
+  #attachments = 0
+  /** the number of messages for the agent that the window has sent */
+  #writes = 0
   /** the number of the last frame that the window was sent, and the bytes it hasn't taken yet, by message */
   #sent = 0
   #untaken: Array<{ number: number; bytes: number }> = []
@@ -61,6 +68,8 @@ export class HostedAgent {
   #keep: KeepTimes = { silentMs: 0 }
   /** on a clock that isn't set */
   #lastFrameAt = 0
+  /** the same with the output of its commands */
+  #lastActiveAt = 0
   #detachedAt = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -78,6 +87,14 @@ export class HostedAgent {
     const file = path.join(options.folder, journalName(globalThis.process.pid, this.id))
     this.#journal = new Journal({ file, maxMemory: MAX_MEMORY, maxFile: MAX_FILE })
     this.#splitter = new FrameSplitter(options.maxFrameBytes)
+    this.#commands = new HostedCommands(
+      options.guard,
+      () => {
+        const now = performance.now()
+        if (now - this.#lastFrameAt < COMMANDS_KEEP_AGENT_MS) this.#lastActiveAt = now
+      },
+      id => this.#envelope.isAsked(id),
+    )
     const { stdin, stdout, stderr } = process
     stdout.on('data', (chunk: Buffer) => this.#onOutput(chunk))
     stdout.once('close', () => this.#onOutputEnd())
@@ -90,23 +107,31 @@ export class HostedAgent {
     void process.exited.then(exit => {
       this.#exit = exit
       this.#window?.send({ type: 'exited', ...exit })
-      this.#settle()
+      void this.#commands.end()
+      this.#endIfUnneeded()
     })
   }
 
   get info(): HostedAgentInfo {
-    const { command, cwd } = this.#launch
+    const { command, args, cwd } = this.#launch
     const isAttached = this.#window !== undefined
     const hasExited = this.#exit !== undefined
     const { id } = this
     const { pid } = this.#process
     const sessions = Object.keys(this.#envelope.notes)
-    return { id, pid, command, cwd, tag: this.#tag, sessions, since: this.#since, isAttached, hasExited }
+    const attachments = this.#attachments
+    return {
+      ...{ id, pid, command, args, cwd, tag: this.#tag, sessions, since: this.#since },
+      ...{ attachments, isAttached, hasExited },
+    }
   }
 
-  /** Whether it's being ended, so that no window can attach anymore. */
-  get isEnding(): boolean {
-    return this.#ending !== undefined
+  /**
+   * Whether a window can attach. `attachments`: how many had attached when it listed the agents; if more have since, another
+   * window was faster.
+   */
+  accepts(attachments: unknown): boolean {
+    return !this.#ending && (attachments === undefined || attachments === this.#attachments)
   }
 
   /** A window of another workspace takes it over. */
@@ -121,9 +146,13 @@ export class HostedAgent {
   attach(window: HostChannel, confirmed = 0): void {
     const before = this.#window
     this.#window = window
-    before?.send({ type: 'taken over' })
+    // what it sends from now on isn't for the agent anymore
+    before?.send({ type: 'taken over', writes: this.#writes })
     before?.end()
+    this.#writes = 0
+    this.#attachments++
     clearTimeout(this.#timer)
+    this.#holdPorts()
     this.#untaken = []
     this.#untakenBytes = 0
     this.#outputEndSent = false
@@ -136,7 +165,9 @@ export class HostedAgent {
       confirmed: this.#journal.confirmed,
       last: this.#journal.last,
     }
-    window.send({ type: 'attached', id: this.id, pid: this.#process.pid, state })
+    const commands = this.#commands.all
+    window.send({ type: 'attached', id: this.id, pid: this.#process.pid, state, commands })
+    this.#commands.attach(window)
     if (this.#stderr.length > 0) window.send({ type: 'stderr' }, this.#stderr)
     if (this.#stderrEnded) window.send({ type: 'stderrEnd' })
     if (this.#process.stdin.destroyed) window.send({ type: 'inputClosed' })
@@ -156,7 +187,8 @@ export class HostedAgent {
 
   async #end(times?: StopTimes): Promise<void> {
     clearTimeout(this.#timer)
-    await this.#process.stop(times)
+    this.#options.ports.keepOnly(new Set(), this)
+    await Promise.all([this.#process.stop(times), this.#commands.end()])
     if (!this.#outputEndSent) this.#window?.send({ type: 'outputEnd' })
     this.#window?.send({ type: 'gone' })
     this.#journal.dispose()
@@ -166,6 +198,7 @@ export class HostedAgent {
   #onMessage(message: HostMessage, body: Buffer): void {
     switch (message.type) {
       case 'write':
+        this.#writes++
         this.#write(body)
         return
       case 'endInput':
@@ -181,11 +214,40 @@ export class HostedAgent {
         this.#keep = message.times as KeepTimes
         return
       case 'note':
-        this.#envelope.note(String(message.sessionId), message.note)
+        this.#note(String(message.sessionId), message.note)
+        return
+      case 'serve':
+        void this.#serve(Number(message.port))
         return
       case 'stop':
         void this.end(message.times as StopTimes | undefined)
+        return
+      default:
+        this.#commands.receive(message)
     }
+  }
+
+  #note(sessionId: string, note: unknown): void {
+    const { begun, stopped } = this.#envelope.note(sessionId, note)
+    const { ports } = this.#options
+    if (this.#ending) return
+    if (begun !== undefined) void ports.serve(begun, this)
+    if (stopped !== undefined) ports.hold(stopped, this)
+    ports.keepOnly(this.#envelope.ports, this)
+  }
+
+  /** No window serves its ports anymore, but one may not have closed them yet. */
+  #holdPorts(): void {
+    const { ports } = this.#envelope
+    this.#options.ports.keepOnly(ports, this)
+    for (const port of ports) this.#options.ports.hold(port, this)
+  }
+
+  /** The window is about to serve a port, which is kept from others until then. */
+  async #serve(port: number): Promise<void> {
+    const window = this.#window
+    if (this.#envelope.ports.has(port)) await this.#options.ports.serve(port, this)
+    window?.send({ type: 'serving', port })
   }
 
   #write(bytes: Buffer): void {
@@ -194,6 +256,7 @@ export class HostedAgent {
     let start = 0
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
       this.#envelope.sent(bytes.subarray(start, end))
+      this.#commands.sent(bytes.subarray(start, end))
       start = end + 1
     }
     this.#process.stdin.write(bytes, error => window?.send({ type: 'written', ok: !error }))
@@ -213,7 +276,7 @@ export class HostedAgent {
     this.#journal.confirm(Math.min(number, this.#sent))
     this.#envelope.confirmed(this.#journal.confirmed)
     this.#pump()
-    this.#settle()
+    this.#endIfUnneeded()
   }
 
   #onOutput(chunk: Buffer): void {
@@ -226,12 +289,13 @@ export class HostedAgent {
     if (rest) this.#append(rest)
     this.#outputEnded = true
     this.#pump()
-    this.#settle()
+    this.#endIfUnneeded()
   }
 
   #append(frame: Buffer): void {
     if (this.#ending) return
     this.#lastFrameAt = performance.now()
+    this.#lastActiveAt = this.#lastFrameAt
     this.#journal.append(frame, this.#envelope.received(frame, this.#journal.last + 1))
   }
 
@@ -285,22 +349,25 @@ export class HostedAgent {
   #detach(window: HostChannel): void {
     if (this.#window !== window) return
     this.#window = undefined
+    this.#commands.detach()
+    if (!this.#ending) this.#holdPorts()
     this.#lastFrameAt = performance.now()
+    this.#lastActiveAt = this.#lastFrameAt
     this.#detachedAt = this.#lastFrameAt
-    this.#settle()
+    this.#endIfUnneeded()
     this.#pump()
   }
 
-  /** Decides whether it goes on without a window. */
-  #settle(): void {
+  /** Without a window: ends the agent if its time is over, else sets a timer for that. */
+  #endIfUnneeded(): void {
     if (this.#window || this.#ending) return
     clearTimeout(this.#timer)
     const isOver = this.#exit !== undefined && this.#outputEnded
     if (isOver && !this.#journal.keepsConversation) return void this.end()
     const { silentMs, totalMs = Number.POSITIVE_INFINITY } = this.#keep
     const end = isOver
-      ? this.#lastFrameAt + ENDED_AGENT_KEPT_MS
-      : Math.min(this.#lastFrameAt + silentMs, this.#detachedAt + totalMs)
+      ? this.#lastActiveAt + ENDED_AGENT_KEPT_MS
+      : Math.min(this.#lastActiveAt + silentMs, this.#detachedAt + totalMs)
     const left = silentMs === 0 ? 0 : end - performance.now()
     if (left <= 0) {
       // it's over, but what it said isn't: the next window stores that
@@ -309,6 +376,6 @@ export class HostedAgent {
       return
     }
     // a timer takes no longer times
-    this.#timer = setTimeout(() => this.#settle(), Math.min(left, 2 ** 31 - 1))
+    this.#timer = setTimeout(() => this.#endIfUnneeded(), Math.min(left, 2 ** 31 - 1))
   }
 }

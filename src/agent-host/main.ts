@@ -4,7 +4,9 @@
  *
  * Arguments: the folder of the hosts' entries, and the script of the process guard.
  */
+import { writeSync } from 'node:fs'
 import path from 'node:path'
+import { messageOf } from '../common/errors.ts'
 import { END_HOST_MS } from '../common/limits.ts'
 import { silentLogger } from '../common/logger.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
@@ -20,7 +22,12 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     // an agent that doesn't end must not keep the host: the guard ends what is left
     setTimeout(() => process.exit(), END_HOST_MS).unref()
   })
-await host.start()
-await host.ended
+try {
+  await host.start()
+  await host.ended
+} catch (error) {
+  // to the window that starts it
+  writeSync(2, messageOf(error))
+}
 guard.dispose()
 process.exit()

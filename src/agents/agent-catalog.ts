@@ -73,6 +73,8 @@ export class AgentCatalog extends Owner {
   #search: Promise<void> | undefined
   /** A search has covered the whole PATH: a preset that it didn't find isn't installed. */
   #searched = false
+  /** The last search had the PATH of the user's terminal. */
+  #isSure = false
   /** The installed agents have been read. */
   #installedKnown = false
   /** Increases with each search, so that the result of an outdated one is ignored. */
@@ -176,6 +178,11 @@ export class AgentCatalog extends Owner {
     return this.#searched
   }
 
+  /** The same, unless the login shell failed: with its PATH, other agents may be found, or the same ones elsewhere. */
+  get isSearchSure(): boolean {
+    return this.#searched && this.#isSure
+  }
+
   async markUsed(id: string): Promise<void> {
     if (this.#options.lastUsed.get() === id || this.get(id)?.source === 'demo') return
     await this.#options.lastUsed.set(id)
@@ -258,8 +265,10 @@ export class AgentCatalog extends Owner {
       }
       await this.#searchIn(round, environment.current())
       if (!trust.trusted) return
-      await this.#searchIn(round, await environment.get())
+      const found = await environment.get()
+      await this.#searchIn(round, found)
       if (round !== this.#round) return
+      this.#isSure = found.source !== 'fallback'
       if (this.#searched) return
       // Only now is it known whether an agent is missing.
       this.#searched = true

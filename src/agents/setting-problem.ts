@@ -54,8 +54,8 @@ export function describeProblem(problem: SettingProblem): string {
 }
 
 /** `user settings`, `workspace settings`, `settings of the folder "api"` */
-export function describeScope(place: { scope: SettingScope; folder?: string }): string {
-  switch (place.scope) {
+export function describeScope(setting: { scope: SettingScope; folder?: string }): string {
+  switch (setting.scope) {
     case 'default':
       return l10n.t('default settings')
     case 'user':
@@ -63,7 +63,7 @@ export function describeScope(place: { scope: SettingScope; folder?: string }): 
     case 'workspace':
       return l10n.t('workspace settings')
     case 'folder':
-      return l10n.t('settings of the folder "{0}"', place.folder ?? '')
+      return l10n.t('settings of the folder "{0}"', setting.folder ?? '')
   }
 }
 

@@ -21,12 +21,19 @@ import { HostedAgents } from '../sessions/runners/hosted-agents.ts'
 import { SessionManager } from '../sessions/session-manager.ts'
 import { Accounts } from '../sessions/sign-in/accounts.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
-import { agentHosts, connectOptions, createAgentServices } from './agents/agent-services.ts'
+import {
+  agentHosts,
+  connectOptions,
+  createAgentServices,
+  noticeWithoutHost,
+} from './agents/agent-services.ts'
 import { ManageAgents } from './agents/manage-agents.ts'
 import { Decisions } from './changes/decisions.ts'
 import { offerMerges } from './changes/merge-unsaved.ts'
 import { CommandContext } from './commands/command-context.ts'
 import { applyProviders } from './commands/provider-commands.ts'
+import { ComparePage } from './compare/compare-page.ts'
+import { Comparisons } from './compare/comparisons.ts'
 import { Branches } from './conversation/branches.ts'
 import { composerServices, createConversationServices } from './conversation/conversation-services.ts'
 import { FollowAgent } from './conversation/follow-agent.ts'
@@ -47,8 +54,9 @@ import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { Sounds } from './sounds.ts'
 import { LeftPrompts } from './storage/left-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
-import { turnStore, viewStore, workStore } from './storage/stores.ts'
+import { HAS_AGENTS, turnStore, viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
+import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
 import { WindowWorktrees } from './worktrees/window-worktrees.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
@@ -56,8 +64,14 @@ export type AppServices = ReturnType<typeof createAppServices>
 /** Creates everything that doesn't need VS Code itself, layer by layer, and connects it. */
 export function createAppServices(platform: Platform, own: DisposableStore) {
   const { workbench, storage, log, secrets } = platform
+  // before sessions open, which may be among those that it finds
+  own.add(platform.trust.onDidChange(() => void hosted.start()))
   const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders)
-  const agentServices = createAgentServices({ platform, own, protectedFiles, guard: () => guard })
+  const agentServices = createAgentServices({
+    ...{ platform, own, protectedFiles },
+    guard: () => guard,
+    lastName: agentId => records.agent(agentId)?.name,
+  })
   const { agents, rules, nameOf, providers } = agentServices
   const guardScript = platform.fileInExtension('dist', 'process-guard.cjs')
   const guard = own.add(createProcessGuard({ script: guardScript, log }))
@@ -86,6 +100,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       start: startInstalled(startAgent, agentServices.installed, log),
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
       client: (agentId, sessions) => manager.client(agentId, sessions),
+      nextLeft: agentId => hosted.nextLeft(agentId),
       reattach: (agentId, running) => hosted.reattach(agentId, running),
       connectOptions: connectOptions(platform, guard, agentServices, agentId => hosted.startProcess(agentId)),
     }),
@@ -98,7 +113,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       switches: agentServices.mcpSwitches,
       onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
       guard: roots => new PathGuard(roots),
-      bridge: agentServices.bridged,
+      bridge: server => agentServices.bridges.bridge(server),
       version: platform.version,
       secrets,
       log,
@@ -135,7 +150,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       hosted: {
         has: session => hosted.has(session),
         leave: (agent, isLost) => hosted.leave(agent, isLost),
-        takeOver: (session, isSeized) => hosted.takeOver(session, isSeized),
+        takeOver: (session, from) => hosted.takeOver(session, from),
       },
       tracker,
       usage: records,
@@ -146,6 +161,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     workspace: platform.workspaceIdentity,
     keep: () => workbench.settings.read('keepAgentsRunning'),
     trusted: () => workbench.isTrusted,
+    isSearchSure: agentServices.isSearchSure,
+    launchOf: agentServices.configuredStart,
+    holdSecrets: async agentId => {
+      await Promise.all([agentServices.signInValues.hold(agentId), providers.hold(agentId)])
+    },
+    onUnavailable: noticeWithoutHost(workbench),
+    mark: isLeft => viewStore(storage, log).set(HAS_AGENTS, isLeft || undefined),
   })
   void hosted.start().finally(() => agentsBack.resolve())
   const accounts = own.add(new Accounts(agents, runners, log))
@@ -193,6 +215,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       previews,
       worktrees: {
         of: cwd => worktrees.of(cwd),
+        get hasRepository() {
+          return worktrees.hasRepository
+        },
         onDidChange: listener => worktrees.onDidChange(listener),
       },
       sessions: {
@@ -222,6 +247,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       folder: path.join(storage.globalFolder, 'windows'),
       workspace: platform.workspaceIdentity,
       ...{ manager, indicators, log },
+      starting: () => comparisons.starting(),
+      used: () => [...workbench.folders().map(folder => folder.path), ...files.documents.unsaved()],
+      onDidChangeUsed: platform.onDidChangeUnsaved,
       confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
       show: open => void surfaces.reveal(open),
       redact: text => secrets.redact(text),
@@ -255,7 +283,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     accounts,
     surfaces,
     indicators,
-    isKept: (agentId, sessionId) => transcripts.has(agentId, sessionId),
+    kept: () => transcripts.keys(),
     transcripts,
     storage: historySize,
     search,
@@ -267,20 +295,21 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     log,
     own,
   })
+  const { history } = placed
   const historyView: HistoryView = placed.historyView
   const exporter = new SessionExporter({
     workbench,
     records,
     transcripts,
     manager,
-    history: placed.history,
+    history,
     secrets,
   })
   const importer = new SessionImporter({
     workbench,
     records,
     transcripts,
-    history: placed.history,
+    history,
     storage: historySize,
   })
   own.add(
@@ -309,10 +338,49 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     new McpPage({
       ...{ workbench, manager, log, nameOf },
       mcp: agentServices.mcp,
+      bridges: agentServices.bridges,
       check: agentServices.checkMcpServer,
       signIn: (key, name) => signInToMcpServer({ ...agentServices, workbench }, key, name),
       signIns: agentServices.mcpSignIns,
       switches: agentServices.mcpSwitches,
+    }),
+  )
+  const comparisons = own.add(
+    new Comparisons({
+      store: viewStore(storage, log),
+      manager,
+      drafts: composer.drafts,
+      onDidDelete: transcripts.onDidDelete,
+      redact: text => secrets.redact(text),
+    }),
+  )
+  own.add(
+    watchUnusedWorktrees({
+      ...{ workbench, worktrees, manager, records, history, surfaces, comparisons, windows, hosts, log },
+      documents: files.documents,
+    }),
+  )
+  const comparisonOf = (worktree: string) => {
+    const found = comparisons.of(worktree)
+    return found && { show: () => comparePage.show(found.id) }
+  }
+  const compareActions = async () => {
+    const loaded = await import('./compare/compare-actions.ts')
+    return loaded.compareActions({
+      ...{ workbench, settings: platform.settings, surfaces, agents, accounts, tabs, manager, queues },
+      ...{ windows, worktrees, comparisons, comparePage, comparisonOf, sideBar, records, hosts },
+      drafts: composer.drafts,
+      consent: agentServices.consent,
+      documents: files.documents,
+    })
+  }
+  const comparePage: ComparePage = own.add(
+    new ComparePage({
+      ...{ workbench, log, comparisons, manager, records },
+      iconOf: agentId => agents.get(agentId)?.icon,
+      onDidChangeWorktrees: worktrees.onDidChange,
+      onDidGrantTrust: platform.trust.onDidChange,
+      actions: compareActions,
     }),
   )
   const chatTools = own.add(new ChatTools({ workbench, editorTools, files }))
@@ -343,6 +411,10 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     tracker,
     windows,
     chatTools,
+    comparePage,
+    comparisons,
+    comparisonOf,
+    compareActions,
     worktrees,
     drafts: composer.drafts,
     documents: files.documents,

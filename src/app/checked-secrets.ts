@@ -4,7 +4,7 @@ import { messageOf } from '../common/errors.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { Logger } from '../common/logger.ts'
-import type { SecretStore } from '../mcp/inputs.ts'
+import type { SecretStore } from '../mcp/secret-store.ts'
 import type { Dialogs } from './workbench.ts'
 
 /** Which keys were stored, each with an id of the window. */

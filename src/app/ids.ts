@@ -9,6 +9,8 @@ export const CommandId = {
   newSessionInTab: 'parley.newSessionInTab',
   newSessionInWorktree: 'parley.newSessionInWorktree',
   worktree: 'parley.worktree',
+  sendTo: 'parley.sendTo',
+  showComparison: 'parley.showComparison',
   loadSession: 'parley.loadSession',
   resumeSession: 'parley.resumeSession',
   cancelTurn: 'parley.cancelTurn',
@@ -160,6 +162,9 @@ export const CommentMenuId = {
 export const ProposalId = {
   apply: 'parley.applyProposal',
   discard: 'parley.discardProposal',
+  /** of an agent in a terminal */
+  accept: 'parley.acceptDiff',
+  reject: 'parley.rejectDiff',
 } as const
 
 /** Commands that package.json doesn't contribute, so that the palette doesn't list them. */
@@ -212,6 +217,7 @@ export const HISTORY_TAB_TYPE = 'parley.historyTab'
 export const TAB_VIEW_TYPE = 'parley.conversationTab'
 export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
 export const MCP_SERVERS_VIEW_TYPE = 'parley.mcpServers'
+export const COMPARE_VIEW_TYPE = 'parley.compare'
 
 export const ContextKey = {
   /** A turn is running in the active conversation. */

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { UnavailableError } from '../common/errors.ts'
 import { type SessionId, sessionKey, sessionOfKey } from '../common/session-key.ts'
-import { hasHidden, visible, visibleWords } from '../common/visible.ts'
+import { hasHidden, visible, visibleProse } from '../common/visible.ts'
 import type { AgentDirectory } from '../sessions/ports.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId, HiddenCommandId } from './ids.ts'
@@ -47,7 +47,7 @@ export function readLink(path: unknown, query: unknown): Link {
       l10n.t('The prompt in the link is too long. The limit is {0} characters.', MAX_PROMPT),
     )
   // text that the user can't see isn't what the user would send
-  if (visibleWords(words) !== words)
+  if (visibleProse(words) !== words)
     throw new UnavailableError(l10n.t('The prompt in the link contains invisible characters.'))
   return { type: 'new', agentId: agent || undefined, prompt: words }
 }

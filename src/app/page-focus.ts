@@ -1,7 +1,7 @@
 import { pageMessages } from '../bridge/contract.ts'
 import type { ViewPage } from '../bridge/history.ts'
 import { type Disposable, toDisposable } from '../common/disposable.ts'
-import type { FocusReport } from './conversation/active-place.ts'
+import type { FocusReport } from './conversation/active-surface.ts'
 import { ContextKey } from './ids.ts'
 import type { WebviewConnection } from './webview-connection.ts'
 import type { Workbench } from './workbench.ts'

@@ -7,8 +7,8 @@ import type { Logger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import type { ProtectedFiles } from '../editor/protected-files.ts'
-import type { SecretStore } from '../mcp/inputs.ts'
 import type { McpFileLocations } from '../mcp/mcp-files.ts'
+import type { SecretStore } from '../mcp/secret-store.ts'
 import type { NativeElicitation, SignInTerminal } from '../sessions/ports.ts'
 import type { RuleSettings } from './rule-settings.ts'
 import type { WindowStorage } from './storage/stores.ts'
@@ -49,6 +49,8 @@ export interface Platform {
   createFiles(protectedFiles: ProtectedFiles): FilesShared
   /** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */
   onDidSaveFile: Event<string>
+  /** A file may have got unsaved changes, or has none anymore. */
+  onDidChangeUnsaved: Event<void>
   /** Moves a file to the trash; rejects if there is none. */
   trash(file: string): Promise<void>
   /** The patterns of files that the user hides. */

@@ -4,7 +4,8 @@ import type { HistoryAction } from '../bridge/history-messages.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
-import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
+import type { HistoryItem } from '../sessions/listing/history-item.ts'
+import type { HistoryList } from '../sessions/listing/history-list.ts'
 import type {
   DeletableSession,
   MarkedSession,
@@ -172,7 +173,7 @@ export class SessionActions {
     await surface.reveal()
     if (match) surface.showMatch({ ...match, key })
     // it was closed while the list still showed it as open
-    await surface.controller.opener.reopen(action === 'show' ? 'restore' : action, item)
+    await surface.controller.opener.reopen(action === 'show' ? 'restore' : action, item, match !== undefined)
   }
 
   /** Refreshes the list, also if the action completes late. */

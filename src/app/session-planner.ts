@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
+import type { KeptServer } from '../acp/agent.ts'
 import type { AgentCapabilities, McpServer } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { CancelledError } from '../common/errors.ts'
@@ -30,7 +31,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #workbench: Workbench
   readonly #globalStorage: string
   readonly #systemPromptOf: (agentId: string) => SystemPrompt | undefined
-  readonly #editorTools: Pick<EditorTools, 'offer' | 'ended'>
+  readonly #editorTools: Pick<EditorTools, 'offer' | 'resume' | 'ended'>
   readonly #rules = new PathRules()
 
   /**
@@ -42,7 +43,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     mcp: McpServers,
     globalStorage: string,
     systemPromptOf: (agentId: string) => SystemPrompt | undefined,
-    editorTools: Pick<EditorTools, 'offer' | 'ended'>,
+    editorTools: Pick<EditorTools, 'offer' | 'resume' | 'ended'>,
   ) {
     this.#editorTools = editorTools
     this.#systemPromptOf = systemPromptOf
@@ -91,10 +92,27 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     if ((await this.#workbench.dialogs.confirm(text, { detail }, open)) !== open) throw new CancelledError()
   }
 
-  async forKept(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
+  async forKept(
+    session: ExistingSession,
+    capabilities: AgentCapabilities,
+    kept?: KeptServer,
+  ): Promise<SessionPlan> {
     const roots = rootsForExisting(session, await this.#existingInput(capabilities, session.cwd))
-    const note = this.#editorTools.ended(capabilities.mcp)
-    return planOf(roots, [], note ? [note] : [], session.systemPrompt, capabilities)
+    const plan: SessionPlan = planOf(roots, [], [], session.systemPrompt, capabilities)
+    const lose = () => {
+      const note = this.#editorTools.ended(capabilities.mcp)
+      delete plan.editorTools
+      plan.mcpServers = note ? [note] : []
+      if (note) plan.lostEditorTools = true
+    }
+    if (kept) {
+      const key = sessionKey(session.agentId, session.sessionId)
+      const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools }
+      const { tools, note } = this.#editorTools.resume(kept, rootsOf(roots), can, key, lose)
+      plan.editorTools = tools
+      plan.mcpServers = [note]
+    } else lose()
+    return plan
   }
 
   async #existingInput(capabilities: AgentCapabilities, cwd: string) {
@@ -138,17 +156,17 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     capabilities: AgentCapabilities,
     systemPrompt: SystemPrompt | null | undefined,
   ): Promise<SessionPlan> {
-    const { passed, notes } = await this.#mcp.select(capabilities.mcp, { ...session, cwd: roots.cwd })
+    const { passed, notes, links } = await this.#mcp.select(capabilities.mcp, { ...session, cwd: roots.cwd })
     const taken = notes.map(({ name }) => name)
     const { tools, note } = await this.#editorTools.offer(
       rootsOf(roots),
-      capabilities.mcp,
+      { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools },
       taken,
       session.session,
     )
     const servers = tools ? [...passed, tools.server] : passed
     const plan = planOf(roots, servers, note ? [...notes, note] : notes, systemPrompt, capabilities)
-    return tools ? { ...plan, editorTools: tools } : plan
+    return { ...plan, ...(tools && { editorTools: tools }), bridges: links }
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, watch } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
-import { Emitter } from '../common/event.ts'
+import { Emitter, type Event } from '../common/event.ts'
 import { WINDOW_HEARTBEAT_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { markdownText } from '../common/markdown-text.ts'
@@ -17,6 +17,8 @@ import { WindowFiles } from './storage/window-states.ts'
 
 /** Maximum number of sessions of a window. */
 const MAX_SESSIONS = 200
+/** Maximum number of paths that a window uses. */
+const MAX_USED = 1000
 /** Of the last line of a session. */
 const MAX_LINE = 200
 /** Entries at the end of a conversation among which the last line is. */
@@ -44,6 +46,10 @@ const windowState = z.object({
   /** The URI of its folder or workspace file; absent if it has none. */
   workspace: text(32_768).optional(),
   sessions: z.array(z.unknown()).max(MAX_SESSIONS),
+  /** Directories in which turns, background tasks or commands of its sessions run, or sessions start; absent for none. */
+  busy: z.array(text(32_768)).max(MAX_SESSIONS).optional(),
+  /** Its folders, and its files with unsaved changes; absent for none. */
+  used: z.array(text(32_768)).max(MAX_USED).optional(),
 })
 const request = z.object({ agentId: text(4096), sessionId: text(4096) })
 
@@ -62,6 +68,12 @@ interface WindowSessionsOptions {
   workspace: string
   manager: Pick<SessionManager, 'list' | 'find' | 'onDidChange'>
   indicators: SessionIndicators
+  /** The directories in which this window is starting sessions. */
+  starting: () => string[]
+  /** The folders of this window, and its files with unsaved changes. */
+  used: () => string[]
+  /** What is used may have changed. Another window must not remove a folder before it hears of it. */
+  onDidChangeUsed: Event<void>
   /** Resolves once the window is visible. */
   confirm: () => PromiseLike<unknown>
   /** Shows a session of this window, which another window asked for. */
@@ -79,6 +91,8 @@ export class WindowSessions extends Owner {
   readonly #files: WindowFiles
   readonly #change = this.register(new Emitter<void>())
   #others: OtherSession[] = []
+  #busy: string[] = []
+  #used: string[] = []
   #known = '[]'
   #written = ''
   #timer: NodeJS.Timeout | undefined
@@ -102,6 +116,7 @@ export class WindowSessions extends Owner {
     )
     this.register(watchSessions(manager, open => this.#watch(open)))
     this.register(indicators.onDidChange(() => this.#writeSoon(WRITE_MS)))
+    this.register(options.onDidChangeUsed(() => this.#writeSoon(0)))
     this.#writeSoon(WRITE_MS)
     const check = setInterval(() => this.#check(), WINDOW_HEARTBEAT_MS)
     check.unref()
@@ -113,6 +128,16 @@ export class WindowSessions extends Owner {
   /** The sessions of the other windows. */
   others(): readonly OtherSession[] {
     return this.#others
+  }
+
+  /** The directories in which turns, background tasks or commands of other windows run, or sessions start. */
+  busy(): readonly string[] {
+    return this.#busy
+  }
+
+  /** The folders of the other windows, and their files with unsaved changes. */
+  used(): readonly string[] {
+    return this.#used
   }
 
   /** A session of another window, unless this window has it open. */
@@ -141,16 +166,22 @@ export class WindowSessions extends Owner {
   refresh(): void {
     this.#readTimer = undefined
     this.#answer()
+    const busy: string[] = []
+    const used: string[] = []
     const others = [...this.#files.others()].flatMap(([name, state]) => {
       const { success, data } = windowState.safeParse(state)
       if (!success) return []
       const { workspace } = data
+      busy.push(...(data.busy ?? []))
+      used.push(...(data.used ?? []))
       return data.sessions.flatMap((one): OtherSession[] => {
         const parsed = session.safeParse(one)
         const window = { name, ...(workspace !== undefined && { workspace }) }
         return parsed.success ? [{ ...parsed.data, window }] : []
       })
     })
+    this.#busy = busy
+    this.#used = used
     const known = JSON.stringify(others)
     if (known === this.#known) return
     this.#known = known
@@ -175,14 +206,22 @@ export class WindowSessions extends Owner {
 
   async #write(): Promise<void> {
     this.#timer = undefined
-    const { workspace } = this.#options
+    const { workspace, manager, starting, used: usedNow } = this.#options
     const sessions = (await this.own()).map(({ summary }) => summary)
     if (this.owned.isDisposed) return
-    const state = { ...(workspace !== '' && { workspace }), sessions }
+    const working = manager.list().filter(one => one.isBusy || one.session.state.activity !== 'idle')
+    const busy = [...new Set([...starting(), ...working.flatMap(rootsOf)])].slice(0, MAX_SESSIONS)
+    const used = usedNow().slice(0, MAX_USED)
+    const state = {
+      ...(workspace !== '' && { workspace }),
+      sessions,
+      ...(busy.length > 0 && { busy }),
+      ...(used.length > 0 && { used }),
+    }
     const written = JSON.stringify(state)
     if (written === this.#written && this.#files.isOwn) return
     // a window that has nothing to tell isn't there for the others
-    if (sessions.length === 0 && this.#written === '') return
+    if (sessions.length + busy.length + used.length === 0 && this.#written === '') return
     this.#written = written
     this.#files.write(state)
   }
@@ -195,13 +234,13 @@ export class WindowSessions extends Owner {
     const { cwd } = plan.setup
     const { usage, updatedAt } = session.state
     const title = titleOf(session)
-    const line = requestSummary(session)?.text ?? lastLine(session.state.entries)
+    const line = lineOf(session, redact)
     const branch = await branchOf(cwd)
     return {
       ...{ agentId, agentName, sessionId: session.sessionId, indicator, cwd },
       ...(title !== undefined && { title: redact(title).slice(0, 4096) }),
       ...(branch !== undefined && { branch }),
-      ...(line !== undefined && { line: cut(redact(line)) }),
+      ...(line !== undefined && { line }),
       ...(updatedAt !== undefined && { at: updatedAt }),
       ...(usage?.cost && usage.cost.amount >= 0 && { cost: usage.cost }),
     }
@@ -250,6 +289,20 @@ export class WindowSessions extends Owner {
     const open = success ? this.#options.manager.find(data.agentId, data.sessionId) : undefined
     if (open) this.#options.show(open)
   }
+}
+
+/** Where a session works. */
+export function rootsOf({ plan: { setup } }: Pick<OpenSession, 'plan'>): string[] {
+  return [setup.cwd, ...setup.additionalDirectories]
+}
+
+/** What a session asks, or else what its agent said or does last, in one line. */
+export function lineOf(
+  session: OpenSession['session'],
+  redact: (text: string) => string,
+): string | undefined {
+  const line = requestSummary(session)?.text ?? lastLine(session.state.entries)
+  return line === undefined ? undefined : cut(redact(line))
 }
 
 type Entries = OpenSession['session']['state']['entries']

@@ -1,5 +1,5 @@
 /** What says where a folder or workspace file is; a URI of VS Code has it. */
-interface Place {
+interface Origin {
   scheme: string
   authority: string
 }
@@ -8,7 +8,7 @@ interface Place {
  * Whether VS Code may be asked for the window of a folder or workspace that a file on this machine names, which anything may
  * have written. Any other URI could run an extension, or connect to a machine. `own`: of this window's workspace.
  */
-export function mayFocus({ scheme, authority }: Place, own: Place | undefined): boolean {
+export function mayFocus({ scheme, authority }: Origin, own: Origin | undefined): boolean {
   if (scheme === 'file') return authority === ''
   return scheme === 'vscode-remote' && own?.scheme === scheme && own.authority === authority
 }

@@ -1,5 +1,6 @@
 import type { Roots, ToolCallLocation } from '../acp/model.ts'
-import type { ChangedFile, ChangeScope } from '../changes/session-changes.ts'
+import type { ChangedFile } from '../changes/changed-file.ts'
+import type { ChangeScope } from '../changes/session-changes.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { SettingName, SettingValue } from '../common/settings.ts'
@@ -50,8 +51,8 @@ export interface Workbench {
   focusWindow(uri: string): Promise<boolean>
   /** Opens a folder of this machine in a new window. */
   openFolder(path: string): Promise<void>
-  /** Runs a shell command in a terminal, which stays. Resolves to its exit code, `undefined` if the user ended it. */
-  runInTerminal(command: string, cwd: string, name: string): Promise<number | undefined>
+  /** Runs a shell command in a terminal, which stays. Resolves to its exit code, `undefined` if the user or `signal` ended it. */
+  runInTerminal(command: string, cwd: string, name: string, signal?: AbortSignal): Promise<number | undefined>
   /** Opens an `http(s)` address in the browser. */
   openExternal(url: string): Promise<void>
 }
@@ -216,6 +217,8 @@ export interface Editors {
   reviewChanges(changes: ChangeScope, title: string): Promise<void>
   /** Shows in one editor what restoring files does to them. */
   previewRestore(files: readonly RestorePreview[], title: string): Promise<void>
+  /** Shows in one editor how files differ. */
+  compareFiles(files: readonly ComparedSides[], title: string): Promise<void>
   /** Shows where an agent works, until it's disposed. */
   createLocationFollower(): LocationFollower
 }
@@ -227,6 +230,19 @@ export interface RestorePreview {
   before?: string
   /** Absent: the file is deleted. */
   after?: string
+}
+
+/** A text, or a file on disk, which can be edited there. */
+export type FileVersion = { text: string } | { file: string }
+
+/** Two versions of a file. */
+export interface ComparedSides {
+  /** for the name */
+  path: string
+  /** Absent: the file was added. */
+  before?: FileVersion
+  /** Absent: it was deleted. */
+  after?: FileVersion
 }
 
 export interface CodeToApply {

@@ -154,6 +154,8 @@ export const conversationMessages = {
 
   /** The page has loaded. Asks for a snapshot unless it `isShown`, which came early. Also sent after a gap in the revisions. */
   'conversation/ready': z.object({ isShown: z.boolean() }),
+  /** The end of a conversation whose snapshot had `more` is drawn. */
+  'conversation/drawn': keyed,
   /** Earlier entries, by index, `from` inclusive, `to` exclusive. */
   'conversation/entries': request(
     z
@@ -238,6 +240,8 @@ export const conversationMessages = {
   'composer/removeQueued': request(queued, answer<boolean>()),
   /** Stops the running turn, if any, and sends this queued prompt next. */
   'composer/sendNow': queued,
+  /** Lets the user choose several agents, which get the stored draft. `composer/sent` follows when one has it. */
+  'composer/sendTo': keyed,
   /** Sends the prompts of a paused queue. */
   'composer/resumeQueue': keyed,
   /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
@@ -373,6 +377,10 @@ export interface ConversationHostMessages {
    * prompts that the composer already has are ignored.
    */
   'conversation/returnPrompts': { key: string; prompts: ReturnedPrompt[] }
+  /** *Send to Several Agents…*: completes the draft, stores it and sends `composer/sendTo`. */
+  'composer/sendTo': undefined
+  /** An agent has this draft: the composer becomes empty if it still has the same text and items. */
+  'composer/sent': { key: string; text: string; ids: string }
   'conversation/focus': undefined
   'conversation/navigate': { to: NavigateTo; requestId?: string }
   /** Whether this window follows its agents: the editor shows where they work. */

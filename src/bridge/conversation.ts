@@ -166,6 +166,8 @@ export interface ConversationHead {
   queuePaused: boolean
   /** The agent can add a prompt to the running turn. */
   canSteer?: boolean
+  /** A prompt can be sent to several agents, each in a worktree of its own. */
+  canSendTo?: boolean
   /** The agent was asked to stop the turn and hasn't responded. */
   stopping?: boolean
   roots?: RootsNote
@@ -233,6 +235,8 @@ export interface ConversationSnapshot {
   entries: Entry[]
   first: number
   total: number
+  /** The host reads the others once these are drawn, which the page then says with `conversation/drawn`. */
+  more?: true
   /** Entries before `first` that are needed to draw pending requests: their own, their tool calls' and their subagents'. */
   pendingEntries?: Array<{ index: number; entry: Entry }>
   /** the terminals of the entries, with the output of those that the view shows */
@@ -328,7 +332,7 @@ export interface EntryContext {
 }
 
 /** The user went back to before this turn, so it's no longer part of the agent's context. */
-export function isSetAside(rewinds: readonly Rewind[], turn: number): boolean {
+export function isRewound(rewinds: readonly Rewind[], turn: number): boolean {
   return rewinds.some(({ from, to }) => from <= turn && turn <= to)
 }
 

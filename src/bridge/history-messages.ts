@@ -17,6 +17,8 @@ export type ActionForMany = Params<HistoryMessages['history/actOnMany']>['action
 export const historyMessages = {
   /** The page can draw; asks for the list. */
   'history/ready': nothing,
+  /** The page has drawn what it got, and there are more changes. */
+  'history/rest': nothing,
   /** The next page of an agent's sessions. */
   'history/more': agent,
   'history/act': session.extend({

@@ -85,6 +85,8 @@ export interface HistoryHits {
   /** of the request */
   id: number
   hits: HistoryHit[]
+  /** not all messages were searched, but only the newest ones */
+  isLimited: boolean
 }
 
 /** What History shows besides its rows. */
@@ -105,7 +107,7 @@ export interface HistoryChanges extends HistorySummary {
   rows: HistoryRow[]
   /** the removed sessions; absent if `rows` are all sessions and replace those that the page has */
   removed?: Array<{ agentId: string; sessionId: string }>
-  /** these are the first rows of the list; the others follow at once */
+  /** there are more changes, which the page asks for once it has drawn these */
   more?: true
 }
 
@@ -113,4 +115,4 @@ export interface HistoryChanges extends HistorySummary {
 export type ViewPage = 'conversation' | 'history'
 
 /** Where a list of sessions is shown. */
-export type HistoryPlace = 'sideBar' | 'tab'
+export type HistorySurface = 'sideBar' | 'tab'

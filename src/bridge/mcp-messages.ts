@@ -23,6 +23,8 @@ export const mcpMessages = {
   'mcp/switchAgent': z.object({ agentId: id, on: z.boolean() }),
   /** One server of a session. */
   'mcp/switchInSession': z.object({ session: id, key: id, on: z.boolean() }),
+  /** Connects a bridge to its server again: see `McpServerNote.link`. */
+  'mcp/restart': z.object({ link: id }),
   /** Asks the user to agree to a server. */
   'mcp/allow': z.object({ key: id }),
   /** Connects to a server once and lists its tools. */

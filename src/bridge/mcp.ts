@@ -1,3 +1,4 @@
+import type { BridgeStatus } from '../mcp/bridge-status.ts'
 import type { ServerCheck } from '../mcp/server-check.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
 
@@ -43,6 +44,8 @@ export interface McpSessionServer extends McpServerNote {
   isOffHere?: true
   /** What was switched since doesn't count yet. */
   isOutdated?: true
+  /** Of a server that Parley bridges: about others, agents report nothing. */
+  bridge?: BridgeStatus
 }
 
 export interface McpSessionRow {

@@ -27,12 +27,12 @@ export interface Omitted {
 }
 const NOTHING: Omitted = { files: 0, folders: [] }
 
-/** What an earlier window knew of a turn that goes on. */
-export interface EarlierTurn {
+/** The start of a turn, which `detectChanges` records, or an earlier window did. */
+export interface TurnStart {
   /** in milliseconds since the epoch */
   began: number
-  /** where the repositories stood then */
-  repositories: RepositoryPosition[]
+  /** Where the repositories stood then. By default, that is read now. */
+  repositories?: RepositoryPosition[]
 }
 
 export class AgentTurns {
@@ -56,7 +56,7 @@ export class AgentTurns {
 
   /**
    * A turn starts. `isWorking`: whether changes in the roots may be its work now. `ranGit`: whether the agent itself may have
-   * run Git. `before`: it started in an earlier window.
+   * run Git.
    */
   beginTurn(
     session: string,
@@ -64,14 +64,14 @@ export class AgentTurns {
     roots: readonly string[],
     isWorking: () => boolean,
     ranGit: () => boolean,
-    before?: EarlierTurn,
+    start: TurnStart,
   ): void {
-    const began = new Moment(before?.began)
+    const began = new Moment(start.began)
     const { rules } = this.#shared
     let real = roots
     const covers = (path: string) => real.some(root => rules.contains(root, path))
-    const repositories = before
-      ? Promise.resolve(before.repositories)
+    const repositories = start.repositories
+      ? Promise.resolve(start.repositories)
       : Promise.all(roots.map(root => repositoryOf(root))).then(all => all.filter(one => one !== undefined))
     void repositories.then(all => {
       for (const one of all) this.#disk.followRepository(one)

@@ -82,6 +82,10 @@ export class Attribution {
     this.#turns.set(session, turn)
   }
 
+  get isQuiet(): boolean {
+    return this.#turns.size === 0
+  }
+
   runningTurn(session: string): RunningTurn | undefined {
     return this.#turns.get(session)
   }
@@ -234,6 +238,11 @@ export class Attribution {
     const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
     if (isOpen) this.#unreported.set(key, { file, version: file.version, before, isBehind })
     else this.#unreported.delete(key)
+  }
+
+  /** The hashes of contents that files before such a change refer to. */
+  get contents(): string[] {
+    return [...this.#unreported.values()].flatMap(({ before }) => before.contents)
   }
 
   /** Whether the file's open document doesn't contain the change yet that was seen on disk. */

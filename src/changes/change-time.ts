@@ -25,8 +25,8 @@ export class Moment {
   readonly #time: number
   readonly #elapsed: number
 
-  /** By default, now; or a time in milliseconds since the epoch, which an earlier window noted. */
-  constructor(time = Date.now()) {
+  /** In milliseconds since the epoch; possibly long ago, in an earlier window. */
+  constructor(time: number) {
     this.#time = time
     this.#elapsed = performance.now() - (Date.now() - time)
   }

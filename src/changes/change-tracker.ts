@@ -7,8 +7,10 @@ import { Owner } from '../common/disposable.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { AgentTurns } from './agent-turns.ts'
 import { Attribution } from './attribution.ts'
+import { DescribeAhead } from './changed-file.ts'
 import { type CheckpointLimits, type CheckpointStore, Checkpoints } from './checkpoints.ts'
 import { type ClientWriteStore, ClientWrites } from './client-writes.ts'
+import { ContentHolders, type ContentUseStore } from './content-use.ts'
 import { DiskChanges } from './disk-changes.ts'
 import { FileReader } from './file-reader.ts'
 import { type BlobStore, FileStates } from './file-state.ts'
@@ -27,7 +29,8 @@ export interface TrackerStore
     TrackedFileStore,
     ClientWriteStore,
     UndoStore,
-    CheckpointStore {}
+    CheckpointStore,
+    ContentUseStore {}
 
 export interface TrackerOptions {
   files: FilesShared
@@ -56,6 +59,7 @@ export class ChangeTracker extends Owner {
   readonly writes: ClientWrites
   readonly review: Review
   readonly checkpoints: Checkpoints
+  readonly holders = new ContentHolders()
 
   constructor({ files: shared, store, trash, checkpoints: limits, excluded, agentsBack }: TrackerOptions) {
     super()
@@ -68,12 +72,14 @@ export class ChangeTracker extends Owner {
     this.checkpoints = checkpoints
     const files = new TrackedFiles({ shared, store, attribution, unsaved, checkpoints, undoLog })
     this.files = this.register(files)
+    this.register(new DescribeAhead(files))
     const reader = new FileReader(files, states)
     this.reader = reader
     const views = new FileViews({ files, reader, unsaved, store })
     this.views = views
     this.scan = new FolderScan({
       store,
+      holders: this.holders,
       stateOf: (...file) => reader.stateWith(...file),
       maxBytes: () => checkpoints.maxBytes,
       ...(excluded && { excluded }),
@@ -94,7 +100,16 @@ export class ChangeTracker extends Owner {
       unsaved,
       views,
       undoLog,
+      holders: this.holders,
       trash: trash ?? (() => Promise.reject(new Error('There is no trash.'))),
+    })
+    store.removeUnused({
+      inUse: () => {
+        const used = new Set<string>()
+        this.holders.addTo(used, attribution.isQuiet)
+        return files.addContents(used) ? used : undefined
+      },
+      collected: () => this.scan.collected(),
     })
   }
 }

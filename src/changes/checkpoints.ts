@@ -1,6 +1,7 @@
 /** Limits how long and how many checkpoints are kept, and remembers which ones were dropped. */
 import type { TurnRef } from './change-versions.ts'
 import type { TrackedFile } from './tracked-file.ts'
+import { sizeOf, type UndoLog, type Undone } from './undo-log.ts'
 
 /** A file whose checkpoints are no longer kept. */
 export interface DroppedHistory {
@@ -47,21 +48,30 @@ export class Checkpoints {
     return this.#dropped.filter(({ turns }) => turns.some(matches))
   }
 
-  /** Drops checkpoints that are too old, and then the oldest ones until the rest fits the limit. Returns their files. */
-  drop(files: Iterable<TrackedFile>): TrackedFile[] {
+  /**
+   * Drops checkpoints that are too old, and then the oldest checkpoints and undos until the rest fits the limit, except the
+   * newest undo and those in use. Returns the files of the checkpoints.
+   */
+  drop(files: Iterable<TrackedFile>, undos: Pick<UndoLog, 'all' | 'forget' | 'isUsed'>): TrackedFile[] {
     const limits = this.#limits()
     if (!limits) return []
-    const kept = [...files].flatMap(file => {
+    const kept: Array<{ at: number; bytes: number; file?: TrackedFile; undone?: Undone }> = undos.all.map(
+      undone => ({ undone, at: undone.at, bytes: sizeOf(undone) }),
+    )
+    for (const file of files) {
       const at = file.historyAt
-      return at === undefined ? [] : { file, at, bytes: file.historyBytes }
-    })
+      if (at !== undefined) kept.push({ file, at, bytes: file.historyBytes })
+    }
     kept.sort((a, b) => b.at - a.at)
     const oldest = Date.now() - limits.maxAgeMs
+    const [newest] = undos.all
     let bytes = 0
     const dropped: TrackedFile[] = []
-    for (const { file, at, bytes: own } of kept) {
+    for (const { at, bytes: own, file, undone } of kept) {
       bytes += own
-      if (at >= oldest && bytes <= limits.maxBytes) continue
+      if (undone && undone !== newest && bytes > limits.maxBytes && !undos.isUsed(undone))
+        undos.forget(undone)
+      if (!file || (at >= oldest && bytes <= limits.maxBytes)) continue
       this.dropOf(file, at < oldest ? 'age' : 'size')
       dropped.push(file)
     }

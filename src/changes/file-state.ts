@@ -1,9 +1,10 @@
 /** A file on disk, with everything that is needed to restore it byte for byte. */
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { Budget } from '../common/async.ts'
+import { readHandle, TooLargeError } from '../common/read-bounded.ts'
 import { WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { RedirectedError, setMode, withEntry, withFile } from '../editor/files/no-follow.ts'
@@ -94,12 +95,18 @@ export class FileStates {
       if (!info.isFile()) return undefined
       // Windows has only one of these bits, which follows from another attribute
       const mode = process.platform === 'win32' ? 0o666 : info.mode & 0o7777
-      if (info.size > MAX_FILE_BYTES) {
-        return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
-      }
+      const large = ({ size, mtimeMs }: Stats): FileState => ({
+        attributes: { type: 'large', size, modified: mtimeMs, mode },
+        text: '',
+      })
+      if (info.size > MAX_FILE_BYTES) return large(info)
       return await this.#reading.run(info.size, async () => {
-        const bytes = await withFile(path, constants.O_RDONLY, handle => handle.readFile())
-        return this.with(bytes, path, mode, encodings)
+        const reading = withFile(path, constants.O_RDONLY, handle => readHandle(handle, path, MAX_FILE_BYTES))
+        const bytes = await reading.catch((error: unknown) => {
+          // it has grown since
+          if (!(error instanceof TooLargeError)) throw error
+        })
+        return bytes ? this.with(bytes, path, mode, encodings) : large(await lstat(path))
       })
     } catch (error) {
       if (error instanceof RedirectedError || isMissing(error)) return ABSENT

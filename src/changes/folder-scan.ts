@@ -3,13 +3,17 @@
  * the store by their hash; a file that wasn't written since isn't read again.
  */
 
-import { lstat, readFile, readlink } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { lstat, readlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
 import { forEachConcurrent } from '../common/async.ts'
 import { FOLDER_SCAN_MS } from '../common/limits.ts'
+import { readHandle } from '../common/read-bounded.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
+import { withFile } from '../editor/files/no-follow.ts'
 import { listOnDisk } from '../editor/list-files.ts'
+import type { ContentHolders } from './content-use.ts'
 import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
 
 /** A folder with more files isn't scanned, which is reported. */
@@ -65,6 +69,7 @@ export type StateOf = (bytes: Uint8Array, path: string, mode: number) => Promise
 
 export interface FolderScanOptions {
   store: BlobStore
+  holders?: ContentHolders
   stateOf: StateOf
   /** Globs of files that the user hides. */
   excluded?: () => readonly string[]
@@ -75,6 +80,7 @@ export interface FolderScanOptions {
 
 export class FolderScan {
   readonly #store: BlobStore
+  readonly #holders: ContentHolders | undefined
   readonly #stateOf: StateOf
   readonly #excluded: () => readonly string[]
   readonly #maxBytes: () => number
@@ -83,13 +89,14 @@ export class FolderScan {
   readonly #last = new Map<string, ReadonlyMap<string, FileStamp>>()
   /** by root: the scan in progress */
   readonly #scans = new Map<string, Promise<FolderSnapshot | undefined>>()
-  /** What was added to the store since the window opened. It's removed when the next window opens. Bytes. */
+  /** What was added to the store since unused contents were last removed from it. Bytes. */
   #written = 0
   /** folders where a scan took too long */
   readonly #slow = new Set<string>()
 
   constructor({
     store,
+    holders,
     stateOf,
     excluded = () => [],
     maxBytes = () => Number.POSITIVE_INFINITY,
@@ -97,8 +104,10 @@ export class FolderScan {
   }: FolderScanOptions) {
     this.#maxBytes = maxBytes
     this.#store = store
+    this.#holders = holders
     this.#stateOf = stateOf
     this.#excluded = excluded
+    holders?.add(this, one => [...one.#last.values()].flatMap(scannedContents))
     const most = { files: MAX_FILES, fileBytes: MAX_FILE_BYTES, bytes: MAX_BYTES, changed: MAX_CHANGED }
     this.#limits = { ...most, ...limits }
   }
@@ -126,6 +135,7 @@ export class FolderScan {
     const files = new Map<string, FileStamp>()
     const unsure = new Set<string>()
     const unread: Array<[string, FileStamp]> = []
+    const release = this.#holders?.add(files, scannedContents)
     let bytes = 0
     await forEachConcurrent(paths, MAX_READS, async path => {
       const stamped = await stampOf(path)
@@ -140,7 +150,9 @@ export class FolderScan {
       files.set(path, isSame && !isEmptied ? before : stamped)
       if (isEmptied) return
       if (isSame) bytes += stamped.size
-      else if (stamped.size <= this.#limits.fileBytes) unread.push([path, stamped])
+      // what a link leads to may have no end, and isn't in the folder
+      else if (stamped.target === undefined && stamped.size <= this.#limits.fileBytes)
+        unread.push([path, stamped])
     })
     if (performance.now() - start > FOLDER_SCAN_MS) this.#slow.add(root)
     const most = Math.min(this.#limits.bytes, this.#maxBytes())
@@ -150,7 +162,17 @@ export class FolderScan {
       await this.#keep(path, stamped).catch(() => {})
     })
     this.#last.set(root, files)
-    return { root, files: new Map(files), unsure }
+    release?.()
+    const taken = new Map(files)
+    this.#holders?.add(taken, scannedContents, true)
+    return { root, files: taken, unsure }
+  }
+
+  /** Contents that aren't used were removed from the store. */
+  collected(): void {
+    this.#written = 0
+    for (const files of this.#last.values())
+      for (const { hash, size } of files.values()) if (hash !== undefined) this.#written += size
   }
 
   /** Updates one file in the snapshot to its current state. */
@@ -208,10 +230,16 @@ export class FolderScan {
 
   async #keep(path: string, stamped: FileStamp): Promise<void> {
     this.#written += stamped.size
-    const hash = await this.#store.put(await readFile(path))
+    const { fileBytes } = this.#limits
+    const bytes = await withFile(path, constants.O_RDONLY, handle => readHandle(handle, path, fileBytes))
+    const hash = await this.#store.put(bytes)
     // it wasn't written while it was read
     if ((await stampOf(path))?.stamp === stamped.stamp) stamped.hash = hash
   }
+}
+
+export function scannedContents(files: ReadonlyMap<string, FileStamp>): string[] {
+  return [...files.values()].flatMap(({ hash }) => hash ?? [])
 }
 
 /** A home directory or the root of a disk. */

@@ -2,10 +2,10 @@
 import type { LineRange } from '../editor/diff-texts.ts'
 import type { Hunk } from './file-log.ts'
 
-type Placed = Pick<Hunk, 'start' | 'after'>
+type HunkLines = Pick<Hunk, 'start' | 'after'>
 
 /** The changes that a range of lines touches. Lines that an agent removed are found at the line that follows them. */
-export function hunksAt<T extends Placed>(hunks: readonly T[], { start, end }: LineRange): T[] {
+export function hunksAt<T extends HunkLines>(hunks: readonly T[], { start, end }: LineRange): T[] {
   const last = Math.max(start, end - 1)
   return hunks.filter(hunk => hunk.start <= last && start < hunk.start + Math.max(1, hunk.after.length))
 }
@@ -17,58 +17,61 @@ export interface LineChange {
 }
 
 /** The agent's change that a quick diff change shows. */
-export function hunksOfChange<T extends Placed>(
+export function hunksOfChange<T extends HunkLines>(
   hunks: readonly T[],
   { modifiedStartLineNumber: first, modifiedEndLineNumber: last }: LineChange,
 ): T[] {
   // removed lines follow the line that it names
   if (last === 0) return hunks.filter(hunk => hunk.after.length === 0 && hunk.start === first)
-  // quick diff and Parley may place a change differently if equal lines match in several ways
+  // quick diff and Parley may position a change differently if equal lines match in several ways
   return hunks.filter(hunk => hunk.start < last && hunk.start + hunk.after.length >= first - 1)
 }
 
-/** What {@link placesOf} needs of a scope of changes. */
+/** What {@link hunkPositions} needs of a scope of changes. */
 export interface ChangedFiles {
   list(): ReadonlyArray<{ path: string }>
-  hunks(path: string): ReadonlyArray<Placed & { id?: number }>
+  hunks(path: string): ReadonlyArray<HunkLines & { id?: number }>
 }
 
-export interface Place {
+export interface HunkPosition {
   path: string
   line: number
   /** of the change; absent for a file without changed lines */
   id?: number
 }
 
-/** The changes in the order of review: by path, then by line. A file without changed lines has one place. */
-export function placesOf(files: ChangedFiles): Place[] {
-  const places = files.list().flatMap(({ path }): Place[] => {
+/** The changes in the order of review: by path, then by line. A file without changed lines has one position. */
+export function hunkPositions(files: ChangedFiles): HunkPosition[] {
+  const positions = files.list().flatMap(({ path }): HunkPosition[] => {
     const hunks = files.hunks(path)
     if (hunks.length === 0) return [{ path, line: 0 }]
     return hunks.map(({ start, id }) => ({ path, line: start, ...(id !== undefined && { id }) }))
   })
-  return places.sort(compare)
+  return positions.sort(compare)
 }
 
 /** The next or previous change from a position, or from outside of all files. Wraps around. */
 export function nextChange(
-  places: readonly Place[],
-  from: Place | undefined,
+  positions: readonly HunkPosition[],
+  from: HunkPosition | undefined,
   step: 1 | -1,
-): Place | undefined {
+): HunkPosition | undefined {
   const next =
     from &&
     (step === 1
-      ? places.find(place => compare(place, from) > 0)
-      : places.findLast(place => compare(place, from) < 0))
-  return next ?? (step === 1 ? places[0] : places.at(-1))
+      ? positions.find(position => compare(position, from) > 0)
+      : positions.findLast(position => compare(position, from) < 0))
+  return next ?? (step === 1 ? positions[0] : positions.at(-1))
 }
 
 /** The change to review after the one that was here: at this line or after it. Wraps around. */
-export function followingChange(places: readonly Place[], from: Place): Place | undefined {
-  return places.find(place => compare(place, from) >= 0) ?? places[0]
+export function followingChange(
+  positions: readonly HunkPosition[],
+  from: HunkPosition,
+): HunkPosition | undefined {
+  return positions.find(position => compare(position, from) >= 0) ?? positions[0]
 }
 
-function compare(one: Place, other: Place): number {
+function compare(one: HunkPosition, other: HunkPosition): number {
   return one.path < other.path ? -1 : one.path > other.path ? 1 : one.line - other.line
 }

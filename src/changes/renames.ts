@@ -57,6 +57,19 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
   const compare = (some: readonly RenameSide[], others: readonly RenameSide[]) => {
     const [from, to] = [some, others].map(sides => sides.filter(side => !taken.has(side)))
     if (!from || !to || from.length > MAX_COMPARED || to.length > MAX_COMPARED) return
+    const [one, other] = [from[0], to[0]]
+    if (
+      one &&
+      other &&
+      from.length === 1 &&
+      to.length === 1 &&
+      inOneTurn(one, other) &&
+      isAlike(one, other)
+    ) {
+      taken.add(one).add(other)
+      take(one, other)
+      return
+    }
     const pairs = from.flatMap(one => {
       const known = new Set(one.lines)
       return to
@@ -110,6 +123,14 @@ function isEmpty({ attributes, text }: RenameSide): boolean {
 
 function nameOf({ file }: RenameSide): string {
   return file.path.slice(Math.max(file.path.lastIndexOf('/'), file.path.lastIndexOf('\\')) + 1)
+}
+
+/** Whether that is known from the lines that are at the same position in both, which needs no search. */
+function isAlike(one: RenameSide, other: RenameSide): boolean {
+  const [was, is] = [one.lines, other.lines]
+  let common = 0
+  for (let i = 0; i < is.length; i++) if (is[i]!.length > 2 && is[i] === was[i]) common++
+  return common >= MIN_ALIKE * Math.max(1, was.length, is.length)
 }
 
 /** The approximate share of the longer text's lines that is in both; `known`: the lines of one of them. */

@@ -1,12 +1,12 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { runGit } from '../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
-/** The same for the list of all files in an index. */
-const MAX_INDEX = 100_000_000
+/** In the list of an index: files whose changes Git was told to ignore, and submodules. */
+const HIDDEN = /^([a-zS]|\w(?= 160000)) (\d+) \w+ \d\t(.+)$/s
 /** Maximum size of committed content read at a time. Bytes. */
 export const MAX_READ_BYTES = 20_000_000
 /** Maximum length of the paths in one command: systems limit it. UTF-16 units. */
@@ -68,9 +68,13 @@ export async function git(
   cwd: string,
   args: string[],
   input?: string,
-  most = MAX_OUTPUT,
+  only?: (entry: string) => boolean,
 ): Promise<string | undefined> {
-  const options = { timeoutMs: CHANGES_GIT_MS, most, ...(input !== undefined && { input }) }
+  const options = {
+    ...{ timeoutMs: CHANGES_GIT_MS, most: MAX_OUTPUT },
+    ...(input !== undefined && { input }),
+    ...(only && { only }),
+  }
   const output = await runGit(cwd, args, options)
   return output && !output.cut ? output.text : undefined
 }
@@ -81,20 +85,43 @@ export interface Status {
   paths: string[]
   /** absolute paths of untracked repositories */
   nested: string[]
+  committed: CommittedFiles
+}
+
+/** What a commit has of some files: by absolute path, `undefined` if it doesn't have the file. */
+export interface CommittedFiles {
+  commit: string
+  files: Map<string, CommittedFile | undefined>
 }
 
 /** The files in a folder that differ from the last commit; `undefined` if that is unknown. */
 export async function statusOf(root: string, top: string): Promise<Status | undefined> {
-  const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']
-  const text = await git(root, [...args, '--ignore-submodules=all', '--', '.'])
-  const names = text?.split('\0').flatMap(line => (line.length > 3 ? line.slice(3) : []))
-  // of a repository, Git lists only the folder
-  return (
-    names && {
-      paths: names.filter(name => !name.endsWith('/')).map(name => join(top, name)),
-      nested: names.filter(name => name.endsWith('/')).map(name => join(top, name.slice(0, -1))),
+  const args = ['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z', '--untracked-files=all']
+  const text = await git(root, [...args, '--no-renames', '--ignore-submodules=all', '--', '.'])
+  if (text === undefined) return undefined
+  const paths = new Set<string>()
+  const nested: string[] = []
+  const files: CommittedFiles['files'] = new Map()
+  let commit = ''
+  for (const line of text.split('\0')) {
+    const [, oid] = /^# branch\.oid (\w+)$/.exec(line) ?? []
+    if (oid !== undefined) commit = oid
+    const [, mode, object, changed] = /^1 \S+ \S+ (\d+) \d+ \d+ (\w+) \w+ (.+)$/s.exec(line) ?? []
+    const name = changed ?? /^(?:u (?:\S+ ){9}|\? )(.+)$/s.exec(line)?.[1]
+    if (name === undefined) continue
+    // of a repository, Git lists only the folder
+    if (name.endsWith('/')) {
+      nested.push(join(top, name.slice(0, -1)))
+      continue
     }
-  )
+    const path = join(top, name)
+    if (mode !== undefined && object !== undefined)
+      files.set(path, Number(mode) === 0 ? undefined : { path, object, mode: Number.parseInt(mode, 8) })
+    // one that was removed from the index is listed twice
+    else if (line.startsWith('?') && !paths.has(path)) files.set(path, undefined)
+    paths.add(path)
+  }
+  return { paths: [...paths], nested, committed: { commit, files } }
 }
 
 /** A folder within a repository that Git ignores: its files have no status. */
@@ -112,13 +139,13 @@ export interface Hidden {
 
 /** `undefined` if that is unknown. */
 export async function hiddenIn(root: string): Promise<Hidden | undefined> {
-  const text = await git(root, ['ls-files', '-z', '-v', '-s'], undefined, MAX_INDEX)
+  const text = await git(root, ['ls-files', '-z', '-v', '-s'], undefined, mayBeHidden)
   if (text === undefined) return undefined
   const hidden: Hidden = { paths: [], submodules: [] }
   const skipped: string[] = []
-  for (const [, tag = '', mode, name = ''] of text.matchAll(
-    /([a-zS]|\w(?= 160000)) (\d+) \w+ \d\t([^\0]+)\0/g,
-  )) {
+  for (const entry of text.split('\0')) {
+    const [, tag = '', mode, name = ''] = HIDDEN.exec(entry) ?? []
+    if (mode === undefined) continue
     if (mode === '160000') hidden.submodules.push(join(root, name))
     else (tag.toUpperCase() === 'S' ? skipped : hidden.paths).push(join(root, name))
   }
@@ -130,16 +157,22 @@ export async function hiddenIn(root: string): Promise<Hidden | undefined> {
   return hidden
 }
 
-/** Paths in a folder that commits since then changed. */
+/** Most entries aren't, and a large repository has many. */
+function mayBeHidden(entry: string): boolean {
+  const tag = entry[0] ?? ''
+  return tag === 'S' || tag >= 'a' || entry.startsWith('160000', 2)
+}
+
+/** Paths in a folder that commits since then changed. `head`: the last commit. */
 export async function committedSince(
   root: string,
   top: string,
   commit: string,
+  head: string,
 ): Promise<string[] | undefined> {
-  const head = await git(root, ['rev-parse', 'HEAD'])
-  if (head?.trim() === commit) return []
+  if (head === commit) return []
   const args = ['diff', '--name-only', '-z', '--no-renames', '--ignore-submodules=all']
-  const text = await git(root, [...args, commit, 'HEAD', '--', '.'])
+  const text = await git(root, [...args, commit, head, '--', '.'])
   return text?.split('\0').flatMap(line => (line === '' ? [] : join(top, line)))
 }
 
@@ -147,32 +180,45 @@ export async function committedSince(
 export interface Committed {
   /** absent if the commit doesn't have the file */
   bytes?: Buffer
+  /** the permission bits (whether it's executable), or {@link LINK} */
   mode: number
 }
 /** Git's mode of a symbolic link. */
 export const LINK = 0o120000
+/** Git's mode of a submodule, whose files other commits have. */
+const SUBMODULE = 0o160000
 
-/** The content of files in a commit; without those that are too large or stored elsewhere. */
+/**
+ * The content of files in a commit; without those that are too large or stored elsewhere. `known`: what Git's status has
+ * already told.
+ */
 export async function committedContents(
   root: string,
   top: string,
   commit: string,
   paths: readonly string[],
+  known?: CommittedFiles,
 ): Promise<Map<string, Committed>> {
-  const contents = new Map<string, Committed>()
-  const wanted: CommittedFile[] = []
-  let sum = 0
-  for (const batch of batchesOf(paths)) {
-    const files = await committedFiles(top, commit, batch)
-    if (!files) continue
-    for (const path of batch) {
-      const file = files.get(path)
-      if (!file) contents.set(path, { mode: 0 })
-      if (file?.size === undefined || sum + file.size > MAX_READ_BYTES) continue
-      sum += file.size
-      wanted.push(file)
-    }
+  const files = new Map(known?.commit === commit ? known.files : [])
+  for (const batch of batchesOf(paths.filter(path => !files.has(path)))) {
+    const found = await committedFiles(top, commit, batch)
+    if (found) for (const path of batch) files.set(path, found.get(path))
   }
+  const contents = new Map<string, Committed>()
+  const there: CommittedFile[] = []
+  for (const path of paths) {
+    const file = files.get(path)
+    if (file && file.mode !== SUBMODULE) there.push(file)
+    else if (!file && files.has(path)) contents.set(path, { mode: 0 })
+  }
+  const sizes = await sizesOf(root, there)
+  let sum = 0
+  const wanted = there.filter(({ object }) => {
+    const size = sizes.get(object)
+    if (size === undefined || sum + size > MAX_READ_BYTES) return false
+    sum += size
+    return true
+  })
   const blobs = await blobsOf(
     root,
     wanted.map(({ object }) => object),
@@ -180,7 +226,7 @@ export async function committedContents(
   for (const [i, { path, mode }] of wanted.entries()) {
     const bytes = blobs[i]
     if (!bytes || isPointer(bytes)) continue
-    contents.set(path, { bytes, mode })
+    contents.set(path, { bytes, mode: mode === LINK ? mode : mode & 0o777 })
   }
   return contents
 }
@@ -205,9 +251,7 @@ interface CommittedFile {
   /** absolute */
   path: string
   object: string
-  /** in bytes; absent for a submodule */
-  size?: number
-  /** the permission bits (whether it's executable), or {@link LINK} */
+  /** as Git stores it */
   mode: number
 }
 
@@ -218,20 +262,32 @@ async function committedFiles(
   paths: readonly string[],
 ): Promise<Map<string, CommittedFile> | undefined> {
   // Git takes a name that begins with `:` for a pattern
-  const names = paths.map(path => `./${path.slice(top.length + 1).replaceAll('\\', '/')}`)
-  const text = await git(top, ['ls-tree', '-z', '-l', '--full-tree', commit, '--', ...names])
+  const names = paths.map(path => `./${path.slice(top.length + 1).replaceAll(sep, '/')}`)
+  const text = await git(top, ['ls-tree', '-z', '--full-tree', commit, '--', ...names])
   if (text === undefined) return undefined
   const files = new Map<string, CommittedFile>()
   for (const line of text.split('\0')) {
     // where the commit has a folder, it has no file
-    const [, mode, object, size, name] = /^(\d+) (?!tree)\w+ (\w+) +(\d+|-)\t([\s\S]+)$/.exec(line) ?? []
+    const [, mode, object, name] = /^(\d+) (?!tree)\w+ (\w+)\t([\s\S]+)$/.exec(line) ?? []
     if (mode === undefined || object === undefined || name === undefined) continue
-    const bits = Number.parseInt(mode, 8)
     const path = join(top, name)
-    const file = { path, object, mode: bits === LINK ? LINK : bits & 0o777 }
-    files.set(path, size === '-' ? file : { ...file, size: Number(size) })
+    files.set(path, { path, object, mode: Number.parseInt(mode, 8) })
   }
   return files
+}
+
+/** The sizes of files in bytes, by object, if they can be read. */
+async function sizesOf(root: string, files: readonly CommittedFile[]): Promise<Map<string, number>> {
+  if (files.length === 0) return new Map()
+  const input = files.map(({ object }) => `${object}\n`).join('')
+  const text = await git(root, ['cat-file', '--batch-check'], input)
+  const lines = text?.split('\n') ?? []
+  return new Map(
+    lines.flatMap((line): [string, number][] => {
+      const [, object, size] = /^(\w+) blob (\d+)$/.exec(line) ?? []
+      return object === undefined ? [] : [[object, Number(size)]]
+    }),
+  )
 }
 
 /** The content of these objects, if it can be read. */

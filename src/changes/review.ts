@@ -4,6 +4,7 @@ import { type MergedTexts, sameConflicts } from '../editor/files/merge-texts.ts'
 import { withLineEndsOf } from '../editor/line-edits.ts'
 import { smallestEdit, withLineEnd } from '../editor/text.ts'
 import type { Matches } from './change-versions.ts'
+import type { ContentHolders } from './content-use.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import type { FileReader } from './file-reader.ts'
 import { ABSENT, type FileStates, LeftUnchangedError, sameAttributes, sameState } from './file-state.ts'
@@ -11,6 +12,7 @@ import type { FileViews } from './file-views.ts'
 import { TrackedFile } from './tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
 import {
+  type BegunUndo,
   type LeftFile,
   type NoteUndone,
   restored,
@@ -29,6 +31,7 @@ export interface ReviewOptions {
   unsaved: UnsavedEdits
   views: FileViews
   undoLog: UndoLog
+  holders: ContentHolders
   /** Moves a file to the trash; its content is in the store. Rejects if there is no trash. */
   trash: (path: string) => Promise<void>
 }
@@ -58,9 +61,21 @@ export class Review {
   readonly #unsaved: UnsavedEdits
   readonly #views: FileViews
   readonly #undoLog: UndoLog
+  readonly #holders: ContentHolders
   readonly #trash: (path: string) => Promise<void>
 
-  constructor({ shared, files, reader, states, disk, unsaved, views, undoLog, trash }: ReviewOptions) {
+  constructor({
+    shared,
+    files,
+    reader,
+    states,
+    disk,
+    unsaved,
+    views,
+    undoLog,
+    holders,
+    trash,
+  }: ReviewOptions) {
     this.#shared = shared
     this.#files = files
     this.#reader = reader
@@ -69,6 +84,7 @@ export class Review {
     this.#unsaved = unsaved
     this.#views = views
     this.#undoLog = undoLog
+    this.#holders = holders
     this.#trash = trash
   }
 
@@ -87,6 +103,8 @@ export class Review {
     const file = this.#files.get(key)
     if (!file) return async () => false
     const before = file.clone()
+    // as long as this can be undone
+    this.#holders.add(before, contentsOfFile)
     this.#files.noteDecision(key, file)
     // ids are the same with and without unsaved changes
     file.keep(matches, ids)
@@ -193,8 +211,8 @@ export class Review {
     })
   }
 
-  /** Stores an undo on disk before it is done. `into`: the undo that it is part of. */
-  async beginUndo(session: string | undefined, into?: Undone): Promise<{ undone: Undone; note: NoteUndone }> {
+  /** Stores an undo on disk before it is done, until `end`. `into`: the undo that it is part of. */
+  async beginUndo(session: string | undefined, into?: Undone): Promise<BegunUndo> {
     await this.#files.ready
     return this.#undoLog.begin(session, into)
   }
@@ -264,4 +282,9 @@ export class Review {
   async #discard(path: string): Promise<void> {
     await this.#trash(path).catch(() => this.#shared.fileSystem.remove(path))
   }
+}
+
+/** In a function of its own, which doesn't refer to the file. */
+function contentsOfFile(file: TrackedFile): string[] {
+  return file.contents
 }

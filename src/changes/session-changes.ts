@@ -6,34 +6,22 @@ import type { Event } from '../common/event.ts'
 import type { FileText } from '../editor/diff-texts.ts'
 import type { TrackedWrite } from '../editor/files/agent-write.ts'
 import type { FilesShared } from '../editor/files/files.ts'
-import { lineEdits, splitLines } from '../editor/line-edits.ts'
+import { countChanges, type LineCounts, splitLines } from '../editor/line-edits.ts'
 import { PathGuard } from '../editor/path-guard.ts'
-import type { EarlierTurn, Omitted } from './agent-turns.ts'
+import type { Omitted, TurnStart } from './agent-turns.ts'
 import type { ToolChange } from './attribution.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
+import { type ChangedFile, describe, describeAll, type Share, shareOf } from './changed-file.ts'
+import { type ContentHolders, contentsOf } from './content-use.ts'
 import type { Hunk } from './file-log.ts'
-import { type FileState, sameAttributes, sameState } from './file-state.ts'
+import { type FileState, sameState } from './file-state.ts'
 import type { FolderScan } from './folder-scan.ts'
 import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
 import type { UndoOptions, UndoOutcome } from './review.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import type { Undone } from './undo-log.ts'
-
-/** All or some of the changes of a file. */
-export type Share = 'all' | 'some'
-
-export interface ChangedFile {
-  /** absolute */
-  path: string
-  status: 'added' | 'modified' | 'deleted' | 'renamed'
-  /** Of a renamed file: its previous path, absolute. */
-  from?: string
-  /** Which of its changes happened during a turn without a report by the agent. */
-  uncertain?: Share
-  added: number
-  removed: number
-}
+import type { RealFolders } from './work-tree.ts'
 
 /** What restoring a checkpoint does to a file. */
 export interface CheckpointFile {
@@ -96,7 +84,7 @@ export class ChangeScope {
   readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
   /** the last renames found, and the files in which they were found */
   #known: { deleted: RenameSide[]; added: RenameSide[]; renames: Rename[] } | undefined
-  readonly #counts = new WeakMap<RenameSide, { from: RenameSide; counts: ReturnType<typeof changedLines> }>()
+  readonly #counts = new WeakMap<RenameSide, { from: RenameSide; counts: LineCounts }>()
 
   constructor(tracker: ChangeTracker, session?: string) {
     this.tracker = tracker
@@ -110,8 +98,9 @@ export class ChangeScope {
 
   /** The changed files, in the order of their first change. */
   list(turn?: number): ChangedFile[] {
-    const files = this.tracker.views.changed().flatMap(file => this.#describe(file, turn) ?? [])
-    const renames = this.#renames(turn)
+    const views = this.tracker.views.changed()
+    const files = views.flatMap(file => this.#describe(file, turn) ?? [])
+    const renames = this.#renames(turn, views)
     if (renames.length === 0) return files
     const gone = new Set(renames.map(rename => rename.from.file.path))
     const to = new Map(renames.map(rename => [rename.to.file.path, rename]))
@@ -193,7 +182,8 @@ export class ChangeScope {
   ): Promise<UndoReport> {
     const matches = this.#matches(selection)
     const isShared = selection.since !== undefined && this.origins().length > 0
-    const { undone, note } = await this.tracker.review.beginUndo(isShared ? undefined : this.session, into)
+    const begun = await this.tracker.review.beginUndo(isShared ? undefined : this.session, into)
+    const { undone, note, end } = begun
     const left: UndoReport['left'] = []
     /** by the new path of a renamed file: why the old one couldn't be restored */
     const blocked = new Map<string, UndoReport['left'][number]['why']>()
@@ -203,22 +193,26 @@ export class ChangeScope {
       const rename = renames.find(({ from }) => from.file.path === path)
       if (rename) blocked.set(rename.to.file.path, why)
     }
-    for (const { path } of this.#inOrder(this.#selected(selection))) {
-      // keep the renamed file until it's restored at its previous path
-      const why = blocked.get(path)
-      if (why) {
-        left.push({ path, why })
-        continue
+    try {
+      for (const { path } of this.#inOrder(this.#selected(selection))) {
+        // keep the renamed file until it's restored at its previous path
+        const why = blocked.get(path)
+        if (why) {
+          left.push({ path, why })
+          continue
+        }
+        try {
+          const kept = selection.since !== undefined
+          const ids = this.#idsOf(path, selection)
+          const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
+          const outcome = await this.tracker.review.undo(path, matches, options, note)
+          if (outcome !== 'undone') stays(path, outcome)
+        } catch (error) {
+          stays(path, error instanceof Error ? error : new Error(messageOf(error)))
+        }
       }
-      try {
-        const kept = selection.since !== undefined
-        const ids = this.#idsOf(path, selection)
-        const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
-        const outcome = await this.tracker.review.undo(path, matches, options, note)
-        if (outcome !== 'undone') stays(path, outcome)
-      } catch (error) {
-        stays(path, error instanceof Error ? error : new Error(messageOf(error)))
-      }
+    } finally {
+      end()
     }
     return { ...(undone.files.length > 0 && { undone }), left }
   }
@@ -256,14 +250,17 @@ export class ChangeScope {
   }
 
   /** Files that an agent renamed, in the order of their first change. */
-  #renames(turn?: number): Rename[] {
-    const views = this.tracker.views.changed()
-    const of = (status: ChangedFile['status']) =>
-      views.filter(file => this.#describe(file, turn)?.status === status)
-    const deleted = of('deleted')
-    if (deleted.length === 0) return []
+  #renames(turn?: number, views = this.tracker.views.changed()): Rename[] {
+    const deleted: TrackedFile[] = []
+    const added: TrackedFile[] = []
+    for (const file of views) {
+      const status = this.#describe(file, turn)?.status
+      if (status === 'deleted') deleted.push(file)
+      else if (status === 'added') added.push(file)
+    }
+    if (deleted.length === 0 || added.length === 0) return []
     const sides = (files: TrackedFile[]) => files.map(file => this.#side(file, turn))
-    const [from, to] = [sides(deleted), sides(of('added'))]
+    const [from, to] = [sides(deleted), sides(added)]
     const known = this.#known
     if (known && isSame(known.deleted, from) && isSame(known.added, to)) return known.renames
     const renames = renamesAmong(from, to)
@@ -271,11 +268,11 @@ export class ChangeScope {
     return renames
   }
 
-  #changedLines({ from, to }: Rename): ReturnType<typeof changedLines> {
+  #changedLines({ from, to }: Rename): LineCounts {
     const known = this.#counts.get(to)
     if (known?.from === from) return known.counts
     const isText = from.attributes.type === 'text' && to.attributes.type === 'text' && from.text !== to.text
-    const counts = isText ? changedLines(from.lines, to.lines) : { added: 0, removed: 0 }
+    const counts = isText ? countChanges(from.lines, to.lines) : { added: 0, removed: 0 }
     this.#counts.set(to, { from, counts })
     return counts
   }
@@ -284,14 +281,14 @@ export class ChangeScope {
     const known = turn === undefined ? this.#sides.get(file) : undefined
     if (known?.version === file.version) return known.side
     const matches = this.#matches({ ...(turn !== undefined && { turn }) })
-    const state = file.attributes.type === 'absent' ? file.without(matches) : file.state
-    let lines: string[] | undefined
+    let lines = file.attributes.type === 'absent' ? file.linesWithout(matches) : undefined
     const side: RenameSide = {
       file,
-      ...state,
+      text: lines ? lines.join('') : file.text,
+      attributes: lines ? file.attributesWithout(matches) : file.attributes,
       // only needed for files without a match of the same content
       get lines() {
-        lines ??= splitLines(this.text)
+        lines ??= file.lines
         return lines
       },
       turns: file.attributeAuthors(matches).flatMap(({ turns }) => turns),
@@ -370,7 +367,7 @@ export class ChangeScope {
       if (will === 'large') return left('large')
       if (!conflict && sameState(file.state, target.state)) return []
       const action = will === 'absent' ? 'delete' : is === 'absent' ? 'create' : 'change'
-      const counts = changedLines(splitLines(file.text), splitLines(target.text))
+      const counts = countChanges(splitLines(file.text), splitLines(target.text))
       return { path, action, ...counts, ...uncertain, ...(conflict && { left: conflict }) } as const
     })
     const known = new Set(files.map(({ path }) => path))
@@ -397,6 +394,8 @@ export class ChangeScope {
   /** `undefined` if it is unchanged. */
   #describe(file: TrackedFile, turn?: number): ChangedFile | undefined {
     if (turn !== undefined) return describe(file, this.#matches({ turn }))
+    if (this.session === undefined || file.sessions.every(one => one === this.session))
+      return describeAll(file)
     const known = this.#described.get(file)
     if (known?.version === file.version) return known.described
     const described = describe(file, this.#matches({}))
@@ -428,18 +427,17 @@ export class SessionChanges extends ChangeScope {
 
   /**
    * A turn starts. `isWorking`: whether it may be changing files now. `ranGit`: whether the agent itself may have run Git.
-   * `before`: it started in an earlier window.
    */
   beginTurn(
     turn: number,
     isWorking: () => boolean,
     ranGit: () => boolean = () => false,
-    before?: EarlierTurn,
+    start: TurnStart = { began: Date.now() },
   ): void {
     this.#turn = turn
     const { cwd, additionalDirectories } = this.#roots
     const roots = [cwd, ...additionalDirectories]
-    this.tracker.turns.beginTurn(this.session, this.#author(), roots, isWorking, ranGit, before)
+    this.tracker.turns.beginTurn(this.session, this.#author(), roots, isWorking, ranGit, start)
   }
 
   endTurn(): Promise<void> {
@@ -465,11 +463,15 @@ export class SessionChanges extends ChangeScope {
 
   /**
    * A file in the roots as it is on disk; links aren't followed. `undefined` if it's outside of the roots or can't be
-   * read. `before`: the file as it was, if known.
+   * read. `before`: the file as it was, if known. `folders`: see `StateReader`.
    */
-  async stateOf(path: string, before?: FileState): Promise<FileState | undefined> {
-    const place = await this.#placeOf(path)
-    return place === undefined ? undefined : this.tracker.reader.stateOf(place, before)
+  async stateOf(
+    path: string,
+    before?: FileState,
+    folders: RealFolders = new Map(),
+  ): Promise<FileState | undefined> {
+    const realPath = await this.#realPathOf(path, folders)
+    return realPath === undefined ? undefined : this.tracker.reader.stateOf(realPath, before)
   }
 
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
@@ -480,15 +482,27 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.files.at(path) !== undefined
   }
 
+  get holders(): ContentHolders {
+    return this.tracker.holders
+  }
+
   get scan(): FolderScan {
     return this.tracker.scan
   }
 
   /** The real path of a file or link in the roots; a link itself isn't followed. */
-  async #placeOf(path: string): Promise<string | undefined> {
+  async #realPathOf(path: string, folders: RealFolders = new Map()): Promise<string | undefined> {
     const { rules } = this.tracker.shared
-    const folder = await this.#guard.check(rules.dirname(path)).catch(() => undefined)
-    return folder?.inside ? rules.join(folder.realPath, basename(path)) : undefined
+    const folder = rules.dirname(path)
+    const checking =
+      folders.get(folder) ??
+      this.#guard.check(folder).then(
+        ({ inside, realPath }) => (inside ? realPath : undefined),
+        () => undefined,
+      )
+    folders.set(folder, checking)
+    const realFolder = await checking
+    return realFolder === undefined ? undefined : rules.join(realFolder, basename(path))
   }
 
   /** Returns a function that tells whether the user has kept or undone changes of the file since this call. */
@@ -555,14 +569,23 @@ export class SessionChanges extends ChangeScope {
     changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number; unsure?: true }>,
     turn = this.#turn,
   ): Promise<void> {
+    const release = this.holders.add(changes, all =>
+      contentsOf(all.flatMap(({ before }) => (isState(before) ? { value: before.attributes } : []))),
+    )
     for (const { path, before, mode, unsure } of changes) {
       // a text is that of a link's target
-      const isState = typeof before === 'object' && before !== null
-      const file = isState ? undefined : await this.#guard.check(path).catch(() => undefined)
-      const place = isState ? await this.#placeOf(path) : file?.inside ? file.realPath : undefined
-      if (place !== undefined)
-        await this.tracker.turns.noticed(place, before, this.#author(turn), { mode, unsure }).catch(() => {})
+      const file = isState(before) ? undefined : await this.#guard.check(path).catch(() => undefined)
+      const realPath = isState(before)
+        ? await this.#realPathOf(path)
+        : file?.inside
+          ? file.realPath
+          : undefined
+      if (realPath !== undefined)
+        await this.tracker.turns
+          .noticed(realPath, before, this.#author(turn), { mode, unsure })
+          .catch(() => {})
     }
+    release()
   }
 
   /** Files that changed during the turn but aren't listed. */
@@ -594,43 +617,10 @@ export class SessionChanges extends ChangeScope {
   }
 }
 
-function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined {
-  const hunks = file.hunks(matches)
-  const authors = [...hunks.flatMap(hunk => hunk.authors), ...file.attributeAuthors(matches)]
-  const before = file.attributesWithout(matches)
-  // another agent may have reverted all of it
-  if (authors.length === 0 || (hunks.length === 0 && sameAttributes(before, file.attributes)))
-    return undefined
-  let added = 0
-  let removed = 0
-  for (const { before, after } of hunks) {
-    const counts = changedLines(before, after)
-    added += counts.added
-    removed += counts.removed
-  }
-  const was = before.type
-  const is = file.attributes.type
-  const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
-  const uncertain = shareOf(authors, author => author.uncertain)
-  return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
-}
-
-function shareOf<T>(items: readonly T[], has: (item: T) => boolean | undefined): Share | undefined {
-  if (items.every(has)) return 'all'
-  return items.some(has) ? 'some' : undefined
+function isState(before: FileText | FileState): before is FileState {
+  return typeof before === 'object' && before !== null
 }
 
 function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
   return one.length === other.length && one.every((item, i) => item === other[i])
-}
-
-function changedLines(
-  before: readonly string[],
-  after: readonly string[],
-): { added: number; removed: number } {
-  const edits = lineEdits(before, after)
-  return {
-    added: edits.reduce((sum, { lines }) => sum + lines.length, 0),
-    removed: edits.reduce((sum, { start, end }) => sum + end - start, 0),
-  }
 }

@@ -13,6 +13,7 @@ import {
   type Versions,
   without,
 } from './change-versions.ts'
+import { contentsOf } from './content-use.ts'
 import { FileLog, type Hunk, type StoredSegment } from './file-log.ts'
 import {
   ABSENT,
@@ -162,6 +163,12 @@ export class TrackedFile {
     return history.size.bytes + earlier
   }
 
+  /** The hashes of all contents in the store that it refers to. */
+  get contents(): string[] {
+    const others = [...(this.#history ? [this.#history.file] : []), ...this.#earlier]
+    return [...contentsOf(this.#attributes), ...others.flatMap(one => one.contents)]
+  }
+
   /** Authors whose changes can be restored from its history. */
   historyAuthors(matches: Matches): AgentAuthor[] {
     const file = this.#history?.file
@@ -193,6 +200,10 @@ export class TrackedFile {
   /** The user deleted the file. If it reappears, it's the same file again. */
   get gone(): boolean {
     return this.#gone
+  }
+
+  get lines(): readonly string[] {
+    return this.#log.lines
   }
 
   get text(): string {
@@ -239,6 +250,11 @@ export class TrackedFile {
   /** The file without the matching changes and later changes on top of them. */
   without(matches: Matches): FileState {
     return { text: this.#log.without(matches), attributes: this.attributesWithout(matches) }
+  }
+
+  /** The lines of {@link without}. */
+  linesWithout(matches: Matches): readonly string[] {
+    return this.#log.linesWithout(matches)
   }
 
   /** Like {@link without}, except for the text. */

@@ -130,6 +130,15 @@ export class TrackedFiles extends Owner {
     return [path, ...(this.#spellings.get(this.key(path)) ?? [])]
   }
 
+  /** Adds the hashes of contents that the files refer to. Returns false while a file is being worked on. */
+  addContents(used: Set<string>): boolean {
+    if (this.#queue.keys.length > 0) return false
+    const { attribution, unsaved } = this.#options
+    const files = [...this.#files.values()].flatMap(file => file.contents)
+    for (const hash of [...files, ...unsaved.contents, ...attribution.contents]) used.add(hash)
+    return true
+  }
+
   // ---- files by key ------------------------------------------------------------------------------------------------
 
   get size(): number {
@@ -265,10 +274,9 @@ export class TrackedFiles extends Owner {
     }
   }
 
-  /** Drops checkpoints that are too old, and then the oldest ones until the rest fits the size limit, as do undos. */
+  /** Drops checkpoints that are too old, and then the oldest ones and undos until the rest fits the size limit. */
   dropCheckpoints(): void {
     const { checkpoints, undoLog } = this.#options
-    for (const file of checkpoints.drop(this.values())) this.save(this.key(file.path), file, true)
-    undoLog.drop(checkpoints.maxBytes)
+    for (const file of checkpoints.drop(this.values(), undoLog)) this.save(this.key(file.path), file, true)
   }
 }

@@ -29,8 +29,18 @@ export interface LeftFile {
   why?: Error
 }
 
+/** Resolves to false if the file can't be restored. */
+type RestoreFile = (key: string, file: UndoneFile, session: string | undefined) => Promise<boolean>
+
 /** Stores a file before it's undone. Resolves to a function that withdraws it if it wasn't undone after all. */
 export type NoteUndone = (file: UndoneFile) => Promise<() => Promise<void>>
+
+/** An undo that is being done, and isn't dropped until `end`. */
+export interface BegunUndo {
+  undone: Undone
+  note: NoteUndone
+  end: () => void
+}
 
 export interface UndoStore {
   /** Replaces the stored undo. Resolves when it is on disk. */
@@ -45,7 +55,11 @@ export interface UndoStore {
 export class UndoLog {
   readonly #store: UndoStore
   readonly #undone: Undone[] = []
+  /** an entry for each time that an undo is being done or reverted */
+  readonly #uses = new Set<{ undone: Undone }>()
   #count = 0
+  /** Changes of what is stored happen one after another, so that each contains the earlier ones. */
+  #storing: Promise<unknown> = Promise.resolve()
 
   constructor(store: UndoStore) {
     this.#store = store
@@ -60,20 +74,25 @@ export class UndoLog {
     return this.#undone
   }
 
-  /** Drops the oldest undos until the rest fits, except the newest one. Bytes. */
-  drop(maxBytes: number): void {
-    let bytes = 0
-    const kept = this.#undone.filter((undone, i) => {
-      bytes += bytesOf(undone)
-      if (i === 0 || bytes <= maxBytes) return true
-      this.#store.forgetUndone(undone.id)
-      return false
-    })
-    this.#undone.splice(0, this.#undone.length, ...kept)
+  forget(undone: Undone): void {
+    const index = this.#undone.indexOf(undone)
+    if (index >= 0) this.#undone.splice(index, 1)
+    this.#store.forgetUndone(undone.id)
   }
 
-  /** Stores an undo on disk before it is done. `into`: the undo that it is part of. */
-  begin(session: string | undefined, into?: Undone): { undone: Undone; note: NoteUndone } {
+  /** Whether it's being done or reverted, so that it must stay. */
+  isUsed(undone: Undone): boolean {
+    return [...this.#uses].some(use => use.undone === undone)
+  }
+
+  #use(undone: Undone): () => void {
+    const use = { undone }
+    this.#uses.add(use)
+    return () => void this.#uses.delete(use)
+  }
+
+  /** Stores an undo on disk before it is done, until `end`. `into`: the undo that it is part of. */
+  begin(session: string | undefined, into?: Undone): BegunUndo {
     const at = Date.now()
     const undone: Undone = into ?? {
       id: `${at}-${++this.#count}`,
@@ -82,34 +101,28 @@ export class UndoLog {
       files: [],
     }
     const note: NoteUndone = async file => {
-      const { files: _, ...head } = undone
-      // if it can't be stored, it isn't undone
-      await this.#store.addUndone(head, file)
-      undone.files.push(file)
-      if (undone.files.length === 1) this.#undone.unshift(undone)
-      return () => {
-        undone.files.splice(undone.files.indexOf(file), 1)
-        return this.#saveRest(undone)
-      }
+      await this.#inOrder(() => this.#add(undone, file))
+      return () => this.#remove(undone, new Set([file]))
     }
-    return { undone, note }
+    return { undone, note, end: this.#use(undone) }
   }
 
   /** The user replaced this file with another one. Records an undo of the agents' changes, so that the original can be restored. */
   async putAside(file: TrackedFile): Promise<void> {
-    const { note } = this.begin(firstAuthor(file, () => true)?.turns[0]?.session)
-    await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() })
+    const { note, end } = this.begin(firstAuthor(file, () => true)?.turns[0]?.session)
+    await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() }).finally(end)
   }
 
   /** Reverts an undo with `restore`, file by file. Returns the files for which that returns false or rejects. */
-  async restore(
-    id: string,
-    keyOf: (path: string) => string,
-    restore: (key: string, file: UndoneFile, session: string | undefined) => Promise<boolean>,
-  ): Promise<LeftFile[]> {
+  async restore(id: string, keyOf: (path: string) => string, restore: RestoreFile): Promise<LeftFile[]> {
     const undone = this.#undone.find(one => one.id === id)
     if (!undone) return []
+    return this.#restore(undone, keyOf, restore).finally(this.#use(undone))
+  }
+
+  async #restore(undone: Undone, keyOf: (path: string) => string, restore: RestoreFile): Promise<LeftFile[]> {
     const left: UndoneFile[] = []
+    const restored = new Set<UndoneFile>()
     /** by path */
     const errors = new Map<string, Error>()
     // a file may have been undone in steps: revert the last one first
@@ -122,25 +135,47 @@ export class UndoLog {
           errors.set(one.before.path, error instanceof Error ? error : new Error(messageOf(error)))
           return false
         }))
-      if (!isRestored) left.unshift(one)
+      if (isRestored) restored.add(one)
+      else left.unshift(one)
     }
-    undone.files = left
-    await this.#saveRest(undone)
+    await this.#remove(undone, restored)
     return [...new Set(left.map(one => one.before.path))].map(path => {
       const why = errors.get(path)
       return { path, ...(why && { why }) }
     })
   }
 
-  async #saveRest(undone: Undone): Promise<void> {
-    if (undone.files.length > 0) return this.#store.saveUndone(undone)
-    this.#undone.splice(this.#undone.indexOf(undone), 1)
-    this.#store.forgetUndone(undone.id)
+  async #add(undone: Undone, file: UndoneFile): Promise<void> {
+    const { files: _, ...head } = undone
+    const isStored = this.#undone.includes(undone)
+    // if it can't be stored, it isn't undone
+    if (isStored) await this.#store.addUndone(head, file)
+    // new, or dropped since its first part
+    else await this.#store.saveUndone({ ...head, files: [...undone.files, file] })
+    undone.files.push(file)
+    // it may have been dropped meanwhile
+    if (isStored && !this.#undone.includes(undone)) await this.#store.saveUndone(undone)
+    if (!this.#undone.includes(undone)) this.#undone.unshift(undone)
+  }
+
+  /** Removes files, but not what was added meanwhile. */
+  #remove(undone: Undone, files: ReadonlySet<UndoneFile>): Promise<void> {
+    return this.#inOrder(async () => {
+      undone.files = undone.files.filter(one => !files.has(one))
+      if (undone.files.length > 0) await this.#store.saveUndone(undone)
+      else this.forget(undone)
+    })
+  }
+
+  #inOrder<T>(change: () => Promise<T>): Promise<T> {
+    const changing = this.#storing.then(change)
+    this.#storing = changing.catch(() => {})
+    return changing
   }
 }
 
 /** About how much space an undo needs: its contents, of which each is stored once. */
-function bytesOf({ files }: Undone): number {
+export function sizeOf({ files }: Undone): number {
   const texts = new Set<string>()
   const binaries = new Map<string, number>()
   for (const { before, after } of files) {

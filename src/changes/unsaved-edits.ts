@@ -69,6 +69,12 @@ export class UnsavedEdits {
     else this.#deleted.delete(key)
   }
 
+  /** The hashes of contents that files before unsaved changes refer to. */
+  get contents(): string[] {
+    const rewritten = [...this.#rewritten.values()].flatMap(({ states }) => states.map(({ file }) => file))
+    return [...this.#deleted.values(), ...rewritten].flatMap(file => file.contents)
+  }
+
   /** What the document's unsaved changes are based on, if the file on disk has changed since. */
   loadedText(key: string): string | undefined {
     return this.#stale.get(key)

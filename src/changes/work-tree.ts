@@ -3,8 +3,15 @@ import { join, relative, sep } from 'node:path'
 import { forEachConcurrent } from '../common/async.ts'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
+import { type ContentHolders, contentsOf } from './content-use.ts'
 import { type FileState, sameState } from './file-state.ts'
-import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
+import {
+  type FolderScan,
+  type FolderSnapshot,
+  type NoticedState,
+  type StateOf,
+  scannedContents,
+} from './folder-scan.ts'
 import {
   Checkout,
   committedContents,
@@ -24,6 +31,8 @@ import {
   writtenByGit,
 } from './repository-moves.ts'
 
+/** Number of repositories compared at the same time: of each, Git's output is in memory. */
+const MAX_REPOSITORIES = 8
 /** Number of files read at the same time. */
 const MAX_READS = 8
 /** If more files differ from the last commit, their content isn't stored at the start of a turn. */
@@ -81,17 +90,22 @@ interface Found {
   created?: string[]
 }
 
+/** By path of a folder: its real path if it's in the session's folders. What is opened must still be there. */
+export type RealFolders = Map<string, Promise<string | undefined>>
+
 /** Gives a session access to files. */
 export interface StateReader {
   /**
    * A file on disk; `undefined` if it's outside of the session's folders or can't be read. `before`: the file as it was, if
-   * known. Never rejects.
+   * known. `folders`: those found so far in the same scan. Never rejects.
    */
-  stateOf(path: string, before?: FileState): Promise<FileState | undefined>
+  stateOf(path: string, before?: FileState, folders?: RealFolders): Promise<FileState | undefined>
   /** The file state for these bytes. */
   stateWith: StateOf
   /** Whether the file is tracked already, so that its changes don't have to be detected. */
   isKnown(path: string): boolean
+  /** Of contents of the store. */
+  holders?: ContentHolders
   /** For folders without a repository. */
   scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
 }
@@ -111,6 +125,7 @@ export class WorkTree {
 
   constructor(reader: StateReader) {
     this.#reader = reader
+    reader.holders?.add(this, one => [...one.#last.values()].flatMap(dirtyContents))
   }
 
   /** Scans folders without a repository in advance, so that the scan before a turn is quick. */
@@ -128,7 +143,11 @@ export class WorkTree {
     const known = new Set<string>()
     const take = async (roots: readonly string[]): Promise<void> => {
       const left = roots.filter(root => !known.has(root) && known.add(root))
-      await Promise.all(left.map(async root => take(await this.#take(taken, root, began))))
+      const nested: string[] = []
+      await forEachConcurrent(left, MAX_REPOSITORIES, async root => {
+        nested.push(...(await this.#take(taken, root, began)))
+      })
+      if (nested.length > 0) await take(nested)
     }
     await take(places)
     return taken
@@ -181,11 +200,31 @@ export class WorkTree {
       for (const change of one?.changes ?? []) if (!isAccepted(change.path)) byPath.set(change.path, change)
       found.omitted += one?.omitted ?? 0
     }
-    await Promise.all([
-      ...repositories.map(async one => add(one.root, await this.#changed(one, isKnown, ranGit))),
-      ...folders.map(async one => add(one.root, await this.#scanned(one, isKnown))),
-    ])
-    return { ...found, changes: [...byPath.values()] }
+    const { holders } = this.#reader
+    /** what was read, or is in the last commit: nothing else refers to it until all is compared */
+    const states: FileState[] = []
+    // its turn may end meanwhile
+    const held = [
+      holders?.add(states, all => contentsOf(all.map(({ attributes: value }) => ({ value })))),
+      ...repositories.map(({ dirty }) => holders?.add(dirty, dirtyContents)),
+      ...folders.map(({ files }) => holders?.add(files, scannedContents)),
+    ]
+    try {
+      await forEachConcurrent(repositories, MAX_REPOSITORIES, async one =>
+        add(one.root, await this.#changed(one, isKnown, ranGit, states)),
+      )
+      await forEachConcurrent(folders, MAX_REPOSITORIES, async one =>
+        add(one.root, await this.#scanned(one, isKnown)),
+      )
+      const changes = [...byPath.values()]
+      // until the caller has noticed them
+      holders?.add(changes, noticedContents, true)
+      return { ...found, changes }
+    } finally {
+      // it isn't garbage until here
+      states.length = 0
+      for (const release of held) release?.()
+    }
   }
 
   async #scanned(snapshot: FolderSnapshot, isKnown: (path: string) => boolean): Promise<Found | undefined> {
@@ -197,8 +236,9 @@ export class WorkTree {
   /** A file that was only touched hasn't changed. */
   async #different(changes: readonly NoticedState[]): Promise<NoticedState[]> {
     const different: NoticedState[] = []
+    const folders: RealFolders = new Map()
     for (const change of changes) {
-      const now = await this.#reader.stateOf(change.path, change.before)
+      const now = await this.#reader.stateOf(change.path, change.before, folders)
       if (now && !sameState(now, change.before)) different.push(change)
     }
     return different
@@ -218,6 +258,8 @@ export class WorkTree {
     const { paths, nested } = status
     const known = this.#last.get(root)
     const dirty: RepositorySnapshot['dirty'] = new Map()
+    this.#reader.holders?.add(dirty, dirtyContents, true)
+    const folders: RealFolders = new Map()
     let sum = 0
     for (const path of paths) {
       const { stamp, isFresh, size, changed } = await stampOf(path)
@@ -226,7 +268,7 @@ export class WorkTree {
       const before = known?.get(path)
       const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined
       const isRead = isKept && !isSame
-      const state = isRead ? await this.#reader.stateOf(path) : before?.state
+      const state = isRead ? await this.#reader.stateOf(path, undefined, folders) : before?.state
       const unsure = isWrittenSince(isRead ? (await stampOf(path)).changed : changed, began)
       // programs empty a file before they write it
       const isEmptied = unsure && state?.attributes.type === 'text' && state.text === ''
@@ -250,6 +292,7 @@ export class WorkTree {
       hidden.submodules.map(async path => ((await isRepository(path)) ? path : [])),
     )
     return {
+      ...status,
       paths: [...new Set([...status.paths, ...hidden.paths])],
       nested: [...new Set([...status.nested, ...places.flat()])],
     }
@@ -259,19 +302,23 @@ export class WorkTree {
     snapshot: RepositorySnapshot,
     isKnown: (path: string) => boolean,
     ranGit: boolean,
+    held: FileState[],
   ): Promise<Found | undefined> {
     const { root, top, position, dirty } = snapshot
     const moved = ranGit ? undefined : await movedSince(position)
     const commit = moved?.head ?? snapshot.commit
-    const statusNow = async () => {
-      const there = await repositoryOf(root)
-      return there && this.#status(root, there)
-    }
-    const [status, committed] = await Promise.all([statusNow(), committedSince(root, top, commit)])
+    const there = await repositoryOf(root)
+    const status = there && (await this.#status(root, there))
+    const committed = status && (await committedSince(root, top, commit, status.committed.commit))
     if (!status || !committed) return undefined
     const created = status.nested.filter(path => !snapshot.nested.includes(path))
     const differing = new Map<string, NoticedState>()
     const states = new Map<string, FileState>()
+    const folders: RealFolders = new Map()
+    const hold = <T extends FileState | undefined>(state: T): T => {
+      if (state) held.push(state)
+      return state
+    }
     let omitted = 0
     await forEachConcurrent(
       [...dirty],
@@ -279,7 +326,7 @@ export class WorkTree {
       async ([path, { state: before, stamp, isFresh, unsure }]) => {
         const isSame = (await stampOf(path)).stamp === stamp
         if (isSame && (!isFresh || !before)) return
-        const state = before && (await this.#reader.stateOf(path, before))
+        const state = before && hold(await this.#reader.stateOf(path, before, folders))
         if (!before || !state) omitted += isKnown(path) ? 0 : 1
         else if (!sameState(state, before)) differing.set(path, { path, before, ...(unsure && { unsure }) })
         if (state) states.set(path, state)
@@ -288,13 +335,13 @@ export class WorkTree {
     const clean = [...new Set([...status.paths, ...committed])].filter(path => !dirty.has(path))
     if (clean.length > MAX_CHANGED)
       return { changes: [...differing.values()], omitted: omitted + clean.length, created }
-    const contents = await committedContents(root, top, commit, clean)
+    const contents = await committedContents(root, top, commit, clean, status.committed)
     const checkout = new Checkout(root, clean)
     const stateWith: StateOf = (...file) => this.#reader.stateWith(...file)
     await forEachConcurrent(clean, MAX_READS, async path => {
-      const state = await this.#reader.stateOf(path)
+      const state = hold(await this.#reader.stateOf(path, undefined, folders))
       const known = contents.get(path)
-      const before = known && state && (await asCheckedOut(stateWith, checkout, path, known, state))
+      const before = known && state && hold(await asCheckedOut(stateWith, checkout, path, known, state))
       if (!before) omitted += isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) differing.set(path, { path, before })
       if (state) states.set(path, state)
@@ -310,6 +357,15 @@ export class WorkTree {
     snapshot.position = moved.position
     return { changes: changes.filter(({ path }) => !written.has(path)), omitted, created }
   }
+}
+
+function dirtyContents(dirty: ReadonlyMap<string, Dirty>): string[] {
+  return contentsOf([...dirty.values()].flatMap(({ state }) => (state ? { value: state.attributes } : [])))
+}
+
+/** In a function of its own, which refers to nothing else: what holds contents must become garbage. */
+function noticedContents(changes: readonly NoticedState[]): string[] {
+  return contentsOf(changes.map(({ before }) => ({ value: before.attributes })))
 }
 
 function pick<T>(all: ReadonlyMap<string, T>, changes: readonly NoticedState[]): Map<string, T> {

@@ -22,6 +22,18 @@ export function delay(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
 }
 
+/** Loads something when it's first wanted, for all who want it. After a failure, it's loaded again when it's next wanted. */
+export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () => {
+    loading ??= load().catch(error => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+}
+
 /** Settles as `promise` does, or resolves with `undefined` after `ms` milliseconds. The work isn't stopped. */
 export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -48,6 +60,24 @@ export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | un
     return await Promise.race([promise, aborted.promise])
   } finally {
     signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/**
+ * Does `work` with a signal that aborts with the given one, and after `ms` milliseconds. `AbortSignal.any` doesn't keep an
+ * `AbortSignal.timeout` from being collected as garbage, after which it never aborts.
+ */
+export async function withDeadline<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(new DOMException('It took too long.', 'TimeoutError')), ms)
+  try {
+    return await work(signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal)
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -111,9 +141,9 @@ export class KeyedQueue {
     return result
   }
 
-  /** keys with work in progress */
-  get size(): number {
-    return this.#tails.size
+  /** those with work in progress */
+  get keys(): string[] {
+    return [...this.#tails.keys()]
   }
 }
 

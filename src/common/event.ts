@@ -6,6 +6,8 @@ export type Event<T> = (listener: (value: T) => void) => Disposable
 /** The firing side of an {@link Event}. A listener that throws doesn't affect the others. */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<(value: T) => void>()
+  /** all of them, until one is added or removed */
+  #current: ReadonlyArray<(value: T) => void> | undefined
   readonly #onError: (error: unknown) => void
 
   constructor(onError: (error: unknown) => void = rethrowLater) {
@@ -15,11 +17,16 @@ export class Emitter<T> implements Disposable {
   readonly event: Event<T> = listener => {
     const own = (value: T) => listener(value)
     this.#listeners.add(own)
-    return toDisposable(() => this.#listeners.delete(own))
+    this.#current = undefined
+    return toDisposable(() => {
+      this.#listeners.delete(own)
+      this.#current = undefined
+    })
   }
 
   fire(value: T): void {
-    for (const listener of [...this.#listeners]) {
+    this.#current ??= [...this.#listeners]
+    for (const listener of this.#current) {
       try {
         listener(value)
       } catch (error) {
@@ -34,6 +41,7 @@ export class Emitter<T> implements Disposable {
 
   dispose(): void {
     this.#listeners.clear()
+    this.#current = undefined
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
-import path from 'node:path'
+import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import { isRecord } from './is-record.ts'
 import type { Logger } from './logger.ts'
@@ -92,9 +92,6 @@ export class FolderStore implements KeyValueStore {
 
   /** Hashed, because keys contain the session ids of agents, which may have any characters. */
   #fileOf(key: string): string {
-    return path.join(
-      this.#folder,
-      `${createHash('sha256').update(storedId(key)).digest('hex').slice(0, 40)}.json`,
-    )
+    return join(this.#folder, `${createHash('sha256').update(storedId(key)).digest('hex').slice(0, 40)}.json`)
   }
 }

@@ -21,6 +21,8 @@ export const FOLLOW_PROCESSES_MS = 2000
 /** How long a new agent host may take until windows can reach it, and how often that's checked. */
 export const HOST_START_MS = 20_000
 export const HOST_START_POLL_MS = 50
+/** How long to wait for the output of a host that exited during its start. */
+export const HOST_LAST_WORDS_MS = 500
 /** How long the other side may take to prove that it's a window or the agent host of this user. */
 export const HOST_HANDSHAKE_MS = 5000
 /** How long an agent host that was told to end waits for its agents. */
@@ -32,10 +34,10 @@ export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 
 /** How long an agent that waits for the user, or says nothing in a turn, goes on after its window was closed. */
 export const WAITING_AGENT_KEPT_MS = 30 * 60_000
-/** The same for one that does nothing, so that a reload is fast. */
+/** How long the output of its commands keeps such an agent that says nothing itself: a server may write for ever. */
+export const COMMANDS_KEEP_AGENT_MS = 4 * 3_600_000
+/** The same for one that does nothing, unless it ends with its window: see `HostedAgents.dispose`. */
 export const IDLE_AGENT_KEPT_MS = 120_000
-/** How long a reload may take in which agents go on. */
-export const RELOADING_AGENT_KEPT_MS = 60_000
 
 /** How often a sign-in's terminal is checked for a failed command. */
 export const SIGN_IN_POLL_MS = 250
@@ -70,6 +72,12 @@ export const WINDOW_STALE_MS = 60_000
 export const RELOAD_CLOSE_MS = 3000
 /** How often a reloaded window checks whether the previous one has released its sessions. */
 export const RELEASE_POLL_MS = 100
+/** How long the agent host may take to free a port that a window is about to serve. */
+export const PORT_FREED_MS = 1000
+/** How often a port is tried that another program is about to free. */
+export const HELD_PORT_POLL_MS = 100
+/** How often a port is tried that another program keeps. */
+export const HELD_PORT_SLOW_POLL_MS = 2000
 /** After a start, how often to check whether the previous window has closed and left drafts. */
 export const DRAFTS_POLL_MS = 2000
 /** How long another window may take to release a requested session before the session is taken from it. */
@@ -97,6 +105,8 @@ export const SLOW_ANSWER_MS = patience ?? 15_000
 export const LIST_SESSIONS_MS = patience ?? 20_000
 /** How long the user can undo the deletion of a session. */
 export const UNDO_DELETION_MS = patience ?? 10_000
+/** How long a reload may take in which agents go on. */
+export const RELOADING_AGENT_KEPT_MS = patience ?? 60_000
 /** After this time, all sessions of an agent are listed again; until then, only the newest. */
 export const RELIST_SESSIONS_MS = 600_000
 /** How long a search waits for a folder's new list of files before it uses the old one. */
@@ -165,6 +175,13 @@ export const MAX_EARLY_BYTES = 64 * 1024 * 1024
 export const UNREAD_ANSWERS_MS = 10_000
 /** Time limit for matching a regular expression of an agent's form against a text. */
 export const PATTERN_MS = 100
+
+// ---- comparisons --------------------------------------------------------------------------------------------------
+
+export const MIN_COMPARED_AGENTS = 2
+export const MAX_COMPARED_AGENTS = 5
+/** Older comparisons are forgotten; their worktrees and sessions stay. */
+export const MAX_COMPARISONS = 20
 
 // ---- MCP servers --------------------------------------------------------------------------------------------------
 

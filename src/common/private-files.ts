@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { chmod, readdir, stat } from 'node:fs/promises'
-import path from 'node:path'
+import { dirname, join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 
@@ -16,11 +16,17 @@ export function makePrivateFolder(folder: string): void {
 
 /** Writes a file that only the user can read. It's renamed at the end, so that a crash leaves the old file intact. */
 export function writePrivateFile(file: string, text: string, temporary: string): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
-  writeFileSync(temporary, text, { mode: PRIVATE_FILE })
-  // the mode isn't applied to a file that exists
-  protect(temporary, PRIVATE_FILE)
-  renameSync(temporary, file)
+  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
+  try {
+    writeFileSync(temporary, text, { mode: PRIVATE_FILE })
+    // the mode isn't applied to a file that exists
+    protect(temporary, PRIVATE_FILE)
+    renameSync(temporary, file)
+  } catch (error) {
+    // the disk may be full
+    rmSync(temporary, { force: true })
+    throw error
+  }
 }
 
 /** Some file systems have no modes; then there's nothing to protect. */
@@ -40,7 +46,7 @@ export async function protectFolders(folders: readonly string[], log: Logger): P
     try {
       const entries = await readdir(folder, { withFileTypes: true })
       await chmod(folder, PRIVATE_FOLDER)
-      for (const entry of entries) if (entry.isFile()) await protectFile(path.join(folder, entry.name))
+      for (const entry of entries) if (entry.isFile()) await protectFile(join(folder, entry.name))
     } catch (error) {
       const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
       if (!isMissing) log.debug(`${folder} wasn't protected: ${messageOf(error)}`)

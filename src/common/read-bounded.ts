@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 
 const CHUNK_BYTES = 64 * 1024
 
@@ -15,19 +15,27 @@ export async function readBounded(file: string, maxBytes: number): Promise<strin
   // opening a pipe that has no writer would never return; Windows doesn't have this flag
   const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    const info = await handle.stat()
-    if (!info.isFile()) throw new Error(`${file} isn't a file.`)
-    const chunks: Buffer[] = []
-    let bytes = 0
-    // the size is only known for what is on a disk, and the file may grow
-    while (bytes <= maxBytes && info.size <= maxBytes) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES)
-      if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8')
-      chunks.push(buffer.subarray(0, bytesRead))
-      bytes += bytesRead
-    }
-    throw new TooLargeError(`${file} is larger than ${maxBytes} bytes.`)
+    return (await readHandle(handle, file, maxBytes)).toString('utf8')
   } finally {
     await handle.close()
   }
+}
+
+/** The bytes of an open file. Rejects as {@link readBounded}; its errors name the file by its path. */
+export async function readHandle(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
+  const info = await handle.stat()
+  const { size } = info
+  if (!info.isFile()) throw new Error(`${path} isn't a file.`)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // the size is only known for what is on a disk, and the file may grow
+  while (bytes <= maxBytes && size <= maxBytes) {
+    const length = size > bytes ? size - bytes + 1 : CHUNK_BYTES
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length)
+    bytes += bytesRead
+    if (bytesRead > 0) chunks.push(buffer.subarray(0, bytesRead))
+    if (bytesRead > 0 && (bytes !== size || bytesRead === length)) continue
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+  }
+  throw new TooLargeError(`${path} is larger than ${maxBytes} bytes.`)
 }

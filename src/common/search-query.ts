@@ -86,7 +86,8 @@ function hasParts(path: string, parts: string): boolean {
 }
 
 /**
- * The text with this value for the filter, or without the filter; everything else that was typed stays.
+ * The text with this value for the filter; without the filter if there is no value, or none that can be written.
+ * Everything else that was typed stays.
  * @param isReplaced which of the filter's values go, without case: all by default
  */
 export function withFilter(
@@ -102,10 +103,11 @@ export function withFilter(
     )
     .replace(/\s+/g, ' ')
     .trim()
-  if (value === undefined) return rest
+  const filter = value === undefined ? '' : written(name, value)
+  if (filter === '') return rest
   // behind an open quotation mark, it would be a part of the phrase
   const end = (rest.split('"').length - 1) % 2 === 0 ? '' : '"'
-  return `${rest}${end} ${name}:${written(name, value)}`.trim()
+  return `${rest}${end} ${name}:${filter}`.trim()
 }
 
 /** The names of agents and folders are meant as a whole. Quotation marks can't be written. */

@@ -50,6 +50,9 @@ export const SETTINGS = {
   editorTools: setting(z.array(z.string()), 'window', [...EDITOR_TOOL_NAMES]),
   /** Also VS Code's own chat gets the editor tools. */
   editorToolsInChat: setting(z.boolean(), 'application', false),
+  /** Agents that run in terminals use the editor. */
+  'terminalAgents.claude': setting(z.boolean(), 'application', false),
+  'terminalAgents.gemini': setting(z.boolean(), 'application', false),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   /** Where worktrees are: absolute, with `~` or relative to the repository; empty: beside it. */
@@ -64,7 +67,7 @@ export const SETTINGS = {
   sounds: setting(z.boolean(), 'window', false),
   'changes.codeLens': setting(z.boolean(), 'window', true),
   agentLineHighlights: setting(z.boolean(), 'window', true),
-  keepAgentsRunning: setting(z.enum(keepAgentsRunningChoices), 'application', 'off'),
+  keepAgentsRunning: setting(z.enum(keepAgentsRunningChoices), 'application', 'untilDone'),
   protocol: setting(z.enum(protocolChoices), 'window', 'stable'),
   /** seconds */
   initializeTimeout: setting(z.number().min(1).max(600), 'window', 30),

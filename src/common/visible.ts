@@ -15,8 +15,8 @@ export function visible(text: string): string {
   return text.replace(HIDDEN, spelled)
 }
 
-/** Like `visible`, for words rather than code: joiners that some scripts need stay as they are. */
-export function visibleWords(text: string): string {
+/** Like `visible`, for prose rather than code: joiners that some scripts need stay as they are. */
+export function visibleProse(text: string): string {
   return text.replace(HIDDEN, (character, at: number) =>
     JOINER.test(text.slice(Math.max(0, at - 2), at + 3)) ? character : spelled(character),
   )

@@ -5,10 +5,10 @@ import type { ToolCallEntry } from './entries/tool-call.ts'
 
 /**
  * How agents name the tool of an MCP server: `mcp__vscode__hover` (Claude Code), `mcp.vscode.hover` (Codex), `hover (vscode MCP
- * Server)` (Gemini CLI), `vscode_hover` (OpenCode), `vscode-hover` (Copilot CLI).
+ * Server)` (Gemini CLI), `vscode_hover` (OpenCode), `vscode-hover` (Copilot CLI). A tool may have a prefix itself (`tool-server.ts`).
  */
 const CALL =
-  /^(?:Tool: )?(?:mcp(?:__|[._/-]))?vscode(?:-editor)?(?:__|[._/-])(\w+)$|^(\w+) \(vscode(?:-editor)? MCP Server\)$/
+  /^(?:Tool: )?(?:mcp(?:__|[._/-]))?vscode(?:-editor)?(?:__|[._/-])(?:vscode_)?(\w+)$|^(?:vscode_)?(\w+) \(vscode(?:-editor)? MCP Server\)$/
 const NAMES: ReadonlySet<string> = new Set(EDITOR_TOOL_NAMES)
 
 /** The name of the tool and what it's about, `hover parse`; `undefined` for other calls. */

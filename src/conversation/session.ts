@@ -87,6 +87,8 @@ export class Session implements Disposable {
 
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
+  /** Prompts stay queued until the session ends: its agent is about to be ended. */
+  beginsNoTurn = false
 
   constructor(options: SessionOptions) {
     this.agent = options.agent
@@ -126,9 +128,9 @@ export class Session implements Disposable {
       steered: (prompt, outcome) =>
         this.#conversation.applyLocal({ type: 'prompt_steered', promptId: prompt.id, outcome }),
       canSteer: () =>
-        this.#phase === 'ready' && this.agent.capabilities.steering === true && this.#state.memory.running,
+        this.#takesPrompts() && this.agent.capabilities.steering === true && this.#state.memory.running,
       sendCancel: () => this.agent.cancel(this.sessionId),
-      canBegin: () => this.#phase === 'ready' && !this.#state.memory.running,
+      canBegin: () => this.#takesPrompts() && !this.#state.memory.running,
       endWork: idle => this.#endWork(idle),
       accepted: messageId => this.#conversation.applyLocal({ type: 'prompt_accepted', messageId }),
       changed: () => this.#status.fire(),
@@ -195,6 +197,11 @@ export class Session implements Disposable {
   }
   set queue(queue: PromptQueue) {
     this.#turns.queue = queue
+  }
+
+  /** The prompt of the running turn. */
+  get sentPrompt(): Prompt | undefined {
+    return this.#turns.prompt
   }
 
   /** A turn or other foreground work is running and can be stopped. */
@@ -536,6 +543,10 @@ export class Session implements Disposable {
         : update.type === 'state' && isIdle(update) && within
     const subagent = idle ? this.#state.memory.subagentStates.get(idle) : undefined
     if (subagent) this.#requests.withdraw(request => endsWithSubagent(subagent, request))
+  }
+
+  #takesPrompts(): boolean {
+    return this.#phase === 'ready' && !this.beginsNoTurn
   }
 
   #isLive(): boolean {

@@ -107,6 +107,11 @@ export class Turns {
     return this.#current !== undefined
   }
 
+  /** The prompt of the running turn. */
+  get prompt(): Prompt | undefined {
+    return this.#current?.prompt
+  }
+
   /** Whether a prompt can be added to the running turn. */
   get canSteer(): boolean {
     const isEnding = this.#cancelState !== 'none' || this.#current?.end !== undefined

@@ -174,7 +174,7 @@ export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
 /** Number of sessions on a page of the list. */
 const PAGE = 20
 
-export interface SessionPlace {
+export interface SessionSetup {
   cwd: string
   additionalDirectories?: string[]
   mcpServers?: McpServer[]
@@ -201,31 +201,31 @@ export class Sessions {
     this.#onError = onError
   }
 
-  create(place: SessionPlace): DemoSession {
+  create(setup: SessionSetup): DemoSession {
     const meta: SessionMeta = {
       version: 1,
       sessionId: randomUUID(),
-      cwd: place.cwd,
-      additionalDirectories: place.additionalDirectories ?? [],
+      cwd: setup.cwd,
+      additionalDirectories: setup.additionalDirectories ?? [],
       updatedAt: new Date().toISOString(),
       prompts: 0,
       settings: DEFAULT_SETTINGS,
       credits: 0,
     }
-    const session = this.#session(meta, place)
+    const session = this.#session(meta, setup)
     session.change({})
     return session
   }
 
   /** Opens a stored session with the folders that the client sends. Cancels its turn if one is still running. */
-  async reopen(sessionId: string, place: SessionPlace): Promise<DemoSession> {
+  async reopen(sessionId: string, setup: SessionSetup): Promise<DemoSession> {
     const live = this.#open.get(sessionId)
     await live?.cancel()
     const meta = live?.meta ?? this.#store.read(sessionId)
     if (!meta) throw RequestError.sessionNotFound(sessionId)
     const session = this.#session(
-      { ...meta, cwd: place.cwd, additionalDirectories: place.additionalDirectories ?? [] },
-      place,
+      { ...meta, cwd: setup.cwd, additionalDirectories: setup.additionalDirectories ?? [] },
+      setup,
     )
     if (live) session.used = live.used
     session.change({})
@@ -233,7 +233,7 @@ export class Sessions {
   }
 
   /** A fork: a new session with the transcript of another one, which continues unaffected. */
-  fork(sessionId: string, place: SessionPlace): DemoSession {
+  fork(sessionId: string, setup: SessionSetup): DemoSession {
     const live = this.#open.get(sessionId)
     live?.transcript.flush()
     const meta = live?.meta ?? this.#store.read(sessionId)
@@ -241,13 +241,13 @@ export class Sessions {
     const fork: SessionMeta = {
       ...meta,
       sessionId: randomUUID(),
-      cwd: place.cwd,
-      additionalDirectories: place.additionalDirectories ?? [],
+      cwd: setup.cwd,
+      additionalDirectories: setup.additionalDirectories ?? [],
       updatedAt: new Date().toISOString(),
     }
     const updates = this.#store.transcript(sessionId)
     this.#store.append(fork.sessionId, [...updates, ...interruptions(updates)])
-    const session = this.#session(fork, place)
+    const session = this.#session(fork, setup)
     if (live) session.used = live.used
     session.change({})
     return session
@@ -307,8 +307,8 @@ export class Sessions {
     await Promise.all([...this.#open.values()].map(session => session.cancel()))
   }
 
-  #session(meta: SessionMeta, place: SessionPlace): DemoSession {
-    const session = new DemoSession(meta, place.mcpServers ?? [], this.#store, this.#onError)
+  #session(meta: SessionMeta, setup: SessionSetup): DemoSession {
+    const session = new DemoSession(meta, setup.mcpServers ?? [], this.#store, this.#onError)
     this.#open.set(meta.sessionId, session)
     return session
   }

@@ -64,7 +64,7 @@ export function languageId(name: string, known: readonly string[]): string | und
   return known.find(one => one.toLowerCase() === id) ?? known.find(one => one.toLowerCase() === wanted)
 }
 
-export interface Place {
+export interface CodeTarget {
   /** 1-based first and last line that the code replaces */
   from?: number
   to?: number
@@ -81,7 +81,7 @@ export function proposedText(
   current: string,
   code: string,
   language: string,
-  place: Place,
+  place: CodeTarget,
 ): string | undefined {
   const end = lineEnd(current) ?? '\n'
   const text = withLineEnd(code.replace(/\n+$/, ''), end)

@@ -1,5 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { readBounded } from '../common/read-bounded.ts'
 
 /** A longer file isn't Git's. Bytes. */
 const MAX_BYTES = 4096
@@ -32,9 +32,7 @@ async function headOf(git: string): Promise<string | undefined> {
 
 async function firstLine(file: string): Promise<string | undefined> {
   try {
-    const { size } = await stat(file)
-    if (size > MAX_BYTES) return undefined
-    return (await readFile(file, 'utf8')).split('\n', 1)[0]?.trim()
+    return (await readBounded(file, MAX_BYTES)).split('\n', 1)[0]?.trim()
   } catch {
     return undefined
   }

@@ -18,6 +18,8 @@ export interface GitOptions {
   input?: string
   /** How the output is read; UTF-8 by default. With `latin1` each byte is one character. */
   encoding?: BufferEncoding
+  /** Of output with `-z`, only the entries that it accepts are kept, so that a long list needs no memory. */
+  only?: (entry: string) => boolean
 }
 
 export interface GitOutput {
@@ -58,7 +60,15 @@ const MAX_SAID = 2000
 /** Another program has the lock. Git has done nothing yet. */
 const LOCKED = /Unable to create '.*\.lock': File exists/
 /** Commands that never read a file of the work tree through a filter. */
-const WITHOUT_FILTERS = new Set(['config', 'rev-parse', 'ls-files', 'cat-file'])
+const WITHOUT_FILTERS = new Set([
+  'config',
+  'rev-parse',
+  'ls-files',
+  'ls-tree',
+  'cat-file',
+  'check-attr',
+  'check-ignore',
+])
 /** Commands that may run a program to show a difference. */
 const SHOWS_DIFFERENCES = new Set(['diff', 'diff-index', 'diff-files', 'diff-tree', 'log', 'show'])
 
@@ -90,8 +100,7 @@ export interface UserGitOptions {
   /** Exit codes that mean success; by default 0. */
   codes?: readonly number[]
   timeoutMs?: number
-  /** Of output with `-z`, only the entries that it accepts are kept, so that a long list needs no memory. */
-  only?: (entry: string) => boolean
+  only?: GitOptions['only']
 }
 
 /**
@@ -165,7 +174,7 @@ function settings(more: readonly string[]): string[] {
 async function start(
   cwd: string,
   args: readonly string[],
-  options: GitOptions & Pick<UserGitOptions, 'env' | 'only'> & { onError?: (text: string) => void },
+  options: GitOptions & Pick<UserGitOptions, 'env'> & { onError?: (text: string) => void },
   codes: readonly number[] = [0],
 ): Promise<GitOutput | undefined> {
   const command = await findGit()
@@ -198,7 +207,7 @@ async function start(
         rest = entries.pop()!
         for (const entry of entries) if (only(entry)) text += `${entry}\0`
       } else text += chunk
-      if (text.length > options.most) stop({ text, cut: true })
+      if (text.length + rest.length > options.most) stop({ text, cut: true })
     })
     child.stderr
       ?.setEncoding('utf8')

@@ -10,6 +10,8 @@ export interface LineEdit {
 
 /** Time limit for a comparison, in milliseconds; beyond it, everything that differs is one edit. */
 const MAX_COMPARE_MS = 25
+/** Up to this number of lines are searched for without an index of all lines. */
+const MAX_SEARCHED = 8
 
 /** The lines of a text, each with its line end (`\n`). An empty text has none. */
 export function splitLines(text: string): string[] {
@@ -23,13 +25,61 @@ export function splitLines(text: string): string[] {
   return lines
 }
 
-/** The edits from `before` to `after`, in order; they neither overlap nor touch. */
-export function lineEdits(before: readonly string[], after: readonly string[]): LineEdit[] {
+/** How many lines at the start and at the end are the same in both. */
+function sameEnds(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
   const most = Math.min(before.length, after.length)
   let head = 0
   while (head < most && before[head] === after[head]) head++
   let tail = 0
   while (tail < most - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++
+  return { head, tail }
+}
+
+export interface LineCounts {
+  added: number
+  removed: number
+}
+
+/** How many lines the edits from `before` to `after` add and remove, found without the edits if possible. */
+export function countChanges(before: readonly string[], after: readonly string[]): LineCounts {
+  const { head, tail } = sameEnds(before, after)
+  const removed = before.length - head - tail
+  const added = after.length - head - tail
+  if (removed === 0 || added === 0) return { added, removed }
+  const was = before.slice(head, before.length - tail)
+  const is = after.slice(head, after.length - tail)
+  const replaced = countReplaced(was, is)
+  if (replaced !== undefined) return { added: replaced, removed: replaced }
+  // lines that the other side doesn't have are changed in any case
+  const common = commonLines(only(was, is), only(is, was))
+  return { added: added - common, removed: removed - common }
+}
+
+/** If only some lines were replaced by others, each at its place: how many. */
+function countReplaced(was: readonly string[], is: readonly string[]): number | undefined {
+  if (was.length !== is.length) return undefined
+  const changed: number[] = []
+  for (let i = 0; i < was.length && changed.length <= MAX_SEARCHED; i++) if (was[i] !== is[i]) changed.push(i)
+  if (changed.length > MAX_SEARCHED) return undefined
+  const isElsewhere = changed.some(i => is.includes(was[i]!) || was.includes(is[i]!))
+  return isElsewhere ? undefined : changed.length
+}
+
+function only(lines: readonly string[], known: readonly string[]): string[] {
+  const set = new Set(known)
+  return lines.filter(line => set.has(line))
+}
+
+/** How many lines the shortest edits keep. */
+function commonLines(one: readonly string[], other: readonly string[]): number {
+  if (sameLines(one, other)) return one.length
+  const parts = diffArrays([...one], [...other], { timeout: MAX_COMPARE_MS }) ?? []
+  return parts.reduce((sum, { added, removed, value }) => (added || removed ? sum : sum + value.length), 0)
+}
+
+/** The edits from `before` to `after`, in order; they neither overlap nor touch. */
+export function lineEdits(before: readonly string[], after: readonly string[]): LineEdit[] {
+  const { head, tail } = sameEnds(before, after)
   const middle = before.slice(head, before.length - tail)
   const lines = after.slice(head, after.length - tail)
   if (middle.length === 0 && lines.length === 0) return []

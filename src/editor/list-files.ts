@@ -2,18 +2,21 @@
  * Lists the files of a folder that a user works on: those that Git tracks or would add, else those on disk that aren't
  * ignored.
  */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Ignore } from 'ignore'
 import ignore from 'ignore'
 import { GIT_MS } from '../common/limits.ts'
+import { readBounded } from '../common/read-bounded.ts'
 import { runGit } from './git.ts'
 
 /** Maximum number of listed files; the list reports if there are more. */
 const MAX_FILES = 200_000
 /** UTF-16 units */
 const MAX_OUTPUT = 40_000_000
+/** A longer `.gitignore` isn't read. Bytes. */
+const MAX_RULES_BYTES = 1_000_000
 /** After this many names, other work can run. */
 const YIELD_AFTER = 500
 /** Names that are never listed, used for folders outside of a repository. */
@@ -86,7 +89,8 @@ export async function listOnDisk(
 
 async function rulesIn(root: string, folder: Folder, own: boolean): Promise<Folder['rules']> {
   if (!own) return folder.rules
-  const text = await readFile(path.join(root, folder.path, '.gitignore'), 'utf8').catch(() => '')
+  const file = path.join(root, folder.path, '.gitignore')
+  const text = await readBounded(file, MAX_RULES_BYTES).catch(() => '')
   return [...folder.rules, { at: folder.path, rules: ignore().add(text) }]
 }
 

@@ -73,8 +73,10 @@ export class PathGuard {
     const relative: string[] = []
     const isIn = !this.#within || (await this.#isIn(this.#within, realPath))
     for (const root of isIn ? this.#roots : []) {
-      // The roots are resolved each time, since a link in them may change while the session is open.
-      const realRoot = await this.#resolve(root, { left: MAX_LINKS })
+      // The roots are resolved each time, since a link in them may change while the session is open. Where a path is its
+      // own real path, so are the folders in it.
+      const isReal = full === realPath && this.#rules.containsKey(root, full)
+      const realRoot = isReal ? root : await this.#resolve(root, { left: MAX_LINKS })
       // Case-sensitive: both are spelled as on disk, and ignoring case could match a different folder.
       if (!this.#rules.containsKey(realRoot, realPath)) continue
       const below = this.#rules.relative(realRoot, realPath)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import {
   appendFile,
   mkdir,
@@ -18,6 +18,7 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
+import { operatingSystem } from '../common/processes/process-system.ts'
 
 /** A file's changes are deleted if they weren't read for this long. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
@@ -28,6 +29,10 @@ const MAX_UNDONE = 100
 const WRITE_AFTER_MS = 100
 /** What nothing refers to is removed if it's older, since it may be about to be referred to. Milliseconds. */
 const UNUSED_MS = 60_000
+/** How often contents that this window doesn't use anymore are removed. Milliseconds. */
+const COLLECT_AFTER_MS = 10_000
+/** Contents put more recently than this are kept, since this window may be about to refer to them. Milliseconds. */
+const RECENT_MS = 5000
 /** What was written is still there for this long. Later, another window may have replaced it. Milliseconds. */
 const SURE_MS = 1000
 const LINE_FEED = 10
@@ -76,6 +81,14 @@ const droppedHistories = z.array(
 const undoneHead = z.object({ id: z.string(), at: z.number(), session: z.string().exactOptional() })
 const undoneFile = z.object({ before: storedFile, after: storedFile })
 
+/** What the store asks before it removes contents. */
+export interface ContentUse {
+  /** The hashes of contents in use; `undefined` while that can't be told. */
+  inUse(): ReadonlySet<string> | undefined
+  /** Called after contents that weren't in use were removed. */
+  collected(): void
+}
+
 /** A file with its changes by agents. */
 type ChangedFile = z.infer<typeof storedFile>
 type UndoneFile = z.infer<typeof undoneFile>
@@ -89,6 +102,7 @@ type DroppedHistories = z.infer<typeof droppedHistories>
 export class ChangesStore extends Owner {
   readonly #folder: string
   readonly #log: Logger
+  readonly #times: { collectAfter: number; recent: number }
   readonly #waiting = new Map<string, ChangedFile | undefined>()
   /** what couldn't be stored, and is stored again later */
   readonly #failed = new Map<string, ChangedFile | undefined>()
@@ -96,52 +110,74 @@ export class ChangesStore extends Owner {
   /** by file: the hash of its text as stored last */
   readonly #texts = new Map<string, string>()
   /** by file: what was written last, and when */
-  readonly #stored = new Map<string, { json: string; at: number }>()
+  readonly #stored = new Map<string, { known: string; at: number }>()
   /** hashes of the texts of the file that is being stored: before and after */
   #storing: ReadonlyArray<string | undefined> = []
   /** by undo: the hashes of its texts */
   readonly #undoneTexts = new Map<string, Set<string>>()
-  /** hashes that something else may refer to */
-  readonly #held = new Set<string>()
-  /** by hash: the stamps of contents that this window has created */
+  /** by undo: the lines of files whose texts couldn't be read when it was loaded */
+  readonly #unloaded = new Map<string, string[]>()
+  /** undos that couldn't be removed, and are removed later */
+  readonly #unforgotten = new Set<string>()
+  /** hashes that something else may refer to, and when they were put last */
+  readonly #held = new Map<string, number>()
+  /** by hash: the stamps of contents that no other window uses unless it has put or loaded them since */
   readonly #created = new Map<string, string>()
   /** by hash: contents that are being removed */
   readonly #removing = new Map<string, Promise<void>>()
   #dropped: Readonly<DroppedHistories> | undefined
   /** that are there */
   readonly #folders = new Set<string>()
+  #use: ContentUse | undefined
+  #collectTimer: NodeJS.Timeout | undefined
   #timer: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
   #wroteAt = Number.NEGATIVE_INFINITY
   #writing: Promise<void> = Promise.resolve()
+  #undoing: Promise<void> = Promise.resolve()
   #count = 0
 
-  constructor(folder: string, log: Logger) {
+  constructor(folder: string, log: Logger, { collectAfter = COLLECT_AFTER_MS, recent = RECENT_MS } = {}) {
     super()
+    this.#times = { collectAfter, recent }
     this.#folder = folder
     this.#log = log
     this.register(toDisposable(() => this.#flushNow()))
+    this.register(
+      toDisposable(() => {
+        clearTimeout(this.#collectTimer)
+        rmSync(this.#marker, { force: true })
+      }),
+    )
   }
 
   async load(): Promise<ChangedFile[]> {
+    await this.#write(this.#marker, '').catch(() => {})
     const files = await this.#readAll('files', storedFile)
     const fresh: ChangedFile[] = []
     for (const { value, file, modified } of files) {
       const isOld = Date.now() - modified > MAX_AGE_MS
       const text = value && (await this.get(value.text))
-      // one that can't be read keeps contents from being removed for that long
-      if (isOld || (value && !text)) await rm(file, { force: true })
+      // one that can't be read, or whose text can't, keeps contents from being removed for that long
+      if (isOld || (value && !text && (await isMissing(this.#blob(value.text)))))
+        await rm(file, { force: true })
       if (isOld || !value || !text) continue
       fresh.push({ ...value, text: text.toString() })
     }
+    await this.#adopt(fresh)
     return fresh
   }
 
   /** Resolves with the hash of the bytes when they are on disk. */
-  put(bytes: Uint8Array): Promise<string> {
+  async put(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes)
-    this.#held.add(hash)
-    return this.#put(hash, bytes)
+    this.#held.set(hash, Number.POSITIVE_INFINITY)
+    try {
+      return await this.#put(hash, bytes)
+    } finally {
+      this.#held.set(hash, performance.now())
+      this.#collectSoon()
+    }
   }
 
   #put(hash: string, bytes: Uint8Array): Promise<string> {
@@ -162,6 +198,7 @@ export class ChangesStore extends Owner {
     this.#failed.delete(file)
     this.#waiting.set(file, changed)
     this.#flushSoon()
+    this.#collectSoon()
   }
 
   /** Files whose checkpoints are no longer kept. */
@@ -193,15 +230,25 @@ export class ChangesStore extends Owner {
     )
   }
 
-  async saveUndone({ files, ...head }: Undone): Promise<void> {
+  saveUndone(undone: Undone): Promise<void> {
+    return this.#undoInOrder(() => this.#saveUndone(undone))
+  }
+
+  async #saveUndone({ files, ...head }: Undone): Promise<void> {
     const lines = [JSON.stringify(head)]
     for (const file of files) lines.push(await this.#undoneLine(head.id, file))
     lines.push(...(await this.#unreadable(head.id)))
-    await this.#write(this.#undone(head.id), `${lines.join('\n')}\n`)
+    await this.#write(this.#undone(head.id), linesOf(lines))
+    this.#unforgotten.delete(head.id)
   }
 
   /** Adds a file. Resolves when it's on disk. */
-  async addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
+  addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
+    return this.#undoInOrder(() => this.#addUndone(head, file))
+  }
+
+  async #addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
+    if (this.#unforgotten.has(head.id)) return this.#saveUndone({ ...head, files: [file] })
     const line = `${await this.#undoneLine(head.id, file)}\n`
     const to = this.#undone(head.id)
     const last = await lastByte(to)
@@ -219,19 +266,30 @@ export class ChangesStore extends Owner {
         await rm(file, { force: true })
         continue
       }
-      const whole = async (stored: ChangedFile) => {
-        const text = await this.get(stored.text)
-        return { ...stored, text: text?.toString() ?? '' }
-      }
       const files: UndoneFile[] = []
-      for (const one of value.files)
-        files.push({ before: await whole(one.before), after: await whole(one.after) })
+      const unloaded: string[] = []
+      for (const one of value.files) {
+        const [before, after] = [await this.#whole(one.before), await this.#whole(one.after)]
+        if (before && after) files.push({ before, after })
+        else unloaded.push(JSON.stringify(one))
+      }
+      this.#unloaded.set(value.id, unloaded)
       if (files.length > 0) undone.push({ ...value, files })
     }
-    await this.#collect().catch(error =>
-      this.#log.debug(`Old texts couldn't be removed: ${messageOf(error)}`),
-    )
+    await this.#adopt(undone.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, after])))
+    // another window may use what only it knows
+    if (await this.#isAlone())
+      await this.#collect().catch(error =>
+        this.#log.debug(`Old texts couldn't be removed: ${messageOf(error)}`),
+      )
     return undone
+  }
+
+  /** With its text; `undefined` if that's there but can't be read. */
+  async #whole(stored: ChangedFile): Promise<ChangedFile | undefined> {
+    const text = await this.get(stored.text)
+    if (!text && !(await isMissing(this.#blob(stored.text)))) return undefined
+    return { ...stored, text: text?.toString() ?? '' }
   }
 
   forgetUndone(id: string): void {
@@ -239,13 +297,30 @@ export class ChangesStore extends Owner {
     const forgetting = async () => {
       const rest = await this.#unreadable(id)
       // what can't be read may name any of the texts
-      if (rest.length > 0) return this.#write(file, `${rest.join('\n')}\n`)
+      if (rest.length > 0) await this.#write(file, linesOf(rest))
+      else await rm(file, { force: true })
+      this.#unforgotten.delete(id)
+      if (rest.length > 0) return
       const texts = this.#undoneTexts.get(id) ?? []
       this.#undoneTexts.delete(id)
-      await rm(file, { force: true })
       for (const text of texts) await this.#release(text)
     }
-    void forgetting().catch(() => {})
+    void this.#undoInOrder(forgetting).catch(error => {
+      this.#unforgotten.add(id)
+      this.#retrySoon(`An undo couldn't be removed: ${messageOf(error)}`)
+    })
+    this.#collectSoon()
+  }
+
+  /** An undo may be stored again while it's being removed. */
+  #undoInOrder(change: () => Promise<void>): Promise<void> {
+    const changing = this.#undoing.then(change)
+    this.#undoing = changing.catch(() => {})
+    return changing
+  }
+
+  removeUnused(use: ContentUse): void {
+    this.#use = use
   }
 
   /** Resolves when everything is on disk. */
@@ -287,6 +362,7 @@ export class ChangesStore extends Owner {
       this.#retry = undefined
       for (const [file, changed] of this.#failed) this.#waiting.set(file, changed)
       this.#failed.clear()
+      for (const id of this.#unforgotten) this.forgetUndone(id)
       this.#flushSoon()
     }, RETRY_STORE_MS)
     this.#retry.unref()
@@ -316,11 +392,13 @@ export class ChangesStore extends Owner {
   /** A write by an agent is stored before and after it happens, mostly as the same. */
   async #storeOnce(file: string, json: string): Promise<void> {
     const last = this.#stored.get(file)
-    if (last?.json === json && performance.now() - last.at < SURE_MS) return
+    // only the time may differ: in a text, quotation marks are escaped
+    const known = json.replace(/"at":\d+/g, '')
+    if (last?.known === known && performance.now() - last.at < SURE_MS) return
     const at = performance.now()
     await this.#write(this.#file(file), json)
     this.#stored.delete(file)
-    this.#stored.set(file, { json, at })
+    this.#stored.set(file, { known, at })
     for (const [other, { at }] of this.#stored) {
       if (performance.now() - at < SURE_MS) break
       this.#stored.delete(other)
@@ -329,9 +407,17 @@ export class ChangesStore extends Owner {
 
   /** Removes a text if nothing refers to it anymore, and only this window has put it. */
   async #release(hash: string): Promise<void> {
-    if (this.#held.has(hash) || this.#storing.includes(hash)) return
-    if ([...this.#texts.values()].includes(hash)) return
-    if ([...this.#undoneTexts.values()].some(texts => texts.has(hash))) return
+    if (this.#held.has(hash) || this.#isText(hash)) return
+    await this.#remove(hash)
+  }
+
+  #isText(hash: string): boolean {
+    if (this.#storing.includes(hash) || [...this.#texts.values()].includes(hash)) return true
+    return [...this.#undoneTexts.values()].some(texts => texts.has(hash))
+  }
+
+  /** Removes a content, unless another window may use it. */
+  async #remove(hash: string): Promise<void> {
     const stamp = this.#created.get(hash)
     if (stamp === undefined) return
     this.#blobs.delete(hash)
@@ -365,6 +451,15 @@ export class ChangesStore extends Owner {
     }
     this.#waiting.clear()
     this.#failed.clear()
+    for (const id of this.#unforgotten) {
+      try {
+        const rest = this.#unreadableIn(id, readFileSync(this.#undone(id), 'utf8'))
+        if (rest.length > 0) writeNow(this.#undone(id), linesOf(rest))
+        else rmSync(this.#undone(id))
+      } catch (error) {
+        this.#log.warn(`An undo couldn't be removed: ${messageOf(error)}`)
+      }
+    }
     try {
       if (this.#dropped) writeNow(this.#droppedFile, JSON.stringify(this.#dropped))
     } catch (error) {
@@ -387,7 +482,7 @@ export class ChangesStore extends Owner {
   /** `isWhole`: all of it could be read. */
   async #readUndone(): Promise<Array<{ value: Undone; file: string; isWhole: boolean }>> {
     const folder = path.join(this.#folder, 'undone')
-    const names = await readdir(folder).catch(() => [])
+    const names = await namesIn(folder)
     const found: Array<{ value: Undone; file: string; isWhole: boolean }> = []
     for (const name of names.filter(one => one.endsWith('.jsonl'))) {
       const file = path.join(folder, name)
@@ -408,8 +503,15 @@ export class ChangesStore extends Owner {
 
   /** The lines of an undo that can't be read. They stay until the undo is too old. */
   async #unreadable(id: string): Promise<string[]> {
-    const text = await readFile(this.#undone(id), 'utf8').catch(() => '')
-    return parseUndone(text).unreadable
+    const text = await readFile(this.#undone(id), 'utf8').catch((error: unknown) => {
+      if (isNotFound(error)) return ''
+      throw error
+    })
+    return this.#unreadableIn(id, text)
+  }
+
+  #unreadableIn(id: string, text: string): string[] {
+    return [...parseUndone(text).unreadable, ...(this.#unloaded.get(id) ?? [])]
   }
 
   async #putBlob(hash: string, bytes: Uint8Array): Promise<string> {
@@ -446,7 +548,7 @@ export class ChangesStore extends Owner {
     schema: T,
   ): Promise<Array<{ value: z.infer<T> | undefined; file: string; modified: number }>> {
     const folder = path.join(this.#folder, name)
-    const names = await readdir(folder).catch(() => [])
+    const names = await namesIn(folder)
     const found: Array<{ value: z.infer<T> | undefined; file: string; modified: number }> = []
     for (const one of names.filter(name => name.endsWith('.json'))) {
       const file = path.join(folder, one)
@@ -462,24 +564,76 @@ export class ChangesStore extends Owner {
     return found
   }
 
-  /** Removes contents that aren't referenced and aren't about to be. What can't be read may refer to any of them. */
+  /** Marks loaded contents as used, so that no other window removes them. If no other window is open, this one may. */
+  async #adopt(files: readonly ChangedFile[]): Promise<void> {
+    const isAlone = await this.#isAlone()
+    const now = new Date()
+    for (const hash of new Set(files.flatMap(binariesOf))) {
+      const blob = this.#blob(hash)
+      await utimes(blob, now, now).catch(() => {})
+      const stamp = isAlone ? await stampOf(blob) : undefined
+      if (!stamp) continue
+      this.#created.set(hash, stamp)
+      this.#held.set(hash, Number.NEGATIVE_INFINITY)
+    }
+  }
+
+  /** Whether no other window uses the store. */
+  async #isAlone(): Promise<boolean> {
+    const folder = path.dirname(this.#marker)
+    const names = await namesIn(folder).catch(() => undefined)
+    let isAlone = names !== undefined
+    for (const name of names ?? []) {
+      const pid = Number.parseInt(name, 10)
+      if (pid === process.pid) continue
+      // a window that was killed has left its file
+      if (pid > 0 && operatingSystem.exists(pid)) isAlone = false
+      else await rm(path.join(folder, name), { force: true })
+    }
+    return isAlone
+  }
+
+  #collectSoon(): void {
+    if (!this.#use || this.#held.size === 0 || this.owned.isDisposed) return
+    this.#collectTimer ??= setTimeout(() => {
+      this.#collectTimer = undefined
+      void this.#collectOwn().catch(error =>
+        this.#log.debug(`Unused contents couldn't be removed: ${messageOf(error)}`),
+      )
+    }, this.#times.collectAfter)
+    this.#collectTimer.unref()
+  }
+
+  /** Removes contents of this window that nothing refers to anymore. */
+  async #collectOwn(): Promise<void> {
+    // what is about to be stored refers to contents, too
+    await this.flushed()
+    // a reference may be stored or restored meanwhile, so check what is in use before and after
+    const before = this.#use?.inUse()
+    const named = before && (await this.#named())
+    const after = this.#use?.inUse()
+    if (before && !named) return
+    const candidates = named && after ? [...this.#held] : []
+    const oldest = performance.now() - this.#times.recent
+    let isAgain = !before || !after
+    for (const [hash, at] of candidates) {
+      if (before!.has(hash) || named!.has(hash) || after!.has(hash)) continue
+      if (at > oldest) isAgain = true
+      // it may be put again meanwhile
+      else if (this.#held.get(hash) === at) {
+        this.#held.delete(hash)
+        if (!this.#isText(hash)) await this.#remove(hash)
+      }
+    }
+    if (after) this.#use?.collected()
+    if (isAgain) this.#collectSoon()
+  }
+
+  /** Removes contents that aren't referenced and aren't about to be. */
   async #collect(): Promise<void> {
     for (const name of ['.', 'files', 'undone']) await this.#removeUnfinished(path.join(this.#folder, name))
-    const files = await this.#readAll('files', storedFile)
-    const undone = await this.#readUndone()
-    if (files.some(({ value }) => !value) || undone.some(({ isWhole }) => !isWhole)) return
-    const all = [
-      ...files.flatMap(({ value }) => value ?? []),
-      ...undone.flatMap(({ value }) => value.files.flatMap(({ before, after }) => [before, after])),
-    ]
-    const used = new Set(
-      all.flatMap(file => [
-        file.text,
-        ...[file, ...(file.earlier ?? [])]
-          .flatMap(({ attributes, history }) => [...attributes, ...(history?.attributes ?? [])])
-          .flatMap(({ value }) => (value.type === 'binary' ? value.hash : [])),
-      ]),
-    )
+    const used = await this.#named()
+    if (!used) return
     const root = path.join(this.#folder, 'blobs')
     for (const folder of await readdir(root).catch(() => [])) {
       for (const name of await readdir(path.join(root, folder)).catch(() => [])) {
@@ -488,6 +642,18 @@ export class ChangesStore extends Owner {
         if (await isOlderThan(file, UNUSED_MS)) await rm(file, { force: true })
       }
     }
+  }
+
+  /** The hashes that are stored; `undefined` if not all can be read, since what can't be read may name any content. */
+  async #named(): Promise<Set<string> | undefined> {
+    const files = await this.#readAll('files', storedFile)
+    const undone = await this.#readUndone()
+    if (files.some(({ value }) => !value) || undone.some(({ isWhole }) => !isWhole)) return undefined
+    const all = [
+      ...files.flatMap(({ value }) => value ?? []),
+      ...undone.flatMap(({ value }) => value.files.flatMap(({ before, after }) => [before, after])),
+    ]
+    return new Set(all.flatMap(file => [file.text, ...binariesOf(file)]))
   }
 
   /** Removes what was being written when a window was killed. Those of contents are removed with the contents. */
@@ -503,6 +669,11 @@ export class ChangesStore extends Owner {
     return path.join(this.#folder, 'dropped-checkpoints.json')
   }
 
+  /** Shows other windows that this one uses the store. */
+  get #marker(): string {
+    return path.join(this.#folder, 'windows', String(process.pid))
+  }
+
   #file(changed: string): string {
     return path.join(this.#folder, 'files', `${hashOf(changed).slice(0, 40)}.json`)
   }
@@ -514,6 +685,10 @@ export class ChangesStore extends Owner {
   #blob(hash: string): string {
     return path.join(this.#folder, 'blobs', hash.slice(0, 2), hash)
   }
+}
+
+function linesOf(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`
 }
 
 /** Reads an undo line by line: the first is its head, and each of the others a file. */
@@ -536,9 +711,35 @@ function parseUndone(text: string): {
   return { head, files, unreadable }
 }
 
+/** The hashes of binary contents that a file refers to. */
+function binariesOf(file: ChangedFile): string[] {
+  return [file, ...(file.earlier ?? [])]
+    .flatMap(({ attributes, history }) => [...attributes, ...(history?.attributes ?? [])])
+    .flatMap(({ value }) => (value.type === 'binary' ? value.hash : []))
+}
+
 async function isOlderThan(file: string, ms: number): Promise<boolean> {
   const info = await stat(file).catch(() => undefined)
   return info !== undefined && Date.now() - info.mtimeMs > ms
+}
+
+/** Rejects if the names can't be read: what is there may name any content. */
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (isNotFound(error)) return []
+    throw error
+  })
+}
+
+async function isMissing(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => false,
+    error => isNotFound(error),
+  )
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 /** `undefined` if there is no file or nothing in it. */

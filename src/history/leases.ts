@@ -40,30 +40,33 @@ export class Leases implements Disposable {
     this.#now = now
   }
 
-  /** Takes a session for this window. Returns false if another live window has it. */
-  acquire(agentId: string, sessionId: string): boolean {
+  /** Takes a session for this window. Returns false if another live window has it, other than `from`. */
+  acquire(agentId: string, sessionId: string, from?: string): boolean {
     const had = this.#has(agentId, sessionId)
-    const acquired = this.#database.transaction(() => this.take(agentId, sessionId), true)
+    const acquired = this.#database.transaction(() => this.take(agentId, sessionId, from), true)
     if (!had) this.#changed.fire({ agentId, sessionId })
     return acquired
   }
 
   /** The same in a transaction. */
-  take(agentId: string, sessionId: string): boolean {
+  take(agentId: string, sessionId: string, from?: string): boolean {
     const lease = this.#lease(agentId, sessionId)
-    if (lease && lease.owner !== this.owner && this.#isLive(lease)) return false
+    if (lease && lease.owner !== this.owner && lease.owner !== from && this.#isLive(lease)) return false
     if (lease?.owner !== this.owner) this.#replace(agentId, sessionId)
     this.#hold({ agentId, sessionId })
     return true
   }
 
-  /** Takes a session that another window doesn't release. */
-  seize(agentId: string, sessionId: string): void {
-    this.#database.transaction(() => {
+  /** Takes a session that another window doesn't release. Returns the id of that window, if it's known. */
+  seize(agentId: string, sessionId: string): string | undefined {
+    const from = this.#database.transaction(() => {
+      const lease = this.#lease(agentId, sessionId)
       this.#replace(agentId, sessionId)
       this.#hold({ agentId, sessionId })
+      return lease && String(lease.owner)
     }, undefined)
     this.#changed.fire({ agentId, sessionId })
+    return from
   }
 
   /** The session is no longer open in this window. */

@@ -71,12 +71,12 @@ export class LocalSessions implements Disposable {
     return [...new Set([...this.#read(store => store.agentIds(), []), ...this.#memory.agentIds()])]
   }
 
-  /** The agent's sessions, newest first. */
-  list(agentId: string): LocalSession[] {
-    const sessions = new Map(
-      this.#read(store => store.list(agentId), []).map(known => [known.sessionId, known]),
-    )
-    for (const unsaved of this.#memory.list(agentId)) sessions.set(unsaved.sessionId, unsaved)
+  /** The agent's sessions, newest first; the same object until one of them changes, unless the disk can't be written. */
+  list(agentId: string): readonly LocalSession[] {
+    const saved = this.#read<readonly LocalSession[]>(store => store.list(agentId), [])
+    const unsaved = this.#memory.list(agentId)
+    if (unsaved.length === 0) return saved
+    const sessions = new Map([...saved, ...unsaved].map(session => [session.sessionId, session]))
     return [...sessions.values()].sort((a, b) => b.updatedAt - a.updatedAt)
   }
 

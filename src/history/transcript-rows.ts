@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { idOfStored, storedId } from '../common/session-key.ts'
+import { terminalsIn } from '../conversation/entries/tool-call.ts'
 import type { KeptConversation, SaidFrame } from '../conversation/replay/restore-state.ts'
 import { StepBudget, type SteppedWork } from '../conversation/replay/stepped-work.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
@@ -102,25 +103,43 @@ export class TranscriptRows {
     )) {
       appendText(entries[Number(row.position)], Number(row.block), String(row.text))
     }
-    const terminals = this.#database
-      .all(`SELECT terminal FROM terminals ${OF}`, ...copy)
-      .flatMap(row => readTerminal(String(row.terminal)) ?? [])
-    const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
-    for (const row of this.#database.all(
-      `SELECT terminal_id, text FROM outputs ${OF} ORDER BY rowid`,
-      ...copy,
-    )) {
-      const terminal = byId.get(String(row.terminal_id))
-      if (terminal) terminal.output += String(row.text)
-    }
-    const [head] = this.#database.all(`SELECT head FROM heads ${OF}`, ...copy)
+    const terminals = this.#terminals(copy, '')
     const [said] = this.#database.all(`SELECT hosted_id, frame FROM said ${OF}`, ...copy)
     return {
       entries,
       terminals,
       ...(said && { said: { hostedId: String(said.hosted_id), frame: Number(said.frame) } }),
-      head: (head ? readHead(String(head.head)) : {}) as KeptConversation['head'],
+      head: this.#head(copy),
     }
+  }
+
+  /** The entries from this position on, and the terminals in them. */
+  readFrom(copy: StoredCopy, first: number): KeptConversation {
+    const entries = this.readPart(copy, first, Number.MAX_SAFE_INTEGER)
+    const ids = [...new Set(entries.flatMap(terminalsIn))]
+    const terminals = ids.flatMap(id => this.#terminals(copy, 'AND terminal_id = ?', id))
+    return { entries, terminals, head: this.#head(copy) }
+  }
+
+  #terminals(copy: StoredCopy, which: string, ...id: string[]): TerminalState[] {
+    const terminals = this.#database
+      .all(`SELECT terminal FROM terminals ${OF} ${which}`, ...copy, ...id)
+      .flatMap(row => readTerminal(String(row.terminal)) ?? [])
+    const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
+    for (const row of this.#database.all(
+      `SELECT terminal_id, text FROM outputs ${OF} ${which} ORDER BY rowid`,
+      ...copy,
+      ...id,
+    )) {
+      const terminal = byId.get(String(row.terminal_id))
+      if (terminal) terminal.output += String(row.text)
+    }
+    return terminals
+  }
+
+  #head(copy: StoredCopy): KeptConversation['head'] {
+    const [head] = this.#database.all(`SELECT head FROM heads ${OF}`, ...copy)
+    return (head ? readHead(String(head.head)) : {}) as KeptConversation['head']
   }
 
   /** The entries at these positions, with the text that was appended to them. */

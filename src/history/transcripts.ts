@@ -20,6 +20,8 @@ import {
   TranscriptRows,
 } from './transcript-rows.ts'
 
+const NO_KEYS: ReadonlySet<string> = new Set()
+
 /** What was written of a conversation or a separate copy. */
 export interface WrittenConversation {
   agentId: string
@@ -56,7 +58,7 @@ export class Transcripts implements Disposable {
   /** by agent and id of the copy: separate copies that are included in the conversation as it was read here, with their revisions */
   readonly #merged = new Map<string, Array<{ copy: StoredCopy; revision: string }>>()
   /** the keys of all sessions of which anything is saved, and the database's version then */
-  #kept: { version: string; keys: Set<string> } | undefined
+  #kept: { version: string; keys: ReadonlySet<string> } | undefined
   readonly #wrote = new Emitter<WrittenConversation>()
   readonly #deleted = new Emitter<SessionId>()
 
@@ -106,7 +108,7 @@ export class Transcripts implements Disposable {
     }, undefined)
     if (written) {
       this.#database.worked()
-      this.#kept?.keys.add(sessionKey(agentId, sessionId))
+      this.#addKey(agentId, sessionId)
       this.#wrote.fire(written)
     }
     return written !== undefined
@@ -126,6 +128,29 @@ export class Transcripts implements Disposable {
           if (apart.length > 0) this.#merged.set(key, apart)
         }
         return conversation
+      },
+      undefined,
+      'DEFERRED',
+    )
+  }
+
+  /**
+   * The last entries of a long conversation, from position `first` on, with their terminals. `undefined` for a conversation with at
+   * most `min` entries, or with separate copies, which only `read` merges.
+   */
+  readEnd(
+    agentId: string,
+    sessionId: string,
+    min: number,
+    last: number,
+  ): { first: number; conversation: KeptConversation } | undefined {
+    return this.#database.transaction(
+      () => {
+        const copy = copyOf(agentId, sessionId)
+        const count = this.#rows.count(copy)
+        if (count <= min || this.#rows.separateCopies(copy).length > 0) return undefined
+        const first = count - last
+        return { first, conversation: this.#rows.readFrom(copy, first) }
       },
       undefined,
       'DEFERRED',
@@ -180,7 +205,7 @@ export class Transcripts implements Disposable {
     }, undefined)
     if (!written) return 'failed'
     this.#database.worked()
-    this.#kept?.keys.add(sessionKey(agentId, sessionId))
+    this.#addKey(agentId, sessionId)
     this.#wrote.fire(written)
     return known ? 'merged' : 'added'
   }
@@ -211,16 +236,26 @@ export class Transcripts implements Disposable {
     }, undefined)
   }
 
-  /** Whether anything of the conversation is saved. Fast enough to be asked of thousands. */
-  has(agentId: string, sessionId: string): boolean {
+  /** The keys of all sessions of whose conversation anything is saved; the same object until that changes. */
+  keys(): ReadonlySet<string> {
     return this.#database.attempt(() => {
       const version = this.#database.foreignVersion
       if (this.#kept?.version !== version) {
         const keys = this.#rows.all().map(copy => sessionKey(copy[0], sessionIdOf(copy)))
         this.#kept = { version, keys: new Set(keys) }
       }
-      return this.#kept.keys.has(sessionKey(agentId, sessionId))
-    }, false)
+      return this.#kept.keys
+    }, NO_KEYS)
+  }
+
+  /** Whether anything of the conversation is saved. */
+  has(agentId: string, sessionId: string): boolean {
+    return this.keys().has(sessionKey(agentId, sessionId))
+  }
+
+  #addKey(agentId: string, sessionId: string): void {
+    const key = sessionKey(agentId, sessionId)
+    if (this.#kept && !this.#kept.keys.has(key)) this.#kept.keys = new Set(this.#kept.keys).add(key)
   }
 
   /** Deletes the saved conversation. */

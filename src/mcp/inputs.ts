@@ -1,24 +1,18 @@
 import * as l10n from '@vscode/l10n'
 import { SecretRegistry } from '../common/secrets.ts'
 import type { McpInput, McpServerDefinition } from './mcp-settings.ts'
+import { SecretIndex, type SecretStore } from './secret-store.ts'
 
 /** Asks the user. Resolves to `undefined` if they cancel. */
 export interface InputPrompter {
   prompt(input: McpInput, serverName: string): Promise<string | undefined>
 }
 
-/** Stores secrets, like VS Code's `SecretStorage`. */
-export interface SecretStore {
-  get(key: string): PromiseLike<string | undefined>
-  store(key: string, value: string): PromiseLike<void>
-  delete(key: string): PromiseLike<void>
-}
-
 /** `missing`: why there is no value, as a sentence. */
 export type InputAnswer = { value: string } | { missing: string }
 
 const PREFIX = 'parley.mcpInput'
-/** The list of keys in use, since a secret store can't list its content. */
+/** The list of keys in use. */
 const INDEX = `${PREFIX}s`
 
 /**
@@ -28,6 +22,7 @@ const INDEX = `${PREFIX}s`
 export class McpInputs {
   readonly #prompter: InputPrompter
   readonly #secrets: SecretStore
+  readonly #keys: SecretIndex
   readonly #workspace: string
   readonly #held: SecretRegistry
   /** Open input boxes by key, so that two sessions that start at the same time ask once. */
@@ -42,6 +37,7 @@ export class McpInputs {
   constructor(prompter: InputPrompter, secrets: SecretStore, workspace: string, held = new SecretRegistry()) {
     this.#prompter = prompter
     this.#secrets = secrets
+    this.#keys = new SecretIndex(secrets, INDEX)
     this.#workspace = workspace
     this.#held = held
   }
@@ -72,9 +68,9 @@ export class McpInputs {
 
   /** Deletes all values, so that each is asked for again. Returns their number. */
   async clear(): Promise<number> {
-    const keys = await this.#keys()
+    const keys = await this.#keys.items()
     for (const key of keys) await this.#secrets.delete(key)
-    await this.#secrets.delete(INDEX)
+    await this.#keys.delete(...keys)
     return keys.length
   }
 
@@ -86,8 +82,7 @@ export class McpInputs {
     const value = await asked
     if (value === undefined) return { missing: l10n.t('No value was entered for "{0}".', input.id) }
     await this.#secrets.store(key, value)
-    const keys = await this.#keys()
-    if (!keys.includes(key)) await this.#secrets.store(INDEX, JSON.stringify([...keys, key]))
+    await this.#keys.add(key)
     return { value }
   }
 
@@ -100,16 +95,6 @@ export class McpInputs {
     return isOfUser
       ? `${PREFIX}/user/${id}`
       : `${PREFIX}/${JSON.stringify([this.#workspace, folder ?? null, id])}`
-  }
-
-  async #keys(): Promise<string[]> {
-    const kept = await this.#secrets.get(INDEX)
-    try {
-      const keys: unknown = JSON.parse(kept ?? '[]')
-      return Array.isArray(keys) ? keys.filter(key => typeof key === 'string') : []
-    } catch {
-      return []
-    }
   }
 }
 

@@ -7,7 +7,8 @@ import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
-import { type BridgeProgram, bridgedServer, type TokenSource } from './bridge/bridged-server.ts'
+import type { RemoteMcpServer, WindowSocket } from './bridge/bridged-server.ts'
+import type { Bridged, BridgeLink, Bridges } from './bridge/bridges.ts'
 import { type InputAnswer, inputOf, type McpInputs } from './inputs.ts'
 import { type McpFileLocations, mcpFiles, readMcpFile } from './mcp-files.ts'
 import {
@@ -60,13 +61,13 @@ export interface McpServersOptions {
   inputs: McpInputs
   allow: AllowServers
   switches: McpSwitches
-  /** Connects an agent to a server whose transport it lacks. */
-  bridge: BridgeProgram
+  /** Connect agents to servers whose transport they lack. */
+  bridges: Pick<Bridges, 'bridge'>
   /** Where the user has signed in. Only the bridge can use that: a token that an agent got would expire. */
   signIns: {
     isSignedIn(url: string): Promise<boolean>
     /** How a bridge gets the tokens of a server. */
-    tokensFor(url: string): Promise<TokenSource>
+    tokensFor(url: string): Promise<WindowSocket>
   }
   /** Where the files with servers are. */
   locations: () => McpFileLocations
@@ -85,8 +86,6 @@ export interface McpSession {
   cwd?: string
 }
 
-type RemoteServer = Exclude<McpServer, { type: 'stdio' }>
-
 /** The servers that the user agreed to, by key, each with its `envFile` at that time. */
 type Allowed = ReadonlyMap<string, { envFile?: EnvFile }>
 
@@ -94,6 +93,8 @@ type Allowed = ReadonlyMap<string, { envFile?: EnvFile }>
 interface ServerSelection {
   passed: McpServer[]
   notes: McpServerNote[]
+  /** Of the bridges, until the session ends. */
+  links: BridgeLink[]
 }
 
 /**
@@ -173,6 +174,7 @@ export class McpServers extends Owner {
     const allowed = await this.#allowed(candidates, session, 'once')
     const passed: McpServer[] = []
     const notes: McpServerNote[] = []
+    const links: BridgeLink[] = []
     // resolved one after the other, since each may ask
     for (const one of planned) {
       const resolution = await this.#resolve(one, session, allowed)
@@ -184,11 +186,13 @@ export class McpServers extends Owner {
       } else {
         const bridged = await this.#bridged(resolution.server, capabilities)
         passed.push(bridged?.server ?? resolution.server)
+        if (bridged?.link) links.push(bridged.link)
         const reason = [bridged?.reason, resolution.note].filter(text => text !== undefined).join(' ')
         notes.push({
           ...note,
           passed: true,
           ...(bridged && { isBridged: true }),
+          ...(bridged?.link && { link: bridged.link.id }),
           ...(reason === '' ? {} : { reason }),
         })
       }
@@ -203,15 +207,14 @@ export class McpServers extends Owner {
       if (!passed) log.warn(`The MCP server "${name}" wasn't passed to the agent: ${reason}`)
       else if (reason !== undefined) log.info(`The MCP server "${name}": ${reason}`)
     }
-    return { passed, notes }
+    return { passed, notes, links }
   }
 
   /** The bridge to a server whose transport the agent lacks, or to which the user has signed in. Never rejects. */
   async #bridged(
     server: McpServer,
     capabilities: AgentCapabilities['mcp'],
-  ): Promise<{ server: McpServer; reason: string } | undefined> {
-    const { bridge, environment } = this.#options
+  ): Promise<(Bridged & { reason: string }) | undefined> {
     if (server.type === 'stdio' || !capabilities.stdio) return undefined
     const tokens = await this.#tokensFor(server)
     if (!tokens && capabilities[server.type]) return undefined
@@ -220,16 +223,16 @@ export class McpServers extends Owner {
       : server.type === 'http'
         ? l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over HTTP.")
         : l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over SSE.")
-    return { server: bridgedServer(server, bridge, await environment.get(), tokens), reason }
+    return { ...(await this.#options.bridges.bridge(server, tokens)), reason }
   }
 
   /** Whether a server gets the token of the user's sign-in: a header of its configuration comes first. */
-  async usesSignIn({ url, headers }: RemoteServer): Promise<boolean> {
+  async usesSignIn({ url, headers }: RemoteMcpServer): Promise<boolean> {
     if (headers.some(({ name }) => name.toLowerCase() === 'authorization')) return false
     return this.#options.signIns.isSignedIn(url)
   }
 
-  async #tokensFor(server: RemoteServer): Promise<TokenSource | undefined> {
+  async #tokensFor(server: RemoteMcpServer): Promise<WindowSocket | undefined> {
     const { signIns, log } = this.#options
     try {
       return (await this.usesSignIn(server)) ? await signIns.tokensFor(server.url) : undefined

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/client'
 import * as l10n from '@vscode/l10n'
 import type { McpServer } from '../acp/model.ts'
-import { isSecretKey, redactText } from '../acp/redact-text.ts'
+import { redactText } from '../acp/redact-text.ts'
 import { AgentProcess } from '../acp/transport/agent-process.ts'
 import { QUICK_STOP, type RunningProcess } from '../acp/transport/running-process.ts'
 import { mergeEnvironment } from '../agents/environment.ts'
@@ -23,10 +23,11 @@ import {
   MCP_SERVER_EXIT_MS,
 } from '../common/limits.ts'
 import { SpawnError } from '../common/processes/spawn-process.ts'
-import { SecretRegistry } from '../common/secrets.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
 import { remoteTransport } from './bridge/remote-transport.ts'
 import { ProcessTransport, TooMuchError } from './process-transport.ts'
 import type { CheckedServer, CheckedTool, CheckOptions, CheckProblem, ServerCheck } from './server-check.ts'
+import { secretsOf } from './server-secrets.ts'
 import { statusOf } from './status-of.ts'
 
 /** The first revision of MCP without `initialize`. */
@@ -299,15 +300,4 @@ async function listTools(
 
 function nameOf({ type }: McpServer): string {
   return type === 'sse' ? 'SSE' : 'HTTP'
-}
-
-/** What a server may repeat in its output: its headers, and those of its variables whose names say so. */
-function secretsOf(server: McpServer): SecretRegistry {
-  const secrets = new SecretRegistry()
-  if (server.type === 'stdio') {
-    for (const { name, value } of server.env) if (isSecretKey(name)) secrets.add(value)
-  } else {
-    for (const { value } of server.headers) secrets.add(value)
-  }
-  return secrets
 }

@@ -9,6 +9,8 @@ export interface McpServerNote {
   passed: boolean
   /** The agent gets a program of Parley that connects to the server. */
   isBridged?: true
+  /** Of the bridge, to follow it while the session is open: see `Bridges.status`. */
+  link?: string
   /** Why the plan leaves it out, if it does: see `LeftOut`. */
   leftOut?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
   /** Why it wasn't passed, or a note if it was; never contains a secret. */

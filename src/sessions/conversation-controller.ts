@@ -255,6 +255,8 @@ export class ConversationController extends Owner {
       this.opener.continueAfter(replaced, attempt)
       return
     }
+    // it was removed from the settings
+    if (replaced && !this.opener.isReady(agentId, true)) return
     const how = replaced ? restartedExit() : exit
     this.#failures.add({ type: 'ended', agentId, agentName, exit: how, attempt })
   }

@@ -166,11 +166,11 @@ export function detectChanges(
     turn = begun
     // while a request is pending, the agent does nothing
     const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
-    const known = stored && {
+    const repositories = stored?.before.repositories.map(({ position }) => position)
+    files.beginTurn(begun.number, isWorking, () => begun.ranGit, {
       began,
-      repositories: stored.before.repositories.map(({ position }) => position),
-    }
-    files.beginTurn(begun.number, isWorking, () => begun.ranGit, known)
+      ...(repositories && { repositories }),
+    })
     if (!stored) store(begun).catch(error => log.debug(`A turn couldn't be stored: ${messageOf(error)}`))
   }
   const note = (noted: Turn, entry: Entry | undefined): boolean => {

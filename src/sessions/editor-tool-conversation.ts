@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import type { ElicitationOutcome, ElicitationRequest, ToolCallStatus } from '../acp/model.ts'
+import { EDITOR_SERVER } from '../common/editor-tool-names.ts'
 import type { Session } from '../conversation/session.ts'
 import type { ToolConversation, ToolPermission } from '../mcp/server/tool.ts'
 import { ToolError } from '../mcp/server/tool-error.ts'
@@ -21,7 +22,7 @@ export class EditorToolConversation implements ToolConversation {
 
   async permitted<T>(permission: ToolPermission, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { tool, title, kind, changes = [], code } = permission
-    const name = `vscode.${tool}`
+    const name = `${EDITOR_SERVER}.${tool}`
     const toolCallId = `${name}:${randomUUID()}`
     const report = (status: ToolCallStatus) =>
       this.#session.receive({ type: 'tool_call', toolCall: { toolCallId, status } })

@@ -46,6 +46,7 @@ export class OpenSession extends Owner {
   readonly plan: SessionPlan
   /** The files that its agent changed. Kept when the session ends. */
   readonly changes: SessionChanges
+  readonly key: string
   #services: SessionServices | undefined
   #recorder: TranscriptRecorder | undefined
 
@@ -56,15 +57,18 @@ export class OpenSession extends Owner {
     this.session = session
     this.plan = plan
     this.changes = changes
-  }
-
-  get key(): string {
-    return sessionKey(this.agentId, this.session.sessionId)
+    // asked for with each chunk
+    this.key = sessionKey(agentId, session.sessionId)
   }
 
   /** The agent's services in the editor: files and terminals. `undefined` while no agent has the session. */
   get services(): SessionServices | undefined {
     return this.#services
+  }
+
+  /** Background tasks or commands run, also between turns. */
+  get isBusy(): boolean {
+    return (this.session.state.background ?? 0) > 0 || this.#services?.terminals.isRunning === true
   }
 
   /** Stores its conversation, while an agent has it. */
@@ -90,9 +94,12 @@ export class OpenSession extends Owner {
     this.#recorder = this.register(
       new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork'),
     )
+    // the earlier window may have ended before it stored them
+    services.terminals.resume()
     const { agentId } = this
     if (usage) this.register(new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }))
     session.queue = queue
+    for (const bridge of plan.bridges ?? []) this.register(bridge)
     if (plan.editorTools) {
       this.register(plan.editorTools)
       plan.editorTools.begin(new EditorToolConversation(session, services), this.key)

@@ -1,4 +1,4 @@
-import type { Agent, AgentLaunch } from '../acp/agent.ts'
+import type { Agent, AgentLaunch, KeptServer } from '../acp/agent.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -9,6 +9,7 @@ import type {
   SessionSetup,
 } from '../acp/model.ts'
 import type { SystemPrompt } from '../agents/definition.ts'
+import type { Disposable } from '../common/disposable.ts'
 import type { Draft } from '../common/draft.ts'
 import type { Event } from '../common/event.ts'
 import type { SessionId } from '../common/session-key.ts'
@@ -67,6 +68,10 @@ export interface SessionPlan {
   mcpServers: McpServerNote[]
   /** The editor's own MCP server, if the agent gets it. Whoever has the plan disposes it, at the latest with the session. */
   editorTools?: SessionTools
+  /** The session continues from an earlier window, whose server this window can't serve. */
+  lostEditorTools?: true
+  /** What follows the bridges to its MCP servers. Disposed like `editorTools`. */
+  bridges?: readonly Disposable[]
   /** what was passed to the session, to send it again; `null` for nothing, absent if unknown */
   ownSystemPrompt?: SystemPrompt | null
   /** What happened to the user's system prompt, if there is one. */
@@ -94,8 +99,15 @@ export interface SessionPlanner {
    * want it to work in its folder.
    */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
-  /** For a session that goes on with the same process: it keeps what it got, so nothing is sent and nobody is asked. */
-  forKept(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
+  /**
+   * For a session that goes on with the same process: it keeps what it got, so nothing is sent and nobody is asked. `server`: the
+   * editor's own that the earlier window served.
+   */
+  forKept(
+    session: ExistingSession,
+    capabilities: AgentCapabilities,
+    server: KeptServer | undefined,
+  ): Promise<SessionPlan>
 }
 
 /** The drafts of conversations. */
@@ -110,24 +122,26 @@ export type SessionRecords = Pick<
   'agentIds' | 'list' | 'get' | 'opened' | 'touched' | 'noted' | 'forget' | 'agent' | 'agentRuns'
 >
 
-/** What sessions use of the agents that run in the agent host. Nothing here rejects. */
+/** What sessions use of the agents that run in the agent host. Only `takeOver` rejects. */
 export interface HostedSessions {
   /** Whether the agent host has an agent with this session. */
   has(session: SessionId): Promise<boolean>
   /**
    * Stores what arrived, and leaves an agent with its prompts to the window that takes it over. Resolves when that one can
-   * attach. `isLost`: that window has it already and doesn't look for prompts anymore, which return to the composer here.
+   * attach. `isLost`: that window has it already and doesn't look for prompts anymore, which return to the composer here. Resolves
+   * to the ids of the sessions whose last prompt the agent didn't get.
    */
-  leave(agent: Agent, isLost: boolean): Promise<void>
+  leave(agent: Agent, isLost: boolean): Promise<string[]>
   /**
-   * Goes on with the agent of a session that no window is attached to anymore; `isSeized`: or whose window doesn't respond,
-   * which loses all of the agent's sessions. Returns false if there is none.
+   * Goes on with the agent of a session that no window is attached to anymore, and with all of its sessions; or that of a window
+   * that doesn't respond (`from`), which loses them. Does nothing if there is none. Rejects with `SessionElsewhereError` if
+   * another window does the same and gets the agent.
    */
-  takeOver(session: SessionId, isSeized: boolean): Promise<boolean>
+  takeOver(session: SessionId, from: string | undefined): Promise<void>
 }
 
 /** What sessions use of the saved conversations. */
-export type SavedConversations = Pick<Transcripts, 'read' | 'revision' | 'write' | 'forget'>
+export type SavedConversations = Pick<Transcripts, 'read' | 'readEnd' | 'revision' | 'write' | 'forget'>
 
 /** Creates a prompt's content for an agent. Rejects with a sentence if the agent doesn't support it. */
 export type MakePrompt = (to: {

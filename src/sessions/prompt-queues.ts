@@ -66,6 +66,13 @@ export class PromptQueues extends Owner {
     return queue
   }
 
+  /** The queue of a conversation, as soon as it has the prompts that another window left. */
+  async claimed(key: string): Promise<PromptQueue> {
+    const queue = this.of(key)
+    await this.#continuing?.continues(key)
+    return queue
+  }
+
   /** A conversation's key changed when its session started: moves its prompts. */
   rename(from: string, to: string): void {
     const queue = this.#queues.get(from)

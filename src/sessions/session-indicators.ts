@@ -151,7 +151,7 @@ const AT_WORK = 'parley.atWork'
 type Named = [agentId: string, sessionId: string]
 
 /**
- * The sessions that were running when the window closed. Their agents ended with the window, so each session counts as
+ * The sessions that were running when the window closed. Unless its agent kept running, each session counts as
  * interrupted until it's opened again.
  */
 export class Interrupted extends Owner {

@@ -27,26 +27,23 @@ export class SessionElsewhereError extends Error {
 }
 
 /**
- * Requests another window to close the session, and takes it from that window after `graceMs`. Returns whether it had to.
- * Rejects with `CancelledError` when `signal` aborts.
+ * Requests another window to close the session, and takes it from that window after `graceMs`. If it had to, returns the id of
+ * that window; empty if that isn't known. Rejects with `CancelledError` when `signal` aborts.
  */
 export async function takeOver(
   leases: SessionLeases,
   { agentId, sessionId }: SessionId,
   signal: AbortSignal,
   graceMs = TAKE_OVER_MS,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const end = Date.now() + graceMs
   while (!leases.acquire(agentId, sessionId)) {
-    if (Date.now() >= end) {
-      leases.seize(agentId, sessionId)
-      return true
-    }
+    if (Date.now() >= end) return leases.seize(agentId, sessionId) ?? ''
     leases.request(agentId, sessionId)
     await delay(ACQUIRE_SESSION_POLL_MS)
     if (signal.aborted) throw new CancelledError()
   }
-  return false
+  return undefined
 }
 
 /** Shows a conversation as another window saves it, read-only, until it's disposed. */

@@ -8,12 +8,24 @@ import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
-import { RELEASE_POLL_MS, RELOAD_CLOSE_MS, STOP_TURN_MS } from '../common/limits.ts'
+import {
+  ACQUIRE_SESSION_POLL_MS,
+  RELEASE_POLL_MS,
+  RELOAD_CLOSE_MS,
+  STOP_TURN_MS,
+  TAKE_OVER_MS,
+} from '../common/limits.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import { createSessionState, type ReducingState } from '../conversation/reducer/reducing-state.ts'
-import { continueState, forkState, restoreState } from '../conversation/replay/restore-state.ts'
+import {
+  type ConversationEnd,
+  continueState,
+  forkState,
+  restoreEnd,
+  restoreState,
+} from '../conversation/replay/restore-state.ts'
 import { originsOf } from '../conversation/rewinds.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
@@ -85,6 +97,11 @@ export interface ForkPoint {
   otherwise: 'whole' | 'stay'
 }
 
+/** The end of a saved conversation with more entries than this is shown before the others are read. */
+const LONG = 400
+/** The number of entries at the end that are shown first: more than a view can show. */
+const LAST_ENTRIES = 50
+
 /** The sessions that are open in this window. */
 export class SessionManager extends Owner {
   readonly #options: SessionManagerOptions
@@ -94,9 +111,13 @@ export class SessionManager extends Owner {
   readonly #changes = new Map<string, SessionChanges>()
   /** by session key: number of attempts to reopen it */
   readonly #reopening = new Map<string, number>()
+  /** by session key: number of reservations */
+  readonly #reserved = new Map<string, number>()
   readonly #takenOver = new WeakSet<OpenSession>()
-  /** by session key: the window that had it didn't release it */
-  readonly #seized = new Set<string>()
+  /** keys of sessions that this window left to another one with their agent */
+  readonly #handedOver = new Set<string>()
+  /** by session key: the window that had it and didn't release it */
+  readonly #seized = new Map<string, string>()
   readonly #change = this.register(new Emitter<void>())
 
   /** A session was opened or closed. */
@@ -174,29 +195,48 @@ export class SessionManager extends Owner {
   }
 
   /**
-   * Takes sessions from a window that doesn't respond. Those that aren't open here when the returned function is called are
-   * released then.
+   * Takes all sessions of an agent that this window is about to go on with, from now on: nobody else answers what they ask. `from`:
+   * a window that doesn't respond, which loses them. If several windows do that at the same time, the one that has the first
+   * session wins; in the others it resolves to `undefined`. Those that aren't open here when the returned function is called
+   * are released then.
    */
-  seize(agentId: string, sessionIds: readonly string[]): () => void {
-    const { leases } = this.#options
-    const releases = sessionIds.map(sessionId => {
-      if (leases?.acquire(agentId, sessionId) === false) leases.seize(agentId, sessionId)
-      return this.#keep(agentId, sessionId)
-    })
-    return () => {
-      for (const release of releases) release()
+  async acquireAll(
+    agentId: string,
+    sessionIds: readonly string[],
+    from?: string,
+  ): Promise<(() => void) | undefined> {
+    const { leases, takeOverMs = TAKE_OVER_MS } = this.#options
+    const end = Date.now() + takeOverMs
+    const releases: Array<() => void> = []
+    const release = () => {
+      for (const one of releases) one()
     }
+    for (const [position, sessionId] of [...sessionIds].sort().entries()) {
+      while (leases?.acquire(agentId, sessionId, from) === false) {
+        if (position === 0) return undefined
+        // the window that has it gives it up, as it doesn't get the first one
+        if (Date.now() >= end) leases.seize(agentId, sessionId)
+        else await delay(ACQUIRE_SESSION_POLL_MS)
+      }
+      releases.push(this.#keep(agentId, sessionId))
+    }
+    return release
+  }
+
+  /** Whether this window still has the sessions, of which another one may have taken some. */
+  hasAll(agentId: string, sessionIds: readonly string[]): boolean {
+    return sessionIds.every(sessionId => this.#options.leases?.acquire(agentId, sessionId) !== false)
   }
 
   /** Keeps other windows from having the session, which this one has, until the returned function is called. */
-  #keep(agentId: string, sessionId: string): () => void {
+  #keep(agentId: string, sessionId: string, counts = this.#reopening): () => void {
     const key = sessionKey(agentId, sessionId)
-    this.#reopening.set(key, (this.#reopening.get(key) ?? 0) + 1)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
     return () => {
-      const others = (this.#reopening.get(key) ?? 1) - 1
-      if (others > 0) this.#reopening.set(key, others)
-      else this.#reopening.delete(key)
-      this.#release(agentId, sessionId)
+      const others = (counts.get(key) ?? 1) - 1
+      if (others > 0) counts.set(key, others)
+      else counts.delete(key)
+      if (counts !== this.#reserved || others <= 0) this.#release(agentId, sessionId)
     }
   }
 
@@ -210,16 +250,24 @@ export class SessionManager extends Owner {
     previous: OpenSession | undefined,
   ): Promise<OpenSession | undefined> {
     const { agentId, sessionId } = reference
-    const isSeized = this.#seized.delete(sessionKey(agentId, sessionId))
+    const key = sessionKey(agentId, sessionId)
+    const from = this.#seized.get(key)
+    this.#seized.delete(key)
     const { hosted } = this.#options
     const open = this.find(agentId, sessionId)
     if (open) {
       const { phase, agent } = open.session
       return open !== previous && phase === 'ready' && agent.hosted?.isKept ? open : undefined
     }
-    if (!hosted || !(await hosted.takeOver(reference, isSeized))) return undefined
+    if (!hosted) return undefined
+    this.#handedOver.delete(key)
+    await hosted.takeOver(reference, from)
     if (signal.aborted) throw new CancelledError()
-    return this.find(agentId, sessionId)
+    const continued = this.find(agentId, sessionId)
+    // another window may have taken it meanwhile
+    if (!continued && (this.#handedOver.has(key) || !this.hasAll(agentId, [sessionId])))
+      throw new SessionElsewhereError(true)
+    return continued
   }
 
   /**
@@ -244,8 +292,10 @@ export class SessionManager extends Owner {
         if (!(error instanceof SessionElsewhereError)) failures.push(error)
         continue
       }
+      let plan: SessionPlan | undefined
       try {
-        const plan = await this.#options.planner.forKept({ ...record, agentId }, agent.capabilities)
+        const { server } = one.note
+        plan = await this.#options.planner.forKept({ ...record, agentId }, agent.capabilities, server)
         const saved = this.#options.transcripts.read(agentId, one.sessionId)
         const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
         const state = saved ? continueState(saved) : createSessionState()
@@ -259,12 +309,16 @@ export class SessionManager extends Owner {
         reattached.push(session)
       } catch (error) {
         failures.push(error)
+        if (plan) disposePlan(plan)
         this.#release(agentId, one.sessionId)
       }
     }
     // also after a failure: the agent's other sessions go on
     await attached.begin()
     for (const session of reattached) session.reattached()
+    // loads much, which would delay what the agent says
+    for (const { sessionId } of reattached)
+      void this.find(agentId, sessionId)?.plan.editorTools?.reopen?.(port => hosted.serve(port))
     if (failures.length > 0) throw failures[0]
   }
 
@@ -390,7 +444,7 @@ export class SessionManager extends Owner {
         if (!at || !(error instanceof AgentRequestError)) throw error
         const original = this.find(agentId, sessionId)
         if (at.otherwise === 'stay' && original) {
-          plan.editorTools?.dispose()
+          disposePlan(plan)
           return original
         }
         session = await make()
@@ -407,6 +461,12 @@ export class SessionManager extends Owner {
       return this.#begun(open, progress, 'fork')
     }
     return withPlan(plan, () => this.#arrivals.track(agentId, fork))
+  }
+
+  /** The end of a saved conversation that takes a while to read; `undefined` for others. */
+  savedEnd({ agentId, sessionId }: SessionReference): ConversationEnd | undefined {
+    const end = this.#options.transcripts.readEnd(agentId, sessionId, LONG, LAST_ENTRIES)
+    return end && restoreEnd(end.conversation, end.first)
   }
 
   /** The saved conversation of a session, readable without its agent. */
@@ -450,17 +510,22 @@ export class SessionManager extends Owner {
   /** Makes the window that has the session close it. Rejects with `CancelledError` when `signal` aborts. */
   async takeOver(reference: SessionReference, signal: AbortSignal): Promise<void> {
     const { leases, takeOverMs } = this.#options
-    if (leases && (await takeOver(leases, reference, signal, takeOverMs)))
-      this.#seized.add(sessionKey(reference.agentId, reference.sessionId))
+    const from = leases && (await takeOver(leases, reference, signal, takeOverMs))
+    if (from !== undefined) this.#seized.set(sessionKey(reference.agentId, reference.sessionId), from)
   }
 
   /**
    * Leaves an agent of the agent host to another window, with all of its sessions: nothing that happens here from now on
-   * reaches the agent or what is stored. `isLost`: that window has it already.
+   * reaches the agent or what is stored. `isLost`: that window has it already, so that a prompt may not reach the agent anymore,
+   * which goes back to the composer.
    */
   async handOver(agent: Agent, isLost: boolean): Promise<void> {
     const all = this.list().filter(({ session }) => session.agent === agent)
-    for (const open of all) this.#takenOver.add(open)
+    const sent = all.map(({ session }) => ({ session, prompt: session.sentPrompt }))
+    for (const open of all) {
+      this.#takenOver.add(open)
+      this.#handedOver.add(open.key)
+    }
     const left = this.#options.hosted?.leave(agent, isLost)
     const releases = all.map(open => {
       const release = this.#keep(open.agentId, open.session.sessionId)
@@ -468,7 +533,12 @@ export class SessionManager extends Owner {
       return release
     })
     agent.dispose()
-    await left
+    const unsent = await left
+    for (const { session, prompt } of sent) {
+      if (!prompt || !unsent?.includes(session.sessionId)) continue
+      const reason = l10n.t('Another window took over the session before the prompt was sent.')
+      session.queue.addReturned([{ id: prompt.id, draft: prompt.draft }], reason)
+    }
     for (const release of releases) release()
   }
 
@@ -534,10 +604,10 @@ export class SessionManager extends Owner {
     await open.session.close()
   }
 
-  /** Keeps other windows from opening the session until the result is disposed. Throws `SessionElsewhereError`. */
+  /** Keeps other windows from opening the session until all results are disposed. Throws `SessionElsewhereError`. */
   reserve(agentId: string, sessionId: string): Disposable {
     if (this.#options.leases?.acquire(agentId, sessionId) === false) throw new SessionElsewhereError()
-    return toDisposable(() => this.#release(agentId, sessionId))
+    return toDisposable(this.#keep(agentId, sessionId, this.#reserved))
   }
 
   /**
@@ -679,9 +749,14 @@ async function withPlan<T>(plan: SessionPlan, work: () => Promise<T>): Promise<T
   try {
     return await work()
   } catch (error) {
-    plan.editorTools?.dispose()
+    disposePlan(plan)
     throw error
   }
+}
+
+function disposePlan({ editorTools, bridges = [] }: SessionPlan): void {
+  editorTools?.dispose()
+  for (const bridge of bridges) bridge.dispose()
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type Deferred, deferred, withTimeout } from '../common/async.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
@@ -5,6 +6,7 @@ import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { LAST_SESSION } from '../common/session-key.ts'
 import { type OpeningStep, type ViewPhase, viewPhase } from '../conversation/phases.ts'
+import type { ConversationEnd } from '../conversation/replay/restore-state.ts'
 import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, isSignInAsked, type Reopening } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
@@ -48,6 +50,17 @@ interface CurrentAttempt {
   replays: boolean
 }
 
+interface ShownEnd extends Pick<CurrentAttempt, 'attempt' | 'before'> {
+  conversation: ConversationEnd
+  /** settles when a page has drawn it, or nobody waits for that anymore */
+  drawn: Deferred<void>
+  /** settles when all of the conversation, or something else, is displayed */
+  over: Deferred<void>
+}
+
+/** How long a page may take to draw the end of a conversation until all of it is read anyway. Milliseconds. */
+const DRAW_END_MS = 300
+
 /**
  * Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one.
  * Determines the view's phase.
@@ -58,6 +71,8 @@ export class SessionOpener implements Disposable {
   readonly #failures: Failures
   readonly #changed: () => void
   #current: CurrentAttempt | undefined
+  /** the end of the long conversation that is being reopened, shown until all of it was read */
+  #end: ShownEnd | undefined
   /** the attempt that failed while prompts wait for it: the view stays empty, and the next prompt retries it */
   #failed: Attempt | undefined
   #slow: NodeJS.Timeout | undefined
@@ -89,7 +104,22 @@ export class SessionOpener implements Disposable {
 
   /** The attempt in progress. */
   get attempt(): Attempt | undefined {
-    return this.#current?.attempt
+    return (this.#current ?? this.#end)?.attempt
+  }
+
+  /** The end of the conversation that is being reopened, until all of it is displayed. */
+  get end(): ConversationEnd | undefined {
+    return this.#end?.conversation
+  }
+
+  /** Settles when all of the conversation is displayed of which `end` is the end, or something else. */
+  get whole(): Promise<void> | undefined {
+    return this.#end?.over.promise
+  }
+
+  /** A page has drawn the end: there is time to read the rest. */
+  endDrawn(): void {
+    this.#end?.drawn.resolve()
   }
 
   /** The failed attempt that the next prompt retries. */
@@ -111,7 +141,7 @@ export class SessionOpener implements Disposable {
   get step(): OpeningStep | undefined {
     if (this.#current?.replays) return 'loading'
     if (this.#search) return 'searching'
-    return this.#current || this.#restoring || this.#replacement ? 'starting' : undefined
+    return this.attempt || this.#restoring || this.#replacement ? 'starting' : undefined
   }
 
   get phase(): ViewPhase {
@@ -119,7 +149,7 @@ export class SessionOpener implements Disposable {
   }
 
   get expected(): Attempt | SessionReference | undefined {
-    return this.#current?.attempt ?? this.#failed ?? this.#restoring
+    return this.attempt ?? this.#failed ?? this.#restoring
   }
 
   /** Settles when the session that is being opened is open or failed; prompts wait for it. */
@@ -193,11 +223,16 @@ export class SessionOpener implements Disposable {
     return this.#preparing
   }
 
-  reopen(how: Reopening, reference: SessionReference): Promise<void> {
-    return this.#open(() => this.#reopen(how, reference))
+  /** `isWhole`: another place than the end of its conversation will be shown. */
+  reopen(how: Reopening, reference: SessionReference, isWhole = false): Promise<void> {
+    return this.#open(() => this.#reopen(how, reference, { isWhole }))
   }
 
-  async #reopen(how: Reopening, reference: SessionReference, keepFailures = false): Promise<void> {
+  async #reopen(
+    how: Reopening,
+    reference: SessionReference,
+    { keepFailures = false, isWhole = false } = {},
+  ): Promise<void> {
     const elsewhere = this.#options.elsewhere?.(reference)
     if (elsewhere) {
       if (!keepFailures) this.#failures.clear()
@@ -212,7 +247,18 @@ export class SessionOpener implements Disposable {
     const before = displayed.current
     const attempt: Attempt = { type: how, ...reference }
     // the saved conversation is readable at once, even if the agent is gone or can't load the session
-    const kept = displayed.continues(attempt) || !trusted() ? undefined : manager.saved(reference)
+    const isWanted = !displayed.continues(attempt) && trusted()
+    const end = isWanted && !isWhole ? manager.savedEnd(reference) : undefined
+    if (end && !keepFailures) this.#failures.clear()
+    if (end && !(await this.#showEnd({ attempt, before, conversation: end }))) return
+    let kept: OpenSession | undefined
+    try {
+      kept = isWanted ? manager.saved(reference) : undefined
+    } catch (error) {
+      this.#leaveEnd()
+      throw error
+    }
+    this.#hideEnd()
     if (kept) displayed.display(kept)
     if (!this.isReady(reference.agentId, keepFailures)) return
     const previous = displayed.continues(attempt) ? displayed.current : undefined
@@ -221,6 +267,31 @@ export class SessionOpener implements Disposable {
       (signal, progress) => manager.reopen(how, reference, signal, progress, previous),
       { before },
     )
+  }
+
+  /** Shows the end of a conversation. Resolves to false if the user has canceled or opened something else meanwhile. */
+  async #showEnd(shown: Omit<ShownEnd, 'drawn' | 'over'>): Promise<boolean> {
+    this.abort()
+    const end = { ...shown, drawn: deferred(), over: deferred() }
+    this.#end = end
+    this.#displayed.display(undefined)
+    this.#changed()
+    await withTimeout(end.drawn.promise, DRAW_END_MS)
+    return this.#end === end
+  }
+
+  #hideEnd(): void {
+    this.endDrawn()
+    this.#end?.over.resolve()
+    this.#end = undefined
+  }
+
+  /** Displays what was there before the end of a conversation, for something else that is opened. */
+  #leaveEnd(): void {
+    if (!this.#end) return
+    const { before } = this.#end
+    this.#hideEnd()
+    this.#displayed.display(before)
   }
 
   /** Forks a session, at a point if the agent accepts it, and displays the fork. */
@@ -235,7 +306,7 @@ export class SessionOpener implements Disposable {
 
   /** Restores the session from before a reload of the window, if there was one. */
   async restore(last = this.#last): Promise<void> {
-    const isEmpty = !this.#displayed.current && !this.#current
+    const isEmpty = !this.#displayed.current && !this.attempt
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     this.#restoring = last
@@ -304,14 +375,14 @@ export class SessionOpener implements Disposable {
       if (this.#replacement !== ready) return
       this.#replacement = undefined
       if (displayed.current !== open) return
-      await this.#reopen(attempt.type, attempt, true)
+      await this.#reopen(attempt.type, attempt, { keepFailures: true })
     })
   }
 
   /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
   cancel(): boolean {
-    if (!this.#current && !this.#search) return false
-    const { before } = this.#current ?? { before: this.#displayed.current }
+    if (!this.attempt && !this.#search) return false
+    const { before } = this.#current ?? this.#end ?? { before: this.#displayed.current }
     this.abort()
     this.#goBack(before)
     this.#showEnded()
@@ -326,6 +397,7 @@ export class SessionOpener implements Disposable {
     this.#restoring = undefined
     this.#replacement = undefined
     this.#finish()
+    this.#hideEnd()
     this.#takingOver?.abort()
     current?.abort.abort(new CancelledError())
   }
@@ -377,6 +449,7 @@ export class SessionOpener implements Disposable {
   }
 
   #open(work: () => Promise<void>): Promise<void> {
+    this.#leaveEnd()
     const opening = work().finally(() => {
       if (this.#pending === opening) this.#pending = undefined
     })

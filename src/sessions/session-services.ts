@@ -31,7 +31,7 @@ export interface ServicesShared {
   /** The user saved a file in the editor. Without it, files changed by commands aren't reported. */
   onDidSave?: Event<string>
   /** The base environment of commands: that of the login shell. */
-  environment: () => Record<string, string>
+  environment: () => Promise<Record<string, string>>
   /** Keeps what the next window needs of the turns that go on without this one. */
   turns?: KeyValueStore
   /** Ends commands if this process dies without having done so. */
@@ -70,7 +70,10 @@ export class SessionServices extends Owner {
     this.#answered = this.register(new AnsweredPermissions(session, shared.files.rules))
     this.#files = this.register(this.#createFiles(roots))
     this.terminals = this.register(
-      new SessionTerminals({ cwd: roots.cwd, env: shared.environment(), guard: shared.guard }),
+      new SessionTerminals({
+        ...{ cwd: roots.cwd, env: shared.environment, guard: shared.guard },
+        host: session.agent.hosted?.commandsOf(session.sessionId),
+      }),
     )
     this.register(
       this.terminals.onUpdate(update => {

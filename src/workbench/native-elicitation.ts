@@ -8,7 +8,7 @@ import type {
 } from '../acp/model.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
-import { visible, visibleWords } from '../common/visible.ts'
+import { visible, visibleProse } from '../common/visible.ts'
 import { describeUrl, type UrlWarning } from '../conversation/requests/described-url.ts'
 import {
   checkContent,
@@ -123,7 +123,7 @@ async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<El
   const values: Array<[string, ElicitationValue]> = []
   for (const [index, field] of form.fields.entries()) {
     if (field.type === 'unknown') continue
-    const title = `${visibleWords(form.title ?? name)} (${index + 1}/${form.fields.length})`
+    const title = `${visibleProse(form.title ?? name)} (${index + 1}/${form.fields.length})`
     const given = await withCancellation(signal, token => askField(title, field, token))
     if (!given) return { action: 'cancel' }
     if (given.value !== undefined) values.push([field.key, given.value])
@@ -140,7 +140,7 @@ async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<El
 function begin(name: string, form: Form, signal: AbortSignal): Promise<ElicitationOutcome['action']> {
   const about = [form.title, form.message, form.description].flatMap(text => linesOf(text ?? ''))
   const accept = form.fields.length > 0 ? l10n.t('Answer') : l10n.t('Yes')
-  return choose(l10n.t('{0} asks: {1}', name, visibleWords(form.message)), about, accept, signal)
+  return choose(l10n.t('{0} asks: {1}', name, visibleProse(form.message)), about, accept, signal)
 }
 
 /** Lets the user accept, decline or cancel (Escape). The full message is listed below the choices. */
@@ -169,12 +169,12 @@ async function choose(
 
 /** An agent's text for a quick input, where `$(name)` would be an icon. */
 function labelOf(text: string): string {
-  return visibleWords(text).replaceAll('$(', '$ (')
+  return visibleProse(text).replaceAll('$(', '$ (')
 }
 
 /** An agent's text in lines that fit into a quick input. */
 function linesOf(text: string): string[] {
-  return visibleWords(text)
+  return visibleProse(text)
     .trim()
     .split('\n')
     .flatMap(line => line.match(/.{1,80}(?:\s+|$)|\S{1,80}/gu) ?? [])
@@ -188,9 +188,9 @@ async function askField(
   field: ElicitationField,
   token: vscode.CancellationToken,
 ): Promise<Given> {
-  const name = visibleWords(field.title)
+  const name = visibleProse(field.title)
   const label = field.required ? name : l10n.t('{0} (optional)', name)
-  const placeHolder = field.description ? `${label}: ${visibleWords(field.description)}` : label
+  const placeHolder = field.description ? `${label}: ${visibleProse(field.description)}` : label
   const common = { title, placeHolder, ignoreFocusOut: true }
   const preset = presetOf(field)
   switch (field.type) {

@@ -12,6 +12,7 @@ import { hiddenFiles, trashFile } from './changes/change-editors.ts'
 import { Diffs, Proposals } from './changes/diffs.ts'
 import { VsCodeComments } from './comments/comment-threads.ts'
 import { onDidSaveFile, vscodeFiles } from './editor/files.ts'
+import { onDidChangeUnsaved } from './editor/other-editors.ts'
 import { MentionSearch } from './mentions/search.ts'
 import { NativePrompts } from './native-elicitation.ts'
 import { ruleSettings } from './rule-settings.ts'
@@ -82,6 +83,7 @@ export function createPlatform(
     mcpLocations: mcpLocations(context),
     createFiles: protectedFiles => vscodeFiles(log, protectedFiles),
     onDidSaveFile,
+    onDidChangeUnsaved,
     trash: trashFile,
     hiddenFiles,
     nativeElicitation: nameOf => new NativePrompts(nameOf),

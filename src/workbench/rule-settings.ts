@@ -20,8 +20,8 @@ export const ruleSettings: RuleSettings = {
   },
 
   async replace({ scope, folder, position, source }, next) {
-    const place = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
-    const inFolder = scope === 'folder' ? place?.uri : undefined
+    const owner = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
+    const inFolder = scope === 'folder' ? owner?.uri : undefined
     const values = inspectSetting('permissionRules', inFolder)
     const before =
       scope === 'user'
@@ -46,11 +46,11 @@ export const ruleSettings: RuleSettings = {
       await openUserSettingsFile('permissionRules')
       return
     }
-    const place = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
-    if (scope === 'folder' && place) {
+    const owner = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
+    if (scope === 'folder' && owner) {
       await vscode.commands.executeCommand(
         'vscode.open',
-        vscode.Uri.joinPath(place.uri, '.vscode/settings.json'),
+        vscode.Uri.joinPath(owner.uri, '.vscode/settings.json'),
       )
       return
     }

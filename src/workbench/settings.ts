@@ -3,6 +3,7 @@ import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
 import type { NetworkSettings } from '../agents/environment.ts'
 import type { SettingLayer, SettingsSource } from '../agents/setting-layers.ts'
 import { Owner } from '../common/disposable.ts'
+import { distinctNames } from '../common/distinct-names.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { readSettingValue, SETTINGS, type SettingName, type SettingValue } from '../common/settings.ts'
 
@@ -109,9 +110,9 @@ export class VsCodeSettings extends Owner implements SettingsSource {
       { scope: 'workspace', value: values?.workspaceValue },
     ]
     // If several folders have the setting, the first one takes precedence, so it comes last.
-    for (const folder of [...(vscode.workspace.workspaceFolders ?? [])].reverse()) {
-      const inFolder = inspectSetting(key, folder.uri)
-      layers.push({ scope: 'folder', folder: folder.name, value: inFolder?.workspaceFolderValue })
+    for (const { uri, name } of namedFolders().reverse()) {
+      const inFolder = inspectSetting(key, uri)
+      layers.push({ scope: 'folder', folder: name, value: inFolder?.workspaceFolderValue })
     }
     return layers.filter(layer => layer.value !== undefined)
   }
@@ -121,9 +122,16 @@ export class VsCodeSettings extends Owner implements SettingsSource {
 
 /** The workspace folders that are on this machine's disk. */
 export function localFolders(): Array<{ name: string; path: string }> {
-  return (vscode.workspace.workspaceFolders ?? [])
-    .filter(folder => folder.uri.scheme === 'file')
-    .map(folder => ({ name: folder.name, path: folder.uri.fsPath }))
+  return namedFolders()
+    .filter(({ uri }) => uri.scheme === 'file')
+    .map(({ uri, name }) => ({ name, path: uri.fsPath }))
+}
+
+/** Settings and files of a folder are known by its name, which several folders may share. */
+function namedFolders(): Array<{ name: string; uri: vscode.Uri }> {
+  const folders = vscode.workspace.workspaceFolders ?? []
+  const names = distinctNames(folders.map(({ name, uri }) => ({ name, path: uri.fsPath })))
+  return folders.map(({ uri }, i) => ({ name: names[i]!, uri }))
 }
 
 export const workspaceTrust: Trust = {

@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
 import { CommandId } from '../app/ids.ts'
+import type { WindowWorktrees } from '../app/worktrees/window-worktrees.ts'
 import { Owner } from '../common/disposable.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
 import { needsAnswerText } from '../conversation/requests/pending-text.ts'
@@ -9,22 +10,28 @@ import { isError } from '../sessions/failures.ts'
 import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
 
+/** Letters of a worktree's name. */
+const MAX_NAME = 24
+
 /** Shows the agent and its activity in the status bar; a click reveals the conversation. */
 export class StatusBar extends Owner {
   readonly #item: vscode.StatusBarItem
   readonly #surfaces: ConversationSurfaces
   readonly #indicators: SessionIndicators
+  readonly #worktrees: WindowWorktrees
 
-  constructor(surfaces: ConversationSurfaces, indicators: SessionIndicators) {
+  constructor(surfaces: ConversationSurfaces, indicators: SessionIndicators, worktrees: WindowWorktrees) {
     super()
     this.#surfaces = surfaces
     this.#indicators = indicators
+    this.#worktrees = worktrees
     this.#item = this.register(
       vscode.window.createStatusBarItem('parley.status', vscode.StatusBarAlignment.Right, 100),
     )
     this.#item.name = 'Parley'
     this.register(surfaces.onDidChange(() => this.#update()))
     this.register(indicators.onDidChange(() => this.#update()))
+    this.register(worktrees.onDidChange(() => this.#update()))
     this.#update()
   }
 
@@ -40,13 +47,18 @@ export class StatusBar extends Owner {
     }
     const { icon, word, attention } = describe(phase, hasFailed, waiting, working, ended)
     // the waiting session may not be the displayed one
-    const asking = waiting === 1 ? this.#indicators.with('waiting')[0]?.agentName : undefined
-    const name = asking ?? agentName ?? 'Parley'
+    const asking = waiting === 1 ? this.#indicators.with('waiting')[0] : undefined
+    const name = asking?.agentName ?? agentName ?? 'Parley'
     const title = current && titleOf(current.session)
-    this.#item.text = `$(${icon}) ${name}`
-    this.#item.accessibilityInformation = { label: `${name}: ${word}` }
+    const meant = asking ?? current
+    const worktree = meant && this.#worktrees.of(meant.plan.setup.cwd)
+    const branch = worktree?.branch === undefined ? '' : ` (${worktree.branch})`
+    const where = worktree ? [l10n.t('Worktree {0}', `${worktree.name}${branch}`)] : []
+    this.#item.text = `$(${icon}) ${name}${worktree ? ` · ${shortened(worktree.name)}` : ''}`
+    const label = [`${name}: ${word}`, ...where]
+    this.#item.accessibilityInformation = { label: label.join(', ') }
     const others = othersLine(waiting, working, ended)
-    this.#item.tooltip = [...(title ? [title] : []), `${name}: ${word}`, ...others].join('\n')
+    this.#item.tooltip = [...(title ? [title] : []), ...label, ...others].join('\n')
     this.#item.command = this.#commandFor(attention, others.length > 0)
     this.#item.backgroundColor = attention
       ? new vscode.ThemeColor('statusBarItem.warningBackground')
@@ -59,6 +71,12 @@ export class StatusBar extends Owner {
     if (attention) return CommandId.showQuestion
     return several ? CommandId.openSession : CommandId.showConversation
   }
+}
+
+/** There's little space in the status bar. */
+function shortened(name: string): string {
+  const letters = Array.from(name)
+  return letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join('')}…` : name
 }
 
 /** The activity of all sessions of the window, if there is more than one to report. */

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import { mayFocus } from '../app/window-uri.ts'
 import type { CommentThreads, Editors, PromptContext, Settings, Workbench } from '../app/workbench.ts'
+import { loadOnce } from '../common/async.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import type { Diffs, Proposals } from './changes/diffs.ts'
 import { dialogs } from './dialogs.ts'
@@ -27,19 +28,15 @@ export interface VsCodeWorkbenchOptions {
 
 /** VS Code, as the rest of Parley uses it. */
 export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbench {
-  let features: ReturnType<Workbench['features']> | undefined
   return {
     dialogs,
     settings,
     editors: createEditors(options),
     openTab: tab => openTab(options.extensionUri, tab),
     context: createPromptContext(options.mentions),
-    features: () => {
-      features ??= import('./tools/editor-features.ts').then(loaded =>
-        loaded.createEditorFeatures(options.diffs),
-      )
-      return features
-    },
+    features: loadOnce(async () =>
+      (await import('./tools/editor-features.ts')).createEditorFeatures(options.diffs),
+    ),
     comments: options.comments,
     appearance: { tokenColors: themeTokenColors, onDidChangeTokenColors },
     get isTrusted() {
@@ -111,7 +108,16 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
     openConflict: async file =>
       void (await vscode.commands.executeCommand('git.openMergeEditor', vscode.Uri.file(file))),
     reviewChanges: (changes, title) => changeEditors().review(changes, title),
-    previewRestore: (files, title) => diffs.openAll(files, title),
+    previewRestore: (files, title) => {
+      const side = (text: string | undefined) => (text === undefined ? undefined : { text })
+      const sides = files.map(({ path, before, after }) => ({
+        path,
+        before: side(before),
+        after: side(after),
+      }))
+      return diffs.openAll(sides, title)
+    },
+    compareFiles: (files, title) => diffs.openAll(files, title),
     createLocationFollower: () => new FollowEditor(),
   }
 }

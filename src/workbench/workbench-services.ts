@@ -36,7 +36,7 @@ export function createWorkbenchServices(
   }
   own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
   own.add(new AgentHighlights(manager))
-  own.add(new StatusBar(surfaces, indicators))
+  own.add(new StatusBar(surfaces, indicators, services.worktrees))
   const attention = own.add(new Attention(surfaces, manager, services.sideBar, services.windows))
   const sourceControl = own.add(
     new ChangesSourceControl(tracker, key => {
@@ -77,6 +77,13 @@ export function createWorkbenchServices(
     [HiddenCommandId.answerNotification]: (id: unknown, choice: unknown) => attention.answer(id, choice),
     [ProposalId.apply]: (uri: unknown) => proposals.answer(true, uri),
     [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
+    [ProposalId.accept]: (uri: unknown) => answerTerminalAgent(true, uri),
+    [ProposalId.reject]: (uri: unknown) => answerTerminalAgent(false, uri),
   }
   return { changeEditors, commands }
+}
+
+async function answerTerminalAgent(accept: boolean, uri: unknown): Promise<void> {
+  const { answerEditableDiff } = await import('./changes/editable-diffs.ts')
+  await answerEditableDiff(accept, uri)
 }

@@ -20,6 +20,8 @@ export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 're
   claude: 'claude',
   grok: 'grok',
   gemini: 'gemini',
+  'gemini-terminal': 'gemini',
+  'claude-terminal': 'claude',
   'sdk-example': 'sdk-example',
   demo: 'demo',
   commands: 'gemini',

@@ -19,6 +19,7 @@ import { filesShared } from '../../src/editor/files/files.ts'
 import { PathGuard } from '../../src/editor/path-guard.ts'
 import { PathRules } from '../../src/editor/path-rules.ts'
 import { planRoots, type RootsPlan, rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
+import { bridgedServer } from '../../src/mcp/bridge/bridged-server.ts'
 import { McpInputs } from '../../src/mcp/inputs.ts'
 import { McpServers } from '../../src/mcp/mcp-servers.ts'
 import type { EditorFeatures } from '../../src/mcp/server/editor-features.ts'
@@ -324,7 +325,10 @@ export class AgentRig {
       rules,
     })
     // like the extension's own plan, but without VS Code's settings and folders
-    const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
+    const planned = async (
+      roots: RootsPlan,
+      { mcp, hiddenTools }: AgentCapabilities,
+    ): Promise<SessionPlan> => {
       const sdk = this.addsFolderAndServer ? await installAgent(MCP_SERVER) : ''
       if (this.addsFolderAndServer) await fs.mkdir(this.secondFolder, { recursive: true })
       const value = this.addsFolderAndServer ? { probe: await this.#server(sdk) } : {}
@@ -338,7 +342,15 @@ export class AgentRig {
         allow: async () => new Set(),
         switches: new McpSwitches(memoryStore(), memoryStore()),
         signIns: { isSignedIn: async () => false, tokensFor: () => Promise.reject(new Error('signed out')) },
-        bridge: { execPath: process.execPath, script: path.join(projectDirectory, 'dist/mcp-bridge.js') },
+        bridges: {
+          bridge: async server => ({
+            server: bridgedServer(
+              server,
+              { execPath: process.execPath, script: path.join(projectDirectory, 'dist/mcp-bridge.js') },
+              environment,
+            ),
+          }),
+        },
         locations: () => ({
           folders: folders(),
           workspaceFile: undefined,
@@ -352,7 +364,7 @@ export class AgentRig {
       const can = this.serverTransport === 'stdio' ? mcp : { stdio: mcp.stdio, http: false, sse: false }
       const { passed, notes } = await servers.select(can, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
-      const { tools } = await this.#editorTools.offer(rootsOf(roots), mcp, [])
+      const { tools } = await this.#editorTools.offer(rootsOf(roots), { ...mcp, hiddenTools }, [])
       const mcpServers = tools ? [...passed, tools.server] : passed
       const setup = { ...rootsOf(roots), mcpServers }
       return { setup, roots, mcpServers: notes, ...(tools && { editorTools: tools }) }
@@ -369,10 +381,16 @@ export class AgentRig {
       },
       services: {
         files: filesShared({ documents: noDocuments, fileSystem: disk }),
-        environment: () => mergeEnvironment(this.#environment(), {}, process.platform),
+        environment: async () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
       records: noRecords,
-      transcripts: { read: () => undefined, revision: () => undefined, write: () => true, forget() {} },
+      transcripts: {
+        read: () => undefined,
+        readEnd: () => undefined,
+        revision: () => undefined,
+        write: () => true,
+        forget() {},
+      },
       queues: new PromptQueues({
         save() {},
         holds: () => true,

@@ -35,7 +35,7 @@ const FOLDER_FILES = 10_000
  */
 const SCAN_BOUND = 8
 /** Finding the changes of a turn costs at most this many times as much as `git status` before and after it. */
-const FIND_BOUND = 8
+const FIND_BOUND = 3.5
 /** How much longer the longest task can be than while the same files are written without a tracker. Milliseconds. */
 const MAX_BLOCK_MS = 50
 

@@ -119,7 +119,7 @@ const bare = openDatabase({
   migrations: [
     `CREATE TABLE documents (id INTEGER PRIMARY KEY, text TEXT NOT NULL, extra TEXT NOT NULL) STRICT;
      CREATE VIRTUAL TABLE words USING fts5 (
-       text, extra, content = 'documents', content_rowid = 'id', detail = none, prefix = '2 3 4',
+       text, extra, content = 'documents', content_rowid = 'id', detail = none, prefix = '1 2 3 4',
        tokenize = 'unicode61 remove_diacritics 2'
      );`,
   ],

@@ -33,6 +33,8 @@ const quietSettings = {
   'extensions.webWorker': false,
   // a page takes the focus when it loads, which would close a quick pick
   'workbench.quickOpen.closeOnFocusLost': false,
+  // agents end with their window, unless a test is about those that don't
+  'parley.keepAgentsRunning': 'off',
   // On the web the default is afterDelay; this is the desktop's default.
   'files.autoSave': 'off',
 }

@@ -23,8 +23,11 @@ const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')
 await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: projectDirectory })
 
 const root = new IsolatedRoot()
-// users may act before the page has loaded
-root.updateSettings({ 'workbench.quickOpen.closeOnFocusLost': undefined })
+// as users have it: they may act before the page has loaded
+root.updateSettings({
+  'workbench.quickOpen.closeOnFocusLost': undefined,
+  'parley.keepAgentsRunning': undefined,
+})
 // an agent that works without any setup
 root.updateSettings({ 'parley.defaultAgent': 'demo' })
 const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))

@@ -147,17 +147,23 @@ export class Workbench extends VsCodeWindow {
 
   /** Opens a view container by its name in the activity bar. */
   override async openViewContainer(name: string): Promise<void> {
-    const label = this.page.locator(
-      `.activitybar .action-item [aria-label="${name}"], .activitybar .action-item[aria-label="${name}"]`,
-    )
+    // with a badge, its text follows the name
+    const named = this.page.locator(`[aria-label="${name}"], [aria-label^="${name} - "]`)
+    const label = this.page
+      .locator('.activitybar .action-item')
+      .locator(named)
+      .or(this.page.locator('.activitybar .action-item').and(named))
     await label.first().waitFor()
-    const named = this.page.locator(`[aria-label="${name}"]`)
     const open = this.page.locator('.activitybar .action-item.checked').filter({ has: named })
     // clicking the icon of an open container closes it, even while VS Code restores it
     await waitFor(`view container ${name}`, async () => {
       if (await open.isVisible()) return true
-      await label.first().click()
-      return succeeds(open.waitFor({ timeout: 10_000 }))
+      return succeeds(
+        label
+          .first()
+          .click({ timeout: 10_000 })
+          .then(() => open.waitFor({ timeout: 10_000 })),
+      )
     })
   }
 

@@ -15,6 +15,7 @@ describe('activation', () => {
       'onCommand:parley.history.focus',
       'onWebviewPanel:parley.manageAgents',
       'onWebviewPanel:parley.mcpServers',
+      'onWebviewPanel:parley.compare',
       'onFileSystem:parley-base',
       'onUri',
       'onStartupFinished',

@@ -37,6 +37,8 @@ const ROUTINE = new Set([
   'history/state',
   'manageAgents/state',
   'mcp/state',
+  'compare/state',
+  'compare/files',
 ])
 /** Commands for which it's enough to show a page, since they do nothing else. */
 const SHOWING = new Set([

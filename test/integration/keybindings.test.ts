@@ -9,8 +9,11 @@ interface Keybinding {
   when?: string
 }
 
-/** Keys that Parley shares on purpose, for when a webview has the focus: VS Code's own command doesn't work there. */
-const shared = new Set(['ctrl+f'])
+/**
+ * Keys that Parley shares on purpose: VS Code's own commands don't work while a webview has the focus, and write no file in the diff
+ * of an agent in a terminal.
+ */
+const shared = new Set(['ctrl+f', 'ctrl+s'])
 
 /** Keys that the conversation's page handles, which VS Code gets too. */
 const pageKeys = [
@@ -65,8 +68,11 @@ describe('the default keybindings', () => {
   it("don't conflict with VS Code's defaults, nor with the start of their chords", () => {
     const taken = new Map(defaults.map(({ key, command }) => [key, command]))
     const chords = new Set(defaults.map(({ key }) => key.split(' ')[0]))
-    for (const { key } of ours) {
-      if (shared.has(key)) continue
+    for (const { key, when } of ours) {
+      if (shared.has(key)) {
+        assert.match(when ?? '', /conversationFocus|parley-terminal/, key)
+        continue
+      }
       const [first = ''] = key.split(' ')
       assert.equal(taken.get(key), undefined, key)
       assert.equal(taken.get(first), undefined, `${key} begins with a key of its own`)

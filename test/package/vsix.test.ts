@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { strFromU8, unzipSync } from 'fflate'
+import { gzipSync, strFromU8, unzipSync } from 'fflate'
 import { agentPresets } from '../../src/agents/presets.ts'
 import { cleanIcon } from '../../src/agents/registry/agent-icons.ts'
 import { projectDirectory, vsixFile } from '../host/paths.ts'
@@ -20,8 +20,8 @@ const allowed = [
   /^dist\/agent-host\.mjs$/,
   /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
-  /^dist\/webview\/(conversation|history|agents|mcp)\.(js|css)$/,
-  /^dist\/webview\/(icons|later|math)\.css$/,
+  /^dist\/webview\/(conversation|history|agents|mcp|compare)\.js$/,
+  /^dist\/webview\/(conversation|history|pages|icons|later|math)\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
 ]
@@ -69,7 +69,7 @@ describe('the package', () => {
     const [, table] = /JSON\.parse\('(\{[^']*\})'\)/.exec(code.join('\n')) ?? []
     assert.ok(table, 'the build fills in the table')
     const pages: Record<string, string[]> = JSON.parse(table)
-    assert.deepEqual(Object.keys(pages), ['conversation', 'history', 'agents', 'mcp'])
+    assert.deepEqual(Object.keys(pages), ['conversation', 'history'])
     const files = Object.values(pages).flat()
     assert.ok(files.some(file => file.endsWith('.js')))
     assert.ok(files.some(file => file.endsWith('.woff2')))
@@ -110,6 +110,21 @@ describe('the package', () => {
     const source = readFileSync(join(projectDirectory, 'README.md'), 'utf8')
     for (const [, file] of source.matchAll(/!\[[^\]]*\]\((media\/[^)]*)\)/g))
       assert.ok(existsSync(join(projectDirectory, file!)), `README.md shows ${file}, which is not there`)
+  })
+
+  it('has the pictures of the help', () => {
+    const pages = names.filter(name => /^media\/help\/[\w-]+\.md$/.test(name))
+    const pictures = pages.flatMap(name =>
+      [...text(name).matchAll(/!\[[^\]]*\]\(([^)]*)\)/g)].map(([, file]) => `media/help/${file}`),
+    )
+    assert.deepEqual(pictures.sort(), [
+      'media/help/first-minute.svg',
+      'media/help/parallel-sessions.svg',
+      'media/help/review.svg',
+    ])
+    for (const picture of pictures) assert.ok(names.includes(picture), picture)
+    const sum = pictures.reduce((total, name) => total + gzipSync(files[`extension/${name}`]!).length, 0)
+    assert.ok(sum < 45_000, `${sum} bytes`)
   })
 
   it('contains no source maps', () => {

@@ -28,13 +28,14 @@ describe('the size of the webviews', () => {
 
   /** A page's scripts and styles, and the font with Parley's icons. */
   function firstLoad(page: string): string[] {
-    const styles = `${root}/${page}.css`
+    const own = `${root}/${page}.css`
+    const styles = own in files ? own : `${root}/pages.css`
     const font = /url\("?([^")]*codicon-named[^")]*)"?\)/.exec(strFromU8(file(styles)))?.[1]
     assert.ok(font, 'the font of the icons')
     return [...scripts(`${root}/${page}.js`), styles, relative(styles, font)]
   }
 
-  for (const page of ['conversation', 'history', 'agents', 'mcp']) {
+  for (const page of ['conversation', 'history', 'agents', 'mcp', 'compare']) {
     it(`is less than 250 kB for the first load: ${page}`, () => {
       const parts = firstLoad(page).map(path => ({
         path: path.slice(root.length + 1),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { waitFor } from '../host/wait-for.ts'
+import { openFile, replaceWord } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
@@ -57,9 +58,9 @@ describe('restoring a checkpoint', () => {
   }
   const prompts = () => conversation.frame.locator('.row-prompt')
   const prompt = (text: string) => prompts().filter({ hasText: text }).last()
-  const setAside = () => conversation.frame.locator('.row-prompt.set-aside')
+  const rewound = () => conversation.frame.locator('.row-prompt.rewound')
   const aside = (count: number) =>
-    waitFor(`${count} prompts set aside`, async () => (await setAside().count()) === count)
+    waitFor(`${count} rewound prompts`, async () => (await rewound().count()) === count)
   async function press(row: Locator, label: string): Promise<void> {
     await row.hover()
     await row.getByRole('button', { name: label }).click()
@@ -107,14 +108,27 @@ describe('restoring a checkpoint', () => {
     await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)
     await aside(2)
-    // they have their buttons only under the pointer, like all others
-    await conversation.frame.locator('.composer').first().hover()
-    const buttons = conversation.frame.locator('.row-markdown.set-aside > .row-actions')
+    // they have their buttons only under the pointer or the focus, like all others
+    const buttons = conversation.frame.locator('.rewound .row-actions')
     const shown = () => buttons.evaluateAll(all => all.map(one => getComputedStyle(one).opacity))
-    await waitFor('hidden buttons', async () => {
-      const values = await shown()
-      return values.length > 0 && values.every(opacity => opacity === '0')
-    })
+    const showOnly = (what: string, count: number) =>
+      waitFor(what, async () => {
+        const values = await shown()
+        const visible = values.filter(opacity => opacity === '1').length
+        return (
+          values.length > 2 &&
+          visible === count &&
+          values.length - visible === values.filter(opacity => opacity === '0').length
+        )
+      })
+    await conversation.frame.locator('.composer').first().hover()
+    await showOnly('hidden buttons', 0)
+    await rewound().last().hover()
+    await showOnly('the buttons under the pointer', 1)
+    await conversation.frame.locator('.composer').first().hover()
+    await showOnly('hidden buttons again', 0)
+    await buttons.first().getByRole('button').first().focus()
+    await showOnly('the buttons with the focus', 1)
     // like any other reverted change
     await workbench.runCommand('Parley: Restore Last Reverted Changes')
     await holds(BOTH)
@@ -220,5 +234,37 @@ describe('restoring a checkpoint', () => {
     const sent = JSON.stringify(last?.prompt)
     assert.match(sent, /Mercury Hermes/)
     assert.equal(sent.match(/Mars Ares/g)?.length, 1)
+  })
+
+  it('asks before it replaces lines that the user edited later', async () => {
+    await open('Plain')
+    await twoEdits()
+    const mine = BOTH.replaceAll('Hermes', 'Mine')
+    // in the editor: a change on disk at the end of the turn would count as the agent's
+    await openFile(workbench, name)
+    await replaceWord(workbench, 'Hermes', 'Mine')
+    await holds(mine)
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm('Not restored:', `${name}: you edited the same lines`)
+    await holds(mine.replaceAll('Ares', 'Mars'))
+    const question = workbench.notification("so they weren't restored")
+    await question.getByRole('button', { name: 'Restore Anyway' }).click()
+    await holds(ORIGINAL)
+    await aside(2)
+    await undoRestore(mine)
+  })
+
+  it('can be undone after a crash of the extension host', async () => {
+    await open('Plain')
+    await twoEdits()
+    await restoreToSecond(`Restore ${name}`)
+    await workbench.crash()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.waitForPhase('ready')
+    await aside(1)
+    await undoRestore()
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+2 −2)`)
+    await holds(ORIGINAL)
   })
 })

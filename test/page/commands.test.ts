@@ -91,4 +91,17 @@ describe('commands', () => {
     await conversation.send('/think about it')
     await conversation.text('What the client offers').waitFor()
   })
+
+  it('go to a pending request', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send('/slow 2')
+    await conversation.composer.fill('/edit planets.js')
+    await conversation.composer.press('Enter')
+    await workbench.openViewContainer('Search')
+    const call = workbench.notification(/Demo Agent asks:.*planets\.js/)
+    await call.getByRole('link', { name: 'Show Diff' }).click()
+    const shown = await ConversationPage.find(workbench)
+    await shown.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await shown.text('You rejected the edit').waitFor()
+  })
 })

@@ -8,6 +8,7 @@ import type { PageWindow } from '../support/page/page-window.ts'
 import { dropFile, pasteImage, pasteText, pressEnterDuringIme } from '../ui/support/clipboard.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { storedDrafts } from '../ui/support/stored.ts'
 
 type Block = {
   type: string
@@ -331,5 +332,37 @@ describe('the composer', () => {
     await conversation.button('Model: Demo Thorough').waitFor()
     await workbench.runAndPick('Parley: Change Mode…', 'Edit freely')
     await conversation.button('Mode: Edit freely').waitFor()
+  })
+
+  it('keeps a draft with its chips and images when the window is reloaded', async () => {
+    await begin('Capable')
+    await conversation.send('first')
+    await conversation.frame.locator('.row-prompt', { hasText: 'first' }).waitFor()
+    await isWritten('')
+    await conversation.composer.click()
+    await conversation.waitForFocus(conversation.composer)
+    await pasteImage(conversation.frame, 30, 30)
+    await attached().getByRole('img').waitFor()
+    await type('about @planets.js')
+    await rows().filter({ hasText: 'planets.js' }).first().waitFor()
+    await press('Enter')
+    await chips().waitFor()
+    await type('again')
+    const kept = () => storedDrafts(vscode.root).includes('again')
+    await waitFor('draft on disk', kept)
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await chips().filter({ hasText: 'planets.js' }).waitFor()
+    await isWritten('about planets.js again')
+    await attached().getByRole('img').waitFor()
+    await conversation.waitForPhase('ready')
+    await conversation.composer.press('Enter')
+    const sent = await waitFor('prompt', () =>
+      prompts('Capable').find(one => one[0]?.text === 'about ' && one[2]?.text === ' again'),
+    )
+    assert.deepEqual(
+      sent.map(block => block.type),
+      ['text', 'resource', 'text', 'image'],
+    )
   })
 })

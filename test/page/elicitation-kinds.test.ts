@@ -3,7 +3,7 @@ import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { agentLog, fixtureAgent } from '../ui/support/fixture-agent.ts'
+import { agentLog, fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
 
 const every = {
   title: 'About the release',
@@ -193,5 +193,30 @@ describe('elicitations', () => {
     assert.deepEqual(answers('Early')[0], { action: 'accept', content: { org: 'Engines', plan: 'paid' } })
     await card.waitFor({ state: 'detached' })
     await conversation.waitForPhase('ready')
+  })
+
+  it("use VS Code's own UI if they belong to no session and the conversation is hidden", async () => {
+    const workbench = await vscode.sharedWindow()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.startSession(workbench, 'Away')
+    const before = answers('Away').length
+    await conversation.send('go')
+    await conversation.text('A moment.').waitFor()
+    await workbench.openViewContainer('Explorer')
+    openGate(vscode.root, 'Away')
+    const palette = workbench.palette.filter({ hasText: 'Away asks: Your word is needed' })
+    await palette.waitFor()
+    await workbench.pick('Answer')
+    // The list grows while it's open, so a click could hit another row.
+    await workbench.palette.locator('.monaco-list-row', { hasText: 'Yes' }).first().waitFor()
+    await workbench.paletteInput.fill('No')
+    await workbench.palette
+      .locator('.monaco-list-row', { hasText: 'Yes' })
+      .first()
+      .waitFor({ state: 'detached' })
+    await workbench.paletteInput.press('Enter')
+    await waitFor('the answer', () => answers('Away').length === before + 1)
+    assert.deepEqual(answers('Away').at(-1), { action: 'accept', content: { sure: false } })
+    await ConversationPage.open(workbench)
   })
 })

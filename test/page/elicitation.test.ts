@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { outDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 
@@ -56,5 +58,24 @@ describe('an elicitation', () => {
     await conversation.send('/ask')
     await question.getByRole('textbox', { name: 'Your name' }).press('Escape')
     await conversation.text(/You chose to cancel/).waitFor()
+  })
+
+  it("opens a URL only after the user agrees, and waits until the agent reports that it's done", async () => {
+    const { workbench, conversation, question, picture } = await begin()
+    const opened = () => workbench.host.call('openedUrls')
+    await conversation.send('/visit')
+    const open = question.getByRole('button', { name: /^Open 127\.0\.0\.1:\d+$/ })
+    await open.waitFor()
+    await picture('address')
+    const address = await question.locator('.address-text').innerText()
+    assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/demo\?for=/)
+    assert.deepEqual(await opened(), [])
+    await open.click()
+    await waitFor('the page', async () => (await opened()).join() === address)
+    await conversation.text(/^Waiting for 127\.0\.0\.1/).waitFor()
+    await fetch(address)
+    await conversation.text('The page was opened. Thank you.').waitFor()
+    await conversation.text(/^Done at 127\.0\.0\.1/).waitFor()
+    await picture('address-done')
   })
 })

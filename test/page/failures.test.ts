@@ -7,7 +7,9 @@ import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { outputLine } from '../ui/support/editor.ts'
 import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
+import { storedConversations } from '../ui/support/stored.ts'
 
 const agents = (root: IsolatedRoot) => ({
   absent: { name: 'Absent', command: 'an-agent-that-comes-later' },
@@ -160,5 +162,37 @@ describe('an agent that fails', () => {
       return agent.getByText('Mended').isVisible()
     })
     await conversation.waitForPhase('ready')
+  })
+
+  it('shows that a turn was interrupted by a reload of the window', async () => {
+    await ConversationPage.startSession(workbench, 'Honest')
+    const prompt = '[[slow 600000]]'
+    await conversation.send(prompt)
+    await waitFor('the turn on disk', () => storedConversations(vscode.root).includes(prompt))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.waitForPhase('ready')
+    await conversation.text('The turn was interrupted').waitFor()
+    await conversation.button('Resend Prompt').waitFor()
+  })
+
+  it("is stopped if it doesn't respond within the configured time", async () => {
+    const { root } = vscode
+    const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
+    root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 5 })
+    // 5 seconds, because processes start slowly on a slow machine
+    // the new name shows that the settings were read
+    await pick('Silent now')
+    const card = conversation.card("Silent now didn't respond")
+    await card.getByText(/within 5 seconds/).waitFor()
+    await (await detailsOf(card)).getByText('fixture: thinking about it').waitFor()
+    await card.getByRole('button', { name: 'Open Log' }).click()
+    await outputLine(workbench, 'fixture: thinking about it').waitFor()
+    await card.getByRole('button', { name: 'Open Settings' }).click()
+    await waitFor('the settings', async () =>
+      (await workbench.host.call('builtInCommands')).some(command =>
+        command.startsWith('workbench.action.openS'),
+      ),
+    )
   })
 })

@@ -40,6 +40,17 @@ describe('the list of History', () => {
     assert.ok(later.length <= 2, `${later.length} pages`)
   })
 
+  it('is loaded while the conversation is idle, so that it opens at once', async () => {
+    // a new window shows what the last one did
+    const before = await HistoryPage.open(await vscode.sharedWindow())
+    await before.back()
+    const workbench = await vscode.open()
+    const { frame } = await ConversationPage.open(workbench)
+    await frame.locator('link[href$="later.css"]').waitFor({ state: 'attached' })
+    await frame.locator('main.history').waitFor({ state: 'detached' })
+    await HistoryPage.open(workbench)
+  })
+
   it('brings back what was deleted, and then deletes it', async () => {
     const workbench = await vscode.sharedWindow()
     const conversation = await ConversationPage.startSession(workbench, 'Able')

@@ -149,7 +149,7 @@ describe('comments on lines', () => {
     await conversation.button('Remove').first().click()
     await waitFor('no threads', async () => (await threads()).length === 0)
     openGate(vscode.root, 'One')
-    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+    await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
   })
 
   it('tell the agent where their lines are when the prompt is sent, and stay when the file is gone', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Frame, Locator } from 'playwright-core'
 import { processesStartedIn } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
@@ -11,6 +13,7 @@ import { chooseAction } from '../ui/support/agents-page.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { outputLine } from '../ui/support/editor.ts'
 import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+import { Focus } from '../ui/support/focus.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
 import { runInstall } from '../ui/support/run-install.ts'
 
@@ -73,11 +76,89 @@ describe('Manage Agents', () => {
   const offered = (page: Frame, name: string) => row(page, 'In the Registry', name)
   const installed = (page: Frame, name: string) => row(page, 'Installed', name)
   const press = (agent: Locator, name: string) => agent.getByRole('button', { name }).click()
+  const codex = (page: Frame) => installed(page, 'Codex')
   const account = (page: Frame) => row(page, 'From Settings', 'Account')
+  const storage = () => join(vscode.root.userData, 'User/globalStorage/parley.parley/agents')
   const commands = () => processesStartedIn(vscode.root.directory).map(({ command }) => command)
-  const letNpm = () => {}
+  let letNpm = () => {}
+  /** Holds npm's requests until the returned function is called. */
+  const holdNpm = () => {
+    let open = () => {}
+    npm.gate = new Promise(resolve => {
+      open = resolve
+    })
+    letNpm = open
+    return open
+  }
   // a failed test must not hold up the next one
   afterEach(() => letNpm())
+
+  it('can be used with the keyboard: to search, move, install and check an agent', async () => {
+    const workbench = await vscode.sharedWindow()
+    const { keyboard } = workbench.page
+    const page = await manage(workbench)
+    const focus = await Focus.in(page)
+    await focus.waitFor(/^Search agents/)
+    await keyboard.type('codex')
+    await row(page, 'From Settings', 'Account').waitFor({ state: 'detached' })
+    await keyboard.press('Enter')
+    await focus.waitFor(/^Install: Codex/)
+    await keyboard.press('ArrowUp')
+    await focus.waitFor(/^Search agents/)
+    await keyboard.press('ArrowDown')
+    await focus.waitFor(/^Install: Codex/)
+
+    const open = holdNpm()
+    await keyboard.press('Enter')
+    await focus.waitFor(/^Run Install: Codex/)
+    await keyboard.press('Escape')
+    await focus.waitFor(/^Install: Codex/)
+    await keyboard.press('Enter')
+    await focus.waitFor(/^Run Install: Codex/)
+    await keyboard.press('Enter')
+    await focus.waitFor(/^Cancel: Codex/)
+    open()
+    await focus.waitFor(/^New Session: Codex/)
+    await keyboard.press('ArrowRight')
+    await focus.waitFor(/^Check: Codex/)
+    await keyboard.press('Enter')
+    await codex(page)
+      .getByText(/started and uses ACP version 1\./)
+      .waitFor()
+    await focus.waitFor(/^Check: Codex/)
+    await keyboard.press('ArrowRight')
+    await focus.waitFor(/^More Actions: Codex/)
+    await keyboard.press('Enter')
+    await page.getByRole('option', { name: 'Set as Default' }).and(page.locator('[data-active]')).waitFor()
+    await keyboard.press('Enter')
+    await codex(page).getByText('Default', { exact: true }).waitFor()
+    await focus.waitFor(/^More Actions: Codex/)
+
+    // Escape goes back to the search, then clears it
+    await keyboard.press('Escape')
+    await focus.waitFor(/^Search agents/)
+    await keyboard.press('Escape')
+    await row(page, 'From Settings', 'Account').waitFor()
+    await keyboard.press('ArrowDown')
+    await keyboard.press('ArrowDown')
+    await focus.waitFor(/^New Session: Account/)
+    await keyboard.press('End')
+    await focus.waitFor(/^Install: (?!Codex)/)
+    await keyboard.press('Home')
+    await focus.waitFor(/^New Session: Codex/)
+    await keyboard.press('ArrowUp')
+    await focus.waitFor(/^Search agents/)
+    assert.ok((await focus.announcements()).includes('1 agent'), JSON.stringify(await focus.announcements()))
+
+    // Tab reaches every button, which has a name and shows the focus
+    const stops = await focus.tabThrough('Tab')
+    for (const { name, shown, inView } of stops) assert.ok(name !== '' && shown && inView, name)
+    const names = stops.map(({ name }) => name)
+    assert.deepEqual(
+      names.filter(name => name.endsWith(': Codex')),
+      ['New Session', 'Check', 'More Actions'].map(words => `${words}: Codex`),
+    )
+  })
 
   it('updates an agent and restarts it with the new version', async () => {
     // an earlier try may have published the update
@@ -151,5 +232,75 @@ describe('Manage Agents', () => {
     await logged.locator('.agent-check').waitFor()
     await chooseAction(page, logged, 'Show Log')
     await outputLine(workbench, /Starting\s/).waitFor()
+  })
+
+  it('starts a session, and deletes all files of an uninstalled agent once nothing uses them', async () => {
+    const workbench = await vscode.sharedWindow()
+    const page = await manage(workbench)
+    const unwanted = installed(page, 'Unwanted')
+    await press(offered(page, 'Unwanted'), 'Install: Unwanted')
+    await runInstall(page)
+    await press(unwanted, 'New Session: Unwanted')
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.waitForAgent('Unwanted')
+    await conversation.waitForPhase('ready')
+    await chooseAction(page, unwanted, 'Remove')
+    const dialog = workbench.page.getByRole('dialog')
+    await dialog.getByText('Remove Unwanted 1.0.0?').waitFor()
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await workbench.notification('Unwanted was removed, but still runs.').waitFor()
+    await offered(page, 'Unwanted').getByRole('button', { name: 'Install: Unwanted' }).waitFor()
+    // the running session still uses the program
+    await conversation.send('/markdown')
+    await conversation.text('That was all of it.').waitFor()
+    await workbench.reload()
+    await waitFor('the end of its files', () => !existsSync(join(storage(), 'unwanted')))
+  })
+
+  it('installs an agent once if two windows install it at the same time', async () => {
+    const workbenches = [await vscode.open(), await vscode.open()]
+    const pages = await Promise.all(workbenches.map(manage))
+    const open = holdNpm()
+    const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
+    const before = packages()
+    for (const page of pages) {
+      await press(offered(page, 'Shared'), 'Install: Shared')
+      await runInstall(page)
+    }
+    await waitFor('a window that waits', async () => {
+      const waits = pages.map(page => page.getByText('Waiting for another window…').count())
+      return (await Promise.all(waits)).some(count => count > 0)
+    })
+    await workbenches[1]!.screenshot('manage-agents-waiting')
+    open()
+    for (const page of pages) await installed(page, 'Shared').getByText('1.0.0', { exact: true }).waitFor()
+    assert.equal(packages() - before, 1)
+    await waitFor(
+      'nothing beside the version and its record',
+      () => readdirSync(join(storage(), 'shared')).length === 2,
+    )
+    await chooseAction(pages[0]!, installed(pages[0]!, 'Shared'), 'Remove')
+    await workbenches[0]!.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await waitFor('the end of its files', () => !existsSync(join(storage(), 'shared')))
+  })
+
+  it('removes what an installation left behind when the extension host was killed, and installs again', async () => {
+    const workbench = await vscode.open()
+    const page = await manage(workbench)
+    const open = holdNpm()
+    const asked = npm.server.requests.length
+    await press(offered(page, 'Interrupted'), 'Install: Interrupted')
+    await runInstall(page)
+    await waitFor('a request of npm', () => npm.server.requests.length > asked)
+    assert.ok(existsSync(join(storage(), 'interrupted')))
+    await workbench.host.kill()
+    await waitFor('the end of npm', () => !commands().some(command => /\bnpm\b.*\binstall\b/.test(command)))
+    open()
+    await workbench.crash()
+    const again = await manage(workbench)
+    await waitFor('the end of its files', () => !existsSync(join(storage(), 'interrupted')))
+    await press(offered(again, 'Interrupted'), 'Install: Interrupted')
+    await runInstall(again)
+    await installed(again, 'Interrupted').getByText('1.0.0', { exact: true }).waitFor()
   })
 })

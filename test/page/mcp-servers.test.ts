@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Frame } from 'playwright-core'
+import type { McpServer } from '../../src/acp/model.ts'
 import { testDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
+import { StdioAgent } from '../support/mcp/bridge-program.ts'
+import { HttpProbe } from '../support/mcp/http-server.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
@@ -12,7 +15,13 @@ import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 describe('MCP Servers', () => {
   const vscode = new PageSuite({
     settings: root => ({
-      'parley.agents': { wide: fixtureAgent(root, 'Wide') },
+      'parley.agents': {
+        wide: fixtureAgent(root, 'Wide'),
+        // has no transport but stdio
+        narrow: fixtureAgent(root, 'Narrow', {
+          results: { initialize: { agentCapabilities: { mcpCapabilities: { http: null, sse: null } } } },
+        }),
+      },
       'parley.mcpServers': { servers: { clock: { command: 'node', args: ['clock.mjs'] } } },
     }),
   })
@@ -109,6 +118,50 @@ describe('MCP Servers', () => {
     await workbench.page.getByText('Command: node theirs.mjs').waitFor()
     await answer('Cancel')
     await place(page, 'planets-api/.vscode/mcp.json').getByText('not allowed yet. Allow it').waitFor()
+  })
+
+  it('shows how a bridge is doing, as the agent runs it, and restarts it', async () => {
+    const probe = await HttpProbe.start()
+    const { port } = probe
+    write(join(vscode.root.userData, 'User/mcp.json'), { servers: { docs: { url: probe.url } } })
+    write(join(folder('planets-api'), '.vscode/mcp.json'), { servers: {} })
+    await ConversationPage.startSession(workbench, 'Narrow')
+    const given = () => receivedParams(vscode.root, 'Narrow', 'session/new').at(-1)?.mcpServers
+    await waitFor('a session', () => given() !== undefined)
+    const server = (given() as McpServer[]).find(({ name }) => name === 'docs')!
+    const page = await manage()
+    const session = place(page, /Narrow$/)
+    // that of the editor's own server is the other one
+    const docs = session.locator('.mcp-passed').filter({ hasText: 'docs' })
+    await docs.getByText("The agent hasn't started the bridge").waitFor()
+    assert.equal(await docs.getByRole('button', { name: 'Restart: docs' }).count(), 0)
+
+    const agent = await new StdioAgent({ ...server, type: 'stdio' } as McpServer).connect()
+    try {
+      await docs.getByText('Connected', { exact: true }).waitFor()
+      await agent.client.listTools()
+      await docs.getByText('Connected · 6 tools').waitFor()
+      await docs.getByText('Tools', { exact: true }).click()
+      await docs.getByText('Writes a text backwards').waitFor()
+      await probe.stop()
+      await assert.rejects(agent.client.callTool({ name: 'fail', arguments: {} }))
+      await docs.getByText(/Not connected · Can't reach the MCP server "docs": ECONNREFUSED/).waitFor()
+      await workbench.screenshot('mcp-servers-bridge')
+      const again = await HttpProbe.start({ port })
+      try {
+        await docs.getByRole('button', { name: 'Restart: docs' }).click()
+        await docs.getByText('Connected · 6 tools').waitFor()
+        await docs.getByText('Log', { exact: true }).click()
+        await docs.getByText('Restarting.').waitFor()
+        assert.ok(!(await agent.client.callTool({ name: 'count', arguments: { to: 0 } })).isError)
+        await workbench.screenshot('mcp-servers-restarted')
+      } finally {
+        await again.stop()
+      }
+    } finally {
+      await agent.client.close()
+    }
+    await docs.getByText('The bridge has ended').waitFor()
   })
 
   // what it turns off and adds stays for the tests after it

@@ -3,7 +3,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent } from '../ui/support/fixture-agent.ts'
-import { layoutProblems } from '../ui/support/layout.ts'
+import { layoutProblems, shapeProblems } from '../ui/support/layout.ts'
 
 const LONG = 'An Agent With a Name That Fits Nowhere, Enterprise Edition'
 
@@ -60,4 +60,31 @@ describe('in a view of 280 pixels, the agent is named', () => {
       assert.ok(other.name.width > 60, `${other.name.width}`)
       await workbench.screenshot(`narrow-${language ?? 'en'}`)
     })
+})
+
+describe('the buttons of a prompt or an answer, which are seen under the pointer,', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { max: fixtureAgent(root, 'Max') } }),
+  })
+
+  it('cover no words', async () => {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.startSession(workbench, 'Max')
+    const words = 'The planets are ordered by their distance from the sun. '
+    await conversation.runTurn(`${words.repeat(3)}[[say ${words.repeat(4)}]]`)
+    await conversation.runTurn('[[say Short.]]')
+    const { frame } = conversation
+    // as under the pointer, but all at once
+    await frame.evaluate(`(() => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync('.row-actions { opacity: 1 !important; transition: none !important }')
+      document.adoptedStyleSheets.push(sheet)
+    })()`)
+    assert.ok((await frame.locator('.row-actions').count()) >= 4)
+    for (const width of [328, 648]) {
+      await workbench.setSideBarWidth(width)
+      const overlaps = (await shapeProblems(frame)).filter(problem => problem.includes('overlap'))
+      assert.deepEqual(overlaps, [], `${width} pixels`)
+    }
+  })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { defaultViewport } from '../host/browser.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
@@ -94,6 +95,41 @@ describe('permission requests', () => {
     }
   })
 
+  it('leave the conversation in view when they are answered, even if they were higher than the view', async () => {
+    const lines = Array.from({ length: 30 }, (_, at) => `printf ${at}`).join(' && ')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send(`/run ${lines}`)
+    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).waitFor()
+    await workbench.page.setViewportSize({ width: 1000, height: 320 })
+    try {
+      await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+      await conversation.permission.waitFor({ state: 'detached' })
+      const answer = conversation.agentMessage('You rejected the command')
+      await answer.waitFor()
+      await waitFor('the answer in view', () =>
+        answer.evaluate(element => {
+          const list = element.closest('.transcript')!.getBoundingClientRect()
+          const { top, bottom } = element.getBoundingClientRect()
+          return bottom > list.top + 10 && top < list.bottom - 10
+        }),
+      )
+    } finally {
+      await workbench.page.setViewportSize(defaultViewport)
+    }
+  })
+
+  it('are answered in the line of a long command, where the answer can be read', async () => {
+    await workbench.setSideBarWidth(460)
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send(`/run printf ${'planets '.repeat(30)}`)
+    await conversation.permission.getByRole('button', { name: 'Allow once' }).click()
+    const answer = conversation.frame.locator('.line-answer', { hasText: 'allowed once' }).last()
+    await answer.waitFor()
+    const hidden = await answer.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+    // an ellipsis needs more
+    assert.ok(hidden < 12, `${hidden} pixels are cut off`)
+  })
+
   it('have rules that can be listed, changed and deleted with a command', async () => {
     const { palette } = workbench
     const rows = palette.locator('.monaco-list-row')
@@ -133,5 +169,36 @@ describe('permission requests', () => {
       await workbench.page.keyboard.press(left % 2 ? '3' : 'Enter')
     }
     await conversation.text(/^(allow reject ?){15}$/).waitFor()
+  })
+
+  /** Sends a request while another view is visible; returns its notification and the status bar's text. */
+  async function askWhileHidden() {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send('/slow 2')
+    await conversation.send('/run date')
+    await workbench.openViewContainer('Search')
+    const call = workbench.notification(/Demo Agent asks:.*date/)
+    await call.waitFor()
+    const status = workbench.page.locator('.statusbar').getByLabel('Demo Agent: needs your answer')
+    return { conversation, call, status }
+  }
+
+  it('show only one notification when they are hidden', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send('/run date')
+    await conversation.permission.waitFor()
+    await workbench.openViewContainer('Search')
+    const call = workbench.notification(/Demo Agent asks:.*date/)
+    await call.getByRole('link', { name: 'Reject', exact: true }).click()
+    await workbench.openViewContainer('Parley')
+    await conversation.text('You rejected the command').waitFor()
+  })
+
+  it('close their notification when they are answered in the conversation', async () => {
+    const { conversation, call, status } = await askWhileHidden()
+    await status.click()
+    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await conversation.text('You rejected the command').waitFor()
+    await call.waitFor({ state: 'detached' })
   })
 })

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
 import { current } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { agentHostsOf, endAgentHosts } from '../support/agent-hosts-of.ts'
+import { isRunning } from '../support/contracts/running-process.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
+import { connect } from '../support/tool-rig.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import {
   agentLog,
@@ -63,10 +65,14 @@ const second = {
 describe('an agent that outlives its window', () => {
   const vscode = new PageSuite({
     settings: root => ({
-      'parley.keepAgentsRunning': 'untilDone',
+      // the default
+      'parley.keepAgentsRunning': undefined,
       'parley.agents': {
         fixture: fixtureAgent(root, 'Fixture'),
         second: fixtureAgent(root, 'Second'),
+        resuming: fixtureAgent(root, 'Resuming', {
+          results: { initialize: { agentCapabilities: { sessionCapabilities: { resume: {} } } } },
+        }),
         draft: { ...fixtureAgent(root, 'Draft', second), protocol: 'latest' },
       },
     }),
@@ -154,6 +160,69 @@ describe('an agent that outlives its window', () => {
     )
   })
 
+  it('has the commands that it runs in terminals, with all of their output, and learns how they end', async () => {
+    await start('Second')
+    const gate = (name: string) => path.join(vscode.root.directory, name)
+    const waits = (name: string) => `while ! test -e ${gate(name)}; do sleep 0.05; done`
+    const begun = gate('begun')
+    await conversation.send(
+      `[[run echo one; ${waits('reloaded')}; echo two; touch ${begun}; ${waits('crashed')}; echo three; exit 3]]`,
+    )
+    await conversation.text(/one/).waitFor()
+    await reload()
+    await conversation.text(/one/).waitFor()
+    writeFileSync(gate('reloaded'), '')
+    await conversation.text(/one\s*two/).waitFor()
+    await waitFor('the command', () => existsSync(begun))
+    await workbench.close()
+    writeFileSync(gate('crashed'), '')
+    workbench = await vscode.open()
+    await find()
+    await conversation.text(/exit 3, 14 characters/).waitFor()
+    await conversation.text(/one\s*two\s*three/).waitFor()
+    await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
+  })
+
+  it('reaches the tools of the editor after a reload and a crash, with the connection that it has', async () => {
+    await start('Resuming')
+    const [setup] = receivedParams(vscode.root, 'Resuming', 'session/new')
+    const [server] = setup!.mcpServers as Array<{ url: string; headers: Array<{ value: string }> }>
+    const client = await connect({
+      url: server!.url,
+      token: server!.headers[0]!.value.slice('Bearer '.length),
+    })
+    try {
+      const tools = async () => (await client.listTools()).tools.map(({ name }) => name)
+      const before = await tools()
+      assert.ok(before.includes('diagnostics'))
+      const areThere = async () =>
+        assert.deepEqual(await waitFor('the tools', () => tools().catch(() => false as const)), before)
+      await conversation.runTurn('[[say Once.]]')
+      await savedText(vscode.root.directory, 'Once.')
+      await reload()
+      await conversation.text('Once.').waitFor()
+      await areThere()
+      const details = await conversation.openDetails()
+      await details.locator('.details-row', { hasText: 'vscode' }).getByLabel('Passed to the agent').waitFor()
+      await workbench.page.keyboard.press('Escape')
+      await conversation.send('[[say Twice]] [[gate]] [[say and again.]]')
+      await conversation.text(/^Twice/).waitFor()
+      await workbench.crash()
+      await find()
+      await areThere()
+      openGate(vscode.root, 'Resuming')
+      await conversation.text(/^Twice\s*and again\./).waitFor()
+      assert.deepEqual(
+        methods('Resuming').filter(method => method === 'session/resume'),
+        [],
+      )
+      const called = await client.callTool({ name: 'open_editors', arguments: {} })
+      assert.ok(!called.isError, JSON.stringify(called))
+    } finally {
+      await client.close()
+    }
+  })
+
   it('says in the next window what it said while none was open', async () => {
     await start('Fixture')
     await conversation.send('[[say Begun]] [[gate]] [[tool]] [[say and finished.]]')
@@ -167,6 +236,43 @@ describe('an agent that outlives its window', () => {
     await conversation.send('[[say Still there.]]')
     await conversation.text('Still there.').waitFor()
     assert.equal(methods('Fixture').filter(method => /session\/(load|resume)/.test(method)).length, 0)
+  })
+
+  it('is marked in the next window as if its turn had just ended, or just begun to wait, unless it is shown', async () => {
+    await start('Fixture')
+    await conversation.send('[[title Ended]] [[gate]] [[say All done.]]')
+    await conversation.frame.getByRole('heading', { name: 'Ended' }).waitFor()
+    conversation = await ConversationPage.startSession(workbench, 'Second')
+    await conversation.send('[[title Waits]] [[gate]] [[permission notes.txt]]')
+    await conversation.frame.getByRole('heading', { name: 'Waits' }).waitFor()
+    await workbench.runCommand('Parley: New Session')
+    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await conversation.send('[[title Shown]] [[say Seen.]]')
+    await conversation.text('Seen.').waitFor()
+    await workbench.close()
+    const ended = (agent: string) =>
+      agentLog(vscode.root, agent).filter(({ event }) => event === 'scenario-end').length
+    const before = ended('Fixture')
+    for (const agent of ['Fixture', 'Second']) openGate(vscode.root, agent)
+    await waitFor('the end of the turn', () => ended('Fixture') >= before + 2)
+    await waitFor('the request', () =>
+      agentLog(vscode.root, 'Second').some(({ asked }) => asked?.method === 'session/request_permission'),
+    )
+
+    workbench = await vscode.open()
+    await find()
+    await workbench.notification(/Second asks:/).waitFor()
+    await workbench.runCommand('Parley: Open Session…')
+    const row = (title: string) => workbench.palette.locator('.monaco-list-row', { hasText: title })
+    await row('Ended').getByText('Done · Fixture').waitFor()
+    await row('Waits').getByText('Needs your answer · Second').waitFor()
+    assert.equal(await row('Shown').getByText('Done').count(), 0)
+    await row('Ended').click()
+    await conversation.text('All done.').waitFor()
+    await workbench.runCommand('Parley: Open Session…')
+    await row('Waits').waitFor()
+    await row('Ended').getByText('Done').waitFor({ state: 'detached' })
+    await workbench.paletteInput.press('Escape')
   })
 
   it('is replaced if it exited while no window was open, and its last words are there', async () => {
@@ -214,5 +320,77 @@ describe('an agent that outlives its window', () => {
     await conversation.card('Fixture stopped').waitFor()
     await workbench.runCommand('Parley: Show Background Sessions')
     await workbench.notification('No agents are kept running.').waitFor()
+  })
+
+  it('says so if the program that runs it exits', async () => {
+    await start('Second')
+    await conversation.send('[[say Begun]] [[gate]]')
+    await conversation.text(/^Begun/).waitFor()
+    for (const pid of agentHostsOf(vscode.root.directory)) process.kill(pid, 'SIGKILL')
+    const card = conversation.card('Second stopped')
+    await card.getByText('The program that runs agents in the background exited.').waitFor()
+    await card.getByRole('button', { name: 'Restart and Continue' }).click()
+    await conversation.waitForPhase('ready')
+    await conversation.runTurn('[[say Here again.]]')
+  })
+
+  it("starts in the window if there can't be such a program, which one message says", async () => {
+    const hosts = path.join(vscode.root.userData, 'User/globalStorage/parley.parley/hosts')
+    rmSync(hosts, { recursive: true, force: true })
+    mkdirSync(path.dirname(hosts), { recursive: true })
+    writeFileSync(hosts, '')
+    await start('Fixture')
+    const notice = workbench.notification(/Fixture stops when this window closes or reloads/)
+    await notice.waitFor()
+    await conversation.runTurn('[[say At work.]]')
+    conversation = await ConversationPage.startSession(workbench, 'Second')
+    await conversation.runTurn('[[say At work, too.]]')
+    assert.equal(await workbench.notification(/stops when this window/).count(), 1)
+    assert.deepEqual(agentHostsOf(vscode.root.directory), [])
+    await workbench.close()
+    rmSync(hosts)
+  })
+})
+
+describe('an agent that may only outlive a reload', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.keepAgentsRunning': 'whileReloading',
+      'parley.agents': { fixture: fixtureAgent(root, 'Fixture') },
+    }),
+  })
+
+  afterEach(() => endAgentHosts(vscode.root.directory))
+
+  it('is in the same turn after a reload', async () => {
+    const workbench = await vscode.open()
+    let conversation = await ConversationPage.startSession(workbench, 'Fixture')
+    await conversation.send('[[say One]] [[gate]] [[say two.]]')
+    await conversation.text(/^One/).waitFor()
+    await workbench.reload()
+    await workbench.openViewContainer('Parley')
+    conversation = await ConversationPage.find(workbench)
+    await conversation.button('Stop (Escape)').waitFor()
+    openGate(vscode.root, 'Fixture')
+    await conversation.text(/^One\s*two\.$/).waitFor()
+    assert.equal(receivedParams(vscode.root, 'Fixture', 'session/prompt').length, 1)
+  })
+
+  it('stops in its turn when its window is closed, which the next one says, and goes on when the user asks', async () => {
+    // so long a reload may take
+    let workbench = await vscode.open({ env: { PARLEY_PATIENCE_MS: '300' } })
+    let conversation = await ConversationPage.startSession(workbench, 'Fixture')
+    await conversation.send('[[say One]] [[gate]] [[say two.]]')
+    await conversation.text(/^One/).waitFor()
+    const pids = () => agentLog(vscode.root, 'Fixture').flatMap(({ pid }) => pid ?? [])
+    await workbench.close()
+    await waitFor('the end of the agent', () => pids().every(pid => !isRunning(pid)))
+    workbench = await vscode.open()
+    await workbench.openViewContainer('Parley')
+    conversation = await ConversationPage.find(workbench)
+    await conversation.text(/^One$/).waitFor()
+    await conversation.text('The turn was interrupted').waitFor()
+    await conversation.waitForPhase('ready')
+    await conversation.runTurn('[[say Here again.]]')
   })
 })

@@ -82,7 +82,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
       JSON.stringify(fork),
       /"_meta":\{"jetbrains":\{"air":\{"fork":\{"version":1,"messageId":"m\d+"\}/,
     )
-    assert.equal(await conversation.frame.locator('.set-aside').count(), 0)
+    assert.equal(await conversation.frame.locator('.rewound').count(), 0)
     await conversation.runTurn('[[say else]] third')
     const sent = lastPrompt('Forgets')
     assert.doesNotMatch(JSON.stringify(sent), /Disregard/)
@@ -122,7 +122,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
       await press('second', 'Restore to Here…')
       await confirm('Restore')
       await holds(FIRST)
-      await conversation.frame.locator('.row-prompt.set-aside').waitFor()
+      await conversation.frame.locator('.row-prompt.rewound').waitFor()
       await conversation.frame.getByText('Your next prompt tells the agent to disregard it').waitFor()
       await conversation.runTurn('[[say else]] third')
       assert.match(JSON.stringify(lastPrompt(agent)), /Disregard that prompt/)

@@ -10,7 +10,8 @@ import { HistoryPage } from '../ui/support/history-page.ts'
 describe('a session in two windows, whose agent outlives them', () => {
   const vscode = new PageSuite({
     settings: root => ({
-      'parley.keepAgentsRunning': 'untilDone',
+      // the default
+      'parley.keepAgentsRunning': undefined,
       'parley.agents': { fixture: fixtureAgent(root, 'Fixture') },
     }),
   })

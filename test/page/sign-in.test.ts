@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { testDirectory } from '../host/paths.ts'
@@ -6,7 +7,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { agentLog, fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 
 const program = join(testDirectory, 'fixtures/agent/main.mjs')
 const variable = { name: 'FIXTURE_KEY', label: 'Key', secret: true, optional: false }
@@ -135,5 +136,28 @@ describe('signing in', () => {
       .click()
     await conversation.text('You said: do it then').waitFor()
     assert.equal(receivedParams(vscode.root, 'Late', 'session/prompt').length, 2)
+  })
+
+  it('can ask for values, which are stored only in the secret storage and can be deleted', async () => {
+    const { workbench, conversation } = await begin('Key')
+    await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).click()
+    const input = workbench.paletteInput
+    await input.waitFor()
+    assert.equal(await input.getAttribute('type'), 'password')
+    await input.fill('s3cret-value')
+    await picture(workbench, 'value')
+    await input.press('Enter')
+    await conversation.waitForPhase('ready')
+    await conversation.send('[[env FIXTURE_KEY]]')
+    await conversation.text(/s3cret-value/).waitFor()
+    const reported = JSON.stringify(agentLog(vscode.root, 'Key').flatMap(({ received }) => received ?? []))
+    assert.ok(!reported.includes('s3cret-value'), 'no message holds it')
+    await workbench.runCommand('Parley: Sign Out…')
+    await workbench.notification('Signed out of Key.').waitFor()
+    await waitFor('logout', () => receivedParams(vscode.root, 'Key', 'logout').length > 0)
+    await pick(workbench, 'Key')
+    await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).waitFor()
+    const settings = readFileSync(join(vscode.root.userData, 'User/settings.json'), 'utf8')
+    assert.ok(!settings.includes('s3cret-value'))
   })
 })

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
+
+// `status` must not lock the index, which Parley may be writing
+const options = ['--no-optional-locks', '-c', 'user.name=a', '-c', 'user.email=a@example.com']
+const git = (cwd: string, ...args: string[]) =>
+  execFileSync('git', [...options, ...args], { cwd })
+    .toString()
+    .trimEnd()
 
 describe('a session in a worktree', () => {
   const vscode = new PageSuite()
   let workbench: PageWindow
   let top = ''
   const worktree = () => path.join(path.dirname(top), 'planets-api.worktrees', 'try-another-way')
-
-  // `status` must not lock the index, which Parley may be writing
-  const options = ['--no-optional-locks', '-c', 'user.name=a', '-c', 'user.email=a@example.com']
-  const git = (cwd: string, ...args: string[]) =>
-    execFileSync('git', [...options, ...args], { cwd })
-      .toString()
-      .trimEnd()
 
   beforeEach(async () => {
     top = path.join(path.dirname(vscode.workspace), 'planets-api')
@@ -96,5 +97,76 @@ describe('a session in a worktree', () => {
     await discarded.getByRole('button', { name: 'Undo' }).click()
     await waitFor('the worktree', () => existsSync(path.join(worktree(), 'planets.js')))
     await waitFor('its changes', () => git(worktree(), 'status', '--porcelain') === ' M planets.js')
+  })
+})
+
+describe('the worktrees of several sessions', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+    env: { PARLEY_PATIENCE_MS: '3000' },
+  })
+  let top = ''
+
+  beforeEach(() => {
+    top = path.join(path.dirname(vscode.workspace), 'planets-api')
+    if (existsSync(path.join(top, '.git'))) return
+    git(top, 'init', '-q', '-b', 'main')
+    git(top, 'add', '.')
+    git(top, 'commit', '-q', '-m', 'first')
+  })
+
+  /** Starts a session in a new worktree, in the window's side bar. */
+  async function startIn(name: string, window: PageWindow): Promise<ConversationPage> {
+    const conversation = await ConversationPage.startSession(window, 'Fixture')
+    await window.runCommand('Parley: New Session in Worktree…')
+    await window.pick('Current commit')
+    await window.paletteInput.fill(name)
+    await window.paletteInput.press('Enter')
+    await conversation.button(`Worktree ${name} (parley/${name})…`).waitFor()
+    await conversation.waitForPhase('ready')
+    return conversation
+  }
+  const folderOf = (name: string) => path.join(path.dirname(top), 'planets-api.worktrees', name)
+
+  it('is not discarded in another window while a command runs in it', async () => {
+    const first = await vscode.open()
+    const there = await startIn('busy', first)
+    await first.page.locator('.statusbar').getByText('Fixture · busy').waitFor()
+    await there.send('[[leave sleep 600]] [[say Started.]]')
+    await there.text('Started.').waitFor()
+    await there.button(/^Stop/).waitFor({ state: 'detached' })
+    writeFileSync(path.join(folderOf('busy'), 'new.txt'), 'new')
+
+    const second = await vscode.open()
+    await ConversationPage.startSession(second, 'Fixture')
+    const discard = async () => {
+      await second.runCommand('Parley: Worktree…')
+      await second.pick('busy')
+      await second.pick('Discard…')
+    }
+    await waitFor('the refusal', async () => {
+      await discard()
+      const refusal = second.notification('commands in another window are running in the worktree')
+      return succeeds(refusal.waitFor({ timeout: 5000 }))
+    })
+    assert.ok(existsSync(folderOf('busy')))
+    await first.close()
+  })
+
+  it('is removed by itself when nothing is in it and its session is deleted', async () => {
+    const window = await vscode.open()
+    const conversation = await startIn('empty', window)
+    await conversation.send('[[title Nothing done]]')
+    await conversation.frame.getByRole('heading', { name: 'Nothing done' }).waitFor()
+    // as if it was made two hours ago
+    const record = path.join(git(folderOf('empty'), 'rev-parse', '--absolute-git-dir'), 'parley.json')
+    utimesSync(record, new Date(), new Date(Date.now() - 7_200_000))
+    await window.runCommand('Parley: New Session')
+    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    assert.ok(existsSync(folderOf('empty')))
+    const history = await HistoryPage.open(window)
+    await history.clickAction('Nothing done', 'Delete')
+    await waitFor('the end of the worktree', () => !existsSync(folderOf('empty')), { timeout: 60_000 })
+    await waitFor('the end of its branch', () => git(top, 'branch', '--list', 'parley/empty') === '')
   })
 })

@@ -1,3 +1,5 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
@@ -138,5 +140,26 @@ describe('if something goes wrong,', () => {
     } finally {
       root.updateSettings({ 'parley.agents': { kept: listless(root) } })
     }
+  })
+
+  it('a damaged conversation file is moved aside, and later messages are saved', async () => {
+    const { userData } = vscode.root
+    const storage = join(userData, 'User/globalStorage/parley.parley')
+    workbench = await vscode.open()
+    conversation = await ConversationPage.startSession(workbench, 'Kept')
+    await conversation.send('[[say Lost with the file.]]')
+    await conversation.text(/^Lost with the file/).waitFor()
+    await workbench.close()
+    for (const name of readdirSync(storage).filter(one => one.startsWith('conversations.db')))
+      writeFileSync(join(storage, name), 'no database any more '.repeat(500))
+    workbench = await vscode.open()
+    conversation = await ConversationPage.open(workbench)
+    conversation = await ConversationPage.startSession(workbench, 'Kept')
+    await conversation.send('[[say Kept from now on.]]')
+    await conversation.text(/^Kept from now on/).waitFor()
+    await workbench.notification('stores conversations was damaged').waitFor()
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.text(/^Kept from now on/).waitFor()
   })
 })

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { testDirectory } from '../host/paths.ts'
 import { runCommand } from '../host/run-command.ts'
@@ -252,13 +254,13 @@ export const aroundStates: State[] = [
       // not all sessions may be drawn
       await history.find('Explain the build')
       await history.clickAction('Explain the build', 'Delete')
-      await history.frame.getByRole('button', { name: 'Undo' }).waitFor()
+      const undo = history.frame.getByRole('button', { name: 'Undo' })
+      await undo.waitFor()
       await studio.captureSideBar('history-delete')
       await studio.captureNarrow('history-delete')
       await history.search.fill('')
-      await history.frame.getByRole('button', { name: 'Undo' }).click()
-      await history.find('Explain the build')
-      await history.search.fill('')
+      // a check of all sizes can take longer than a deletion can be undone
+      if (await undo.isVisible()) await undo.click()
       await workbench.runCommand('Parley: Show Conversation')
     },
   },
@@ -287,6 +289,42 @@ export const aroundStates: State[] = [
       await studio.captureWindow('manage-agents-no-match')
       await search.fill('')
       await workbench.runCommand('View: Close All Editors')
+    },
+  },
+  {
+    name: 'compare',
+    async take(studio) {
+      const { workbench, root } = studio
+      const top = join(root.directory, 'workspace', 'planets-api')
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: top })
+      git('init', '-q', '-b', 'main')
+      git('add', '.')
+      git('commit', '-q', '-m', 'first')
+      try {
+        // the repository is noticed when a session starts
+        const conversation = await studio.startReadySession('Fixture')
+        const long = `${Array.from({ length: 9 }, (_, at) => `folder-${at}`).join('/')}/a-file-with-a-name.test.ts`
+        await conversation.composer.fill(
+          `Add the moons to planets.js, and say which planets have none. [[write moons.txt Io]] [[write planets.js x]] [[write ${long} y]] [[usage 100 1000]] [[say All moons are in moons.txt now. Mercury and Venus have none.]]`,
+        )
+        await conversation.button('Send to Several Agents…').click()
+        for (const name of ['Fixture', 'Demo Agent', 'Members Only', 'Broken']) {
+          await workbench.paletteInput.fill(name)
+          await workbench.paletteRow(name).click()
+        }
+        await workbench.paletteInput.press('Enter')
+        const page = await workbench.webview('body[data-view="compare"]')
+        await page.getByText('All moons are in moons.txt').first().waitFor()
+        await page.getByText('3 files').waitFor()
+        await page.getByText('Authentication required').waitFor()
+        await page.getByText('Needs your answer').first().waitFor()
+        await studio.captureWindow('compare')
+        await studio.captureEditorNarrow('compare')
+      } finally {
+        rmSync(join(top, '.git'), { recursive: true, force: true })
+        await workbench.runCommand('View: Close All Editors')
+      }
     },
   },
   {

@@ -27,7 +27,7 @@ export const featureStates: State[] = [
       await conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('img').waitFor()
       await studio.captureSideBar('composer-filled')
       await studio.captureNarrow('composer-filled')
-      await conversation.button(/^Send/).click()
+      await conversation.button('Send (Enter)').click()
       await conversation.text('You said').waitFor()
       await studio.waitForTurnEnd(conversation)
       await studio.captureSideBar('prompt-with-context')

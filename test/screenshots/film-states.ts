@@ -1,5 +1,8 @@
+import { join } from 'node:path'
+import { outDirectory } from '../host/paths.ts'
 import { openFile } from '../ui/support/editor.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
+import { DrawnFilm } from './drawn-film.ts'
 import { Film } from './film.ts'
 import { prompts } from './readme-agents.ts'
 import type { State } from './studio.ts'
@@ -60,6 +63,14 @@ export const filmStates: State[] = [
       const changed = page.locator('.multiDiffEntry .line-insert').first()
       await changed.waitFor()
       await film.show(2200)
+      const editor = await page.locator('.part.editor').boundingBox()
+      const drawn = new DrawnFilm(
+        { width: Math.round(editor!.width), height: Math.round(editor!.height) },
+        '#1f1f1f',
+      )
+      const draw = (ms: number, isStill = false) =>
+        drawn.show(page.mainFrame(), ms, { isStill, part: '.part.editor, .notifications-toasts' })
+      await draw(2200)
       const lenses = page.locator('.codelens-decoration', { hasText: 'Keep' })
       const decide = async (decision: 'Keep' | 'Revert') => {
         await lenses.first().getByText(decision, { exact: true }).click()
@@ -67,6 +78,7 @@ export const filmStates: State[] = [
       await decide('Keep')
       await lenses.filter({ hasText: '1 of 2' }).waitFor()
       await film.show(1600)
+      await draw(2400, true)
       await decide('Keep')
       // the position of the last one isn't shown
       await lenses.filter({ hasText: 'of' }).first().waitFor({ state: 'detached' })
@@ -75,7 +87,12 @@ export const filmStates: State[] = [
       await decide('Revert')
       await conversation.button('Review').waitFor({ state: 'detached' })
       await film.show(2600)
+      await draw(2600)
       film.save()
+      drawn.save(
+        join(outDirectory, 'screenshots/film-review.svg'),
+        'A review: all changes of a session in one editor, with Keep and Revert above each. After every decision, a notification says what happened, with Undo.',
+      )
     },
   },
   {

@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { openFile, replaceWord } from '../ui/support/editor.ts'
 import { names } from './agents.ts'
 import type { State, Studio } from './studio.ts'
+
+/** A file of the workspace. */
+const SERVER = readFileSync(new URL('../fixtures/workspace/planets-api/server.js', import.meta.url), 'utf8')
 
 /** Permission rules, the changes of a session, and the bars above the composer. */
 export const workStates: State[] = [
@@ -109,7 +113,7 @@ export const workStates: State[] = [
       await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('1 file').waitFor()
       await studio.waitForTurnEnd(conversation)
       await openFile(workbench, 'server.js')
-      await replaceWord(workbench, '5000', '9090')
+      await replaceWord(workbench, SERVER.replace('8080', '5000'), '5000', '9090')
       await conversation.button('Revert All Changes…').click()
       const dialog = workbench.page.locator('.monaco-dialog-box')
       await dialog

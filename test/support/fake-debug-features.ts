@@ -16,6 +16,8 @@ export class FakeDebugFeatures implements DebugFeatures {
   points: SourceBreakpoint[] = []
   path = ''
   lines = [3, 4]
+  /** Otherwise it runs until it's stopped. */
+  pauses = true
   threads = [{ id: 1, name: 'main' }]
   /** variables of the program, besides those that it always has */
   locals: Array<Record<string, unknown>> = []
@@ -81,7 +83,7 @@ export class FakeDebugFeatures implements DebugFeatures {
     await this.beforeStart
     this.#line = 0
     this.all.push({ id: `s${this.all.length + 1}`, name, type: 'node', paused: [], output: '' })
-    setTimeout(() => this.#go(), 5)
+    if (this.pauses) setTimeout(() => this.#go(), 5)
     return true
   }
 

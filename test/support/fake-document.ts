@@ -110,6 +110,7 @@ export function fakeDocuments(...open: FakeDocument[]): Documents {
   return {
     find: paths => open.find(document => !document.closed && paths.includes(document.path)),
     isUnsavedElsewhere: () => false,
+    unsaved: () => open.filter(document => document.isDirty()).map(({ path }) => path),
   }
 }
 

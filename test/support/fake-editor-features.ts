@@ -6,9 +6,9 @@ import type {
   EditorSelection,
   FileProblems,
   FoundSymbol,
+  Location,
   OpenEditor,
   OutlineSymbol,
-  Place,
   Position,
   Problem,
   ProposedAction,
@@ -49,13 +49,19 @@ export class FakeEditorFeatures implements EditorFeatures {
   tasksOfWorkspace: TaskInfo[] = []
   selectedInTerminal: { terminal: string; text: string } | undefined
   testTools: Partial<
-    Record<'runTests' | 'testFailure', (input: Record<string, unknown>) => Promise<string>>
+    Record<
+      'runTests' | 'testFailure',
+      (input: Record<string, unknown>, signal: AbortSignal) => Promise<string>
+    >
   > = {}
   readonly debug = new FakeDebugFeatures()
   readonly shown: Array<{ path: string; at?: Position }> = []
   readonly diffs: Array<{ path: string; texts: { oldText: string; newText: string }; title: string }> = []
   readonly ran: string[] = []
   taskRun: TaskRun = { exitCode: 0 }
+  /** They end only by their signal, and are in `endedTasks` then. */
+  tasksHang = false
+  readonly endedTasks: string[] = []
   /** milliseconds until the problems of a file are known */
   reportMs = 5
 
@@ -110,7 +116,7 @@ export class FakeEditorFeatures implements EditorFeatures {
     return declared(this.#text(path)).map(convert)
   }
 
-  async places(kind: string, path: string, at: Position): Promise<Place[]> {
+  async locations(kind: string, path: string, at: Position): Promise<Location[]> {
     const name = wordAt(this.#text(path), at)
     if (name === undefined) return []
     const all = this.#declarations()
@@ -122,15 +128,15 @@ export class FakeEditorFeatures implements EditorFeatures {
             new RegExp(`\\bimplements ${name}\\b`).test(lineOf(this.#text(of), symbol.at.line)) ||
             (symbol.name === name && symbol.container?.kind === 'class'),
         )
-        .map(({ path: of, symbol }) => place(of, symbol.at, symbol.name))
+        .map(({ path: of, symbol }) => location(of, symbol.at, symbol.name))
     const wanted = kind === 'type_definition' ? this.#typeOf(name) : name
     return all
       .filter(({ symbol }) => symbol.name === wanted && symbol.container?.kind !== 'class')
-      .map(({ path: of, symbol }) => place(of, symbol.at, symbol.name))
+      .map(({ path: of, symbol }) => location(of, symbol.at, symbol.name))
   }
 
   async hover(path: string, at: Position): Promise<string[]> {
-    const [found] = await this.places('definition', path, at)
+    const [found] = await this.locations('definition', path, at)
     return found ? [`\`\`\`typescript\n${lineOf(this.#text(found.path), found.start.line)}\n\`\`\``] : []
   }
 
@@ -176,7 +182,7 @@ export class FakeEditorFeatures implements EditorFeatures {
     const old = wordAt(this.#text(path), at)
     if (old === undefined || !this.#declarations().some(({ symbol }) => symbol.name === old))
       throw new Error('You cannot rename this element.')
-    const files = new Map<string, Place[]>()
+    const files = new Map<string, Location[]>()
     for (const use of this.#uses(old)) files.set(use.path, [...(files.get(use.path) ?? []), use])
     return [...files].map(([of, uses]) => ({
       path: of,
@@ -238,9 +244,12 @@ export class FakeEditorFeatures implements EditorFeatures {
     return this.tasksOfWorkspace
   }
 
-  async runTask({ name }: Pick<TaskInfo, 'name'>): Promise<TaskRun> {
+  async runTask({ name }: Pick<TaskInfo, 'name'>, _waitMs: number, signal: AbortSignal): Promise<TaskRun> {
     this.ran.push(name)
-    return this.taskRun
+    if (!this.tasksHang) return this.taskRun
+    await new Promise(resolve => signal.addEventListener('abort', resolve))
+    this.endedTasks.push(name)
+    return {}
   }
 
   terminalCommands(): TerminalCommand[] {
@@ -269,13 +278,13 @@ export class FakeEditorFeatures implements EditorFeatures {
     return this.#files().flatMap(path => flat(declared(this.#text(path))).map(symbol => ({ path, symbol })))
   }
 
-  #uses(name: string): Place[] {
+  #uses(name: string): Location[] {
     return this.#files().flatMap(path =>
       this.#text(path)
         .split('\n')
         .flatMap((line, i) =>
           [...line.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].map(({ index }) =>
-            place(path, { line: i + 1, column: index + 1 }, name),
+            location(path, { line: i + 1, column: index + 1 }, name),
           ),
         ),
     )
@@ -290,7 +299,7 @@ export class FakeEditorFeatures implements EditorFeatures {
   }
 
   #symbol(path: string, { name, kind, at, container }: Declared): FoundSymbol {
-    return { name, kind, ...(container && { container: container.name }), place: place(path, at, name) }
+    return { name, kind, ...(container && { container: container.name }), location: location(path, at, name) }
   }
 }
 
@@ -347,7 +356,7 @@ function problemsOf(text: string): Problem[] {
   })
 }
 
-function place(path: string, start: Position, name: string): Place {
+function location(path: string, start: Position, name: string): Location {
   return { path, start, end: { line: start.line, column: start.column + name.length } }
 }
 

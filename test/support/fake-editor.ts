@@ -92,6 +92,11 @@ export class FakeEditor implements Documents {
     return paths.some(path => this.elsewhere.has(path))
   }
 
+  unsaved(): string[] {
+    const open = [...this.#open].filter(([, document]) => document.isDirty()).map(([path]) => path)
+    return [...open, ...this.elsewhere]
+  }
+
   #tell(document: FakeDocument): void {
     this.tracker?.edits.typed(document.path, document.text, document.isDirty())
   }

@@ -12,6 +12,11 @@ export class HeldConnections {
     return socket.connect(path)
   }
 
+  /** As if the window's process was killed: nothing more is sent, either. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
   set isHeld(isHeld: boolean) {
     this.#isHeld = isHeld
     for (const socket of this.#sockets) {

@@ -20,6 +20,8 @@ export class MemoryStore implements TrackerStore {
 
   async flushed(): Promise<void> {}
 
+  removeUnused(): void {}
+
   save(path: string, file: StoredFile | undefined): void {
     if (file) this.files.set(path, JSON.stringify(file))
     else this.files.delete(path)

@@ -1,7 +1,7 @@
 import { PATIENCE_MS } from './patience.ts'
 
 /**
- * Polls until a condition is true; fails if it never becomes true.
+ * Polls until a condition is true; fails if it never becomes true, also if a test sets the clock.
  * @param what names the condition in the error
  */
 export async function until(
@@ -9,9 +9,9 @@ export async function until(
   what = 'the condition',
   withinMs = PATIENCE_MS,
 ): Promise<void> {
-  const end = Date.now() + withinMs
+  const end = performance.now() + withinMs
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what} did not come true within ${withinMs} ms`)
+    if (performance.now() > end) throw new Error(`${what} did not come true within ${withinMs} ms`)
     await new Promise(resolve => setTimeout(resolve, 10))
   }
 }

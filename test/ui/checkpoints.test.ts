@@ -7,7 +7,6 @@ import { findExtensionHost } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile, replaceWord } from './support/editor.ts'
 import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -59,9 +58,9 @@ describe('restoring a checkpoint', () => {
   }
   const prompts = () => conversation.frame.locator('.row-prompt')
   const prompt = (text: string) => prompts().filter({ hasText: text }).last()
-  const setAside = () => conversation.frame.locator('.row-prompt.set-aside')
+  const rewound = () => conversation.frame.locator('.row-prompt.rewound')
   const aside = (count: number) =>
-    waitFor(`${count} prompts set aside`, async () => (await setAside().count()) === count)
+    waitFor(`${count} rewound prompts`, async () => (await rewound().count()) === count)
   async function press(row: Locator, label: string): Promise<void> {
     await row.hover()
     await row.getByRole('button', { name: label }).click()
@@ -88,24 +87,6 @@ describe('restoring a checkpoint', () => {
     await holds(left)
     await aside(0)
   }
-
-  it('asks before it replaces lines that the user edited later', async () => {
-    await open('Plain')
-    await twoEdits()
-    const mine = BOTH.replaceAll('Hermes', 'Mine')
-    // in the editor: a change on disk at the end of the turn would count as the agent's
-    await openFile(workbench, name)
-    await replaceWord(workbench, 'Hermes', 'Mine')
-    await holds(mine)
-    await press(prompt('first'), 'Restore to Here…')
-    await confirm('Not restored:', `${name}: you edited the same lines`)
-    await holds(mine.replaceAll('Ares', 'Mars'))
-    const question = workbench.notification("so they weren't restored")
-    await question.getByRole('button', { name: 'Restore Anyway' }).click()
-    await holds(ORIGINAL)
-    await aside(2)
-    await undoRestore(mine)
-  })
 
   /** Whether the stored state of the file includes the second turn. */
   const isStored = () => {
@@ -138,21 +119,6 @@ describe('restoring a checkpoint', () => {
       await undoRestore()
     })
   }
-
-  it('can be undone after a crash of the extension host', async () => {
-    await open('Plain')
-    await twoEdits()
-    await restoreToSecond(`Restore ${name}`)
-    await killExtensionHost()
-    await workbench.reload()
-    conversation = await ConversationPage.find(workbench)
-    await conversation.waitForPhase('ready')
-    await aside(1)
-    await undoRestore()
-    await press(prompt('first'), 'Restore to Here…')
-    await confirm(`Restore ${name} (+2 −2)`)
-    await holds(ORIGINAL)
-  })
 
   it('can also fork from a message', async () => {
     await open('Able')

@@ -67,10 +67,29 @@ describe('the editing shortcuts in a field', () => {
     await keyboard.press('Escape')
     const history = await HistoryPage.open(workbench)
     await use(history.frame, history.search)
+    await history.back()
+
+    // Backspace twice deletes a chip, which is one step of Undo
+    const chip = conversation.composer.locator('.mention', { hasText: 'ideas.md' })
+    await conversation.composer.click()
+    await conversation.waitForFocus(conversation.composer)
+    await keyboard.type('a @ideas')
+    const files = conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
+    await files.filter({ hasText: 'ideas.md' }).first().waitFor()
+    await keyboard.press('Enter')
+    await chip.waitFor()
+    await keyboard.press('Backspace')
+    await keyboard.press('Backspace')
+    await chip.waitFor({ state: 'detached' })
+    await waitFor('the text alone', async () => (await conversation.composerText()) === 'a ')
+    await keyboard.press('Control+z')
+    await chip.waitFor()
 
     // VS Code handles messages in order, so all of these are handled once the command palette is open
     await workbench.commandTitles('Parley')
     await workbench.palette.waitFor({ state: 'hidden' })
+    // quickly typed characters are undone together, but one by one on a slow machine
+    assert.match(await conversation.composerText(), /^a ideas\.md ?$/)
     assert.equal(await firstLine.count(), 1)
     await page.locator('.tabs-container .tab.dirty', { hasText: 'planets.js' }).waitFor()
     assert.equal(

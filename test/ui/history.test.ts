@@ -1,75 +1,10 @@
-import type { Locator } from 'playwright-core'
-import type { Server } from '../host/server.ts'
 import { waitFor } from '../host/wait-for.ts'
-import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
-
-describe('a session from an earlier window', () => {
-  const vscode = new VsCodeSuite()
-
-  /** Opens a window with a session of the demo agent. */
-  async function talk(): Promise<Workbench> {
-    const workbench = await vscode.open()
-    const conversation = await ConversationPage.open(workbench)
-    await conversation.button(/Try the Demo Agent/).click()
-    await conversation.waitUntilReady()
-    await conversation.send('/help')
-    await conversation.text(/\/compact/).waitFor()
-    return workbench
-  }
-
-  /** The server whose History contains both sessions. */
-  let server: Server | undefined
-  /** Finds a session in a new window, which knows it only from History. */
-  async function findInHistory(title: '/help' | '/plan'): Promise<{ workbench: Workbench; row: Locator }> {
-    if (server !== vscode.server) {
-      const earlier = await talk()
-      const conversation = await ConversationPage.startSession(earlier, 'Demo Agent')
-      await conversation.runTurn('/plan')
-      await earlier.close()
-      server = vscode.server
-    }
-    const workbench = await vscode.sharedWindow()
-    const row = (await HistoryPage.open(workbench)).row(title)
-    await row.waitFor()
-    return { workbench, row }
-  }
-
-  it('is listed in a new window', async () => {
-    const workbench = await talk()
-    await workbench.reopen()
-    const conversation = await ConversationPage.open(workbench)
-    await conversation.text(/\/compact/).waitFor()
-    await conversation.send('/where')
-    await conversation.text(/workspace\/notes/).waitFor()
-  })
-
-  it('can be loaded from History with all messages', async () => {
-    const { workbench, row } = await findInHistory('/help')
-    await row.click()
-    const conversation = await ConversationPage.find(workbench)
-    await conversation.text(/\/compact/).waitFor()
-    await conversation.send('/where')
-    await conversation.text(/workspace\/notes/).waitFor()
-  })
-
-  it('can be resumed from History', async () => {
-    const { workbench, row } = await findInHistory('/plan')
-    await row.hover()
-    await row.getByTitle(/^Resume/).click()
-    const conversation = await ConversationPage.find(workbench)
-    // the window may still show the session of the test before, which is ready, too
-    await conversation.text('Every step is done.').waitFor()
-    await conversation.waitUntilReady()
-    await conversation.send('/where')
-    await conversation.text(/workspace\/notes/).waitFor()
-  })
-})
 
 describe('History', () => {
   /** more sessions than fit into the view */
@@ -127,38 +62,6 @@ describe('History', () => {
     await keyboard.press('Escape')
     await waitFor('an empty search', async () => (await history.search.inputValue()) === '')
     await keyboard.press('Escape')
-    await conversation.waitForFocus(conversation.composer)
-  })
-
-  it('gives way to a session that starts', async () => {
-    const workbench = await vscode.clearedWindow()
-    await ConversationPage.startSession(workbench, 'Able')
-    const history = await HistoryPage.open(workbench)
-    await history.rows.first().waitFor()
-    await workbench.runAndPick('Parley: New Session with Agent…', 'Demo Agent')
-    const conversation = await ConversationPage.find(workbench)
-    await conversation.waitForAgent('Demo Agent')
-    await conversation.waitForFocus(conversation.composer)
-    await history.search.waitFor({ state: 'detached' })
-  })
-
-  it('shows at least ten sessions in a window of 800 pixels, and is restored after a reload', async () => {
-    const workbench = await vscode.clearedWindow({ width: 1280, height: 800 })
-    await ConversationPage.startSession(workbench, 'Able')
-    const history = await HistoryPage.open(workbench)
-    await history.row('Session of day 5').waitFor()
-    const seen = () =>
-      history.frame.evaluate<number>(`
-      [...document.querySelectorAll('.history-row')]
-        .filter(row => row.getBoundingClientRect().top >= 0 && row.getBoundingClientRect().bottom <= innerHeight).length
-    `)
-    await waitFor('ten sessions in sight', async () => (await seen()) >= 10)
-    await workbench.reload()
-    const after = await workbench.webview('main.history')
-    await after.getByRole('option').first().waitFor()
-    await workbench.page.locator('.part.sidebar').getByRole('button', { name: 'Show Conversation' }).click()
-    const conversation = await ConversationPage.find(workbench)
-    await conversation.composer.waitFor()
     await conversation.waitForFocus(conversation.composer)
   })
 

@@ -10,6 +10,7 @@ import { type MockModel, startMockModel } from '../agents/mock-model/server.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { goTo } from './support/editor.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 /** Real agents with a model on loopback; they write and run commands without asking for permission. */
@@ -143,14 +144,8 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await line('alpha').waitFor()
     }
     async function cursorAt(content: string, number: number): Promise<void> {
-      const status = workbench.page.locator('.part.statusbar').getByText(`Ln ${number},`)
-      await waitFor(`the cursor in line ${number}`, async () => {
-        await line(content).click()
-        return status.waitFor({ timeout: 2000 }).then(
-          () => true,
-          () => false,
-        )
-      })
+      await line(content).waitFor()
+      await goTo(workbench, number)
     }
     /** Types at the end of the last line. */
     async function type(): Promise<void> {
@@ -249,7 +244,9 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       go()
       await finished('deleting')
       await holds(undefined)
-      await bar().getByText('1 file').waitFor()
+      // both notice the deletion a moment later, and would restore the file until then
+      await bar().getByText('−10').first().waitFor()
+      await workbench.page.locator('.tab.active .strikethrough', { hasText: name }).waitFor()
       await revertIsRefused()
       await cursorAt(LAST, WORDS.length)
       await save()

@@ -53,4 +53,42 @@ describe('a comment on lines', () => {
     await thread.getByText('Sort by mass.').waitFor({ state: 'hidden' })
     await chip('Sort').waitFor({ state: 'detached' })
   })
+
+  it('is begun with the + beside a line, also in the diff of what the agent changed', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'One')
+    const { page } = workbench
+    await conversation.send('[[write moons.txt Io]]')
+    const changed = conversation.frame.getByRole('region', { name: 'Changed files' })
+    await changed.getByRole('button', { name: /1 file/ }).click()
+    await changed
+      .getByRole('button', { name: /moons\.txt/ })
+      .first()
+      .click()
+    const side = page.locator('.part.editor .modified')
+    const line = side.locator('.view-line', { hasText: 'Io' }).first()
+    await line.waitFor()
+    const box = page.locator('.review-widget .comment-form .monaco-editor').first()
+    await waitFor('the comment’s input', async () => {
+      await line.hover()
+      const add = side.locator('.comment-range-glyph, .comment-diff-added').first()
+      await add.click({ timeout: 3000 }).catch(() => {})
+      return box
+        .evaluate(form => form.contains(document.activeElement), undefined, { timeout: 3000 })
+        .catch(() => false)
+    })
+    await page.keyboard.type('And Europa.')
+    await page.keyboard.press('Control+Enter')
+    await conversation.frame
+      .getByRole('list', { name: 'Attached' })
+      .locator('[title*="And Europa."]')
+      .waitFor()
+    await conversation.send('as I wrote')
+    const prompt = await waitFor('the prompt', () =>
+      receivedParams(vscode.server.root, 'One', 'session/prompt').find(one =>
+        JSON.stringify(one).includes('And Europa.'),
+      ),
+    )
+    assert.match(JSON.stringify(prompt), /Comment on [^"]*moons\.txt:1:/)
+  })
 })

@@ -66,23 +66,4 @@ describe('permission requests', () => {
     await conversation.button(/date.*allowed once/).waitFor()
     await conversation.text('exit code 0').waitFor()
   })
-
-  it('show only one notification when they are hidden', async () => {
-    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
-    await conversation.send('/run date')
-    await conversation.permission.waitFor()
-    await workbench.openViewContainer('Search (Ctrl+Shift+F)')
-    const call = workbench.notification(/Demo Agent asks:.*date/)
-    await call.getByRole('link', { name: 'Reject', exact: true }).click()
-    await workbench.openViewContainer('Parley')
-    await conversation.text('You rejected the command').waitFor()
-  })
-
-  it('close their notification when they are answered in the conversation', async () => {
-    const { conversation, call, status } = await askWhileHidden()
-    await status.click()
-    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
-    await conversation.text('You rejected the command').waitFor()
-    await call.waitFor({ state: 'detached' })
-  })
 })

@@ -10,7 +10,8 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 describe('a reload of the window in the middle of a turn', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
-      'parley.keepAgentsRunning': 'whileReloading',
+      // the default
+      'parley.keepAgentsRunning': undefined,
       'parley.agents': { fixture: fixtureAgent(root, 'Fixture') },
     }),
   })
@@ -60,5 +61,19 @@ describe('a reload of the window in the middle of a turn', () => {
       methods().filter(method => /^(initialize|session\/(new|load|resume|cancel))$/.test(method)),
       ['initialize', 'session/new'],
     )
+  })
+
+  it('is noticed by a window that shows nothing of Parley: it asks what the agent asks', async () => {
+    workbench = await vscode.open()
+    page = await ConversationPage.startSession(workbench, 'Fixture')
+    await page.send('[[say One]] [[gate]] [[permission notes.txt]] [[say Two.]]')
+    await page.text(/^One/).waitFor()
+    await workbench.openViewContainer('Search (Ctrl+Shift+F)')
+    await workbench.reload()
+    openGate(vscode.server.root, 'Fixture')
+    await workbench.notification(/Fixture asks:/).waitFor()
+    page = await ConversationPage.open(workbench)
+    await page.permission.getByRole('button', { name: 'Allow', exact: true }).click()
+    await page.text(/Two\.$/).waitFor()
   })
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
@@ -245,6 +246,31 @@ describe("reviewing agents' changes in the editor", () => {
       await workbench.screenshot('review-groups')
     } finally {
       for (const other of others) rmSync(other, { force: true })
+    }
+  })
+
+  it('counts no file twice that Git lists, too', async () => {
+    const folder = dirname(file())
+    const own = join(folder, `mine-${name}`)
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder })
+    const pending = (count: number) =>
+      workbench.page
+        .getByRole('tab', { name: new RegExp(`^Source Control.* - ${count} pending change`) })
+        .waitFor()
+    await edit()
+    await pending(1)
+    try {
+      git('init', '-q')
+      git('add', '.', `:!${name}`)
+      git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'first')
+      writeFileSync(own, 'mine\n')
+      // Git lists both, and Parley one of them
+      await pending(2)
+      rmSync(own)
+      await pending(1)
+    } finally {
+      rmSync(join(folder, '.git'), { recursive: true, force: true })
+      rmSync(own, { force: true })
     }
   })
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { testDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { agentLog, fixtureAgent, receivedParams } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -123,31 +122,6 @@ describe('signing in', () => {
     await asked.getByRole('button', { name: 'As in the wild' }).click()
     await inTerminal(workbench, '0')
     await conversation.waitForPhase('ready')
-  })
-
-  it('can ask for values, which are stored only in the secret storage and can be deleted', async () => {
-    const { workbench, conversation } = await begin('Key')
-    await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).click()
-    const input = workbench.paletteInput
-    await input.waitFor()
-    assert.equal(await input.getAttribute('type'), 'password')
-    await input.fill('s3cret-value')
-    await picture(workbench, 'value')
-    await input.press('Enter')
-    await conversation.waitForPhase('ready')
-    await conversation.send('[[env FIXTURE_KEY]]')
-    await conversation.text(/s3cret-value/).waitFor()
-    const reported = JSON.stringify(
-      agentLog(vscode.server.root, 'Key').flatMap(({ received }) => received ?? []),
-    )
-    assert.ok(!reported.includes('s3cret-value'), 'no message holds it')
-    await workbench.runCommand('Parley: Sign Out…')
-    await workbench.notification('Signed out of Key.').waitFor()
-    await waitFor('logout', () => receivedParams(vscode.server.root, 'Key', 'logout').length > 0)
-    await pick(workbench, 'Key')
-    await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).waitFor()
-    const settings = readFileSync(join(vscode.server.root.userData, 'User/settings.json'), 'utf8')
-    assert.ok(!settings.includes('s3cret-value'))
   })
 
   it("makes History list the agent's sessions, and continues its other conversations", async () => {

@@ -6,6 +6,7 @@ import { SETTINGS } from '../../src/common/settings.ts'
 import { projectDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
+import { chooseAction } from './support/agents-page.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -64,7 +65,8 @@ describe('Parley in the workbench', () => {
 describe('links to settings in a remote window', () => {
   const vscode = new VsCodeSuite({
     settings: () => ({
-      'parley.agents': { mine: { command: 7 } },
+      'parley.agents': { mine: { command: 7 }, missing: { name: 'Missing', command: '/nowhere/agent' } },
+      'parley.agentRegistry': '',
       'parley.defaultAgent': 'other',
       'workbench.editor.useModal': 'off',
     }),
@@ -82,6 +84,13 @@ describe('links to settings in a remote window', () => {
       await setting(workbench, name).waitFor()
       await tab.filter({ hasText: where }).waitFor()
     }
+    await workbench.runCommand('View: Close All Editors')
+    await workbench.runCommand('Parley: Manage Agents')
+    const page = await workbench.webview('body[data-view="agents"]')
+    const agent = page.getByRole('region', { name: 'From Settings' }).getByRole('listitem')
+    await chooseAction(page, agent.filter({ hasText: 'Missing' }), 'Configure')
+    await setting(workbench, 'Agents').waitFor()
+    await tab.filter({ hasText: /^Remote/ }).waitFor()
   })
 })
 

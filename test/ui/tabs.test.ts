@@ -4,9 +4,7 @@ import type { Frame, Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
-import { HistoryPage } from './support/history-page.ts'
 import { layoutProblems } from './support/layout.ts'
 import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { waitForTabIndicator } from './support/tab-indicator.ts'
@@ -143,19 +141,6 @@ describe('several sessions', () => {
     await sideBar.text(/^Here I am/).waitFor()
   })
 
-  it('can be moved from a tab to the side bar with their messages', async () => {
-    workbench = await vscode.clearedWindow()
-    const page = await begin('Mover')
-    await page.send('[[say Something that stays.]]')
-    await page.text(/^Something that stays/).waitFor()
-    await workbench.runCommand('Parley: Move Conversation to Side Bar')
-    await tab('Mover').waitFor({ state: 'detached' })
-    const sideBar = await pageOf('Mover')
-    await sideBar.text(/^Something that stays/).waitFor()
-    await sideBar.send('[[say It goes on.]]')
-    await sideBar.text(/^It goes on/).waitFor()
-  })
-
   it('get commands when focused, even while all are streaming, and each title bar acts on its own session', async () => {
     workbench = await vscode.open()
     const inTab = await begin('Upfront')
@@ -202,55 +187,5 @@ describe('several sessions', () => {
     await aside.frame.getByRole('heading', { name: 'New session', exact: true }).waitFor()
     await aside.waitForPhase('ready')
     await inTab.frame.getByRole('heading', { name: 'Upfront', exact: true }).waitFor()
-  })
-
-  it('are each shown in only one place, however they are opened', async () => {
-    workbench = await vscode.open()
-    const page = await begin('Only')
-    await page.send('[[say It is here.]]')
-    await page.text(/^It is here/).waitFor()
-    const active = workbench.page.locator('.tab.active', { hasText: 'Only' })
-    const shown = async () => {
-      const places = workbench.page.frames().map(frame =>
-        frame
-          .locator('body[data-view="conversation"]')
-          .getByRole('heading', { name: 'Only', exact: true })
-          .count()
-          .catch(() => 0),
-      )
-      return (await Promise.all(places)).reduce((sum, count) => sum + count, 0)
-    }
-    const ways: Array<[string, () => Promise<void>]> = [
-      [
-        'a line of History',
-        async () => {
-          const history = await HistoryPage.open(workbench)
-          await history.find('Only')
-          await history.row('Only').dblclick()
-        },
-      ],
-      [
-        'Open Session',
-        async () => {
-          await workbench.runAndPick('Parley: Open Session…', 'Only')
-        },
-      ],
-      [
-        'Load Session',
-        async () => {
-          await workbench.runAndPick('Parley: Load Session…', 'Only')
-        },
-      ],
-    ]
-    const loads = () => receivedParams(vscode.server.root, 'Fixture', 'session/load').length
-    const before = loads()
-    for (const [way, go] of ways) {
-      await openFile(workbench, 'planets.js')
-      await active.waitFor({ state: 'detached' })
-      await go()
-      await active.waitFor()
-      await waitFor(`one place, by ${way}`, async () => (await shown()) === 1)
-    }
-    assert.equal(loads(), before)
   })
 })

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile } from './support/editor.ts'
+import { goTo, openFile } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -31,17 +31,8 @@ describe('a file with unsaved changes that an agent changes', () => {
     conversation = await ConversationPage.startSession(workbench, 'Liar')
     await openFile(workbench, name)
     const { page } = workbench
-    await waitFor(`the cursor in line ${line}`, async () => {
-      await editorLine(line === 1 ? 'one' : 'two').click()
-      return page
-        .locator('.part.statusbar')
-        .getByText(`Ln ${line},`)
-        .waitFor({ timeout: 2000 })
-        .then(
-          () => true,
-          () => false,
-        )
-    })
+    await editorLine(line === 1 ? 'one' : 'two').waitFor()
+    await goTo(workbench, line)
     await page.keyboard.press('End')
     await page.keyboard.type(' mine')
     await editorLine('mine').waitFor()

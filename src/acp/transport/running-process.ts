@@ -3,6 +3,7 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
 import { AGENT_EXIT_MS, KILL_AFTER_MS } from '../../common/limits.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import type { CommandHost } from '../../common/processes/run-command.ts'
 import type { SpawnRequest } from '../../common/processes/spawn-process.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import type { HostedAgentState, KeepTimes } from './host/hosted-agent-state.ts'
@@ -47,13 +48,21 @@ export interface HostedLink {
   keep(times: KeepTimes): void
   /** What the agent said up to this frame is stored, so the host may forget it. Each line of its output is a frame. */
   confirm(frame: number): void
+  /** Where the commands of a session run, so that they can outlive this window. */
+  commandsOf(sessionId: string): CommandHost
   /** Tells the next window something about a session. */
   note(sessionId: string, note: unknown): void
   /**
-   * Leaves the agent to the host and to the next window. What was written before still reaches it, and nothing after. Resolves
-   * when the host has all of that, so that another window may attach.
+   * This window is about to listen at a port where the agent expects a server. Until then, the host keeps the port from others.
+   * Resolves when the host has closed it. Doesn't reject.
    */
-  detach(): Promise<void>
+  serve(port: number): Promise<void>
+  /**
+   * Leaves the agent to the host and to the next window. What was written before still reaches it, and nothing after. Resolves
+   * when the host has all of that, so that another window may attach. Resolves to what didn't reach it, since another window had
+   * attached already: whole lines.
+   */
+  detach(): Promise<string>
   /** Another window has attached without waiting for this one. */
   readonly onDidLose: Event<void>
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
-import { visibleWords } from '../../common/visible.ts'
+import { visibleProse } from '../../common/visible.ts'
 import type { SessionUpdate, UsageLimit } from '../model.ts'
 import { given } from './content.ts'
 import { maybeNumber, maybeText } from './lenient.ts'
@@ -22,7 +22,7 @@ export function readSuggestion(meta: unknown): SessionUpdate | undefined {
     isRecord(one) && typeof one.text === 'string' ? [one.text.trim()] : [],
   )
   // the user must see all of what would be sent
-  const text = texts.find(one => one !== '' && one.length <= MAX_SUGGESTION && visibleWords(one) === one)
+  const text = texts.find(one => one !== '' && one.length <= MAX_SUGGESTION && visibleProse(one) === one)
   return { type: 'suggestion', ...given('text', text) }
 }
 

@@ -76,7 +76,7 @@ export function has(parent: unknown, key: string): boolean {
 }
 
 /**
- * Unreleased capabilities and extensions, the same in both versions. `session`, `auth`: the objects in which that version
+ * Unreleased capabilities, extensions and what is known of an agent, the same in both versions. `session`, `auth`: the objects in which that version
  * has them.
  */
 export function readUnstable(
@@ -89,6 +89,8 @@ export function readUnstable(
   if (canSteer(wire._meta)) can.steering = true
   if (has(session, 'fork')) can.fork = true
   if (can.fork && canForkAt(readInfo(wire))) can.forkAtMessage = true
+  // it hides every tool with that name, including those of MCP servers, because its own can't ask over ACP
+  if (readInfo(wire).name === 'gemini-cli') can.hiddenTools = ['ask_user']
   if (has(session, 'title')) can.setTitle = true
   if (has(session, 'archive')) can.archive = true
   if (has(session, 'status')) can.sessionStatus = true

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { forEachConcurrent } from '../../common/async.ts'
+import { forEachConcurrent, withDeadline } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
@@ -108,27 +108,30 @@ export class AgentIcons extends Owner {
   }
 
   async #fetch(address: string): Promise<string | undefined> {
-    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(REGISTRY_MS)])
     try {
-      const response = address.startsWith('data:')
-        ? await this.#options.fetch(address, { signal })
-        : await this.#fetchRemote(address, signal)
-      if (!response.ok) {
-        await response.body?.cancel()
-        throw new Error(`status ${response.status}`)
-      }
-      const pieces: Uint8Array[] = []
-      let size = 0
-      for await (const piece of response.body ?? []) {
-        size += piece.length
-        if (size > MAX_ICON) throw new Error('it is too large')
-        pieces.push(piece)
-      }
-      return Buffer.concat(pieces).toString('utf8')
+      return await withDeadline(REGISTRY_MS, this.#ended.signal, signal => this.#download(address, signal))
     } catch (error) {
       this.#options.log.debug(`The icon ${address.slice(0, 200)} can't be fetched: ${messageOf(error)}`)
       return undefined
     }
+  }
+
+  async #download(address: string, signal: AbortSignal): Promise<string> {
+    const response = address.startsWith('data:')
+      ? await this.#options.fetch(address, { signal })
+      : await this.#fetchRemote(address, signal)
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw new Error(`status ${response.status}`)
+    }
+    const pieces: Uint8Array[] = []
+    let size = 0
+    for await (const piece of response.body ?? []) {
+      size += piece.length
+      if (size > MAX_ICON) throw new Error('it is too large')
+      pieces.push(piece)
+    }
+    return Buffer.concat(pieces).toString('utf8')
   }
 
   /** Icons are fetched unasked, so none may come from this machine or its network, except that of such a registry. */

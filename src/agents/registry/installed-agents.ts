@@ -294,6 +294,8 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
  */
 export function startInstalled(start: StartAgent, installed: InstalledAgents, log: Logger): StartAgent {
   return async (launch, client, options) => {
+    // one that an earlier window started is there before the search for agents
+    await installed.ready()
     const agent = agentOf(launch, installed.agents)
     if (!agent) return start(launch, client, options)
     const release = installed.use(agent)

@@ -24,13 +24,11 @@ export interface AgentDirectoryParts {
   logFor: (agentId: string) => Logger
   /** The values the user signed in with, only for the agent's process. */
   signInEnvironment: (agentId: string) => Promise<Record<string, string>>
-  /** Receives the environment of each start, which is also used for the agents' commands. */
-  onEnvironment: (env: Record<string, string>) => void
 }
 
 /** Provides the catalog of agents to the sessions. */
 export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
-  const { catalog, mcp, rules, environment, signInEnvironment, onEnvironment } = parts
+  const { catalog, mcp, rules, signInEnvironment } = parts
   const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
     agentId: agent.id,
     name: agent.name,
@@ -60,7 +58,6 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     resolveLaunch: async agentId => {
       const launch = await launchOf(parts, agentId)
       Object.assign(launch.env, await signInEnvironment(agentId))
-      onEnvironment((await environment.get()).env)
       return launch
     },
     onDidChange: listener => {

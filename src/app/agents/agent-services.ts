@@ -13,18 +13,19 @@ import { AgentIcons } from '../../agents/registry/agent-icons.ts'
 import { InstallManager } from '../../agents/registry/install-manager.ts'
 import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
-import { launchFingerprint } from '../../agents/resolve-launch.ts'
+import { configuredLaunch, launchFingerprint } from '../../agents/resolve-launch.ts'
 import { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import type { Disposable } from '../../common/disposable.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
+import { visible } from '../../common/visible.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
-import { bridgedServer } from '../../mcp/bridge/bridged-server.ts'
+import { Bridges } from '../../mcp/bridge/bridges.ts'
 import { checkServer } from '../../mcp/check-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
 import type { ServerResolution } from '../../mcp/resolve-server.ts'
-import type { EditorToolsOptions } from '../../mcp/server/editor-tools.ts'
 import type { ServerCheck } from '../../mcp/server-check.ts'
 import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import { McpSwitches } from '../../mcp/switches.ts'
@@ -32,12 +33,13 @@ import { PermissionRules, type RuleConsent } from '../../sessions/permission-rul
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
+import { sentence } from '../cards/card-content.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { inputPrompter } from '../mcp/mcp-inputs.ts'
 import { askMcpClient, confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
-import type { Dialogs, Settings } from '../workbench.ts'
+import type { Dialogs, Settings, Workbench } from '../workbench.ts'
 import { agentDirectory } from './agent-directory.ts'
 import { installConfirmation } from './install-confirmation.ts'
 import { type LaunchConsent, launchConsent } from './launch-consent.ts'
@@ -46,6 +48,8 @@ interface AgentServicesOptions {
   platform: Platform
   /** Called when something is installed. */
   guard: () => ProcessGuard
+  /** The name that an agent had when it was used last. */
+  lastName: (agentId: string) => string | undefined
   /** Files that no permission rule lets an agent change. */
   protectedFiles: ProtectedFiles
   own: { add<T extends Disposable>(item: T): T }
@@ -58,8 +62,7 @@ export interface AgentServices {
   definitions: () => readonly CatalogAgent[]
   agents: AgentDirectory
   mcp: McpServers
-  /** A program that connects an agent without HTTP to a server. */
-  bridged: EditorToolsOptions['bridge']
+  bridges: Bridges
   mcpSignIns: McpSignIns
   mcpSwitches: McpSwitches
   /** Connects once to the MCP server with a key. */
@@ -73,12 +76,16 @@ export interface AgentServices {
   signInValues: SignInValues
   providers: ProviderConfigs
   nameOf: (agentId: string) => string
+  /** Whether the search for agents has found what the user's terminal would find. */
+  isSearchSure: () => boolean
+  /** Identifies how the agent is configured to start, which an update of it changes too. */
+  configuredStart: (agentId: string) => string | undefined
   /** The protocol version in the agent's settings, if any. */
   protocolOf: (agentId: string) => ProtocolChoice | undefined
   /** The user's additional instructions for the agent. */
   systemPromptOf: (agentId: string) => SystemPrompt | undefined
-  /** The environment of the agents' commands: that of the last start. */
-  commandEnvironment: () => Record<string, string>
+  /** The environment of the agents' commands: that of the login shell. */
+  commandEnvironment: () => Promise<Record<string, string>>
 }
 
 /** `undefined` if the user turned the registry off. */
@@ -175,7 +182,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   )
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
-  const bridge = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
+  const program = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
+  const bridges = own.add(new Bridges({ program, environment, secrets, log }))
   const mcpSignIns = own.add(
     new McpSignIns({
       ...{ secretStore, secrets, log, fetch },
@@ -187,7 +195,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   )
   const mcp = own.add(
     new McpServers({
-      ...{ settings, environment, inputs, log, bridge },
+      ...{ settings, environment, inputs, log, bridges },
       allow: launches.mcpServers,
       switches: mcpSwitches,
       signIns: mcpSignIns,
@@ -225,8 +233,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       protectedFiles,
     }),
   )
-  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? agentId
-  let commandEnvironment = environment.current().env
+  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? options.lastName(agentId) ?? agentId
   const agents = agentDirectory({
     folders: workbench.folders,
     consent: launches,
@@ -236,9 +243,6 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     environment,
     logFor: agentId => logs.logger(agentId, nameOf(agentId)),
     signInEnvironment: agentId => signInValues.environment(agentId),
-    onEnvironment: env => {
-      commandEnvironment = env
-    },
   })
   const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
   const systemPromptOf = (agentId: string) =>
@@ -254,7 +258,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     checkMcpServer: async key => checkResolved(await mcp.resolve(key)),
     checkNewMcpServer: async (name, server, signal) =>
       checkResolved(await mcp.resolveNew(name, server), signal),
-    bridged: async server => bridgedServer(server, bridge, await environment.get()),
+    bridges,
     rules,
     ruleConsent: consent,
     consent: launches,
@@ -262,9 +266,14 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     signInValues,
     providers,
     nameOf,
+    isSearchSure: () => catalog.isSearchSure,
+    configuredStart: agentId => {
+      const definition = catalog.get(agentId)
+      return definition && launchFingerprint(configuredLaunch(definition))
+    },
     protocolOf,
     systemPromptOf,
-    commandEnvironment: () => commandEnvironment,
+    commandEnvironment: async () => (await environment.get()).env,
   }
 }
 
@@ -304,6 +313,26 @@ export function agentHosts({ storage, workbench: { settings }, fileInExtension }
     guardScript: fileInExtension('dist', 'process-guard.cjs'),
     maxFrameBytes: () => settings.read('maximumFrameSize') * MiB,
   })
+}
+
+/** Says once that agents run in this window, since there is no host. */
+export function noticeWithoutHost({ dialogs, settings }: Pick<Workbench, 'dialogs' | 'settings'>) {
+  let isSaid = false
+  return async (agentName: string, reason: string) => {
+    if (isSaid) return
+    isSaid = true
+    const open = l10n.t('Open Settings')
+    const text = l10n.t(
+      "{0} stops when this window closes or reloads, because Parley can't run it in a separate process. {1}",
+      visible(agentName),
+      sentence(reason),
+    )
+    try {
+      if ((await dialogs.warn(plainMessage(text), open)) === open) await settings.open('keepAgentsRunning')
+    } catch {
+      // the user has read the warning
+    }
+  }
 }
 
 /** Asks for a variable's value with an input box, which hides secrets. */

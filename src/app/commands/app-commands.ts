@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { recordedTitle } from '../../sessions/session-title.ts'
 import type { AppServices } from '../app-services.ts'
+import { compareCommands } from '../compare/compare-commands.ts'
 import { deleteSessions } from '../history/delete-sessions.ts'
 import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
@@ -18,7 +19,7 @@ import { navigationCommands } from './navigation-commands.ts'
 import { optionCommands } from './option-commands.ts'
 import { providerCommands } from './provider-commands.ts'
 import { ruleCommands } from './rule-commands.ts'
-import { placeCommands, sessionCommands } from './session-commands.ts'
+import { sessionCommands, surfaceCommands } from './session-commands.ts'
 import { signInCommands } from './sign-in-commands.ts'
 import { usageCommand } from './usage-command.ts'
 
@@ -51,8 +52,9 @@ export function appCommands(platform: Platform, services: AppServices) {
       forgetMcpInputs: () => services.inputs.clear(),
     }),
     ...sessionCommands(all),
-    ...placeCommands(all),
+    ...surfaceCommands(all),
     ...worktreeCommands(all),
+    ...compareCommands(all),
     ...signInCommands(all),
     ...providerCommands(all),
     ...mcpSignInCommands(all),

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { isSetAside } from '../../bridge/conversation.ts'
+import { isRewound } from '../../bridge/conversation.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
 import type { Undone } from '../../changes/undo-log.ts'
 import { UnavailableError } from '../../common/errors.ts'
@@ -121,7 +121,7 @@ async function confirmRestore(
   const { open } = target
   throwWhileWorking(open)
   const { turn } = prompt
-  if (isSetAsideIn(open, turn))
+  if (isRewoundIn(open, turn))
     throw new UnavailableError(l10n.t('This prompt is already set aside. Undo the restore first.'))
   const plan = await planOf(open, turn)
   if (plan.files.length + plan.outside.length === 0) {
@@ -369,7 +369,7 @@ async function pickEdit(dialogs: Dialogs, open: OpenSession, turn: number): Prom
   // the agent accepts nothing else while it works
   if (session.phase !== 'ready' || session.state.activity !== 'idle') return here
   const { fork } = session.agent.capabilities
-  const files = isSetAsideIn(open, turn) ? [] : restorable(await planOf(open, turn))
+  const files = isRewoundIn(open, turn) ? [] : restorable(await planOf(open, turn))
   const names = named(files.map(file => plainMessage(path.basename(file.path)))).join(', ')
   const anew = fork ? l10n.t('Edit in a Fork') : l10n.t('Edit in a New Session')
   const withFiles =
@@ -418,7 +418,7 @@ async function forkBefore(
   }
   if (undone && point) noteRestored(begun, turn, undone, services)
   const to = open.session.state.turn
-  if (turn > to || isSetAsideIn(begun, turn)) return true
+  if (turn > to || isRewoundIn(begun, turn)) return true
   const prompt = promptOfTurn(session.state, turn)
   session.notify({
     severity: 'info',
@@ -556,7 +556,7 @@ async function pickPrompt(
   { workbench: { dialogs }, branches }: BranchServices,
 ): Promise<{ prompt?: MessageEntry } | undefined> {
   const { state } = open.session
-  const prompts = state.entries.filter(startsTurn).filter(({ turn }) => !isSetAsideIn(open, turn))
+  const prompts = state.entries.filter(startsTurn).filter(({ turn }) => !isRewoundIn(open, turn))
   if (prompts.length === 0) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
   const items = prompts.reverse().map(prompt => {
     const count = open.changes.checkpoint(prompt.turn).length
@@ -579,8 +579,8 @@ function throwWhileWorking({ session }: OpenSession): void {
     throw new UnavailableError(l10n.t('Stop the turn before restoring files.'))
 }
 
-function isSetAsideIn({ session }: OpenSession, turn: number): boolean {
-  return isSetAside(
+function isRewoundIn({ session }: OpenSession, turn: number): boolean {
+  return isRewound(
     rewindsOf(session.state).map(({ rewind }) => rewind),
     turn,
   )

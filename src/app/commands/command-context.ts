@@ -13,6 +13,7 @@ export class CommandContext extends Owner {
   readonly #values = new Map<string, boolean>()
   #followed: OpenSession | undefined
   #following: Disposable | undefined
+  #isTelling = false
 
   constructor(surfaces: ConversationSurfaces, { setContext }: Pick<Workbench, 'setContext'>) {
     super()
@@ -33,12 +34,22 @@ export class CommandContext extends Owner {
     if (current !== this.#followed) {
       this.#following?.dispose()
       this.#followed = current
-      this.#following = current?.session.onDidChange(() => this.#tell(current))
+      this.#following = current?.session.onDidChange(() => this.#tellSoon())
     }
     this.#tell(current)
   }
 
-  /** Called with every change of the conversation; sends VS Code only the differences. */
+  /** Called for each chunk of a stream: once for those that arrive together. */
+  #tellSoon(): void {
+    if (this.#isTelling) return
+    this.#isTelling = true
+    queueMicrotask(() => {
+      this.#isTelling = false
+      this.#tell(this.#followed)
+    })
+  }
+
+  /** Sends VS Code only the differences. */
   #tell(open: OpenSession | undefined): void {
     const agent = open?.session.agent
     const can = agent?.capabilities

@@ -9,7 +9,8 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import { visible } from '../../common/visible.ts'
 import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
-import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+import type { HistoryItem } from '../../sessions/listing/history-item.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import {
   INDICATOR_ORDER,
@@ -125,7 +126,7 @@ interface OpenSessionSources {
   /** The agents that run outside of windows. */
   hosts: { list(): Promise<HostedAgentInfo[]> }
   /** Where a session is shown, if anywhere. */
-  placeOf: (open: OpenSession) => 'side-bar' | 'tab' | undefined
+  surfaceOf: (open: OpenSession) => 'side-bar' | 'tab' | undefined
 }
 
 type SessionItem = PickItem & { session?: PickedSession }
@@ -191,11 +192,11 @@ function keyOf(session: PickedSession): string {
 }
 
 async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]> {
-  const { manager, indicators, history, placeOf, windows, hosts } = sources
+  const { manager, indicators, history, surfaceOf, windows, hosts } = sources
   const { language } = sources.workbench
   const [own, agents] = await Promise.all([windows.own(), hosts.list().catch(() => [])])
   const working = [
-    ...own.map(({ open, summary }) => ({ summary, session: { open }, where: placeName(placeOf(open)) })),
+    ...own.map(({ open, summary }) => ({ summary, session: { open }, where: surfaceName(surfaceOf(open)) })),
     ...windows
       .others()
       .map(other => ({ summary: other, session: { other }, where: l10n.t('in another window') })),
@@ -219,17 +220,19 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
     }))
   const open = manager
     .list()
-    .map(one => ({ open: one, title: titleOf(one.session), place: placeOf(one) }))
+    .map(one => ({ open: one, title: titleOf(one.session), surface: surfaceOf(one) }))
     // one that was never used and isn't shown is the same as a new one
     .filter(
-      ({ open, title, place }) =>
+      ({ open, title, surface }) =>
         !shown.has(open.key) &&
-        (title || place || open.session.state.entries.some(({ kind }) => kind === 'message')),
+        (title || surface || open.session.state.entries.some(({ kind }) => kind === 'message')),
     )
     .sort((a, b) => (b.open.session.state.updatedAt ?? 0) - (a.open.session.state.updatedAt ?? 0))
-    .map(({ open, title, place }) => ({
+    .map(({ open, title, surface }) => ({
       label: `$(${ICONS[indicators.of(open)]}) ${plain(title ?? '') || l10n.t('Untitled session')}`,
-      description: [open.agentName, title || !place ? '' : placeName(place)].filter(Boolean).join(' · '),
+      description: [open.agentName, title || !surface ? '' : surfaceName(surface)]
+        .filter(Boolean)
+        .join(' · '),
       session: { open },
     }))
   const recent = history
@@ -277,9 +280,9 @@ function timeOf({ updatedAt }: HistoryItem, language: string): string {
   return updatedAt === undefined ? '' : new Date(updatedAt).toLocaleString(language)
 }
 
-function placeName(place: 'side-bar' | 'tab' | undefined): string {
-  if (place === undefined) return ''
-  return place === 'tab' ? l10n.t('in an editor tab') : l10n.t('in the side bar')
+function surfaceName(surface: 'side-bar' | 'tab' | undefined): string {
+  if (surface === undefined) return ''
+  return surface === 'tab' ? l10n.t('in an editor tab') : l10n.t('in the side bar')
 }
 
 function wordOf(indicator: SessionIndicator): string {

@@ -58,7 +58,7 @@ export function sessionCommands({ surfaces, organizer, workbench: { dialogs } }:
   } satisfies Partial<CommandHandlers>
 }
 
-interface PlaceCommandOptions {
+interface SurfaceCommandOptions {
   surfaces: ConversationSurfaces
   sideBar: ConversationSurface
   tabs: ConversationTabs
@@ -72,7 +72,7 @@ interface PlaceCommandOptions {
 }
 
 /** Opens conversations, and moves them between the side bar and editor tabs. */
-export function placeCommands(options: PlaceCommandOptions) {
+export function surfaceCommands(options: SurfaceCommandOptions) {
   const { surfaces, sideBar, tabs, manager, indicators, history, actions, windows, hosts, workbench } =
     options
 
@@ -85,11 +85,11 @@ export function placeCommands(options: PlaceCommandOptions) {
 
   return {
     [CommandId.openSession]: async () => {
-      const placeOf = (open: OpenSession) => {
+      const surfaceOf = (open: OpenSession) => {
         const shown = surfaces.showing(open)
         return shown && (shown === sideBar ? 'side-bar' : 'tab')
       }
-      const sources = { workbench, manager, indicators, history, windows, hosts, placeOf }
+      const sources = { workbench, manager, indicators, history, windows, hosts, surfaceOf }
       const picked = await pickOpenSession(sources)
       if (!picked) return
       if ('open' in picked) await surfaces.reveal(picked.open)

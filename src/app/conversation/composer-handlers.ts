@@ -5,6 +5,7 @@ import { promptOf } from '../../conversation/attachment.ts'
 import { makePrompt } from '../../editor/mentions/make-prompt.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
+import { CommandId } from '../ids.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import type { Workbench } from '../workbench.ts'
@@ -15,7 +16,7 @@ interface ComposerOptions {
   drafts: DraftStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
-  workbench: Pick<Workbench, 'context'>
+  workbench: Pick<Workbench, 'context' | 'execute'>
 }
 
 /**
@@ -23,7 +24,7 @@ interface ComposerOptions {
  * sends the page the latest changes, before the confirmation that its prompt is stored.
  */
 export function composerHandlers(
-  { controller, drafts, comments, optionMemory, workbench: { context } }: ComposerOptions,
+  { controller, drafts, comments, optionMemory, workbench: { context, execute } }: ComposerOptions,
   show: () => void,
 ) {
   const mine = (key: string) => key === controller.key
@@ -46,8 +47,10 @@ export function composerHandlers(
     'composer/capture': ({ kind }) => context.capture(kind),
     'composer/dropped': ({ uris }) => context.takeDropped(uris),
     'composer/openComment': ({ id }) => comments.reveal(id),
-    'composer/prompts': ({ key, before }) =>
-      promptsBefore((mine(key) && controller.current?.session.state.entries) || [], before),
+    'composer/prompts': async ({ key, before }) => {
+      await controller.opener.whole
+      return promptsBefore((mine(key) && controller.current?.session.state.entries) || [], before)
+    },
     'composer/moveQueued': ({ key, id, to }) => queue(key)?.move(id, to),
     'composer/editQueued': ({ key, id }) => void queue(key)?.edit(id),
     'composer/removeQueued': ({ key, id }) => {
@@ -59,6 +62,7 @@ export function composerHandlers(
     'composer/sendNow': ({ key, id }) => {
       if (mine(key)) controller.current?.sendNow(id)
     },
+    'composer/sendTo': async ({ key }) => void (await execute(CommandId.sendTo, { conversation: key })),
     'composer/resumeQueue': ({ key }) => queue(key)?.resume(),
     'composer/height': ({ height }) => {
       drafts.height = height

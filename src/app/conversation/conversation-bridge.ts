@@ -20,7 +20,7 @@ import type { OptionMemory } from '../storage/option-memory.ts'
 import { type PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
 import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
-import type { FocusReport } from './active-place.ts'
+import type { FocusReport } from './active-surface.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
 import type { ConversationMatch, TellPage } from './conversation-surface.ts'
@@ -48,7 +48,7 @@ export interface ConversationBridgeOptions {
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
   previews: PreviewStore
-  worktrees: Pick<WindowWorktrees, 'of' | 'onDidChange'>
+  worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository' | 'onDidChange'>
   /** For the start page and the session switcher. */
   sessions: SessionsToOpen
   log: Logger
@@ -67,6 +67,7 @@ export class ConversationBridge extends Owner {
   #requestWanted: string | undefined
   #matchWanted: ConversationMatch | undefined
   #ready = false
+  readonly #hasHistory: boolean
   /** The page shows the session switcher. */
   #isSwitching = false
   readonly #focus = this.register(new Emitter<FocusReport>())
@@ -86,6 +87,7 @@ export class ConversationBridge extends Owner {
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
+        end: () => controller.opener.end,
         head: () => buildHead({ ...options, isSwitching: this.#isSwitching }),
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
@@ -150,6 +152,7 @@ export class ConversationBridge extends Owner {
     }
     follow()
     this.register(controller.onDidSwitch(follow))
+    this.#hasHistory = listen !== undefined
     if (listen) this.register(listen(this.#connection))
     this.#listen()
   }
@@ -169,12 +172,17 @@ export class ConversationBridge extends Owner {
     this.#whenReady(() => this.#sendForShown('conversation/attach', attachment))
   }
 
-  commentChanged(key: string, id: string, item?: bridge.Attachment): void {
-    this.#whenReady(() => this.#sendForShown('composer/comment', { key, id, ...(item && { item }) }))
+  commentChanged(key: string, id: string, item?: bridge.Attachment): boolean {
+    if (this.#ready) this.#sendForShown('composer/comment', { key, id, ...(item && { item }) })
+    return this.#ready
   }
 
   write(text: string): void {
     this.#whenReady(() => this.#sendForShown('actions/fill', { blocks: [{ type: 'text', text }] }))
+  }
+
+  sendTo(): void {
+    this.#whenReady(() => this.#sendForShown('composer/sendTo'))
   }
 
   #whenReady(send: () => void): void {
@@ -250,11 +258,18 @@ export class ConversationBridge extends Owner {
         for (const send of this.#pending.splice(0)) send()
         if (this.#page === 'history')
           connection.send('view/page', { page: this.#page, focus: this.#focusWanted })
-        else if (this.#focusWanted) connection.send('conversation/focus')
+        else {
+          // it loads History while it's idle, so that it opens at once
+          if (this.#hasHistory) connection.send('view/page', { page: this.#page, focus: false })
+          if (this.#focusWanted) connection.send('conversation/focus')
+        }
         this.#focusWanted = false
         if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
         this.#requestWanted = undefined
         this.#revealMatch()
+      },
+      'conversation/drawn': ({ key }) => {
+        if (mine(key)) controller.opener.endDrawn()
       },
       'conversation/switcher': ({ isOpen }) => {
         this.#isSwitching = isOpen
@@ -271,12 +286,19 @@ export class ConversationBridge extends Owner {
       'conversation/toolCalls': ({ key, ids }) => {
         if (mine(key)) this.#pump.showToolCalls(ids)
       },
-      'conversation/findPrompt': ({ key, from, direction }) =>
-        nearestPrompt(entries(key), from, direction) ?? null,
-      'find/start': ({ key, id, query }) => {
-        if (mine(key)) return this.#find.start(id, query)
+      'conversation/findPrompt': async ({ key, from, direction }) => {
+        await controller.opener.whole
+        return nearestPrompt(entries(key), from, direction) ?? null
       },
-      'find/stop': () => this.#find.stop(),
+      'find/start': async ({ key, id, query }) => {
+        await controller.opener.whole
+        if (mine(key)) await this.#find.start(id, query)
+      },
+      'find/stop': async () => {
+        // not before a start that waits
+        await controller.opener.whole
+        this.#find.stop()
+      },
     })
     connection.listen()
     // the first snapshot is available when the page has loaded, without a round trip

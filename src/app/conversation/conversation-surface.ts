@@ -7,7 +7,7 @@ import type { FindQuery } from '../../common/find-pattern.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
-import { ActivePlace, type FocusReport } from './active-place.ts'
+import { ActiveSurface, type FocusReport } from './active-surface.ts'
 
 /** Sends a conversation's page a message. */
 export type TellPage = <N extends keyof ConversationHostMessages>(
@@ -24,7 +24,7 @@ export interface ConversationMatch {
   entry: string
 }
 
-/** A place that shows a conversation: the view in the side bar, or an editor tab. */
+/** A surface that shows a conversation: the view in the side bar, or an editor tab. */
 export interface ConversationSurface {
   readonly controller: ConversationController
   readonly isVisible: boolean
@@ -32,10 +32,15 @@ export interface ConversationSurface {
   reveal(): Promise<void>
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
-  /** A comment in its draft was added, changed or, without `item`, deleted outside of its page. */
-  commentChanged(key: string, id: string, item?: Attachment): void
+  /**
+   * A comment in its draft was added, changed or, without `item`, deleted outside of its page. Returns whether its page
+   * is told, which then stores the draft with the comment. A page that doesn't exist yet begins with the stored draft.
+   */
+  commentChanged(key: string, id: string, item?: Attachment): boolean
   /** Adds text to its composer, after the draft. */
   write(text: string): void
+  /** Its page completes and stores the draft, and asks for the agents to send it to. Returns false if there's no page. */
+  sendTo(): boolean
   /** Reveals and focuses a pending request. */
   showRequest(requestId: string): void
   /** Reveals a match in the conversation with this key as soon as it's displayed, and searches for it. */
@@ -44,15 +49,15 @@ export interface ConversationSurface {
   tell: TellPage
 }
 
-/** The places that show conversations, and the active one, to which commands apply. */
+/** The surfaces that show conversations, and the active one, to which commands apply. */
 export class ConversationSurfaces extends Owner {
   readonly #sideBar: ConversationSurface
   readonly #tabs = new Map<ConversationSurface, Disposable>()
   readonly #change = this.register(new Emitter<void>())
   readonly #visibility = this.register(new Emitter<void>())
-  readonly #active: ActivePlace<ConversationSurface>
+  readonly #active: ActiveSurface<ConversationSurface>
 
-  /** A place was shown or hidden, or shows another conversation: see `isVisible`. */
+  /** A surface was shown or hidden, or shows another conversation: see `isVisible`. */
   readonly onDidChangeVisibility = this.#visibility.event
   /** Another one became active, or the active one shows something else. */
   readonly onDidChange = this.#change.event
@@ -60,7 +65,7 @@ export class ConversationSurfaces extends Owner {
   constructor(sideBar: ConversationSurface) {
     super()
     this.#sideBar = sideBar
-    this.#active = this.register(new ActivePlace(sideBar))
+    this.#active = this.register(new ActiveSurface(sideBar))
     this.register(this.#active.onDidChange(() => this.#change.fire()))
     this.register(sideBar.controller.onDidChange(() => this.#change.fire()))
     this.register(sideBar.controller.onDidSwitch(() => this.#visibility.fire()))
@@ -70,22 +75,22 @@ export class ConversationSurfaces extends Owner {
     return this.#active.current
   }
 
-  /** Called by a place that was shown or hidden. */
+  /** Called by a surface that was shown or hidden. */
   visibilityChanged(): void {
     this.#visibility.fire()
   }
 
-  /** A command, or VS Code itself, revealed the place. */
+  /** A command, or VS Code itself, revealed the surface. */
   activate(surface: ConversationSurface): void {
     this.#active.set(surface)
   }
 
-  /** Called by a place when its page reports the focus. */
+  /** Called by a surface when its page reports the focus. */
   focused(surface: ConversationSurface, focus: FocusReport): void {
     this.#active.report(surface, focus)
   }
 
-  /** Runs a command: see `ActivePlace`. */
+  /** Runs a command: see `ActiveSurface`. */
   run<T>(command: () => T): Promise<Awaited<T>> {
     return this.#active.run(command)
   }
@@ -105,31 +110,31 @@ export class ConversationSurfaces extends Owner {
     this.#active.remove(tab, this.#sideBar)
   }
 
-  /** Whether the place still exists. */
+  /** Whether the surface still exists. */
   has(surface: ConversationSurface): boolean {
-    return this.#all().includes(surface)
+    return this.list().includes(surface)
   }
 
-  /** The place that shows the session, if any. */
+  /** The surface that shows the session, if any. */
   showing(open: OpenSession): ConversationSurface | undefined {
-    return this.#all().find(surface => surface.controller.current === open)
+    return this.list().find(surface => surface.controller.current === open)
   }
 
-  /** The place that shows the conversation with this key. */
+  /** The surface that shows the conversation with this key. */
   withKey(key: string): ConversationSurface | undefined {
-    return this.#all().find(surface => surface.controller.key === key)
+    return this.list().find(surface => surface.controller.key === key)
   }
 
   /**
-   * Returns a function that reveals the place that shows the session, other than that of `controller`; `undefined` if
-   * none does. A session is never in two places.
+   * Returns a function that reveals the surface that shows the session, other than that of `controller`; `undefined` if
+   * none does. A session is never in two surfaces.
    */
   elsewhere(
     reference: SessionReference,
     controller: ConversationController,
   ): (() => Promise<void>) | undefined {
     const key = sessionKey(reference.agentId, reference.sessionId)
-    const surface = this.#all().find(one => one.controller !== controller && one.controller.key === key)
+    const surface = this.list().find(one => one.controller !== controller && one.controller.key === key)
     return surface && (() => surface.reveal())
   }
 
@@ -147,7 +152,8 @@ export class ConversationSurfaces extends Owner {
     super.dispose()
   }
 
-  #all(): ConversationSurface[] {
+  /** All surfaces. */
+  list(): ConversationSurface[] {
     return [this.#sideBar, ...this.#tabs.keys()]
   }
 }

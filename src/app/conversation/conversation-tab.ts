@@ -7,7 +7,7 @@ import {
 } from '../../sessions/session-indicators.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { ShownTab, TabPanel } from '../webviews.ts'
-import type { FocusReport } from './active-place.ts'
+import type { FocusReport } from './active-surface.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
 
@@ -88,12 +88,17 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.attach(attachment)
   }
 
-  commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): void {
-    this.#bridge.commentChanged(...change)
+  commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): boolean {
+    return this.#bridge.commentChanged(...change)
   }
 
   write(text: string): void {
     this.#bridge.write(text)
+  }
+
+  sendTo(): boolean {
+    this.#bridge.sendTo()
+    return true
   }
 
   showRequest(requestId: string): void {

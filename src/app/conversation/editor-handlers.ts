@@ -22,24 +22,24 @@ export function editorHandlers(controller: ConversationController, workbench: Wo
   const { editors } = workbench
   const show = (done: Promise<void>) => showFailure(workbench.dialogs, done)
   const roots = () => controller.current?.plan.setup
-  const changeOf = (place: { key: string; entryId: string; content: number; change: number }) => {
-    const open = place.key === controller.key ? controller.current : undefined
+  const changeOf = (target: { key: string; entryId: string; content: number; change: number }) => {
+    const open = target.key === controller.key ? controller.current : undefined
     const state = open?.session.state
-    const entry = state?.entries[state.index.get(place.entryId) ?? -1]
+    const entry = state?.entries[state.index.get(target.entryId) ?? -1]
     if (!open || entry?.kind !== 'tool_call') return undefined
-    const part = entry.content[place.content]
-    const change = part?.type === 'diff' ? part.changes[place.change] : undefined
+    const part = entry.content[target.content]
+    const change = part?.type === 'diff' ? part.changes[target.change] : undefined
     return change && part?.type === 'diff' ? { change, patch: part.patch, roots: open.plan.setup } : undefined
   }
   return {
     'conversation/link': ({ href }) => show(editors.openLink(href, roots())),
-    'conversation/file': place => show(editors.openFile(place, roots())),
-    'conversation/diff': place => {
-      const found = changeOf(place)
+    'conversation/file': target => show(editors.openFile(target, roots())),
+    'conversation/diff': target => {
+      const found = changeOf(target)
       if (found) return show(openDiff(found, editors))
     },
-    'conversation/findFragment': async place => {
-      const found = changeOf(place)
+    'conversation/findFragment': async target => {
+      const found = changeOf(target)
       return (found && (await findFragment(found.change, found.roots))) ?? null
     },
     'conversation/copy': ({ text }) => workbench.copy(text),

@@ -33,7 +33,7 @@ export interface HeadSources {
   accounts: Accounts
   installs: InstallManager
   sessions: Pick<RecentSessions, 'list'>
-  worktrees: Pick<WindowWorktrees, 'of'>
+  worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository'>
   /** The page shows the session switcher. */
   isSwitching?: boolean
 }
@@ -45,6 +45,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const agent = agentId === undefined ? undefined : agents.get(agentId)
   const session = current?.session
   const state = session?.state
+  const shown = state ?? controller.opener.end
   const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
   return {
     phase,
@@ -69,22 +70,25 @@ export function buildHead(sources: HeadSources): ConversationHead {
     unconfirmed: state?.unconfirmed,
     background: state?.background,
     turnStartedAt: state?.turnStartedAt,
-    rewinds: state ? rewindsOf(state).map(({ rewind }) => rewind) : NONE,
+    rewinds: shown ? rewindsOf(shown).map(({ rewind }) => rewind) : NONE,
     queue: controller.prompts.queue.prompts.flatMap(noteOf),
     queuePaused: controller.prompts.queue.isPaused,
     ...(session?.canSteer && { canSteer: true }),
+    ...(sources.worktrees.hasRepository &&
+      controller.trusted &&
+      agents.list().length > 1 && { canSendTo: true }),
     ...(session && session.cancelState !== 'none' && { stopping: true }),
     roots: current?.plan.roots,
     ...(worktree && { worktree }),
     systemPrompt: current?.plan.systemPrompt,
     mcpServers: current?.plan.mcpServers ?? NONE,
     ...(current?.plan.editorTools && { editorTools: { isOn: current.plan.editorTools.isOn } }),
-    plans: state ? [...state.plans] : NONE,
+    plans: shown ? [...shown.plans] : NONE,
     configOptions: state ? [...state.configOptions] : NONE,
     pendingOptions: session ? session.pendingOptions : NONE,
     rememberedOptions: agentId === undefined ? {} : optionMemory.of(agentId),
     commands: state?.commands ?? NONE,
-    usage: state?.usage,
+    usage: shown?.usage,
     ...(state?.suggestion !== undefined && { suggestion: state.suggestion }),
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
     cards: cardsOf(sources),

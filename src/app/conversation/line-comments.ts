@@ -7,7 +7,7 @@ import type { Draft } from '../../common/draft.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { type Attachment, type LineCommentRef, MAX_COMMENT_LENGTH } from '../../conversation/attachment.ts'
 import { findLines } from '../../editor/comment-lines.ts'
-import { placeOf } from '../../editor/mentions/make-prompt.ts'
+import { pathOfUri } from '../../editor/mentions/make-prompt.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import { HAS_COMMENTS } from '../storage/stores.ts'
@@ -18,8 +18,8 @@ import type { ConversationSurfaces } from './conversation-surface.ts'
 const STORED = 'parley.lineComments'
 /** Maximum number of sent comments; the oldest are removed first. */
 const MAX_SENT = 200
-/** A draft that moves to the session that was started for it is empty for a moment. Milliseconds. */
-const SETTLE_MS = 100
+/** A comment that leaves a draft may appear in a queue or another draft within this time. Milliseconds. */
+const MOVE_MS = 100
 
 const stored = z.object({
   id: z.string().min(1).max(128),
@@ -61,6 +61,8 @@ export class LineComments extends Owner {
   readonly #comments = new Map<string, Comment>()
   /** By conversation: the comments in its draft, and those in its queued prompts. */
   readonly #unsent = new Map<string, { draft: Set<string>; queued: Set<string> }>()
+  /** ids of comments that their page may not have received yet; until it has, a draft that it stores may lack them */
+  readonly #unconfirmed = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: LineCommentsOptions) {
@@ -73,7 +75,7 @@ export class LineComments extends Owner {
     }
     for (const comment of this.#comments.values()) threads.show(comment)
     for (const key of drafts.keys()) this.#follow(key)
-    this.#settle()
+    this.#removeOrSend()
     this.register(drafts.onDidChangeItems(key => this.#follow(key)))
     this.register(threads.onDidAct(action => this.#act(action)))
     this.register(tracker.files.onDidChange(paths => this.#changed(paths)))
@@ -100,10 +102,14 @@ export class LineComments extends Owner {
       for (const { id, content } of items) {
         if (content.type !== 'comment') continue
         ids.add(id)
+        this.#unconfirmed.delete(id)
         const known = this.#comments.get(id)
         // a queued prompt has the lines of the moment when it was written
         if (known?.state === 'queued' && state === 'queued' && known.key === key) continue
-        this.#show({ ...content, id, key, state, ...this.#agentOf(key) })
+        // a page may store what it has before it learns that the lines moved
+        const newest = known?.state === 'draft' ? known : content
+        const { uri, startLine, endLine, quote, text } = newest
+        this.#show({ uri, startLine, endLine, quote, text, id, key, state, ...this.#agentOf(key) })
       }
       return ids
     }
@@ -111,17 +117,17 @@ export class LineComments extends Owner {
     const draft = take(drafts.get(key).items, 'draft')
     if (queued.size + draft.size > 0 || this.#unsent.has(key)) this.#unsent.set(key, { draft, queued })
     else return
-    this.#timer ??= setTimeout(() => this.#settle(), SETTLE_MS)
+    this.#timer ??= setTimeout(() => this.#removeOrSend(), MOVE_MS)
   }
 
   /** What left the drafts was deleted, and what left the queues was sent. */
-  #settle(): void {
+  #removeOrSend(): void {
     this.#timer = undefined
-    const places = [...this.#unsent.values()]
+    const unsent = [...this.#unsent.values()]
     for (const comment of [...this.#comments.values()]) {
       const { id, state } = comment
-      const isIn = (place: 'draft' | 'queued') => places.some(one => one[place].has(id))
-      if (state === 'draft' && !isIn('draft')) this.#remove(id)
+      const isIn = (where: 'draft' | 'queued') => unsent.some(one => one[where].has(id))
+      if (state === 'draft' && !isIn('draft') && !this.#unconfirmed.has(id)) this.#remove(id)
       if (state === 'queued' && !isIn('queued') && !isIn('draft')) this.#sent(comment)
     }
     this.#store()
@@ -132,7 +138,7 @@ export class LineComments extends Owner {
     const sent: Comment = { ...comment, state: 'sent', ...this.#agentOf(comment.key) }
     if (since !== undefined) sent.since = since
     this.#show(sent)
-    const path = placeOf(comment.uri)
+    const path = pathOfUri(comment.uri)
     if (path !== undefined) this.#changed(new Set([path]))
   }
 
@@ -148,7 +154,8 @@ export class LineComments extends Owner {
         : [...items, item]
       : items.filter(one => one.id !== id)
     drafts.setItems(key, changed)
-    surfaces.withKey(key)?.commentChanged(key, id, item)
+    const isTold = surfaces.withKey(key)?.commentChanged(key, id, item)
+    if (isTold && item) this.#unconfirmed.add(id)
   }
 
   // ---- what the user does at the lines -----------------------------------------------------------------------------
@@ -211,7 +218,7 @@ export class LineComments extends Owner {
     const keys = new Set([...paths].map(path => rules.key(path)))
     for (const comment of [...this.#comments.values()]) {
       if (comment.state !== 'sent') continue
-      const path = placeOf(comment.uri)
+      const path = pathOfUri(comment.uri)
       if (path === undefined || !keys.has(rules.key(path))) continue
       const open = this.#open(comment.key)
       if (!open) continue
@@ -240,6 +247,7 @@ export class LineComments extends Owner {
   }
 
   #remove(id: string): void {
+    this.#unconfirmed.delete(id)
     if (this.#comments.delete(id)) this.#options.threads.hide(id)
   }
 

@@ -8,7 +8,12 @@ import type {
 } from '../../bridge/conversation.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { ChangeSet, type TakenChanges } from '../../conversation/change-set.ts'
-import { serializable, serializableEntry } from '../../conversation/replay/restore-state.ts'
+import { terminalsIn } from '../../conversation/entries/tool-call.ts'
+import {
+  type ConversationEnd,
+  serializable,
+  serializableEntry,
+} from '../../conversation/replay/restore-state.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { Change, Entry, SessionState, TerminalState, ToolCallEntry } from '../../conversation/state.ts'
 import { cutToolCall, sentToolCall, toolCallDelta } from './tool-call-delta.ts'
@@ -18,12 +23,17 @@ const SNAPSHOT_ENTRIES = 100
 /** Minimum time between two patches: one frame of a 60 Hz screen, in milliseconds. */
 const FRAME_MS = 16
 /** Interval of patches while a conversation is being loaded, in milliseconds, since users read it only afterward. */
-const LOADING_MS = 100
+const LOADING_MS = 200
+/** After a patch with more text than anyone reads in a frame, the next ones come less often. */
+const MAX_READ_IN_FRAME = 4000
+const FAST_MS = 48
 /** Redrawing is slower in a long conversation: for each of this many entries, the interval is a millisecond longer. */
 const ENTRIES_PER_MS = 50
 
 interface PatchPumpOptions {
   session: () => Session | undefined
+  /** the end of a conversation whose session isn't displayed yet */
+  end: () => ConversationEnd | undefined
   head: () => ConversationHead
   draft: () => ConversationSnapshot['draft']
   composerHeight: () => number | undefined
@@ -49,8 +59,10 @@ export class PatchPump extends Owner {
   #inView = true
   #revision = 0
   #lastSent = 0
+  #isFast = false
   #timer: NodeJS.Timeout | undefined
   #sentHead: ConversationHead | undefined
+  #sentEnd: ConversationEnd | undefined
   /** tool calls as sent since the last snapshot */
   readonly #sentTools = new Map<string, ToolCallEntry>()
   /** terminals whose output the view shows */
@@ -139,7 +151,7 @@ export class PatchPump extends Owner {
 
   #interval(): number {
     const session = this.#options.session()
-    if (session?.phase !== 'loading') return FRAME_MS
+    if (session?.phase !== 'loading') return this.#isFast ? FAST_MS : FRAME_MS
     return Math.max(LOADING_MS, session.state.entries.length / ENTRIES_PER_MS)
   }
 
@@ -147,9 +159,11 @@ export class PatchPump extends Owner {
     this.#timer = undefined
     this.#lastSent = performance.now()
     const changes = this.#changes.take()
+    this.#isFast = changes.texts.reduce((sum, { text }) => sum + text.length, 0) > MAX_READ_IN_FRAME
     const session = this.#options.session()
     const fresh = (session?.state.entries.length ?? 0) - this.#sentTotal
-    if (this.#snapshotDue || changes.reset) this.#sendSnapshot(session)
+    const isOther = !session && this.#options.end() !== this.#sentEnd
+    if (this.#snapshotDue || changes.reset || isOther) this.#sendSnapshot(session)
     else if (session && fresh > SNAPSHOT_ENTRIES) this.#sendLast(session, changes)
     else {
       this.#sendPatch(session, changes)
@@ -175,9 +189,13 @@ export class PatchPump extends Owner {
     this.#snapshotDue = false
     this.#sentTools.clear()
     this.#sentHead = this.#options.head()
-    const entries = session?.state.entries ?? []
-    const first = Math.max(0, entries.length - SNAPSHOT_ENTRIES)
-    this.#sentTotal = entries.length
+    const end = session ? undefined : this.#options.end()
+    this.#sentEnd = end
+    const entries = session?.state.entries ?? end?.entries ?? []
+    const skipped = end ? 0 : Math.max(0, entries.length - SNAPSHOT_ENTRIES)
+    const first = end?.first ?? skipped
+    const total = first - skipped + entries.length
+    this.#sentTotal = total
     this.#sentPending = pendingIds(session)
     const pendingEntries = placed(session, session?.pendingEntries ?? []).filter(({ index }) => index < first)
     const returned = this.#options.returned()
@@ -192,13 +210,14 @@ export class PatchPump extends Owner {
     const snapshot: ConversationSnapshot = {
       revision: ++this.#revision,
       head: this.#sentHead,
-      entries: entries.slice(first).map(sent),
+      entries: entries.slice(skipped).map(sent),
       first,
-      total: entries.length,
+      total,
+      ...(end && { more: true as const }),
       ...(pendingEntries.length > 0 && {
         pendingEntries: pendingEntries.map(({ index, entry }) => ({ index, entry: sent(entry) })),
       }),
-      terminals: session ? this.#terminalsOf(session.state, entries.slice(first)) : [],
+      terminals: this.#terminalsOf(session?.state ?? end, entries.slice(skipped)),
       draft: this.#options.draft(),
       ...(composerHeight !== undefined && { composerHeight }),
       ...(returned.length > 0 && { returned }),
@@ -262,7 +281,7 @@ export class PatchPump extends Owner {
 
   /** Entries were fetched: returns them as the page shows them, and sends their terminals. */
   entriesFetched(entries: readonly Entry[]): Entry[] {
-    this.#tellTerminals(terminalsIn(entries))
+    this.#tellTerminals(entries.flatMap(terminalsIn))
     return entries.map(entry => this.#wanted(entry))
   }
 
@@ -312,9 +331,12 @@ export class PatchPump extends Owner {
     return note
   }
 
-  #terminalsOf({ terminals }: SessionState, entries: readonly Entry[]): TerminalNote[] {
-    return [...new Set([...this.#watched, ...terminalsIn(entries)])].flatMap(id => {
-      const terminal = terminals.get(id)
+  #terminalsOf(
+    state: Pick<SessionState, 'terminals'> | undefined,
+    entries: readonly Entry[],
+  ): TerminalNote[] {
+    return [...new Set([...this.#watched, ...entries.flatMap(terminalsIn)])].flatMap(id => {
+      const terminal = state?.terminals.get(id)
       return terminal ? [this.#noteOf(terminal)] : []
     })
   }
@@ -328,15 +350,6 @@ function placed(session: Session | undefined, entries: readonly Entry[]) {
   return entries
     .map(entry => ({ index: session?.state.index.get(entry.id) ?? -1, entry }))
     .sort((a, b) => a.index - b.index)
-}
-
-/** The terminals in these entries. */
-function terminalsIn(entries: readonly Entry[]): string[] {
-  return entries.flatMap(entry =>
-    entry.kind === 'tool_call'
-      ? entry.content.flatMap(content => (content.type === 'terminal' ? [content.terminalId] : []))
-      : [],
-  )
 }
 
 /**

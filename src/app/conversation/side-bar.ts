@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { Attachment } from '../../bridge/conversation.ts'
-import type { HistoryPlace, ViewPage } from '../../bridge/history.ts'
+import type { HistorySurface, ViewPage } from '../../bridge/history.ts'
 import type { HistoryHostMessages } from '../../bridge/history-messages.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
@@ -8,7 +8,7 @@ import { ContextKey, ViewId } from '../ids.ts'
 import { SHOWN_PAGE } from '../storage/stores.ts'
 import type { PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { SideBarView } from '../webviews.ts'
-import type { FocusReport } from './active-place.ts'
+import type { FocusReport } from './active-surface.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
 
@@ -26,7 +26,7 @@ export interface SideBarEvents {
 /** History, which the view can show instead of the conversation. */
 export interface SecondPage {
   listen(
-    where: HistoryPlace,
+    where: HistorySurface,
     connection: WebviewConnection<HistoryHostMessages>,
     isShown: () => boolean,
   ): Disposable
@@ -146,13 +146,17 @@ export class SideBar implements ConversationSurface {
     this.#withBridge(bridge => bridge.attach(attachment))
   }
 
-  /** A page that doesn't exist yet begins with the stored draft. */
-  commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): void {
-    this.#bridge?.commentChanged(...change)
+  commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): boolean {
+    return this.#bridge?.commentChanged(...change) ?? false
   }
 
   write(text: string): void {
     this.#withBridge(bridge => bridge.write(text))
+  }
+
+  sendTo(): boolean {
+    this.#bridge?.sendTo()
+    return this.#bridge !== undefined
   }
 
   showRequest(requestId: string): void {

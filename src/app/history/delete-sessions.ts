@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
-import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+import type { HistoryItem } from '../../sessions/listing/history-item.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionActions } from '../session-actions.ts'
 import type { Dialogs } from '../workbench.ts'
 import { countText, type SessionChoice, sessionChoices } from './session-choices.ts'

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import type { HistoryPlace } from '../../bridge/history.ts'
+import type { HistorySurface } from '../../bridge/history.ts'
 import type { HistoryAction } from '../../bridge/history-messages.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { SessionId } from '../../common/session-key.ts'
@@ -19,7 +19,7 @@ export function historyMenuCommands(
     action: HistoryAction | 'rename',
     agentId: string,
     sessionId: string,
-    where: HistoryPlace,
+    where: HistorySurface,
   ) => Promise<void>,
   copy: (session: SessionId) => Promise<void>,
   exportSession: (session: SessionId) => Promise<void>,

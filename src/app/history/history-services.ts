@@ -32,7 +32,7 @@ interface HistoryServicesOptions {
   accounts: Accounts
   surfaces: ConversationSurfaces
   indicators: SessionIndicators
-  isKept: HistoryListOptions['isKept']
+  kept: HistoryListOptions['kept']
   storage: () => { used: number; max: number }
   search: SearchClient
   transcripts: HistoryViewOptions['transcripts']
@@ -64,7 +64,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     accounts,
     surfaces,
     indicators,
-    isKept,
+    kept,
     storage,
     search,
     transcripts,
@@ -85,7 +85,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
       records,
       organizer,
       deletions,
-      isKept,
+      kept,
       listingOf: agent => new SessionListing(agent, { archived: 'include' }),
     }),
   )

@@ -14,7 +14,8 @@ import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
-import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+import type { HistoryItem } from '../../sessions/listing/history-item.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { DeletableSession, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
@@ -49,10 +50,13 @@ export interface HistoryViewOptions {
 }
 
 /** A webview that shows History, and whether it's visible. */
-interface Place {
+interface HistoryPage {
   connection: WebviewConnection<HistoryHostMessages>
   isShown: () => boolean
-  sent: SentHistory
+  /** what the page knows; absent until it listens */
+  sent?: SentHistory
+  /** It draws what it has got, and then asks for the rest. */
+  isDrawing: boolean
 }
 
 /** The commands that a webview may run. */
@@ -66,7 +70,7 @@ export class HistoryView extends Owner {
   readonly #show = this.register(new Emitter<void>())
   /** The user sees History. */
   readonly onDidShow = this.#show.event
-  readonly #places = new Map<bridge.HistoryPlace, Place>()
+  readonly #pages = new Map<bridge.HistorySurface, HistoryPage>()
   #scheduled = false
 
   constructor(options: HistoryViewOptions) {
@@ -84,17 +88,22 @@ export class HistoryView extends Owner {
 
   /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
   listen(
-    where: bridge.HistoryPlace,
+    where: bridge.HistorySurface,
     connection: WebviewConnection<HistoryHostMessages>,
     isShown: () => boolean,
   ): Disposable {
-    const place = { connection, isShown, sent: new SentHistory() }
-    this.#places.set(where, place)
+    const page: HistoryPage = { connection, isShown, isDrawing: false }
+    this.#pages.set(where, page)
     const { history, actions, workbench } = this.#options
     connection.handle(historyMessages, {
       'history/ready': () => {
-        place.sent.forget()
+        page.sent = new SentHistory()
+        page.isDrawing = false
         this.shown()
+      },
+      'history/rest': () => {
+        page.isDrawing = false
+        this.#send()
       },
       'history/more': ({ agentId }) => history.more(agentId),
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
@@ -123,16 +132,16 @@ export class HistoryView extends Owner {
       },
     })
     return toDisposable(() => {
-      if (this.#places.get(where) === place) this.#places.delete(where)
+      if (this.#pages.get(where) === page) this.#pages.delete(where)
     })
   }
 
   /** The user opened History: its list may be outdated. */
   shown(): void {
-    if ([...this.#places.values()].some(({ isShown }) => isShown())) this.#show.fire()
+    if ([...this.#pages.values()].some(({ isShown }) => isShown())) this.#show.fire()
+    this.#send()
     void this.#options.history.update()
     void this.#options.worktrees.refresh()
-    this.#send()
   }
 
   #search(connection: WebviewConnection<HistoryHostMessages>, id: number, text: string, here: boolean): void {
@@ -140,7 +149,7 @@ export class HistoryView extends Owner {
     const query = parseSearch(text, Date.now())
     if (!hasText(query)) {
       search.stop()
-      connection.send('history/hits', { id, hits: [] })
+      connection.send('history/hits', { id, hits: [], isLimited: false })
       return
     }
     const isHere = hereOf(this.#options.workbench, this.#options.worktrees.lookup())
@@ -149,8 +158,8 @@ export class HistoryView extends Owner {
       here || hasFilters(query)
         ? history.items().flatMap(item => (isWanted(item) ? sessionKey(item.agentId, item.sessionId) : []))
         : undefined
-    search.search(query, sessions, (hits, isDone) => {
-      if (isDone || hits.length > 0) connection.send('history/hits', { id, hits })
+    search.search(query, sessions, (hits, isDone, isLimited) => {
+      if (isDone || hits.length > 0) connection.send('history/hits', { id, hits, isLimited })
     })
   }
 
@@ -181,10 +190,10 @@ export class HistoryView extends Owner {
     action: HistoryAction | 'rename',
     agentId: string,
     sessionId: string,
-    where: bridge.HistoryPlace,
+    where: bridge.HistorySurface,
   ): Promise<void> {
     if (action === 'rename') {
-      this.#places.get(where)?.connection.send('history/editTitle', { agentId, sessionId })
+      this.#pages.get(where)?.connection.send('history/editTitle', { agentId, sessionId })
       return
     }
     await this.#act(action, agentId, sessionId)
@@ -232,13 +241,14 @@ export class HistoryView extends Owner {
   }
 
   #send(): void {
-    const shown = [...this.#places.values()].filter(({ isShown }) => isShown())
-    if (shown.length === 0) return
-    const state = historyState(this.#options.history, surroundings(this.#options))
-    for (const { connection, sent } of shown) {
-      const changes = sent.update(state)
-      if (changes) connection.send('history/state', changes)
-      if (changes?.more) this.#schedule()
+    for (const page of this.#pages.values()) {
+      const { connection, sent } = page
+      if (!sent || page.isDrawing || !page.isShown()) continue
+      const around = surroundings(this.#options)
+      const changes = sent.update(most => historyState(this.#options.history, around, most))
+      if (!changes) continue
+      page.isDrawing = changes.more === true
+      connection.send('history/state', changes)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
-import { visibleWords } from '../../common/visible.ts'
+import { visibleProse } from '../../common/visible.ts'
 import type { LocalSessions } from '../../history/local-sessions.ts'
 import { MAX_LINE, ProtocolReader, type ReadConversation } from '../../history/protocol-reader.ts'
 import { readLines } from '../../history/read-lines.ts'
@@ -133,7 +133,7 @@ export class SessionImporter {
     // an agent that isn't on this machine has no other name
     if (!records.agent(record.agentId))
       records.agentRuns(record.agentId, {
-        name: visibleWords(agentName),
+        name: visibleProse(agentName),
         list: true,
         load: false,
         resume: false,

@@ -4,7 +4,8 @@ import type { HistoryChanges, HistoryRow, HistorySummary } from '../../bridge/hi
 import { newestFirst } from '../../common/date-groups.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import { visible } from '../../common/visible.ts'
-import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+import type { HistoryItem } from '../../sessions/listing/history-item.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { DeletableSession } from '../../sessions/listing/session-deletions.ts'
 import type { OtherSession } from '../window-sessions.ts'
 import type { WorktreeNote } from '../worktrees/window-worktrees.ts'
@@ -30,19 +31,27 @@ export interface HistorySurroundings {
   endedOf: (item: HistoryItem) => HistoryRow['ended']
 }
 
-/** What the History view shows: the sessions of the list, and those that other windows work in. */
+/** What a page can show. `isPart`: only its first rows. */
+type HistoryState = HistorySummary & { rows: HistoryRow[]; isPart: boolean }
+
+/**
+ * What the History view shows: the sessions of the list, and those that other windows work in. `most`: at most this many, the first
+ * ones of the list, which is much faster if there are thousands.
+ */
 export function historyState(
   list: HistoryList,
   around: HistorySurroundings,
-): HistorySummary & { rows: HistoryRow[] } {
+  most = Number.POSITIVE_INFINITY,
+): HistoryState {
+  const all = list.items()
+  const isPart = all.length > most
+  const rows = (isPart ? firstOf(all, most) : all).map(item => rowOf(item, around))
   // in Restricted Mode none can be started
   const agents = list.agents().filter(({ state }) => around.trusted || state !== 'not-started')
   return {
-    rows: withOtherWindows(
-      list.items().map(item => rowOf(item, around)),
-      around.others,
-      around.isHere,
-    ),
+    // without the other rows, it isn't known which sessions are only in another window
+    rows: isPart ? rows : withOtherWindows(rows, around.others, around.isHere),
+    isPart,
     agents: agents.map(note => {
       const account = around.accountOf(note.agentId)
       const icon = around.iconOf(note.agentId)
@@ -60,10 +69,26 @@ export function historyState(
   }
 }
 
+/** What a row was made of, besides its item. */
+interface Made {
+  row: HistoryRow
+  trusted: boolean
+}
+
+/** The rows of items that haven't changed, since a change of one of thousands comes with all others. */
+const made = new WeakMap<HistoryItem, Made>()
+
 function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: HistorySurroundings): HistoryRow {
   const worktree = worktreeOf(item.cwd)
+  const [here, ended] = [isHere(item.cwd), endedOf(item)]
+  const before = made.get(item)
+  if (before?.trusted === trusted) {
+    const { row } = before
+    const isIn = row.worktree?.name === worktree?.name && row.worktree?.branch === worktree?.branch
+    if (isIn && row.here === here && row.ended === ended) return row
+  }
   const title = item.title?.trim()
-  return {
+  const row = {
     agentId: item.agentId,
     agentName: item.agentName,
     sessionId: item.sessionId,
@@ -72,12 +97,12 @@ function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: Hist
     formerTitles: item.formerTitles?.filter(former => former !== title),
     cwd: item.cwd,
     folder: path.basename(item.cwd) || item.cwd,
-    here: isHere(item.cwd),
+    here,
     ...(worktree && { worktree }),
     updatedAt: item.updatedAt,
     open: item.open,
     activity: item.activity,
-    ended: endedOf(item),
+    ended,
     canLoad: trusted && item.canLoad,
     canResume: trusted && item.canResume && !item.open,
     canClose: item.canClose,
@@ -90,6 +115,8 @@ function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: Hist
     ...elsewhere(item),
     ...(item.unlisted && { unlisted: item.unlisted }),
   }
+  made.set(item, { row, trusted })
+  return row
 }
 
 /** The sessions with those that other windows work in. */
@@ -150,38 +177,41 @@ function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'>
   return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
 }
 
-/** How many rows a page gets first: more than it can show. The others follow. */
+type Sorted = Pick<HistoryRow, 'pinned' | 'updatedAt'>
+
+/** How many rows a page gets first: more than it can show. */
 const FIRST_ROWS = 100
+/** How many it gets at once after that, so that neither side is busy for long. */
+const MORE_ROWS = 2000
 
 /** What a page knows about History, so that only changes are sent. */
 export class SentHistory {
-  #rows: ReadonlyMap<string, HistoryRow> | undefined
+  #rows: Map<string, HistoryRow> | undefined
   #summary = ''
 
-  /** The page has no state: everything is sent next time. */
-  forget(): void {
-    this.#rows = undefined
-  }
-
-  /** The changes that the page doesn't have yet; `undefined` if there are none. */
-  update({ rows, ...summary }: HistorySummary & { rows: HistoryRow[] }): HistoryChanges | undefined {
+  /** The changes that the page doesn't have yet, or the first of them; `undefined` if there are none. */
+  update(stateOf: (most?: number) => HistoryState): HistoryChanges | undefined {
     const before = this.#rows
+    const { rows, isPart, ...summary } = before ? stateOf() : stateOf(FIRST_ROWS)
     const summaryBefore = this.#summary
     this.#summary = JSON.stringify(summary)
-    if (!before && rows.length > FIRST_ROWS) {
-      const first = [...rows].sort(firstInList).slice(0, FIRST_ROWS)
-      this.#rows = byKey(first)
-      return { rows: first, more: true, ...summary }
-    }
+    const sent = before ?? new Map<string, HistoryRow>()
+    this.#rows = sent
     const after = byKey(rows)
-    this.#rows = after
-    if (!before) return { rows, ...summary }
-    const changed = rows.filter(row => !isSame(row, before.get(sessionKey(row.agentId, row.sessionId))))
-    const removed = [...before]
-      .filter(([key]) => !after.has(key))
-      .map(([, { agentId, sessionId }]) => ({ agentId, sessionId }))
-    const isNews = changed.length > 0 || removed.length > 0 || this.#summary !== summaryBefore
-    return isNews ? { rows: changed, removed, ...summary } : undefined
+    const changed = [...after].filter(([key, row]) => !isSame(row, sent.get(key)))
+    if (changed.length > MORE_ROWS) changed.sort(([, a], [, b]) => firstInList(a, b))
+    const news = changed.slice(0, MORE_ROWS)
+    const removed = [...sent].filter(([key]) => !after.has(key))
+    for (const [key, row] of news) sent.set(key, row)
+    for (const [key] of removed) sent.delete(key)
+    const isNews = !before || news.length > 0 || removed.length > 0 || this.#summary !== summaryBefore
+    if (!isNews) return undefined
+    return {
+      rows: news.map(([, row]) => row),
+      ...(before && { removed: removed.map(([, { agentId, sessionId }]) => ({ agentId, sessionId })) }),
+      ...((isPart || news.length < changed.length) && { more: true as const }),
+      ...summary,
+    }
   }
 }
 
@@ -189,12 +219,24 @@ function byKey(rows: readonly HistoryRow[]): Map<string, HistoryRow> {
   return new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
 }
 
-function firstInList(a: HistoryRow, b: HistoryRow): number {
+/** The first ones of a list, without sorting all of it: most are compared only with the last of them. */
+function firstOf(items: readonly HistoryItem[], count: number): HistoryItem[] {
+  const first: HistoryItem[] = []
+  for (const item of items) {
+    if (first.length === count && firstInList(first.at(-1)!, item) <= 0) continue
+    const at = first.findIndex(other => firstInList(other, item) > 0)
+    first.splice(at < 0 ? first.length : at, 0, item)
+    first.length = Math.min(first.length, count)
+  }
+  return first
+}
+
+function firstInList(a: Sorted, b: Sorted): number {
   return Number(b.pinned) - Number(a.pinned) || newestFirst(a, b)
 }
 
 function isSame(row: HistoryRow, other: HistoryRow | undefined): boolean {
-  if (!other) return false
+  if (!other || row === other) return other !== undefined
   const keys = new Set([...Object.keys(row), ...Object.keys(other)]) as Set<keyof HistoryRow>
   return [...keys].every(
     key => row[key] === other[key] || JSON.stringify(row[key]) === JSON.stringify(other[key]),

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import type { HistoryItem } from '../../sessions/listing/history-list.ts'
+import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { PickItem } from '../workbench.ts'
 
 /** Sessions to select together: all, those of an agent, or those of a folder. A separator has none. */

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
-import type { ElicitationOutcome, ElicitationRequest } from '../../acp/model.ts'
-import { Owner } from '../../common/disposable.ts'
+import type { ElicitationOutcome, ElicitationRequest, Roots } from '../../acp/model.ts'
+import { type Disposable, Owner } from '../../common/disposable.ts'
 import { visible } from '../../common/visible.ts'
 import { SessionFiles } from '../../editor/files/files.ts'
 import type { EditorTools, SessionTools } from '../../mcp/server/editor-tools.ts'
@@ -12,6 +13,8 @@ import type { Dialogs, Workbench } from '../workbench.ts'
 const MAX_PATHS = 20
 /** Nobody reads more in a dialog. UTF-16 units. */
 const MAX_DETAIL = 4000
+/** The same for a question, with its choices. */
+const MAX_QUESTION = 6000
 
 /** What is allowed once there for all calls, until the tools start again. */
 const TITLES: Partial<Record<ToolPermission['tool'], () => string>> = {
@@ -31,7 +34,7 @@ export interface ChatToolsOptions {
 /** The editor tools for VS Code's own chat, which knows no session of Parley: what they ask is asked by dialogs. */
 export class ChatTools extends Owner {
   readonly #options: ChatToolsOptions
-  #open: { tools: SessionTools; files: SessionFiles } | undefined
+  #open: { tools: SessionTools; files: CurrentFiles } | undefined
 
   constructor(options: ChatToolsOptions) {
     super()
@@ -49,9 +52,11 @@ export class ChatTools extends Owner {
     this.#close()
     const { workbench, editorTools, files: shared } = this.#options
     const isOff = () => !workbench.settings.read('editorToolsInChat')
-    const [first, ...others] = workbench.folders()
-    if (!first) throw new Error(l10n.t('Open a folder to use the editor tools.'))
-    const roots = { cwd: first.path, additionalDirectories: others.map(({ path }) => path) }
+    const roots = () => {
+      const [first, ...others] = workbench.folders()
+      return first && { cwd: first.path, additionalDirectories: others.map(({ path }) => path) }
+    }
+    if (!roots()) throw new Error(l10n.t('Open a folder to use the editor tools.'))
     const { tools, note } = await editorTools.offer(roots, { http: true, stdio: false }, [])
     if (tools?.server.type !== 'http')
       throw new Error(
@@ -63,18 +68,20 @@ export class ChatTools extends Owner {
       tools.dispose()
       throw new Error(l10n.t('The setting {0} turns off all editor tools.', 'parley.editorToolsInChat'))
     }
-    const files = new SessionFiles(shared, {
-      roots,
-      // the tools only change files of the folders, which leaves those that control programs
-      askAccess: async ({ path }) =>
-        (await isAllowed(
-          workbench.dialogs,
-          l10n.t('Allow VS Code chat to change {0}?', visible(path)),
-          l10n.t('This file controls which programs run or what agents can do.'),
-        ))
-          ? 'once'
-          : 'refuse',
-    })
+    const filesIn = (current: Roots) =>
+      new SessionFiles(shared, {
+        roots: current,
+        // the tools only change files of the folders, which leaves those that control programs
+        askAccess: async ({ path }) =>
+          (await isAllowed(
+            workbench.dialogs,
+            l10n.t('Allow VS Code chat to change {0}?', visible(path)),
+            l10n.t('This file controls which programs run or what agents can do.'),
+          ))
+            ? 'once'
+            : 'refuse',
+      })
+    const files = new CurrentFiles(roots, filesIn)
     this.#open = { tools, files }
     tools.begin(new ChatConversation(workbench.dialogs, files), KEY)
     const { url, headers } = tools.server
@@ -93,11 +100,50 @@ export class ChatTools extends Owner {
   }
 }
 
+/** The files of the window's folders, which may change. */
+class CurrentFiles implements Disposable {
+  /** What calls began with, so that one is not done in two sets of folders. */
+  readonly #taken = new WeakMap<AbortSignal, SessionFiles>()
+  #isDisposed = false
+  readonly #roots: () => Roots | undefined
+  readonly #create: (roots: Roots) => SessionFiles
+  #last: { roots: Roots; files: SessionFiles } | undefined
+
+  constructor(roots: () => Roots | undefined, create: (roots: Roots) => SessionFiles) {
+    this.#roots = roots
+    this.#create = create
+  }
+
+  /** Those of the call with this signal. */
+  of(call: AbortSignal): SessionFiles {
+    if (this.#isDisposed) throw new ToolError('The editor tools for VS Code chat have ended.')
+    const files = this.#taken.get(call) ?? this.#current()
+    this.#taken.set(call, files)
+    return files
+  }
+
+  #current(): SessionFiles {
+    const roots = this.#roots()
+    if (!roots) throw new ToolError('No folder is open in the editor anymore.')
+    if (!this.#last || !isDeepStrictEqual(this.#last.roots, roots)) {
+      this.#last?.files.dispose()
+      this.#last = { roots, files: this.#create(roots) }
+    }
+    return this.#last.files
+  }
+
+  dispose(): void {
+    this.#isDisposed = true
+    this.#last?.files.dispose()
+    this.#last = undefined
+  }
+}
+
 class ChatConversation implements ToolConversation {
   readonly #dialogs: Dialogs
-  readonly #files: SessionFiles
+  readonly #files: CurrentFiles
 
-  constructor(dialogs: Dialogs, files: SessionFiles) {
+  constructor(dialogs: Dialogs, files: CurrentFiles) {
     this.#dialogs = dialogs
     this.#files = files
   }
@@ -116,7 +162,7 @@ class ChatConversation implements ToolConversation {
   }
 
   async write(path: string, content: string, signal: AbortSignal): Promise<void> {
-    await this.#files.writeTextFile({ path, content }, signal)
+    await this.#files.of(signal).writeTextFile({ path, content }, signal)
   }
 
   async elicit(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
@@ -129,6 +175,8 @@ class ChatConversation implements ToolConversation {
   async #answer(request: ElicitationRequest, signal: AbortSignal): Promise<string | string[] | undefined> {
     const [field] = request.mode === 'form' ? request.fields : []
     const title = l10n.t('VS Code chat asks')
+    const texts = field && 'choices' in field ? field.choices.map(choice => choice.title) : []
+    if (!(await this.#hasRead(title, request.message, texts)) || signal.aborted) return undefined
     if (field?.type !== 'select' && field?.type !== 'multi_select')
       return this.#dialogs.input({ title, prompt: request.message, ignoreFocusOut: true, signal })
     const items = field.choices.map(choice => ({ label: choice.title, value: String(choice.value) }))
@@ -136,7 +184,22 @@ class ChatConversation implements ToolConversation {
     if (field.type === 'select') return (await this.#dialogs.pick(items, options))?.value
     return (await this.#dialogs.pickMany(items, options))?.map(({ value }) => value)
   }
+
+  /** Shows what a list or an input would cut, completely. Whether the user wants to answer. */
+  async #hasRead(title: string, question: string, choices: readonly string[]): Promise<boolean> {
+    const isLong = (text: string) => text.length > MAX_LINE || text.includes('\n')
+    if (![question, ...choices].some(isLong)) return true
+    const numbered = choices.map((choice, i) => `${i + 1}. ${choice}`)
+    const detail = visible([question, ...(choices.some(isLong) ? ['', ...numbered] : [])].join('\n'))
+    if (detail.length > MAX_QUESTION)
+      throw new ToolError('The question and its choices are too long to be shown to the user. Shorten them.')
+    const answer = l10n.t('Answer')
+    return (await this.#dialogs.confirm(title, { detail }, answer)) === answer
+  }
 }
+
+/** Characters. A quick pick cuts longer text, and an input box shows only two lines. */
+const MAX_LINE = 80
 
 /** What would be done, so that nothing in it is hidden or looks like a part of the dialog. */
 function detailOf({ tool, title, code, changes = [] }: ToolPermission): string {

@@ -1,9 +1,11 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
+import { MAX_MCP_FILE_BYTES } from '../../common/limits.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { readBounded, TooLargeError } from '../../common/read-bounded.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import { describePlace } from '../../mcp/mcp-settings.ts'
 import { addToFile, addToSetting, type EnteredServer, parseNewServer } from '../../mcp/new-server.ts'
@@ -115,9 +117,9 @@ async function save(
     return workbench.settings.update('mcpServers', addToSetting(own, name, server))
   }
   const file = path.join(choice.folder, '.vscode', 'mcp.json')
-  const before = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const before = await readBounded(file, MAX_MCP_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
-    throw error
+    throw error instanceof TooLargeError ? new Error(l10n.t('{0} is larger than 1 MB.', file)) : error
   })
   const after = addToFile(before, name, server)
   await mkdir(path.dirname(file), { recursive: true })

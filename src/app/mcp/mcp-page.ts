@@ -4,6 +4,7 @@ import { type McpHostMessages, mcpMessages } from '../../bridge/mcp-messages.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import type { Bridges } from '../../mcp/bridge/bridges.ts'
 import { leftOutReason, type McpServers } from '../../mcp/mcp-servers.ts'
 import {
   DISCOVERED_SOURCES,
@@ -27,6 +28,7 @@ import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 interface McpPageOptions extends WebviewTabOptions {
   mcp: McpServers
   switches: McpSwitches
+  bridges: Pick<Bridges, 'status' | 'restart' | 'onDidChange'>
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   nameOf: (agentId: string) => string
   /** Connects once to the server with a key. */
@@ -35,6 +37,9 @@ interface McpPageOptions extends WebviewTabOptions {
   signIn: (key: string, name: string) => Promise<boolean>
   signIns: Pick<McpSignIns, 'urls' | 'needsSignIn' | 'signOut' | 'onDidChange'>
 }
+
+/** How long what bridges report is collected, since a server may log a lot. */
+const BRIDGE_MS = 100
 
 interface SignedIn {
   url: string
@@ -60,7 +65,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 
   protected connect(connection: WebviewConnection<McpHostMessages>, own: DisposableStore): void {
-    const { mcp, signIns, switches, manager, workbench } = this.#options
+    const { mcp, bridges, signIns, switches, manager, workbench } = this.#options
     const server = (key: string) => this.#planned.find(one => one.key === key)
     connection.handle(mcpMessages, {
       'mcp/ready': () => this.#load(),
@@ -74,6 +79,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       },
       'mcp/switchAgent': ({ agentId, on }) => switches.set({ agentId }, on),
       'mcp/switchInSession': ({ session, key, on }) => switches.set({ server: key, session }, on),
+      'mcp/restart': ({ link }) => bridges.restart(link),
       'mcp/allow': ({ key }) => mcp.allow(key),
       'mcp/check': ({ key }) => this.#check(key),
       'mcp/signIn': async ({ key }) => {
@@ -93,6 +99,16 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     own.add(mcp.onDidChange(() => void this.#load()))
     own.add(signIns.onDidChange(() => void this.#load()))
     own.add(manager.onDidChange(() => this.#send()))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    own.add(
+      bridges.onDidChange(() => {
+        timer ??= setTimeout(() => {
+          timer = undefined
+          this.#send()
+        }, BRIDGE_MS)
+      }),
+    )
+    own.add({ dispose: () => clearTimeout(timer) })
     own.add(workbench.settings.onDidChange('mcpDiscovery', () => void this.#load()))
   }
 
@@ -203,7 +219,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 
   #sessionRow({ agentId, key, plan, session }: OpenSession): McpSessionRow {
-    const { switches, nameOf } = this.#options
+    const { switches, nameOf, bridges } = this.#options
     const title = titleOf(session)
     return {
       key,
@@ -211,11 +227,13 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       agent: { agentId, name: nameOf(agentId) },
       ...(switches.isAgentOff(agentId) && { isAgentOff: true }),
       servers: plan.mcpServers.map(note => {
-        if (note.key === undefined) return note
+        const bridge = note.link === undefined ? undefined : bridges.status(note.link)
+        const shown = { ...note, ...(bridge && { bridge }) }
+        if (note.key === undefined) return shown
         const where = switches.isOff(note.key, { agentId, session: key })
         const isOutdated = note.passed ? where !== undefined : note.leftOut === 'off' && where === undefined
         return {
-          ...note,
+          ...shown,
           ...(switches.isOffIn(key, note.key) && { isOffHere: true }),
           ...(isOutdated && { isOutdated }),
         }

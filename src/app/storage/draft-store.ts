@@ -140,7 +140,8 @@ export class DraftStore extends Owner implements Drafts {
     this.#write()
     for (const { items } of gone) unused.add(items)
     for (const items of unused) this.#forgetItems(items)
-    this.#itemsChange.fire(key)
+    const from = now.flatMap(({ id }) => known.get(id)?.key ?? [])
+    for (const one of new Set([...from, key])) this.#itemsChange.fire(one)
   }
 
   holds(id: string): boolean {

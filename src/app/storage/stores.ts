@@ -1,4 +1,4 @@
-import path from 'node:path'
+import { join } from 'node:path'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { FileStore, FolderStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -11,6 +11,9 @@ export const TABS = 'parley.tabs'
 
 /** Whether the workspace has comments on lines, which a window shows from its start on. */
 export const HAS_COMMENTS = 'parley.hasLineComments'
+
+/** Whether agents of the workspace may be running without a window. If so, the next window connects to them when it starts. */
+export const HAS_AGENTS = 'parley.hasAgents'
 
 /** Where this window stores what outlives it. */
 export interface WindowStorage {
@@ -26,28 +29,26 @@ export interface WindowStorage {
 
 /** The sessions with a running turn, in case the window is lost. */
 export function workStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
-  return workspaceFolder !== undefined
-    ? new FileStore(path.join(workspaceFolder, 'work.json'), log)
-    : workspace
+  return workspaceFolder !== undefined ? new FileStore(join(workspaceFolder, 'work.json'), log) : workspace
 }
 
 /** What the folders of running turns contained when they began. */
 export function turnStore({ workspaceFolder, globalFolder }: WindowStorage, log: Logger): KeyValueStore {
-  return new FolderStore(path.join(workspaceFolder ?? globalFolder, 'turns'), log)
+  return new FolderStore(join(workspaceFolder ?? globalFolder, 'turns'), log)
 }
 
 /** What each view shows. Written immediately, because the window may reload right after the click that changed it. */
 export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
-  return workspaceFolder !== undefined ? new FolderStore(path.join(workspaceFolder, 'views'), log) : workspace
+  return workspaceFolder !== undefined ? new FolderStore(join(workspaceFolder, 'views'), log) : workspace
 }
 
 /** The folders to which stores write files. */
 export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): string[] {
   const inWorkspace =
     workspaceFolder !== undefined
-      ? ['', 'views', 'drafts', 'draft-items', 'turns'].map(name => path.join(workspaceFolder, name))
+      ? ['', 'views', 'drafts', 'draft-items', 'turns'].map(name => join(workspaceFolder, name))
       : []
-  const shared = ['previews', 'windows', 'left-prompts', 'turns'].map(name => path.join(globalFolder, name))
+  const shared = ['previews', 'windows', 'left-prompts', 'turns'].map(name => join(globalFolder, name))
   return [...shared, ...inWorkspace]
 }
 
@@ -60,5 +61,5 @@ export function privateFolders(storage: WindowStorage): string[] {
 
 /** What conversations' pages show first, by session: shared by all windows, since any of them can delete a session. */
 export function previewFiles({ globalFolder }: WindowStorage, log: Logger): KeyValueStore {
-  return new FolderStore(path.join(globalFolder, 'previews'), log)
+  return new FolderStore(join(globalFolder, 'previews'), log)
 }

@@ -47,14 +47,20 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   void worktrees.refresh()
   if (notes.length > 0) void dialogs.info(notes.map(plainMessage).join(' '))
   if (!(await prepare(options, worktree.path, worktree.name))) return
-  const inner = path.join(worktree.path, within)
+  const cwd = await directoryIn(worktree.path, within)
+  const place = surfaces.has(surface) ? surface : surfaces.active
+  await place.reveal()
+  await place.controller.opener.start(agentId, { cwd })
+}
+
+/** The folder of the workspace in a worktree; its root if there's none. */
+export async function directoryIn(worktree: string, within: string): Promise<string> {
+  const inner = path.join(worktree, within)
   const isThere = await stat(inner).then(
     info => info.isDirectory(),
     () => false,
   )
-  const place = surfaces.has(surface) ? surface : surfaces.active
-  await place.reveal()
-  await place.controller.opener.start(agentId, { cwd: isThere ? inner : worktree.path })
+  return isThere ? inner : worktree
 }
 
 /** The agent of a session in a worktree. `undefined`: canceled. */
@@ -69,32 +75,50 @@ export async function agentFor({
 }
 
 /** Runs the setup command. Returns false if it failed and the user doesn't want to start a session. */
-async function prepare(
-  { workbench, settings, consent }: WorktreeCommandOptions,
-  cwd: string,
-  name: string,
-): Promise<boolean> {
-  const command = workbench.settings.read('worktrees.setupCommand').trim()
-  if (command === '') return true
-  const scope = settings.layers('worktrees.setupCommand').at(-1)?.scope
-  const isOfWorkspace = scope === 'workspace' || scope === 'folder'
-  if (isOfWorkspace && !(await consent.setup(command))) return true
-  const run = workbench.runInTerminal(command, cwd, l10n.t('Set up {0}', name))
-  const code = await workbench.dialogs.progress(
+async function prepare(options: WorktreeCommandOptions, cwd: string, name: string): Promise<boolean> {
+  const command = await setupCommand(options)
+  if (command === undefined) return true
+  const { workbench } = options
+  const run = runSetup(workbench, command, cwd, name)
+  const problem = await workbench.dialogs.progress(
     { title: l10n.t('Setting up the worktree {0}…', name), where: 'notification' },
     () => run,
   )
-  if (code === 0) return true
+  if (problem === undefined) return true
   const start = l10n.t('Start Session')
-  const text =
-    code === undefined
-      ? l10n.t('The setup command of the worktree {0} was stopped.', name)
-      : l10n.t(
-          'The setup command of the worktree {0} failed with code {1}. The terminal shows its output.',
-          name,
-          code,
-        )
-  return (await workbench.dialogs.warn(text, start)) === start
+  return (await workbench.dialogs.warn(problem, start)) === start
+}
+
+/** The command that prepares new worktrees; `undefined` if there is none or the user doesn't agree to it. */
+export async function setupCommand({
+  workbench,
+  settings,
+  consent,
+}: Pick<WorktreeCommandOptions, 'workbench' | 'settings' | 'consent'>): Promise<string | undefined> {
+  const command = workbench.settings.read('worktrees.setupCommand').trim()
+  if (command === '') return undefined
+  const scope = settings.layers('worktrees.setupCommand').at(-1)?.scope
+  const isOfWorkspace = scope === 'workspace' || scope === 'folder'
+  return isOfWorkspace && !(await consent.setup(command)) ? undefined : command
+}
+
+/** Prepares a worktree. Resolves to what went wrong, a sentence. */
+export async function runSetup(
+  workbench: Workbench,
+  command: string,
+  cwd: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const code = await workbench.runInTerminal(command, cwd, l10n.t('Set up {0}', name), signal)
+  if (code === 0) return undefined
+  return code === undefined
+    ? l10n.t('The setup command of the worktree {0} was stopped.', name)
+    : l10n.t(
+        'The setup command of the worktree {0} failed with code {1}. The terminal shows its output.',
+        name,
+        code,
+      )
 }
 
 interface FoundRepository {

@@ -41,6 +41,16 @@ export class WindowWorktrees extends Owner {
     void this.refresh()
   }
 
+  /** All of them, also those that Parley didn't make. */
+  paths(): string[] {
+    return this.#known.flatMap(one => one.worktrees.map(worktree => worktree.path))
+  }
+
+  /** Whether a folder of the workspace is in a repository. */
+  get hasRepository(): boolean {
+    return this.#known.length > 0
+  }
+
   /** The worktree of a session's directory, unless that is open in this window. */
   of(cwd: string): WorktreeNote | undefined {
     return this.lookup()(cwd)

@@ -1,9 +1,11 @@
+import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import type { FilesShared } from '../../editor/files/files.ts'
-import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { LaunchConsent } from '../agents/launch-consent.ts'
+import type { Comparisons } from '../compare/comparisons.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { WindowSessions } from '../window-sessions.ts'
@@ -18,8 +20,14 @@ export interface WorktreeCommandOptions {
   accounts: Pick<Accounts, 'get'>
   drafts: Pick<DraftStore, 'get'>
   manager: Pick<SessionManager, 'list'>
-  windows: Pick<WindowSessions, 'others'>
+  windows: Pick<WindowSessions, 'refresh' | 'others' | 'busy'>
+  /** The agents in the agent host, attached to a window or not. */
+  hosts: { list(): Promise<HostedAgentInfo[]> }
+  records: Pick<SessionRecords, 'get'>
   consent: Pick<LaunchConsent, 'setup'>
   documents: FilesShared['documents']
   worktrees: WindowWorktrees
+  comparisons: Pick<Comparisons, 'starting'>
+  /** The comparison that a worktree belongs to. */
+  comparisonOf: (worktree: string) => { show(): void } | undefined
 }

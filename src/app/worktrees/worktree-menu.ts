@@ -14,6 +14,7 @@ import {
 import {
   currentBranch,
   findWorktree,
+  insideOf,
   isEmpty,
   listWorktrees,
   openRepository,
@@ -22,6 +23,7 @@ import {
   stateOf,
   type Worktree,
   type WorktreeState,
+  writeRecord,
 } from '../../editor/worktrees/repository.ts'
 import {
   applyWorktree,
@@ -31,7 +33,9 @@ import {
   mergeWorktree,
 } from '../../editor/worktrees/use-worktree.ts'
 import { CommandId } from '../ids.ts'
+import { rootsOf } from '../window-sessions.ts'
 import type { PickItem } from '../workbench.ts'
+import { directoriesOf } from './hosted-directories.ts'
 import { agentFor, pickRepository } from './new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
 
@@ -48,6 +52,75 @@ export async function showWorktree(options: WorktreeCommandOptions): Promise<voi
   const own = current && (await findWorktree(current.plan.setup.cwd))
   const worktree = own ?? (await pickWorktree(options))
   if (worktree) await new WorktreeMenu(options, worktree, own !== undefined).show()
+}
+
+/** *Apply to Workspace* for a worktree that was made from the work tree `top`. */
+export async function applyToWorkspace(
+  options: WorktreeCommandOptions,
+  worktree: Worktree,
+  top: string,
+): Promise<void> {
+  await new WorktreeMenu(options, worktree, false).apply(top)
+}
+
+/** *Discard…* for a worktree, or *Remove Worktree* if nothing is in it. */
+export async function discardOne(options: WorktreeCommandOptions, worktree: Worktree): Promise<void> {
+  await new WorktreeMenu(options, worktree, false).discard()
+  void options.worktrees.refresh()
+}
+
+/** Discards several worktrees, after one question. Copies are kept. */
+export async function discardAll(
+  options: WorktreeCommandOptions,
+  worktrees: readonly Worktree[],
+): Promise<void> {
+  const { dialogs } = options.workbench
+  const [only, ...others] = worktrees
+  if (!only) return
+  if (others.length === 0) return discardOne(options, only)
+  const all = await Promise.all(
+    worktrees.map(async worktree => {
+      const state = await stateOf(worktree)
+      return { worktree, state, menu: new WorktreeMenu(options, worktree, false) }
+    }),
+  )
+  const check = async () => {
+    for (const { menu } of all) await menu.checkTurns()
+  }
+  await check()
+  for (const { state } of all) checkNoHistory(state.nested)
+  const discard = l10n.t('Discard Worktrees')
+  const text = l10n.t('Discard {0} worktrees and their changes?', all.length)
+  const detail = [
+    all.map(({ worktree, state }) => `${worktree.name}: ${contents(state)}`).join('\n'),
+    keptText(),
+    ...all.flatMap(({ state }) => (state.ignored.length > 0 ? [ignoredText(state)] : [])),
+  ].join('\n\n')
+  if ((await dialogs.confirm(text, { detail }, discard)) !== discard) return
+  await check()
+  const failures: string[] = []
+  await dialogs.progress({ title: l10n.t('Discarding worktrees…'), where: 'notification' }, async () => {
+    for (const { worktree, state, menu } of all) {
+      try {
+        const repository = await openRepository(worktree.path)
+        await menu.checkTurns()
+        // its agent may have changed it while the question was open, or while the others were discarded
+        const { ignored } = state
+        if (isEmpty(await stateOf(worktree))) await removeWorktree(repository, worktree, { ignored })
+        else await discardWorktree(repository, worktree, { ignored })
+      } catch (error) {
+        failures.push(`${worktree.name}: ${messageOf(error)}`)
+      }
+    }
+  })
+  void options.worktrees.refresh()
+  if (failures.length > 0) {
+    const done = all.length - failures.length
+    throw new Error(
+      l10n.t('Discarded {0} of {1} worktrees. These stay: {2}', done, all.length, failures.join(' ')),
+    )
+  }
+  dialogs.showStatus(l10n.t('Discarded {0} worktrees', all.length))
 }
 
 async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree | undefined> {
@@ -133,8 +206,9 @@ class WorktreeMenu {
   }
 
   async show(): Promise<void> {
-    const { workbench, worktrees } = this.#options
+    const { workbench, worktrees, comparisonOf } = this.#options
     const { path: top, name, current, head } = this.#worktree
+    const comparison = comparisonOf(top)
     const repository = await openRepository(top)
     const [state, target] = await Promise.all([stateOf(this.#worktree), this.#target(repository)])
     const branch = target && (await currentBranch(target))
@@ -146,6 +220,16 @@ class WorktreeMenu {
               label: l10n.t('Review Changes'),
               icon: 'diff-multiple',
               run: () => workbench.execute(CommandId.reviewChanges),
+            },
+          ]
+        : []),
+      ...(comparison
+        ? [
+            {
+              label: l10n.t('Show Comparison'),
+              icon: 'git-compare',
+              detail: l10n.t('Compares what the agents changed for the same prompt'),
+              run: () => comparison.show(),
             },
           ]
         : []),
@@ -181,7 +265,7 @@ class WorktreeMenu {
         detail: l10n.t('Starts another session in the worktree'),
         run: () => this.#start(),
       },
-      { label: l10n.t('Open in New Window'), icon: 'empty-window', run: () => workbench.openFolder(top) },
+      { label: l10n.t('Open in New Window'), icon: 'empty-window', run: () => this.#openWindow() },
       empty
         ? {
             label: l10n.t('Remove Worktree'),
@@ -210,14 +294,49 @@ class WorktreeMenu {
   }
 
   /** The work tree of the same repository that is open in this window, or else the main one. */
-  async #target({ common, main }: Repository): Promise<string | undefined> {
+  async #target(repository: Repository): Promise<string | undefined> {
     const rules = new PathRules()
-    const isOther = (top: string) => !rules.same(top, this.#worktree.path)
-    for (const folder of [...this.#options.workbench.folders().map(one => one.path), main]) {
+    const folders = [...this.#folders(), repository.main]
+    return this.#find(repository, folders, top => !rules.same(top, this.#worktree.path))
+  }
+
+  #folders(): string[] {
+    return this.#options.workbench.folders().map(one => one.path)
+  }
+
+  /** The first work tree of the repository that a folder is in and that is wanted. */
+  async #find(
+    { common }: Repository,
+    folders: readonly string[],
+    isWanted: (top: string) => boolean,
+  ): Promise<string | undefined> {
+    const rules = new PathRules()
+    for (const folder of folders) {
       const found = await openRepository(folder).catch(() => undefined)
-      if (found && rules.same(found.common, common) && isOther(found.top)) return found.top
+      if (found && rules.same(found.common, common) && isWanted(found.top)) return found.top
     }
     return undefined
+  }
+
+  /** Applies the changes to the work tree `top` of the same repository, if it's open. */
+  async apply(top: string): Promise<void> {
+    const rules = new PathRules()
+    const repository = await openRepository(this.#worktree.path)
+    const target = await this.#find(repository, this.#folders(), found => rules.same(found, top))
+    if (target === undefined) {
+      throw new UnavailableError(
+        l10n.t("The folder {0}, which the worktree was made from, isn't open in this window.", top),
+      )
+    }
+    await this.#apply(target)
+  }
+
+  async discard(): Promise<void> {
+    const [repository, state] = await Promise.all([
+      openRepository(this.#worktree.path),
+      stateOf(this.#worktree),
+    ])
+    await (isEmpty(state) ? this.#remove(repository, state) : this.#discard(repository, state))
   }
 
   async #start(): Promise<void> {
@@ -226,6 +345,12 @@ class WorktreeMenu {
     if (agentId === undefined) return
     await active.reveal()
     await active.controller.opener.start(agentId, { cwd: this.#worktree.path })
+  }
+
+  async #openWindow(): Promise<void> {
+    const { path: top } = this.#worktree
+    await writeRecord(top, { ...this.#worktree, isOpened: true })
+    await this.#options.workbench.openFolder(top)
   }
 
   async #apply(target: string): Promise<void> {
@@ -287,7 +412,7 @@ class WorktreeMenu {
 
   async #merge(state: WorktreeState, target: string, branch: string): Promise<void> {
     const { dialogs } = this.#options.workbench
-    this.#checkIdle(state)
+    await this.#checkIdle(state)
     if (state.changed.length > 0 && !(await this.#commit(l10n.t('Merge into {0}', branch)))) return
     const merged = await dialogs.progress(
       { title: l10n.t('Merging the worktree {0}…', this.#worktree.name), where: 'notification' },
@@ -307,7 +432,7 @@ class WorktreeMenu {
 
   async #branch(repository: Repository, state: WorktreeState): Promise<void> {
     const { dialogs } = this.#options.workbench
-    this.#checkIdle(state)
+    await this.#checkIdle(state)
     const name = await dialogs.input({
       title: l10n.t('Create Branch'),
       prompt: l10n.t('Branch name'),
@@ -329,46 +454,44 @@ class WorktreeMenu {
       value: known?.split('\n')[0] ?? this.#worktree.name,
     })
     if (message === undefined || message.trim() === '') return false
-    this.#checkTurns()
+    await this.checkTurns()
     this.#worktree = await commitAll(this.#worktree, message)
     return true
   }
 
   async #remove(repository: Repository, state: WorktreeState): Promise<void> {
     const { dialogs } = this.#options.workbench
-    this.#checkTurns()
+    await this.checkTurns()
     if (state.ignored.length > 0) {
       const remove = l10n.t('Remove Worktree')
       const text = l10n.t('Remove the worktree {0}?', this.#worktree.name)
       if ((await dialogs.confirm(text, { detail: ignoredText(state) }, remove)) !== remove) return
-      this.#checkTurns()
+      await this.checkTurns()
     }
-    await removeWorktree(repository, this.#worktree)
+    // the menu was open for a while
+    await removeWorktree(repository, this.#worktree, { ignored: state.ignored })
     dialogs.showStatus(l10n.t('Removed the worktree {0}', this.#worktree.name))
   }
 
   async #discard(repository: Repository, state: WorktreeState): Promise<void> {
     const { dialogs } = this.#options.workbench
-    this.#checkTurns()
+    await this.checkTurns()
     checkNoHistory(state.nested)
     const { name } = this.#worktree
     const discard = l10n.t('Discard Worktree')
     const detail = [
       contents(state),
       names(state.changed, '\n'),
-      l10n.t(
-        "A copy is kept for {0} days. To restore it, switch to a session that isn't in a worktree and run Parley: Worktree….",
-        KEPT_DAYS,
-      ),
+      keptText(),
       state.ignored.length > 0 ? ignoredText(state) : '',
     ]
     const text = l10n.t('Discard the worktree {0} and its changes?', name)
     const shown = detail.filter(part => part !== '').join('\n\n')
     if ((await dialogs.confirm(text, { detail: shown }, discard)) !== discard) return
-    this.#checkTurns()
+    await this.checkTurns()
     const ref = await dialogs.progress(
       { title: l10n.t('Discarding the worktree {0}…', name), where: 'notification' },
-      () => discardWorktree(repository, this.#worktree),
+      () => discardWorktree(repository, this.#worktree, { ignored: state.ignored }),
     )
     const undo = l10n.t('Undo')
     void dialogs
@@ -384,26 +507,57 @@ class WorktreeMenu {
   }
 
   /** What an agent writes while its worktree is removed would be lost. */
-  #checkTurns(): void {
-    const { manager, windows } = this.#options
-    const rules = new PathRules()
-    const isIn = (cwd: string) => rules.contains(this.#worktree.path, cwd)
-    const here = manager.list().filter(({ plan }) => isIn(plan.setup.cwd))
-    const runs =
-      here.some(({ session }) => session.state.activity !== 'idle') ||
-      windows
-        .others()
-        .some(({ cwd, indicator }) => isIn(cwd) && (indicator === 'running' || indicator === 'waiting'))
-    if (runs) throw new UnavailableError(l10n.t('A turn is running in the worktree. Stop it first.'))
-    if (here.some(({ session }) => (session.state.background ?? 0) > 0)) {
-      throw new UnavailableError(
-        l10n.t('Background tasks of a session are running in the worktree. Stop them first.'),
-      )
+  async checkTurns(): Promise<void> {
+    const { manager, surfaces, comparisons, windows, hosts, records } = this.#options
+    const check = (isFree: boolean, text: string) => {
+      if (!isFree) throw new UnavailableError(text)
     }
+    windows.refresh()
+    const left = (await hosts.list().catch(() => [])).filter(one => !one.isAttached && !one.hasExited)
+    const leftIn = left.flatMap(one => directoriesOf(one, records))
+    const starting = () => [
+      ...comparisons.starting(),
+      ...surfaces.list().flatMap(({ controller: { opener } }) => (opener.step && opener.expected?.cwd) ?? []),
+    ]
+    const isIn = await insideOf(this.#worktree.path, [
+      ...starting(),
+      ...manager.list().flatMap(rootsOf),
+      ...windows.others().map(({ cwd }) => cwd),
+      ...windows.busy(),
+      ...leftIn,
+    ])
+    const here = manager.list().filter(one => rootsOf(one).some(isIn))
+    const others = windows.others().filter(({ cwd }) => isIn(cwd))
+    check(
+      here.every(({ session }) => session.state.activity === 'idle'),
+      l10n.t('A turn is running in the worktree. Stop it first.'),
+    )
+    check(
+      !starting().some(isIn),
+      l10n.t('A session is being started in the worktree. Wait until it has started, or cancel it first.'),
+    )
+    check(
+      others.every(({ indicator }) => indicator === 'done' || indicator === 'failed'),
+      l10n.t('A turn in another window is running in the worktree. Stop it first.'),
+    )
+    check(
+      !here.some(({ isBusy }) => isBusy),
+      l10n.t('Background tasks or commands of a session are running in the worktree. Stop them first.'),
+    )
+    check(
+      !windows.busy().some(isIn),
+      l10n.t('Background tasks or commands in another window are running in the worktree. Stop them first.'),
+    )
+    check(
+      !leftIn.some(isIn),
+      l10n.t(
+        'An agent is running in the background in the worktree. Stop it first with Parley: Show Background Sessions.',
+      ),
+    )
   }
 
-  #checkIdle({ isBusy }: WorktreeState): void {
-    this.#checkTurns()
+  async #checkIdle({ isBusy }: WorktreeState): Promise<void> {
+    await this.checkTurns()
     if (isBusy) {
       throw new UnavailableError(
         l10n.t('A merge or rebase is in progress in the worktree. Finish or abort it first.'),
@@ -423,6 +577,13 @@ function contents({ changed, commits, isBusy, nested }: WorktreeState): string {
     nested.length > 0 && l10n.t('repositories: {0}', names(nested)),
   ]
   return parts.filter(Boolean).join(', ') || l10n.t('No changes')
+}
+
+function keptText(): string {
+  return l10n.t(
+    "A copy is kept for {0} days. To restore it, switch to a session that isn't in a worktree and run Parley: Worktree….",
+    KEPT_DAYS,
+  )
 }
 
 function ignoredText({ ignored }: WorktreeState): string {

@@ -256,6 +256,13 @@ export function isBackgroundWork(state: ReducerState, background: Background, to
   return entry.content.some(part => part.type === 'terminal' && background.terminals.has(part.terminalId))
 }
 
+/** The terminals that an entry shows. */
+export function terminalsIn(entry: Pick<EntryBase, 'kind'> & { content?: unknown }): string[] {
+  if (entry.kind !== 'tool_call') return []
+  const { content } = entry as ToolCallEntry
+  return content.flatMap(part => (part?.type === 'terminal' ? [part.terminalId] : []))
+}
+
 /** The known tool call, completed with what only the replay has. */
 function merged(known: ToolCallEntry, reported: ToolCallEntry): ToolCallEntry {
   const result: ToolCallEntry = { ...reported, ...known }

@@ -42,6 +42,19 @@ export function restoreState(conversation: KeptConversation): ReducingState {
   return state
 }
 
+/** The end of a saved conversation, to be shown until all of it was read. */
+export interface ConversationEnd
+  extends Pick<SessionState, 'entries' | 'terminals' | 'plans' | 'title' | 'usage'> {
+  /** the position of the first of these entries */
+  first: number
+}
+
+/** The last entries of a saved conversation, from position `first` on, as `restoreState` makes them of the whole one. */
+export function restoreEnd(conversation: KeptConversation, first: number): ConversationEnd {
+  const { entries, ...state } = restoreState(conversation)
+  return { ...state, first, entries: entries.map((entry, i) => ({ ...entry, id: `e${first + i}` })) }
+}
+
 /** The state of a saved conversation whose agent goes on: everything is as it was when it was saved. */
 export function continueState(conversation: KeptConversation): ReducingState {
   const state = savedState(conversation)

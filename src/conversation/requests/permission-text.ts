@@ -1,11 +1,11 @@
 import type { PermissionOption } from '../../acp/model.ts'
-import { visibleWords } from '../../common/visible.ts'
+import { visibleProse } from '../../common/visible.ts'
 import type { PermissionEntry } from '../entries/requests.ts'
 import type { Translate } from './elicitation.ts'
 
 /** The label of an option: its name with hidden characters visible, or the meaning of its kind if it has none. */
 export function optionName({ name, kind }: PermissionOption, t: Translate): string {
-  return visibleWords(name.trim()) || kindText(kind, t)
+  return visibleProse(name.trim()) || kindText(kind, t)
 }
 
 /** What an option really does, where its name doesn't say so, or says something else. */
@@ -68,7 +68,7 @@ export function kindText(kind: PermissionOption['kind'], t: Translate): string {
     case 'reject_always':
       return t('Always reject')
     default:
-      return visibleWords(kind) || t('Other answer')
+      return visibleProse(kind) || t('Other answer')
   }
 }
 

@@ -173,8 +173,8 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       if (replayFrom && replayFrom.type !== 'start') {
         throw v2.RequestError.invalidParams({ replayFrom }, 'replays begin at the start')
       }
-      const place = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
-      const session = await sessions.reopen(sessionId, place)
+      const setup = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
+      const session = await sessions.reopen(sessionId, setup)
       if (replayFrom) {
         for (const update of sessions.replay(session)) {
           const reported = updateToV2(update)
@@ -187,8 +187,8 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
     })
     .onRequest('session/fork', forkRequest<v2.McpServer>(), ({ params }) => {
       checkPlace(params)
-      const place = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
-      const session = sessions.fork(params.sessionId, place)
+      const setup = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
+      const session = sessions.fork(params.sessionId, setup)
       return { sessionId: session.id, ...startOf(session) }
     })
     .onRequest('session/list', ({ params }) => sessions.list(params))

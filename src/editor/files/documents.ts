@@ -32,10 +32,16 @@ export interface Documents {
   find(paths: readonly string[]): OpenDocument | undefined
   /** Whether a notebook or a custom editor, which have no document, has unsaved changes of the file. */
   isUnsavedElsewhere(paths: readonly string[]): boolean
+  /** The paths of all files with unsaved changes, also in notebooks and custom editors. */
+  unsaved(): string[]
 }
 
 /** Used without an editor. */
-export const noDocuments: Documents = { find: () => undefined, isUnsavedElsewhere: () => false }
+export const noDocuments: Documents = {
+  find: () => undefined,
+  isUnsavedElsewhere: () => false,
+  unsaved: () => [],
+}
 
 /** How often an edit is retried if the user types at the same moment. */
 const EDIT_TRIES = 5

@@ -5,6 +5,7 @@ import { constants } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '../../common/errors.ts'
+import { readHandle } from '../../common/read-bounded.ts'
 import { diskLinks, type Links } from '../path-guard.ts'
 import { makeFolders, openFile, RedirectedError, withEntry, withFile, withNewFile } from './no-follow.ts'
 
@@ -23,7 +24,8 @@ export interface FileInfo {
  */
 export interface FileSystem extends Links {
   stat(path: string): Promise<FileInfo>
-  readFile(path: string): Promise<Uint8Array>
+  /** Rejects with a `TooLargeError` if there are more than `maxBytes`. */
+  readFile(path: string, maxBytes?: number): Promise<Uint8Array>
   /** The file's bytes in chunks, in order, until the consumer stops. A chunk's memory isn't reused. */
   readPieces(path: string): AsyncIterable<Uint8Array>
   /** Fails if the file isn't writable. */
@@ -50,7 +52,10 @@ export const disk: FileSystem = {
       const shared = info.nlink > 1 || (process.getuid !== undefined && info.uid !== process.getuid())
       return { type, size: info.size, mode: info.mode & 0o7777, shared }
     }),
-  readFile: path => withFile(path, constants.O_RDONLY, handle => handle.readFile()),
+  readFile: (path, maxBytes) =>
+    withFile(path, constants.O_RDONLY, handle =>
+      maxBytes === undefined ? handle.readFile() : readHandle(handle, path, maxBytes),
+    ),
   async *readPieces(path) {
     const handle = await openFile(path, constants.O_RDONLY)
     try {

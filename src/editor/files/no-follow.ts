@@ -5,7 +5,7 @@
  * Node has no `openat`. On Linux, `/proc/self/fd/<n>` tells the path of what was opened, and leads to the entries of an
  * open folder whatever is done to its path. On other systems, what was opened is compared with what is at the path.
  */
-import { constants, existsSync } from 'node:fs'
+import { constants, existsSync, readlinkSync } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import path from 'node:path'
 
@@ -23,7 +23,7 @@ const MAX_TRIES = 5
 /** Opening a pipe doesn't wait with `O_NONBLOCK`. Windows doesn't have these flags. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_DIRECTORY = 0, O_CREAT } = constants
 const hasProc = process.platform === 'linux' && existsSync('/proc/self/fd')
-/** Opens a folder that can't be listed, or a file that can't be read, only as a place. Node doesn't name this flag of Linux. */
+/** Opens a folder that can't be listed, or a file that can't be read, only as a location. Node doesn't name this flag of Linux. */
 const O_PATH = 0o10000000
 
 /**
@@ -100,32 +100,32 @@ async function isFolder(realPath: string): Promise<boolean> {
   }
 }
 
-/** `place`: a path of `realPath` to open it at. */
+/** `location`: a path of `realPath` to open it at. */
 async function openReal(
-  place: string,
+  location: string,
   realPath: string,
   flags: number,
   mode?: number,
 ): Promise<fs.FileHandle> {
   for (let tries = 1; ; tries++) {
     const handle = await fs
-      .open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode)
+      .open(location, flags | O_NOFOLLOW | O_NONBLOCK, mode)
       .catch(async (error: unknown): Promise<never> => {
-        throw (await isLink(place, error)) ? new RedirectedError(realPath) : error
+        throw (await isLink(location, error)) ? new RedirectedError(realPath) : error
       })
     if (await isAt(handle, realPath).catch(() => false)) return handle
     const created = flags & O_CREAT ? await handle.stat({ bigint: true }).catch(() => undefined) : undefined
     await handle.close()
-    if (created && (await isSame(created, place))) await fs.unlink(place).catch(() => {})
+    if (created && (await isSame(created, location))) await fs.unlink(location).catch(() => {})
     if (created || tries === MAX_TRIES) throw new RedirectedError(realPath)
   }
 }
 
-async function isLink(place: string, error: unknown): Promise<boolean> {
+async function isLink(location: string, error: unknown): Promise<boolean> {
   const code = codeOf(error)
   // the latter for a folder
   if (code !== 'ELOOP' && code !== 'EMLINK' && code !== 'ENOTDIR') return false
-  return fs.lstat(place).then(
+  return fs.lstat(location).then(
     info => info.isSymbolicLink(),
     () => false,
   )
@@ -133,14 +133,15 @@ async function isLink(place: string, error: unknown): Promise<boolean> {
 
 /** Whether what is open is what has this real path. */
 async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
-  const known = await (hasProc ? fs.readlink(pathOf(handle)) : fs.realpath(realPath))
+  // reading `/proc` doesn't wait for a disk
+  const known = hasProc ? readlinkSync(pathOf(handle)) : await fs.realpath(realPath)
   if (hasProc && known === realPath) return true
   // file systems that ignore case exist on Linux, too
   return isSameSpelled(known, realPath) && (await isSame(await handle.stat({ bigint: true }), realPath))
 }
 
-async function isSame(opened: { ino: bigint; dev: bigint }, place: string): Promise<boolean> {
-  const there = await fs.lstat(place, { bigint: true }).catch(() => undefined)
+async function isSame(opened: { ino: bigint; dev: bigint }, location: string): Promise<boolean> {
+  const there = await fs.lstat(location, { bigint: true }).catch(() => undefined)
   return there !== undefined && there.ino === opened.ino && there.dev === opened.dev
 }
 

@@ -1,6 +1,7 @@
 /** Converts a file's bytes to text and back, including the legacy encodings that the editor supports. */
 
 import { Budget } from '../../common/async.ts'
+import { TooLargeError } from '../../common/read-bounded.ts'
 import type { GuardedPath } from '../path-guard.ts'
 import type { PathRules } from '../path-rules.ts'
 import { byteOrderMark, type DecodedText, decodeText, encodeText, type NoText, sliceLines } from '../text.ts'
@@ -201,7 +202,12 @@ export class TextFiles {
     encoding?: string,
   ): Promise<DecodedText<string> | undefined> {
     if (!info || info.size > MAX_READ_BYTES) return undefined
-    const bytes = await this.#fileSystem.readFile(file.realPath)
+    const reading = this.#fileSystem.readFile(file.realPath, MAX_READ_BYTES)
+    const bytes = await reading.catch((error: unknown) => {
+      // it has grown since
+      if (!(error instanceof TooLargeError)) throw error
+    })
+    if (!bytes) return undefined
     const decoded = await decodeFile(bytes, file.path, this.#encodings, encoding)
     return typeof decoded === 'string' ? undefined : decoded
   }

@@ -97,18 +97,18 @@ async function file(
 ): Promise<ContentBlock> {
   const mimeType = mimeTypeOf(uri)
   const link: ContentBlock = { type: 'resource_link', uri, name: label, ...(mimeType && { mimeType }) }
-  const place = placeOf(uri)
-  if (place === undefined || !(await sources.mayRead(place, roots))) return link
-  const size = await sources.size(place)
+  const path = pathOfUri(uri)
+  if (path === undefined || !(await sources.mayRead(path, roots))) return link
+  const size = await sources.size(path)
   if (size === undefined) return link
   link.size = size
   const isImage = /^image\/(png|jpeg|gif|webp)$/.test(mimeType ?? '')
   if (isImage && can.prompt.image && mimeType && size <= MAX_IMAGE_BYTES) {
-    const data = Buffer.from(await sources.readBytes(place)).toString('base64')
+    const data = Buffer.from(await sources.readBytes(path)).toString('base64')
     return { type: 'image', data, mimeType, uri }
   }
   if (!can.prompt.embeddedContext || size > Math.min(MAX_FILE_BYTES, left)) return link
-  const text = await sources.readText(place)
+  const text = await sources.readText(path)
   return text === undefined ? link : { type: 'resource', uri, mimeType: mimeType ?? 'text/plain', text }
 }
 
@@ -119,12 +119,11 @@ async function symbol(
 ): Promise<ContentBlock> {
   const at = `${uri}#L${startLine}-L${endLine}`
   const link: ContentBlock = { type: 'resource_link', uri: at, name: label }
-  const place = placeOf(uri)
-  if (!can.prompt.embeddedContext || place === undefined || !(await sources.mayRead(place, roots)))
-    return link
-  const size = await sources.size(place)
+  const path = pathOfUri(uri)
+  if (!can.prompt.embeddedContext || path === undefined || !(await sources.mayRead(path, roots))) return link
+  const size = await sources.size(path)
   if (size === undefined || size > 4 * MAX_FILE_BYTES) return link
-  const lines = (await sources.readText(place))?.split('\n').slice(startLine - 1, endLine)
+  const lines = (await sources.readText(path))?.split('\n').slice(startLine - 1, endLine)
   const text = lines?.join('\n') ?? ''
   if (text === '' || text.length > MAX_FILE_BYTES) return link
   return { type: 'resource', uri: at, mimeType: mimeTypeOf(uri) ?? 'text/plain', text }
@@ -136,13 +135,13 @@ async function comment(
   { roots }: PromptTarget,
   sources: ContextSources,
 ): Promise<ContentBlock> {
-  const place = placeOf(uri)
-  const isReadable = place !== undefined && (await sources.mayRead(place, roots))
-  const now = isReadable ? await sources.readText(place).catch(() => undefined) : undefined
+  const path = pathOfUri(uri)
+  const isReadable = path !== undefined && (await sources.mayRead(path, roots))
+  const now = isReadable ? await sources.readText(path).catch(() => undefined) : undefined
   const start = (now === undefined ? undefined : findLines(now, quote, startLine)) ?? startLine
   const end = start + endLine - startLine
   const lines = start === end ? `${start}` : `${start}-${end}`
-  const name = place ?? decoded(uri)
+  const name = path ?? decoded(uri)
   const about = l10n.t('Comment on {0}:', `${name}:${lines}`)
   const shown = quote.trim() === '' ? [] : [fenced(quote)]
   return {
@@ -162,7 +161,7 @@ function decoded(uri: string): string {
 }
 
 /** The path of a URI on this machine's disk. */
-export function placeOf(uri: string): string | undefined {
+export function pathOfUri(uri: string): string | undefined {
   try {
     return uri.startsWith('file:') ? fileURLToPath(uri.replace(/#.*$/s, '')) : undefined
   } catch {

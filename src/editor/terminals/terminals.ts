@@ -10,10 +10,17 @@ import { type Deferred, deferred } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
 import { KILL_AFTER_MS } from '../../common/limits.ts'
+import { OutputBuffer } from '../../common/processes/command-output.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import {
+  type CommandEvents,
+  type CommandHost,
+  type CommandTerminal,
+  type RunCommand,
+  type RunningCommand,
+  runCommand,
+} from '../../common/processes/run-command.ts'
 import { PathRules } from '../path-rules.ts'
-import { type RunCommand, type RunningCommand, runCommand } from './command-process.ts'
-import { OutputBuffer } from './terminal-output.ts'
 
 /** Maximum output in bytes that is kept, also used if the agent doesn't specify a limit. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
@@ -22,10 +29,12 @@ export interface SessionTerminalsOptions {
   /** the session's working directory, used for requests without one */
   cwd: string
   /** the base environment of commands: that of the user's login shell */
-  env: Readonly<Record<string, string>>
+  env: () => Promise<Readonly<Record<string, string>>>
   /** ends running commands if this process dies without having done so */
   guard?: ProcessGuard
   run?: RunCommand
+  /** where commands run that outlive this window */
+  host?: CommandHost
   rules?: PathRules
   killGraceMs?: number
 }
@@ -53,6 +62,8 @@ interface Terminal {
   released: boolean
   /** Resolves when all of its processes have exited. */
   ending: Promise<void> | undefined
+  /** An earlier window started it, and was gone before it could tell the agent. */
+  isUnanswered?: boolean
 }
 
 export class SessionTerminals implements Disposable {
@@ -65,42 +76,65 @@ export class SessionTerminals implements Disposable {
 
   constructor(options: SessionTerminalsOptions) {
     this.#options = options
-    this.#run = options.run ?? runCommand
+    this.#run = options.run ?? options.host?.run ?? runCommand
     this.#rules = options.rules ?? new PathRules()
   }
 
   /** Fires `terminal` when a command starts and exits, and `terminal_output` in between. */
   readonly onUpdate: Event<SessionUpdate> = listener => this.#updates.event(listener)
 
+  /** Goes on with the commands that an earlier window started. */
+  resume(): void {
+    const { host } = this.#options
+    for (const { id, shown, cwd, outputLimit, isAnswered } of host?.left ?? []) {
+      if (this.#terminals.has(id)) continue
+      const terminal = emptyTerminal({ id, shown, cwd, outputLimit })
+      terminal.isUnanswered = !isAnswered
+      this.#terminals.set(id, terminal)
+      this.#updates.fire({ type: 'terminal', terminal: { terminalId: id, command: shown, cwd } })
+      terminal.running = host?.resume(id, this.#eventsOf(terminal))
+    }
+  }
+
   /** Starts the command. Rejects with a sentence if it can't be started. */
   async create(request: Omit<CreateTerminalRequest, 'sessionId'>): Promise<{ terminalId: string }> {
     if (this.#ended) throw new Error('The session has ended.')
     if (request.command.trim() === '') throw new Error('The command to run is empty.')
     const cwd = this.#rules.absolute(this.#options.cwd, request.cwd || '.')
-    const terminal = newTerminal(request, cwd)
+    const shown = [...variablesOf(request), commandLine(request.command, request.args)].join(' ')
+    // the agent asks again what an earlier window couldn't answer anymore, but the command may run only once
+    const left = [...this.#terminals.values()].find(
+      one => one.isUnanswered && !one.ending && one.command === shown && one.cwd === cwd,
+    )
+    if (left) {
+      left.isUnanswered = false
+      return { terminalId: left.id }
+    }
+    const outputLimit = Math.min(request.outputByteLimit ?? MAX_OUTPUT_BYTES, MAX_OUTPUT_BYTES)
+    const info = { id: randomUUID(), shown, cwd, outputLimit }
+    const terminal = emptyTerminal(info)
     const early: string[] = []
     let started = false
-    const hear = (text: string) => {
-      terminal.buffer.append(text)
-      this.#updates.fire({ type: 'terminal_output', terminalId: terminal.id, text })
-    }
+    const events = this.#eventsOf(terminal)
+    const env = await this.#environment(request.env)
+    // it may have ended while the login shell ran
+    if (this.#ended) throw new Error('The session has ended.')
     const running = await this.#run(
       {
         command: request.command,
         args: request.args,
         cwd,
-        env: this.#environment(request.env),
+        env,
         guard: this.#options.guard,
+        terminal: info,
       },
-      {
-        onOutput: text => (started ? hear(text) : early.push(text)),
-        onExit: exit => this.#onExit(terminal, exit),
-      },
+      { ...events, onOutput: text => (started ? events.onOutput(text) : early.push(text)) },
     )
     terminal.running = running
     if (this.#ended) {
       // It ended while the command was starting.
       await running.kill(this.#grace)
+      running.forget?.()
       throw new Error('The session has ended.')
     }
     this.#terminals.set(terminal.id, terminal)
@@ -109,7 +143,7 @@ export class SessionTerminals implements Disposable {
       terminal: { terminalId: terminal.id, command: terminal.command, cwd, output: '' },
     })
     started = true
-    for (const text of early) hear(text)
+    for (const text of early) events.onOutput(text)
     if (terminal.exit) this.#tellExit(terminal, terminal.exit)
     return { terminalId: terminal.id }
   }
@@ -139,8 +173,14 @@ export class SessionTerminals implements Disposable {
   async release(terminalId: string): Promise<void> {
     const terminal = this.#held(terminalId)
     terminal.released = true
-    void this.#end(terminal)
+    const ended = this.#end(terminal)
     await terminal.exited.promise
+    void ended.then(() => terminal.running?.forget?.())
+  }
+
+  /** Whether any command runs. */
+  get isRunning(): boolean {
+    return [...this.#terminals.values()].some(terminal => !terminal.exit)
   }
 
   /** Ends running commands after a cancellation, since some agents leave them running. Resolves when all have exited. */
@@ -155,12 +195,15 @@ export class SessionTerminals implements Disposable {
     const all = [...this.#terminals.values()]
     for (const terminal of all) terminal.released = true
     await Promise.all(all.map(terminal => this.#end(terminal)))
+    for (const { running } of all) running?.forget?.()
   }
 
-  /** Kills all processes immediately, because the window closes. */
+  /** Kills all processes that don't outlive the window immediately, because it closes. */
   dispose(): void {
     this.#ended = true
     for (const terminal of this.#terminals.values()) {
+      // the agent goes on as well, and waits for them
+      if (terminal.running?.isKept) continue
       terminal.released = true
       terminal.running?.killNow()
       if (!terminal.exit) this.#onExit(terminal, { exitCode: null, signal: 'SIGKILL' })
@@ -200,6 +243,21 @@ export class SessionTerminals implements Disposable {
     return terminal.ending
   }
 
+  #eventsOf(terminal: Terminal): CommandEvents {
+    const { id, buffer } = terminal
+    return {
+      onOutput: text => {
+        buffer.append(text)
+        this.#updates.fire({ type: 'terminal_output', terminalId: id, text })
+      },
+      onWholeOutput: (text, truncated) => {
+        buffer.reset(text, truncated)
+        this.#updates.fire({ type: 'terminal', terminal: { terminalId: id, output: text } })
+      },
+      onExit: exit => this.#onExit(terminal, exit),
+    }
+  }
+
   #onExit(terminal: Terminal, exit: TerminalExit): void {
     if (terminal.exit) return
     terminal.exit = exit
@@ -212,8 +270,8 @@ export class SessionTerminals implements Disposable {
     this.#updates.fire({ type: 'terminal', terminal: { terminalId: terminal.id, exit } })
   }
 
-  #environment(more: CreateTerminalRequest['env']): Record<string, string> {
-    const env: Record<string, string> = { ...this.#options.env }
+  async #environment(more: CreateTerminalRequest['env']): Promise<Record<string, string>> {
+    const env: Record<string, string> = { ...(await this.#options.env()) }
     for (const { name, value } of more) {
       if (name === '' || name.includes('=') || name.includes('\0') || value.includes('\0')) {
         throw new Error(`${JSON.stringify(name)} can't be an environment variable of a command.`)
@@ -230,13 +288,12 @@ export class SessionTerminals implements Disposable {
   }
 }
 
-function newTerminal(request: Omit<CreateTerminalRequest, 'sessionId'>, cwd: string): Terminal {
-  const limit = Math.min(request.outputByteLimit ?? MAX_OUTPUT_BYTES, MAX_OUTPUT_BYTES)
+function emptyTerminal({ id, shown, cwd, outputLimit }: CommandTerminal): Terminal {
   return {
-    id: randomUUID(),
-    command: [...variablesOf(request), shown(request.command, request.args)].join(' '),
+    id,
+    command: shown,
     cwd,
-    buffer: new OutputBuffer(limit),
+    buffer: new OutputBuffer(outputLimit),
     running: undefined,
     exit: undefined,
     exited: deferred<TerminalExit>(),
@@ -265,7 +322,7 @@ function variablesOf({ env }: Pick<CreateTerminalRequest, 'env'>): string[] {
 }
 
 /** A command as a user would type it: arguments with spaces or special characters of the shell are quoted. */
-function shown(command: string, args: readonly string[]): string {
+function commandLine(command: string, args: readonly string[]): string {
   if (args.length === 0) return command
   return [command, ...args].map(quoted).join(' ')
 }

@@ -1,5 +1,7 @@
-import { copyFile, lstat, rm } from 'node:fs/promises'
+import { copyFile, lstat, mkdtemp, rm, stat, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { Environment } from '../../common/processes/spawn-process.ts'
 import { lineOf, runUserGit } from '../git.ts'
 
 /** Runs Git with a copy of the index. */
@@ -7,18 +9,51 @@ export type IndexGit = (args: readonly string[], input?: string) => Promise<stri
 
 let indexes = 0
 
-/** Runs `work` with a copy of the index, so that the user's own stays as it is. */
-export async function withIndexCopy<T>(top: string, work: (git: IndexGit) => Promise<T>): Promise<T> {
+/** Runs `work` with a copy of the index, so that the user's own stays as it is. `env`: see {@link withTemporaryObjects}. */
+export async function withIndexCopy<T>(
+  top: string,
+  work: (git: IndexGit) => Promise<T>,
+  env?: Environment,
+): Promise<T> {
   const folder = await gitFolder(top)
   const file = path.join(folder, `parley-index-${process.pid}-${++indexes}`)
   try {
-    await copyFile(path.join(folder, 'index'), file)
+    const index = path.join(folder, 'index')
+    const { atime, mtime } = await stat(index)
+    await copyFile(index, file)
+    // Git compares the content of files that are as new as the index, since their stamps may hide a change
+    await utimes(file, atime, mtime)
     return await work((args, input) =>
-      runUserGit(top, args, { env: { GIT_INDEX_FILE: file }, ...(input !== undefined && { input }) }),
+      runUserGit(top, args, { env: { ...env, GIT_INDEX_FILE: file }, ...(input !== undefined && { input }) }),
     )
   } finally {
     await rm(file, { force: true })
     await rm(`${file}.lock`, { force: true })
+  }
+}
+
+/**
+ * Runs `work` with an environment in which Git writes what it adds to a temporary folder, and reads the repository's objects,
+ * too. What is only looked at would stay in the repository for weeks otherwise: every version of every new file.
+ */
+export async function withTemporaryObjects<T>(
+  top: string,
+  work: (env: Environment) => Promise<T>,
+): Promise<T> {
+  const own = path.resolve(top, lineOf(await runUserGit(top, ['rev-parse', '--git-path', 'objects'])))
+  const folder = await mkdtemp(path.join(tmpdir(), 'parley-objects-'))
+  try {
+    return await work({
+      GIT_OBJECT_DIRECTORY: folder,
+      // a list of paths, in which Git reads a quoted one as in C
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(own),
+      // the filter of Git LFS would store each version of a large file in the repository, too
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'lfs.storage',
+      GIT_CONFIG_VALUE_0: path.join(folder, 'lfs'),
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
@@ -27,10 +62,10 @@ export async function gitFolder(top: string): Promise<string> {
   return lineOf(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
 }
 
-/** All files of a work tree, except ignored ones, as a tree. */
-export async function treeOf(top: string, git: IndexGit): Promise<string> {
+/** All files of a work tree, except ignored ones and those in the folders `except`, as a tree. */
+export async function treeOf(top: string, git: IndexGit, except: readonly string[] = []): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
-  await git(['add', '--all', '--sparse', '--', '.'])
+  await git(['add', '--all', '--sparse', '--', '.', ...except.map(name => `:(exclude,literal)${name}`)])
   return lineOf(await git(['write-tree']))
 }
 

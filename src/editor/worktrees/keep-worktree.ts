@@ -8,10 +8,12 @@ import { GitError, lineOf, runUserGit } from '../git.ts'
 import { createWorktree, freeName, type NewWorktree } from './create-worktree.ts'
 import { treeOf, withIndexCopy } from './index-copy.ts'
 import {
+  checkIgnored,
   deleteBranch,
   findWorktree,
   nestedRepositories,
   type Repository,
+  stateOf,
   type Worktree,
 } from './repository.ts'
 
@@ -50,11 +52,14 @@ export function checkNoHistory(nested: readonly string[]): void {
   }
 }
 
-/** Discards a worktree, and keeps a copy for {@link KEPT_DAYS} days. Returns the name of the copy. */
+/**
+ * Discards a worktree, and keeps a copy for {@link KEPT_DAYS} days. Returns the name of the copy. `ignored`: the files without a
+ * copy that the user agreed to delete; if there are others, nothing is discarded.
+ */
 export async function discardWorktree(
   repository: Pick<Repository, 'common'>,
   { path: top, name }: Worktree,
-  now = Date.now(),
+  { ignored, now = Date.now() }: { ignored?: readonly string[]; now?: number } = {},
 ): Promise<string> {
   checkNoHistory(await nestedRepositories(top))
   for (let copies = 0; copies < MAX_COPIES; copies++) {
@@ -76,6 +81,12 @@ export async function discardWorktree(
     const after = await copy()
     if (after.tree !== tree || after.staged !== staged) continue
     if ((await findWorktree(top))?.head !== worktree.head) continue
+    try {
+      if (ignored) checkIgnored(worktree, await stateOf(worktree), ignored)
+    } catch (error) {
+      await runUserGit(repository.common, ['update-ref', '-d', kept])
+      throw error
+    }
     // Git refuses if the worktree is locked
     await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', top])
     await deleteBranch(repository, worktree, worktree.head)

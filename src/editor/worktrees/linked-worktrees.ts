@@ -1,9 +1,12 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { readBounded } from '../../common/read-bounded.ts'
 import { branchOf } from '../git-branch.ts'
 
 const MAX_WORKTREES = 500
+/** A longer file isn't Git's. Bytes. */
+const MAX_LINK_BYTES = 4096
 
 export interface LinkedWorktrees {
   /** the root of the main work tree; the repository itself if there is none */
@@ -18,7 +21,8 @@ export async function linkedWorktrees(folder: string): Promise<LinkedWorktrees |
   const ids = await readdir(path.join(common, 'worktrees')).catch(() => [])
   const worktrees = await Promise.all(
     ids.slice(0, MAX_WORKTREES).map(async id => {
-      const link = await readFile(path.join(common, 'worktrees', id, 'gitdir'), 'utf8').catch(() => '')
+      const file = path.join(common, 'worktrees', id, 'gitdir')
+      const link = await readBounded(file, MAX_LINK_BYTES).catch(() => '')
       const at = path.resolve(path.join(common, 'worktrees', id), path.dirname(link.trim()))
       if (link.trim() === '' || !(await stat(at).catch(() => undefined))) return []
       const branch = await branchOf(at)
@@ -49,8 +53,8 @@ export async function worktreeRoot(folder: string): Promise<{ root: string; git:
     const link = path.join(at, '.git')
     const info = await stat(link).catch(() => undefined)
     if (info) {
-      if (!info.isFile() || info.size > 4096) return undefined
-      const to = /^gitdir: (.+)$/m.exec(await readFile(link, 'utf8'))?.[1]?.trim()
+      if (!info.isFile() || info.size > MAX_LINK_BYTES) return undefined
+      const to = /^gitdir: (.+)$/m.exec(await readBounded(link, MAX_LINK_BYTES))?.[1]?.trim()
       const git = to === undefined ? undefined : path.resolve(at, to)
       return git !== undefined && path.basename(path.dirname(git)) === 'worktrees'
         ? { root: at, git }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { GitError, lineOf, runUserGit } from '../git.ts'
+import { PathRules } from '../path-rules.ts'
 import { gitFolder, hiddenFiles, showHidden, withIndexCopy } from './index-copy.ts'
 import { worktreeRoot } from './linked-worktrees.ts'
 
@@ -22,6 +23,8 @@ export interface Repository {
 }
 
 const RECORD = 'parley.json'
+/** in a message */
+const MAX_NAMES = 10
 const record = z.object({
   /** the commit that the worktree was made from */
   base: z.string().regex(/^[\da-f]{40,64}$/),
@@ -29,6 +32,8 @@ const record = z.object({
   branch: z.string().optional(),
   /** ignored files that were copied into it, as the copies were then */
   copied: z.array(z.object({ file: z.string(), size: z.number(), mtimeMs: z.number() })).catch([]),
+  /** The user opened a window for it, so that it stays although nothing is in it. */
+  isOpened: z.boolean().optional(),
 })
 
 export type CopiedFile = WorktreeRecord['copied'][number]
@@ -142,8 +147,17 @@ async function readRecord(git: string): Promise<WorktreeRecord | undefined> {
   }
 }
 
-export async function writeRecord(worktree: string, known: WorktreeRecord): Promise<void> {
+export async function writeRecord(
+  worktree: string,
+  { base, branch, copied, isOpened }: WorktreeRecord,
+): Promise<void> {
+  const known = { base, branch, copied, isOpened }
   await writeFile(path.join(await gitFolder(worktree), RECORD), JSON.stringify(known))
+}
+
+/** When its record was written last: when it was made, or moved to another branch. Milliseconds since the epoch. */
+export async function recordedAt(worktree: string): Promise<number> {
+  return (await stat(path.join(await gitFolder(worktree), RECORD))).mtimeMs
 }
 
 export async function stateOf(
@@ -204,11 +218,7 @@ async function isBusy(git: string): Promise<boolean> {
 
 /** Folders in the worktree that are checked out from another repository: submodules, and repositories of the agent. */
 export async function nestedRepositories(top: string): Promise<string[]> {
-  const linked = (
-    await runUserGit(top, ['ls-files', '--stage', '-z'], { only: entry => entry.startsWith('160000 ') })
-  )
-    .split('\0')
-    .flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
+  const linked = await linkedRepositories(top)
   const unknown = await unknownRepositories(top)
   const all = await Promise.all(
     [...new Set([...linked, ...unknown])].map(async name => {
@@ -219,8 +229,24 @@ export async function nestedRepositories(top: string): Promise<string[]> {
   return all.flat()
 }
 
+/** Submodules with commits, or uncommitted changes, that the repository doesn't contain. */
+export async function changedSubmodules(top: string): Promise<string[]> {
+  const all = await linkedRepositories(top)
+  if (all.length === 0) return []
+  const status = ['status', '--porcelain=v2', '-z', '--no-renames', '--ignore-submodules=none']
+  const text = await runUserGit(top, [...status, '--', ...all.map(name => `:(literal)${name}`)])
+  return text.split('\0').flatMap(entry => /^1 \S+ S(?!\.{3})\S{3} (?:\S+ ){5}(.+)$/s.exec(entry)?.[1] ?? [])
+}
+
+/** Submodules, whether they are checked out or not. */
+async function linkedRepositories(top: string): Promise<string[]> {
+  const list = ['ls-files', '--stage', '-z']
+  const text = await runUserGit(top, list, { only: entry => entry.startsWith('160000 ') })
+  return text.split('\0').flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
+}
+
 /** The folders with a repository that Git doesn't know as a submodule. */
-async function unknownRepositories(top: string, ...except: string[]): Promise<string[]> {
+export async function unknownRepositories(top: string, ...except: string[]): Promise<string[]> {
   const list = ['ls-files', '--others', ...except, '-z']
   // Git lists such a repository with a slash instead of its files
   const text = await runUserGit(top, list, { only: name => name.endsWith('/') })
@@ -233,25 +259,48 @@ export async function checkNoRepositories(top: string): Promise<void> {
   if (found.length === 0) return
   throw new GitError(
     l10n.t(
-      'The worktree contains repositories with a history of their own: {0}. Move them, add them as submodules, or make Git ignore them first.',
+      'The worktree contains repositories with a history of their own: {0}. Move them, or make Git ignore them first.',
       found.join(', '),
     ),
   )
 }
 
-/** Removes a worktree in which nothing is, and the branch that was made with it. Ignored files are deleted with it. */
+/**
+ * Removes a worktree in which nothing is, and the branch that was made with it. Ignored files are deleted with it. `ignored`:
+ * those that the user agreed to delete; if there are others, nothing is removed.
+ */
 export async function removeWorktree(
   repository: Pick<Repository, 'common'>,
   worktree: Worktree,
+  { ignored }: { ignored?: readonly string[] } = {},
 ): Promise<void> {
-  if (!isEmpty(await stateOf(worktree))) {
+  const state = await stateOf(worktree)
+  if (!isEmpty(state)) {
     throw new GitError(
       l10n.t('The worktree {0} has changes or commits that exist only there.', worktree.name),
     )
   }
+  if (ignored) checkIgnored(worktree, state, ignored)
   // Git refuses, too, if there are changes
   await runUserGit(repository.common, ['worktree', 'remove', '--', worktree.path])
   await deleteBranch(repository, worktree, worktree.head)
+}
+
+/** Refuses to delete a worktree with ignored files other than those that the user agreed to delete. */
+export function checkIgnored(
+  { name }: Pick<Worktree, 'name'>,
+  { ignored }: Pick<WorktreeState, 'ignored'>,
+  agreed: readonly string[],
+): void {
+  const others = ignored.filter(file => !agreed.includes(file))
+  if (others.length === 0) return
+  throw new GitError(
+    l10n.t(
+      "New files that Git ignores are in the worktree {0}: {1}. The worktree wasn't discarded. Try again.",
+      name,
+      others.slice(0, MAX_NAMES).join(', '),
+    ),
+  )
 }
 
 /** Deletes the branch that was made with a worktree if it still is at this commit. */
@@ -265,6 +314,25 @@ export async function deleteBranch(
   const used = await runUserGit(common, ['worktree', 'list', '--porcelain'])
   if (used.split('\n').includes(`branch refs/heads/${branch}`)) return
   await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, commit]).catch(() => {})
+}
+
+/**
+ * Tells whether a path is in a folder, by its spelling or by where links lead. `paths` are all that it will be asked for;
+ * of one that doesn't exist, the folders above count.
+ */
+export async function insideOf(folder: string, paths: Iterable<string>): Promise<(path: string) => boolean> {
+  const rules = new PathRules()
+  const real = await realOf(folder)
+  const known = [...new Set(paths)].map(async one => [one, await existingOf(one)] as const)
+  const all = new Map(await Promise.all(known))
+  return one => rules.contains(folder, one) || rules.contains(real, all.get(one) ?? one)
+}
+
+/** The real path, with the end of the path that doesn't exist as it is. */
+async function existingOf(at: string): Promise<string> {
+  const real = await realpath(at).catch(() => undefined)
+  if (real !== undefined || path.dirname(at) === at) return real ?? at
+  return path.join(await existingOf(path.dirname(at)), path.basename(at))
 }
 
 /** The real path, or the same if there is none. */

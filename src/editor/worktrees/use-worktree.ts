@@ -7,6 +7,7 @@ import { GitError, lineOf, runUserGit } from '../git.ts'
 import { hiddenFiles, type IndexGit, showHidden, treeOf, withIndexCopy } from './index-copy.ts'
 import { commitTree } from './keep-worktree.ts'
 import {
+  changedSubmodules,
   checkNoRepositories,
   currentBranch,
   findWorktree,
@@ -37,6 +38,7 @@ export async function applyWorktree(
 ): Promise<Applied | undefined> {
   await checkNoConflicts(target)
   await checkNoRepositories(worktree.path)
+  checkNoSubmodules(await changedSubmodules(worktree.path))
   const theirs = await withIndexCopy(worktree.path, git => treeOf(worktree.path, git))
   const bases = [await commonCommit(worktree, target)]
   const before = lineOf(
@@ -61,6 +63,7 @@ export async function applyWorktree(
     const differs = parts.flatMap((file, at) => (at % 2 === 1 ? [{ kind: parts[at - 1], file }] : []))
     const of = (kind?: string) => differs.flatMap(one => (!kind || one.kind === kind ? [one.file] : []))
     const conflicts = [...new Set(merged.stages.map(pathOf))]
+    checkNoSubmodules(await changedLinks(target, mine, merged.tree))
     const applied = { files: [...new Set([...of(), ...conflicts])].sort(), conflicts }
     await checkStaged(target, { staged, mine, conflicts })
     if (applied.files.length > 0) {
@@ -84,6 +87,25 @@ export async function applyWorktree(
 async function changedPaths(top: string, from: string, to: string): Promise<string[]> {
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to]
   return (await runUserGit(top, args)).split('\0').filter(file => file !== '')
+}
+
+/** The submodules that differ between two trees. */
+async function changedLinks(top: string, from: string, to: string): Promise<string[]> {
+  const parts = (await runUserGit(top, ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to])).split(
+    '\0',
+  )
+  return parts.flatMap((part, at) => (/^:(?:160000|\d+ 160000) /.test(part) ? [parts[at + 1]!] : []))
+}
+
+/** A tree contains only which commit of a submodule belongs to it. */
+function checkNoSubmodules(changed: readonly string[]): void {
+  if (changed.length === 0) return
+  throw new GitError(
+    l10n.t(
+      "Changes in submodules can't be applied: {0}. Make them in the workspace yourself, undo them in the worktree, and try again.",
+      changed.join(', '),
+    ),
+  )
 }
 
 /** The files of the work tree as a tree; of the untracked ones only those at these paths, or around and inside of them. */
@@ -171,6 +193,12 @@ async function checkNoConflicts(top: string): Promise<void> {
   }
 }
 
+/** The files of a worktree as they were applied last, as a tree of Git. */
+export async function appliedTree(top: string): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', `${APPLIED}^{tree}`]
+  return lineOf(await runUserGit(top, args, { codes: [0, 1] })) || undefined
+}
+
 /** The files with conflicts that aren't resolved yet. */
 export async function conflictsIn(top: string): Promise<string[]> {
   const stages = (await runUserGit(top, ['ls-files', '--unmerged', '-z'])).split('\0')
@@ -234,8 +262,8 @@ export async function createBranch(
     throw new GitError(l10n.t("“{0}” isn't a valid branch name.", name))
   })
   await runUserGit(worktree.path, ['switch', '--quiet', '--no-track', '-c', name])
-  const { branch, base, copied } = worktree
-  await writeRecord(worktree.path, { base, copied })
+  const { branch, ...without } = worktree
+  await writeRecord(worktree.path, without)
   // all of it is on the new branch
   if (branch !== undefined && branch === worktree.current) {
     await runUserGit(repository.common, ['update-ref', '-d', `refs/heads/${branch}`, worktree.head])

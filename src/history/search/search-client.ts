@@ -18,7 +18,7 @@ export type SearchRequest =
 
 /** What it answers. */
 export type SearchResponse =
-  | { type: 'hits'; id: number; hits: SearchHit[]; isDone: boolean }
+  | { type: 'hits'; id: number; hits: SearchHit[]; isDone: boolean; isLimited: boolean }
   | { type: 'progress'; done: number; total: number; isBehind: boolean }
   | { type: 'failed'; message: string; name: string; code: number | undefined }
 
@@ -33,6 +33,9 @@ export interface SearchState {
   /** why conversations can't be searched, as a sentence */
   problem?: string
 }
+
+/** `isLimited`: not all messages were searched, so older ones may match, too. */
+type OnHits = (hits: SearchHit[], isDone: boolean, isLimited: boolean) => void
 
 /** What was written is indexed after this time without further writes, but not later than after the other. Milliseconds. */
 const CALM_MS = 2000
@@ -60,7 +63,7 @@ export class SearchClient extends Owner {
   #state: SearchState = {}
   #isBehind = false
   #last = 0
-  #onHits: ((hits: SearchHit[], isDone: boolean) => void) | undefined
+  #onHits: OnHits | undefined
   #flushTimer: NodeJS.Timeout | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
@@ -93,11 +96,7 @@ export class SearchClient extends Owner {
   }
 
   /** Searches; another search ends this one. `onHits` is called with what was found so far. `sessions`: by key; absent for all. */
-  search(
-    query: Pick<SearchQuery, 'terms' | 'files'>,
-    sessions: string[] | undefined,
-    onHits: (hits: SearchHit[], isDone: boolean) => void,
-  ): void {
+  search(query: Pick<SearchQuery, 'terms' | 'files'>, sessions: string[] | undefined, onHits: OnHits): void {
     this.#flush()
     this.#onHits = onHits
     const { terms, files } = query
@@ -167,7 +166,7 @@ export class SearchClient extends Owner {
       this.#worker = undefined
       log.warn(`The search of conversations ended: ${why}`)
       this.#set({ problem: l10n.t("Conversations can't be searched: {0}", why) })
-      this.#onHits?.([], true)
+      this.#onHits?.([], true, false)
     }
     worker.on('error', error => lost(error.message))
     worker.on('exit', code => lost(`exit ${code}`))
@@ -178,7 +177,7 @@ export class SearchClient extends Owner {
     switch (response.type) {
       case 'hits':
         if (response.id !== this.#last) return
-        this.#onHits?.(response.hits, response.isDone)
+        this.#onHits?.(response.hits, response.isDone, response.isLimited)
         return
       case 'progress': {
         const { done, total, isBehind } = response

@@ -32,7 +32,7 @@ const MIGRATIONS = [
      entry TEXT NOT NULL, text TEXT NOT NULL, extra TEXT NOT NULL, UNIQUE (conversation, position, kind)
    ) STRICT;
    CREATE VIRTUAL TABLE words USING fts5 (
-     text, extra, content = 'documents', content_rowid = 'id', detail = none, prefix = '2 3 4',
+     text, extra, content = 'documents', content_rowid = 'id', detail = none, prefix = '1 2 3 4',
      tokenize = 'unicode61 remove_diacritics 2'
    );
    -- deleted words must not stay in the file

@@ -1,10 +1,11 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { SearchQuery } from '../../common/search-query.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import { sessionIdOf } from '../transcript-rows.ts'
 import { DocumentKind } from './search-documents.ts'
 import {
   findTerm,
+  LONGEST_INDEXED_PREFIX,
   matchExpression,
   searchable,
   type TermPattern,
@@ -12,7 +13,7 @@ import {
   termPattern,
 } from './search-words.ts'
 
-/** A search ends after this number of messages, the newest ones, so that it's fast whatever is searched for. */
+/** A search ends once it has found this number of messages, from the newest on, so that it's fast whatever is searched for. */
 const MAX_MESSAGES = 400
 /** Number of places that are marked for each term. */
 const MAX_MARKS = 20
@@ -38,9 +39,21 @@ export interface SearchHit {
   count: number
 }
 
-interface Found extends SearchHit {
+interface Found {
+  session: FoundSession
+  entry: string
+  marks: Marks
+  count: number
   score: number
   position: number
+  /** made when it's shown */
+  excerpt?: string[]
+}
+
+interface FoundSession {
+  agentId: string
+  sessionId: string
+  key: string
 }
 
 const WEIGHTS: Readonly<Record<number, number>> = {
@@ -52,8 +65,17 @@ const WEIGHTS: Readonly<Record<number, number>> = {
 
 type Row = Record<string, unknown>
 
-const FIND = `SELECT d.conversation, d.position, d.kind, d.entry, d.text
-  FROM words w JOIN documents d ON d.id = w.rowid WHERE words MATCH ? ORDER BY w.rowid DESC`
+const FIND = `SELECT d.id, d.conversation, d.position, d.kind, d.entry, d.text
+  FROM words w JOIN documents d ON d.id = w.rowid WHERE words MATCH ? AND w.rowid < ? ORDER BY w.rowid DESC`
+
+/**
+ * For a beginning of a word that is longer than the indexed prefixes, SQLite first reads all messages with it, which takes long if
+ * they are many. So the messages with its indexed prefix are read first, as long as enough of them match. That's checked each time
+ * this number of messages was read.
+ */
+const READ_AT_ONCE = 250
+/** The share of them that must match. */
+const MIN_MATCHING = 1 / 5
 
 /** A search through the index, the newest messages first, in steps of limited time. */
 export class SearchRun {
@@ -61,12 +83,14 @@ export class SearchRun {
   readonly #work: SearchWork
   readonly #patterns: TermPattern[]
   readonly #found = new Map<string, Found>()
-  readonly #sessions = new Map<number, { agentId: string; sessionId: string }>()
+  readonly #sessions = new Map<number, FoundSession>()
+  #sessionOf: StatementSync | undefined
   /** the conversations with the wanted files */
   #withFiles: Set<number> | undefined
   #rows: Iterator<Row> | undefined
   readonly #steps: Iterator<void>
   #matches = 0
+  #isComplete = false
   isDone = false
 
   constructor(db: DatabaseSync, work: SearchWork) {
@@ -80,14 +104,26 @@ export class SearchRun {
   step(ms: number): void {
     const until = performance.now() + ms
     while (!this.isDone && performance.now() < until) this.isDone = this.#steps.next().done === true
-    if (this.isDone) this.end()
+    if (!this.isDone) return
+    this.#isComplete = this.#matches < MAX_MESSAGES
+    this.end()
   }
 
   /** What was found so far, the best first. */
   hits(): SearchHit[] {
     return [...this.#found.values()]
       .sort((a, b) => b.score - a.score)
-      .map(({ score: _, position: __, ...hit }) => hit)
+      .map(found => {
+        const { entry, count, marks } = found
+        const { agentId, sessionId } = found.session
+        found.excerpt ??= excerptOf(marks)
+        return { agentId, sessionId, entry, excerpt: found.excerpt, count }
+      })
+  }
+
+  /** It ended before it had searched all messages: older ones may match, too. */
+  get isLimited(): boolean {
+    return this.isDone && !this.#isComplete
   }
 
   /** Nothing more is read. */
@@ -104,13 +140,30 @@ export class SearchRun {
     if (terms.length === 0) return
     const expression = matchExpression(terms)
     if (expression === undefined) return
-    for (const row of this.#read(expression)) {
+    const wide = matchExpression(terms, LONGEST_INDEXED_PREFIX)
+    let before = Number.MAX_SAFE_INTEGER
+    if (wide !== undefined && wide !== expression) {
+      let read = 0
+      for (const row of this.#read(wide)) {
+        yield
+        this.#addMessage(row)
+        if (this.#matches >= MAX_MESSAGES) return
+        read++
+        if (read % READ_AT_ONCE > 0 || this.#matches >= read * MIN_MATCHING) continue
+        before = Number(row.id)
+        break
+      }
+      if (before === Number.MAX_SAFE_INTEGER) return
+    }
+    for (const row of this.#read(expression, before)) {
       yield
-      const conversation = Number(row.conversation)
-      if (this.#withFiles && !this.#withFiles.has(conversation)) continue
-      this.#add(row, this.#patterns)
+      this.#addMessage(row)
       if (this.#matches >= MAX_MESSAGES) return
     }
+  }
+
+  #addMessage(row: Row): void {
+    if (!this.#withFiles || this.#withFiles.has(Number(row.conversation))) this.#add(row, this.#patterns)
   }
 
   *#searchFiles(files: readonly string[]): Generator<void> {
@@ -134,19 +187,24 @@ export class SearchRun {
     const [first, ...others] = sets
     this.#withFiles = new Set([...(first ?? [])].filter(one => others.every(set => set.has(one))))
     if (this.#work.query.terms.length > 0) return
-    const wanted = new Set([...this.#withFiles].map(id => this.#keyOf(id)))
+    const wanted = new Set([...this.#withFiles].map(id => this.#session(id).key))
     for (const key of this.#found.keys()) if (!wanted.has(key)) this.#found.delete(key)
   }
 
-  *#read(expression: string): Generator<Row> {
-    const rows = this.#db.prepare(FIND).iterate(expression)
+  /** `before`: only texts with smaller ids. */
+  *#read(expression: string, before = Number.MAX_SAFE_INTEGER): Generator<Row> {
+    const rows = this.#db.prepare(FIND).iterate(expression, before)
     this.#rows = rows
-    for (let next = rows.next(); !next.done; next = rows.next()) yield next.value
+    try {
+      for (let next = rows.next(); !next.done; next = rows.next()) yield next.value
+    } finally {
+      rows.return?.()
+    }
   }
 
   #add(row: Row, patterns: readonly TermPattern[]): void {
-    const conversation = Number(row.conversation)
-    const key = this.#keyOf(conversation)
+    const session = this.#session(Number(row.conversation))
+    const { key } = session
     if (this.#work.sessions && !this.#work.sessions.has(key)) return
     const marks = marksIn(String(row.text), patterns)
     if (!marks) return
@@ -159,29 +217,19 @@ export class SearchRun {
       known.count = count
       return
     }
-    const excerpt = excerptOf(marks)
-    const found = {
-      ...this.#sessions.get(conversation)!,
-      entry: String(row.entry),
-      excerpt,
-      count,
-      score,
-      position,
-    }
-    this.#found.set(key, found)
+    this.#found.set(key, { session, entry: String(row.entry), marks, count, score, position })
   }
 
-  #keyOf(conversation: number): string {
-    let session = this.#sessions.get(conversation)
-    if (!session) {
-      const row = this.#db
-        .prepare('SELECT agent_id, session_id FROM conversations WHERE id = ?')
-        .get(conversation)
-      const agentId = String(row?.agent_id)
-      session = { agentId, sessionId: sessionIdOf([agentId, String(row?.session_id)]) }
-      this.#sessions.set(conversation, session)
-    }
-    return sessionKey(session.agentId, session.sessionId)
+  #session(conversation: number): FoundSession {
+    const known = this.#sessions.get(conversation)
+    if (known) return known
+    this.#sessionOf ??= this.#db.prepare('SELECT agent_id, session_id FROM conversations WHERE id = ?')
+    const row = this.#sessionOf.get(conversation)
+    const agentId = String(row?.agent_id)
+    const sessionId = sessionIdOf([agentId, String(row?.session_id)])
+    const session = { agentId, sessionId, key: sessionKey(agentId, sessionId) }
+    this.#sessions.set(conversation, session)
+    return session
   }
 }
 

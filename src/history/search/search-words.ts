@@ -40,21 +40,30 @@ function pairs(run: string): string[] {
   return characters.map((one, i) => one + (characters[i + 1] ?? ''))
 }
 
-/** An expression for FTS5 that finds at least all texts with these terms; `undefined` if they contain no word. */
-export function matchExpression(terms: readonly SearchTerm[]): string | undefined {
+/** In characters; see the migrations of the index. */
+export const LONGEST_INDEXED_PREFIX = 4
+
+/**
+ * An expression for FTS5 that finds at least all texts with these terms; `undefined` if they contain no word. `longest`: at most
+ * this many characters of a word count if it may be longer in the text.
+ */
+export function matchExpression(
+  terms: readonly SearchTerm[],
+  longest = Number.POSITIVE_INFINITY,
+): string | undefined {
   const wanted = new Set<string>()
   for (const { text, whole } of terms) {
     const words = [...text.matchAll(WORD)]
     for (const [i, { 0: word, index }] of words.entries()) {
       const isEnd = i === words.length - 1 && index + word.length === text.length
-      for (const one of wordsOf(word, isEnd && !whole)) wanted.add(one)
+      for (const one of wordsOf(word, isEnd && !whole, longest)) wanted.add(one)
     }
   }
   return wanted.size === 0 ? undefined : [...wanted].join(' AND ')
 }
 
 /** `grows`: the last word may be longer in the text. */
-function wordsOf(word: string, grows: boolean): string[] {
+function wordsOf(word: string, grows: boolean, longest: number): string[] {
   const found: string[] = []
   let at = 0
   for (const { 0: run, index } of word.matchAll(UNSPACED)) {
@@ -64,7 +73,9 @@ function wordsOf(word: string, grows: boolean): string[] {
     else for (const pair of pairs(run).slice(0, -1)) found.push(`"${pair}"`)
     at = index + run.length
   }
-  if (at < word.length) found.push(`"${word.slice(at)}"${grows ? '*' : ''}`)
+  if (at >= word.length) return found
+  const end = Array.from(word.slice(at))
+  found.push(grows ? `"${end.slice(0, longest).join('')}"*` : `"${end.join('')}"`)
   return found
 }
 
@@ -110,14 +121,23 @@ export function findTerm(text: string, { pattern, whole }: TermPattern, max: num
 
 /** Whether a word starts there, or a part of one. */
 function isStart(text: string, at: number): boolean {
+  if (isInLowercase(text, at)) return false
   if (isEnd(text, at)) return true
   const before = text.slice(Math.max(0, at - 6), at).replace(/\p{M}+/gu, '')
   const around = before.slice(-1) + text.slice(at, at + 2)
   return around.split(PART)[0]!.length === 1
 }
 
+/** Whether there is a letter from a to z on both sides, as at most places of most texts: a word goes on there. */
+function isInLowercase(text: string, at: number): boolean {
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)]
+  return before >= 97 && before <= 122 && after >= 97 && after <= 122
+}
+
 /** Whether no word continues there. */
 function isEnd(text: string, at: number): boolean {
+  if (text[at - 1] === ' ' || text[at] === ' ') return true
+  if (isInLowercase(text, at)) return false
   const before = /[\p{L}\p{N}]\p{M}*$/u.exec(text.slice(Math.max(0, at - 6), at))?.[0]
   const after = /^[\p{L}\p{N}\p{M}]/u.exec(text.slice(at, at + 2))?.[0]
   if (before === undefined || after === undefined) return true

@@ -6,10 +6,13 @@ import type { SearchRequest, SearchResponse, SearchWorkerData } from './search-c
 import { SearchIndex } from './search-index.ts'
 import type { SearchRun } from './search-run.ts'
 
-/** Time for a part of a search, and for a part of the index, in milliseconds. */
+/** Time for a part of the index, and for a part of a search, after which another one can replace it. Milliseconds. */
 const SLICE_MS = 20
-/** A search reports what it found so far after this time, and ends after the other. Milliseconds. */
-const PARTIAL_MS = 40
+const SEARCH_SLICE_MS = 8
+/** A search reports what it found so far after the first of these times, and then each time after the second. Milliseconds. */
+const FIRST_MS = 20
+const PARTIAL_MS = 60
+/** A search ends after this time, in milliseconds. */
 const MAX_SEARCH_MS = 3000
 /** How often to tell how much is indexed, in milliseconds. */
 const PROGRESS_MS = 250
@@ -21,7 +24,7 @@ const port = parentPort!
 const tell = (response: SearchResponse) => port.postMessage(response)
 
 let index: SearchIndex | undefined
-let search: { id: number; run: SearchRun; begun: number; reportedAt: number } | undefined
+let search: { id: number; run: SearchRun; begun: number; reportAt: number } | undefined
 /** the last search, if it began before everything was indexed: it runs again when everything is */
 let early: Extract<SearchRequest, { type: 'search' }> | undefined
 /** the number of conversations to index since the index was complete */
@@ -71,7 +74,7 @@ function begin(
   search?.run.end()
   const now = performance.now()
   const run = index.search({ query, ...(sessions && { sessions: new Set(sessions) }) })
-  search = { id, run, begun: now, reportedAt: now }
+  search = { id, run, begun: now, reportAt: now + FIRST_MS }
 }
 
 function proceed(): void {
@@ -84,7 +87,8 @@ function proceed(): void {
   if (isScheduled || !(search || isBehind)) return
   isScheduled = true
   // as much rest as work: indexing never takes more than half of a processor
-  setTimeout(again, search ? 0 : SLICE_MS)
+  if (search) setImmediate(again)
+  else setTimeout(again, SLICE_MS)
 }
 
 function again(): void {
@@ -93,13 +97,14 @@ function again(): void {
 }
 
 function searchOn(current: NonNullable<typeof search>): void {
-  current.run.step(SLICE_MS)
+  current.run.step(SEARCH_SLICE_MS)
   const now = performance.now()
   if (now - current.begun > MAX_SEARCH_MS) current.run.end()
   const { isDone } = current.run
-  if (!isDone && now - current.reportedAt < PARTIAL_MS) return
-  current.reportedAt = now
-  tell({ type: 'hits', id: current.id, hits: current.run.hits(), isDone })
+  if (!isDone && now < current.reportAt) return
+  current.reportAt = now + PARTIAL_MS
+  const { isLimited } = current.run
+  tell({ type: 'hits', id: current.id, hits: current.run.hits(), isDone, isLimited })
   if (isDone) search = undefined
 }
 
@@ -122,7 +127,7 @@ function attempt(work: () => void): void {
     work()
   } catch (error) {
     search?.run.end()
-    if (search) tell({ type: 'hits', id: search.id, hits: [], isDone: true })
+    if (search) tell({ type: 'hits', id: search.id, hits: [], isDone: true, isLimited: false })
     search = undefined
     if (isDamage(error) && index) {
       recover()

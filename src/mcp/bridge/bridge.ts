@@ -11,10 +11,20 @@ import {
   SseError,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { deferred, delay, withTimeout } from '../../common/async.ts'
+import { deferred, delay, raceAbort, withTimeout } from '../../common/async.ts'
 import { messageOf } from '../../common/errors.ts'
-import { MCP_FIRST_ATTEMPTS, MCP_RECONNECT_MS, MCP_SERVER_EXIT_MS } from '../../common/limits.ts'
+import { isRecord } from '../../common/is-record.ts'
+import {
+  MAX_CHECKED_TOOLS,
+  MCP_FIRST_ATTEMPTS,
+  MCP_RECONNECT_MS,
+  MCP_SERVER_EXIT_MS,
+} from '../../common/limits.ts'
+import type { CheckedTool } from '../server-check.ts'
 import { statusOf } from '../status-of.ts'
+import { MAX_TOOL_TEXT, sentPart } from './reported-text.ts'
+
+type ReportedState = [state: 'connecting' | 'connected' | 'failed', reason?: string]
 
 export interface BridgeOptions {
   /** The server's name, for messages. */
@@ -25,6 +35,12 @@ export interface BridgeOptions {
   write: (message: JSONRPCMessage) => void
   /** Receives what a user wants to know about the connection, without secrets. */
   report: (line: string) => void
+  /** Receives what the server logs, which may contain secrets. */
+  onLog?: (line: string) => void
+  /** Whether the server can be used. */
+  onState?: (...state: ReportedState) => void
+  /** The server has listed its tools to the agent. `isMore`: they follow those before. */
+  onTools?: (tools: CheckedTool[], isMore: boolean) => void
 }
 
 /** A request of the agent without an answer. */
@@ -33,6 +49,8 @@ interface Pending {
   /** Once the server has it: an answer can't come after the connection was lost. */
   isSent: boolean
   abort: AbortController
+  /** It asks for the next page of a list. */
+  isMore: boolean
 }
 
 type Capabilities = { [name: string]: { listChanged?: boolean } | undefined }
@@ -57,7 +75,13 @@ export class Bridge {
   #initialize: JSONRPCRequest | undefined
   #capabilities: Capabilities = {}
   #connecting: Promise<Transport> | undefined
+  /** The transport that `#connecting` opens. */
+  #opening: Transport | undefined
+  /** Ends the wait for it: a server may never answer. */
+  #givingUp = new AbortController()
   #transport: Transport | undefined
+  #restarts = 0
+  #reported: ReportedState | undefined
   /** Notifications and answers arrive in the order in which they were sent. */
   #order: Promise<void> = Promise.resolve()
   #ownId = 0
@@ -74,7 +98,9 @@ export class Bridge {
   /** A message of the agent. */
   receive(message: JSONRPCMessage): void {
     if (isJSONRPCRequest(message)) {
-      this.#pending.set(message.id, { method: message.method, isSent: false, abort: new AbortController() })
+      const { id, method, params } = message
+      const isMore = params?.cursor !== undefined
+      this.#pending.set(id, { method, isSent: false, abort: new AbortController(), isMore })
       this.#remember(message)
       void this.#order.then(() => this.#deliver(message))
       return
@@ -93,14 +119,41 @@ export class Bridge {
   /** Ends the server's session. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#givingUp.abort()
     const transport = this.#transport
     this.#transport = undefined
-    if (transport && 'terminateSession' in transport)
-      await withTimeout(
-        (transport as { terminateSession(): Promise<void> }).terminateSession().catch(() => {}),
-        MCP_SERVER_EXIT_MS,
-      )
-    await transport?.close().catch(() => {})
+    if (transport) await endSession(transport)
+  }
+
+  /** Opens a new session as if the server had lost the one before. Calls in progress fail. */
+  async restart(): Promise<void> {
+    this.#restarts += 1
+    const restarts = this.#restarts
+    this.#options.report('Restarting.')
+    // without sessions, the agent's next request connects it
+    if (this.#initialize) this.#reportState('connecting')
+    const before = this.#transport
+    this.#transport = undefined
+    if (before) {
+      before.onerror = () => {}
+      before.onmessage = () => {}
+      void endSession(before)
+    }
+    this.#givingUp.abort()
+    // the agent's own, which is tried again, opens the session
+    const initialize = this.#initialize
+    const opening = initialize && this.#pending.get(initialize.id)
+    const isSent = opening?.isSent
+    if (opening) opening.isSent = false
+    for (const [id, pending] of this.#pending) if (pending.isSent) this.#fail(id, this.#restarted())
+    await this.#connecting?.catch(() => {})
+    if (initialize && isSent) void this.#deliver(initialize)
+    if (!initialize || opening) return
+    try {
+      await this.#connected()
+    } catch (error) {
+      if (restarts === this.#restarts) this.#failed(this.#explain(error).message)
+    }
   }
 
   #modern(message: JSONRPCMessage): { id: RequestId; pending: Pending } | undefined {
@@ -130,18 +183,28 @@ export class Bridge {
     if (isJSONRPCRequest(message) && !pending) return
     for (let attempt = 0; ; attempt++) {
       let isConnected = false
+      const restarts = this.#restarts
       try {
         const transport = await this.#connected(message)
         isConnected = true
         await transport.send(message, pending && this.#sending(message as JSONRPCRequest, pending))
-        if (pending) pending.isSent = true
-        return
+        if (restarts === this.#restarts) {
+          if (pending) pending.isSent = true
+          return
+        }
+        // an answer that came meanwhile was dropped
+        if (!this.#survivesRestart(message)) return
       } catch (error) {
         if (this.#isClosed || pending?.abort.signal.aborted) return
+        if (restarts !== this.#restarts) {
+          if (this.#survivesRestart(message)) continue
+          return
+        }
         const wait = this.#waitAfter(error, attempt, isConnected)
         if (wait === undefined) {
           const problem = this.#explain(error)
-          this.#options.report(problem.message)
+          if (answerIn(error) && pending?.method !== 'initialize') this.#options.report(problem.message)
+          else this.#failed(problem.message)
           if (isJSONRPCRequest(message)) this.#fail(message.id, problem)
           return
         }
@@ -149,6 +212,14 @@ export class Bridge {
         await delay(wait)
       }
     }
+  }
+
+  /** After a restart while a message was sent: whether it's sent again. Otherwise the agent learns that it failed. */
+  #survivesRestart(message: JSONRPCMessage): boolean {
+    if (!isJSONRPCRequest(message)) return false
+    if (message === this.#initialize) return this.#pending.has(message.id)
+    this.#fail(message.id, this.#restarted())
+    return false
   }
 
   /** How long to wait until a message is sent again; `undefined` if it can't be, or the server may have got it. */
@@ -161,9 +232,12 @@ export class Bridge {
   }
 
   #sending({ id }: JSONRPCRequest, { abort }: Pending) {
+    const restarts = this.#restarts
     return {
       requestSignal: abort.signal,
-      onRequestStreamEnd: () => this.#fail(id, this.#lost()),
+      onRequestStreamEnd: () => {
+        if (restarts === this.#restarts) this.#fail(id, this.#lost())
+      },
     }
   }
 
@@ -178,16 +252,23 @@ export class Bridge {
 
   async #connect(message: JSONRPCMessage | undefined): Promise<Transport> {
     const transport = this.#options.connect()
+    this.#opening = transport
+    this.#givingUp = new AbortController()
+    const { signal } = this.#givingUp
     transport.onmessage = received => this.#pass(received)
     transport.onerror = error => this.#onError(transport, error)
     try {
-      await transport.start()
+      await raceAbort(transport.start(), signal)
       const isFirst = message !== undefined && message === this.#initialize
-      if (this.#initialize && !isFirst) await this.#repeat(transport, this.#initialize)
+      if (this.#initialize && !isFirst) await this.#repeat(transport, this.#initialize, signal)
+      signal.throwIfAborted()
     } catch (error) {
       transport.onerror = () => {}
-      await transport.close().catch(() => {})
-      throw error
+      transport.onmessage = () => {}
+      void transport.close().catch(() => {})
+      throw signal.aborted ? signal.reason : error
+    } finally {
+      this.#opening = undefined
     }
     if (this.#isClosed) await transport.close()
     this.#transport = transport
@@ -195,27 +276,36 @@ export class Bridge {
   }
 
   /** Opens a new session as the agent opened the first one. */
-  async #repeat(transport: Transport, initialize: JSONRPCRequest): Promise<void> {
-    const answer = await this.#request(transport, initialize)
+  async #repeat(transport: Transport, initialize: JSONRPCRequest, signal: AbortSignal): Promise<void> {
+    const answer = await this.#request(transport, initialize, signal)
     if (!isJSONRPCResultResponse(answer)) throw new Error(answer.error.message)
     transport.setProtocolVersion?.(String(answer.result.protocolVersion))
-    await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    await raceAbort(transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' }), signal)
+    this.#isConnected = true
     this.#options.report(CONNECTED)
-    for (const request of this.#state.values()) await this.#request(transport, request)
+    this.#reportState('connected')
+    for (const request of this.#state.values()) await this.#request(transport, request, signal)
     for (const [name, capability] of Object.entries(this.#capabilities))
       if (capability?.listChanged)
         this.#options.write({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` })
   }
 
   /** A request of the bridge itself. */
-  async #request(transport: Transport, { method, params }: JSONRPCRequest): Promise<JSONRPCResponse> {
+  async #request(
+    transport: Transport,
+    { method, params }: JSONRPCRequest,
+    signal: AbortSignal,
+  ): Promise<JSONRPCResponse> {
     const id = `${OWN_ID}${++this.#ownId}`
     const answer = deferred<JSONRPCResponse>()
+    // it may fail while the request is still being sent
+    answer.promise.catch(() => {})
     this.#ownRequests.set(id, answer.resolve)
     try {
       const onRequestStreamEnd = () => answer.reject(new Error(this.#lost().message))
-      await transport.send({ jsonrpc: '2.0', id, method, ...(params && { params }) }, { onRequestStreamEnd })
-      return await answer.promise
+      const request = { jsonrpc: '2.0' as const, id, method, ...(params && { params }) }
+      await raceAbort(transport.send(request, { onRequestStreamEnd }), signal)
+      return await raceAbort(answer.promise, signal)
     } finally {
       this.#ownRequests.delete(id)
     }
@@ -233,20 +323,29 @@ export class Bridge {
       // the agent has canceled it, or has been told that it failed
       if (!pending) return
       this.#pending.delete(message.id)
+      if (pending.method === 'initialize' && isJSONRPCErrorResponse(message))
+        this.#failed(message.error.message)
       if (pending.method === 'initialize' && isJSONRPCResultResponse(message)) {
         this.#transport?.setProtocolVersion?.(String(message.result.protocolVersion))
         this.#capabilities = (message.result.capabilities ?? {}) as Capabilities
         this.#isConnected = true
         this.#options.report(CONNECTED)
       }
+      if (pending.method === 'tools/list' && isJSONRPCResultResponse(message))
+        this.#options.onTools?.(toolsIn(message.result.tools), pending.isMore)
     }
+    if ('method' in message && message.method === 'notifications/message')
+      this.#options.onLog?.(logLine(message.params))
+    // a server that refuses a session isn't connected
+    if (this.#isConnected || !this.#initialize) this.#reportState('connected')
     this.#options.write(message)
   }
 
   #onError(transport: Transport, error: Error): void {
-    if (transport !== this.#transport) return
     // over HTTP, the transport connects again by itself; a new stream over SSE is a new session
     if (!(error instanceof SseError) && !isSessionGone(error)) return
+    if (transport === this.#opening && error instanceof SseError) this.#givingUp.abort(error)
+    if (transport !== this.#transport) return
     this.#drop(transport)
     void this.#reconnect()
   }
@@ -258,7 +357,7 @@ export class Bridge {
     transport.onerror = () => {}
     transport.onmessage = () => {}
     void transport.close().catch(() => {})
-    this.#options.report(this.#lost().message)
+    this.#failed(this.#lost().message)
     for (const [id, { isSent }] of this.#pending) if (isSent) this.#fail(id, this.#lost())
   }
 
@@ -269,13 +368,25 @@ export class Bridge {
     for (const wait of MCP_RECONNECT_MS) {
       await delay(wait)
       if (this.#isClosed || this.#transport) break
+      const restarts = this.#restarts
       try {
         await this.#connected()
       } catch (error) {
-        this.#options.report(this.#explain(error).message)
+        if (restarts === this.#restarts) this.#failed(this.#explain(error).message)
       }
     }
     this.#isReconnecting = false
+  }
+
+  #failed(reason: string): void {
+    this.#options.report(reason)
+    this.#reportState('failed', reason)
+  }
+
+  #reportState(...state: ReportedState): void {
+    if (this.#reported?.[0] === state[0] && this.#reported[1] === state[1]) return
+    this.#reported = state
+    this.#options.onState?.(...state)
   }
 
   #fail(id: RequestId, error: { code: number; message: string; data?: unknown }): void {
@@ -289,13 +400,18 @@ export class Bridge {
     }
   }
 
+  #restarted(): { code: number; message: string } {
+    return {
+      code: BRIDGE_ERROR,
+      message: `The user restarted the connection to the MCP server "${this.#options.name}".`,
+    }
+  }
+
   #explain(error: unknown): { code: number; message: string; data?: unknown } {
     const { name } = this.#options
     const status = statusOf(error)
-    if (error instanceof SdkHttpError) {
-      const answer = errorIn(error.data.text)
-      if (answer) return answer
-    }
+    const answer = answerIn(error)
+    if (answer) return answer
     if (status === 401)
       return { code: BRIDGE_ERROR, message: `The MCP server "${name}" requires you to sign in.` }
     if (status !== undefined)
@@ -330,13 +446,44 @@ function isSessionGone(error: unknown): boolean {
   return error.status === 404 || (error.status === 400 && /session/i.test(String(error.data.text)))
 }
 
-/** The JSON-RPC error in the body of a response. */
-function errorIn(text: unknown): { code: number; message: string; data?: unknown } | undefined {
+/** The JSON-RPC error in the body of a response whose status is an error. */
+function answerIn(error: unknown): { code: number; message: string; data?: unknown } | undefined {
+  if (!(error instanceof SdkHttpError)) return undefined
   try {
-    const body: unknown = JSON.parse(String(text))
+    const body: unknown = JSON.parse(String(error.data.text))
     const message = typeof body === 'object' && body !== null ? { ...body, id: 0 } : body
     return isJSONRPCErrorResponse(message) ? message.error : undefined
   } catch {
     return undefined
   }
+}
+
+async function endSession(transport: Transport): Promise<void> {
+  if ('terminateSession' in transport)
+    await withTimeout(
+      (transport as { terminateSession(): Promise<void> }).terminateSession().catch(() => {}),
+      MCP_SERVER_EXIT_MS,
+    )
+  await transport.close().catch(() => {})
+}
+
+function toolsIn(tools: unknown): CheckedTool[] {
+  const text = (value: unknown) => (typeof value === 'string' ? sentPart(value, MAX_TOOL_TEXT) : undefined)
+  return (Array.isArray(tools) ? tools : [])
+    .filter(isRecord)
+    .slice(0, MAX_CHECKED_TOOLS)
+    .map(({ name, title, description }) => {
+      const [shown, about] = [text(title), text(description)]
+      return {
+        name: text(name) ?? '',
+        ...(shown !== undefined && { title: shown }),
+        ...(about !== undefined && { description: about }),
+      }
+    })
+}
+
+function logLine(params: Record<string, unknown> | undefined): string {
+  const { level, logger, data } = params ?? {}
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  return `${[level, logger].filter(Boolean).join(' ')}: ${text}`
 }

@@ -4,6 +4,7 @@ import { type Environment, environmentLookUp } from '../../common/processes/spaw
 import type { RemoteServer } from './remote-transport.ts'
 
 export type StdioServer = Extract<McpServer, { type: 'stdio' }>
+export type RemoteMcpServer = Exclude<McpServer, StdioServer>
 
 /** How the bridge's program starts. */
 export interface BridgeProgram {
@@ -12,17 +13,22 @@ export interface BridgeProgram {
   script: string
 }
 
-/** Where the window gives a bridge the token of its server. */
-export interface TokenSource {
+/** Where a bridge reaches the window. */
+export interface WindowSocket {
   /** The path of a socket, or the name of a pipe on Windows. */
   socket: string
   secret: string
 }
 
-export interface BridgeSettings {
+interface BridgeSockets {
+  /** Gives the token of the server, if the user has signed in to it. */
+  tokens?: WindowSocket
+  /** Takes how the bridge is doing. */
+  window?: WindowSocket
+}
+
+export interface BridgeSettings extends BridgeSockets {
   server: RemoteServer & { name: string }
-  /** For a server to which the user has signed in. */
-  tokens?: TokenSource
 }
 
 /** What the program gets: not by its arguments, which every user of the machine can list. */
@@ -37,9 +43,9 @@ export function bridgedServer(
   server: Exclude<McpServer, { type: 'stdio' }>,
   program: BridgeProgram,
   environment: { env: Readonly<Environment>; platform: NodeJS.Platform },
-  tokens?: TokenSource,
+  sockets: BridgeSockets = {},
 ): StdioServer {
-  const settings: BridgeSettings = { server, ...(tokens && { tokens }) }
+  const settings: BridgeSettings = { server, ...sockets }
   const env: Environment = {
     ELECTRON_RUN_AS_NODE: '1',
     ...networkVariables(environment),

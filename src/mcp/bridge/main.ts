@@ -7,6 +7,7 @@ import { Bridge } from './bridge.ts'
 import { BRIDGE_VARIABLE, parseSettings } from './bridged-server.ts'
 import { LineReader } from './line-reader.ts'
 import { remoteTransport } from './remote-transport.ts'
+import { WindowLink } from './window-link.ts'
 import { WindowToken } from './window-token.ts'
 
 const PARSE_ERROR = -32700
@@ -17,14 +18,21 @@ if (!settings) {
   process.stderr.write(`Parley starts this program with the variable ${BRIDGE_VARIABLE}.\n`)
   process.exit(2)
 }
-const { server, tokens } = settings
+const { server, tokens, window } = settings
 const auth = tokens && new WindowToken(tokens)
 const write = (message: JSONRPCMessage) => process.stdout.write(serializeMessage(message))
+const link = window && new WindowLink(window, () => void bridge.restart())
 const bridge = new Bridge({
   name: server.name,
   connect: () => remoteTransport(server, auth && { auth }),
   write,
-  report: line => process.stderr.write(`${line}\n`),
+  report: line => {
+    process.stderr.write(`${line}\n`)
+    link?.log(line)
+  },
+  onLog: line => link?.log(line),
+  onState: (state, reason) => link?.state(state, reason),
+  onTools: (tools, isMore) => link?.tools(tools, isMore),
 })
 const reader = new LineReader(line => {
   for (const message of messagesIn(line)) bridge.receive(message)

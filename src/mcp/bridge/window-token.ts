@@ -3,17 +3,17 @@ import { connect } from 'node:net'
 import { type AuthProvider, UnauthorizedError } from '@modelcontextprotocol/client'
 import { HostChannel } from '../../acp/transport/host/channel.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from '../../acp/transport/host/handshake.ts'
-import type { TokenSource } from './bridged-server.ts'
+import type { WindowSocket } from './bridged-server.ts'
 
 /** Asks the window in which the user has signed in. The last token works until it expires, also without the window. */
 export class WindowToken implements AuthProvider {
-  readonly #source: TokenSource
+  readonly #window: WindowSocket
   #last: string | undefined
   /** Several requests may be refused at the same time. */
   #asking: Promise<string | undefined> | undefined
 
-  constructor(source: TokenSource) {
-    this.#source = source
+  constructor(window: WindowSocket) {
+    this.#window = window
   }
 
   async token(): Promise<string | undefined> {
@@ -34,11 +34,11 @@ export class WindowToken implements AuthProvider {
   }
 
   async #ask(rejected?: string): Promise<string | undefined> {
-    const socket = connect(this.#source.socket)
+    const socket = connect(this.#window.socket)
     const channel = new HostChannel(socket, MAX_HANDSHAKE_BYTES)
     try {
       await once(socket, 'connect')
-      if (!(await greetHost(channel, this.#source.secret))) return undefined
+      if (!(await greetHost(channel, this.#window.secret))) return undefined
       channel.send({ type: 'token', ...(rejected !== undefined && { rejected }) })
       const answer = await channel.next()
       return typeof answer?.token === 'string' ? answer.token : undefined

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Place, Position } from './editor-features.ts'
+import type { Location, Position } from './editor-features.ts'
 import type { Roots } from './roots.ts'
 import type { ToolAnswer } from './tool.ts'
 
@@ -13,7 +13,16 @@ const MAX_LINE = 2000
  * speak as Parley.
  */
 export class DataMark {
-  readonly #id = randomBytes(6).toString('hex')
+  readonly #id: string
+
+  /** `id`: what the agent was told in an earlier window. */
+  constructor(id = randomBytes(6).toString('hex')) {
+    this.#id = id
+  }
+
+  get id(): string {
+    return this.#id
+  }
 
   /** For the server's instructions. */
   get explanation(): string {
@@ -63,15 +72,15 @@ function cutLine(line: string): string {
 }
 
 /** `path:line:column`, as editors and agents make links of it. */
-export function placeText(roots: Roots, path: string, { line, column }: Position): string {
+export function locationText(roots: Roots, path: string, { line, column }: Position): string {
   return `${roots.name(path)}:${line}:${column}`
 }
 
-export function startOf(roots: Roots, place: Place): string {
-  return placeText(roots, place.path, place.start)
+export function startOf(roots: Roots, location: Location): string {
+  return locationText(roots, location.path, location.start)
 }
 
-/** The text of a line, to be read beside its place. */
+/** The text of a line, to be read beside its location. */
 export function lineAt(text: string, line: number): string {
   return (text.split('\n', line)[line - 1] ?? '').trim()
 }

@@ -14,6 +14,10 @@ export interface DebugSessionState {
   name: string
   /** of its debugger, such as `node` */
   type: string
+  /** The name of the configuration that it began with, which isn't what debuggers call a child. */
+  configuration?: string
+  /** the session that started it */
+  parent?: string
   /** What is paused; absent for a session that began before Parley follows sessions. */
   paused?: readonly PausedThread[]
   hasEnded?: true
@@ -27,10 +31,12 @@ export interface LaunchConfiguration {
   name: string
   /** the path of its folder; absent for one of the workspace */
   folder?: string
-  /** What it starts, with the inputs that it asks for; of a compound also its configurations. To be shown to the user. */
+  /** What it starts, with the inputs and other variables that VS Code replaces; of a compound also its configurations. For the user. */
   content: string
   /** The tasks that run before or after it, as in `TaskInfo.dependsOn`, and the folders that they may be of. */
   tasks: ReadonlyArray<{ name: string; folder?: string }>
+  /** Of a compound: the names of the configurations that it starts. */
+  members?: readonly string[]
   /** What it refers to but isn't there or isn't clear. */
   unresolved?: readonly string[]
   /** Of the workspace file: the configuration itself, since VS Code doesn't look up its name. */

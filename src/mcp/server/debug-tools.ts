@@ -8,10 +8,10 @@ import { DEBUG_REQUEST_MS } from '../../common/limits.ts'
 import { linesThatFit } from './answer.ts'
 import type { DebugFeatures, DebugSessionState, LaunchConfiguration, PausedThread } from './debug-features.ts'
 import type { TaskInfo } from './editor-features.ts'
-import { fileInput, lineInput, offsetInput } from './find-place.ts'
+import { fileInput, lineInput, offsetInput } from './find-symbol.ts'
 import { at, tool } from './reading-tools.ts'
 import type { Roots } from './roots.ts'
-import { missingTasks, namedText, tasksBefore, tasksNamed } from './seen-tasks.ts'
+import { missingTasks, namedText, tasksBefore, tasksNamed, unclearTasks } from './seen-tasks.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -217,18 +217,23 @@ async function start(
   const launch = await seenLaunch(name, folder, context)
   const { configuration, tasks } = launch
   let before = new Set<string>()
-  const newOnes = () =>
-    debug
-      .sessions()
-      .map(({ id }) => id)
-      .filter(id => !before.has(id))
+  // the user may start others meanwhile
+  const started = new Set(configuration.members ?? [configuration.name])
+  const newOnes = () => {
+    const all = debug.sessions().filter(({ id }) => !before.has(id))
+    const roots = all.filter(one => one.parent === undefined && started.has(one.configuration ?? one.name))
+    const own = new Set(roots.map(({ id }) => id))
+    for (const id of own) for (const one of all) if (one.parent === id) own.add(one.id)
+    return [...own]
+  }
+  const stopNewOnes = () => Promise.all(newOnes().map(id => debug.stop(id)))
   const isStarted = await askToControl(
     context,
     l10n.t('Debug {0}', configuration.name),
     async () => {
       // the user has seen this one, and launch.json may have been edited since
-      const { name: same, folder: place = WORKSPACE } = configuration
-      const now = await seenLaunch(same, place, context).catch(() => undefined)
+      const { name: same, folder = WORKSPACE } = configuration
+      const now = await seenLaunch(same, folder, context).catch(() => undefined)
       if (!isDeepStrictEqual(now, launch))
         throw new ToolError('The configuration has changed meanwhile, so nothing was started. Call again.')
       before = new Set(debug.sessions().map(({ id }) => id))
@@ -237,8 +242,7 @@ async function start(
         return await raceAbort(withTimeout(starting, seconds * 1000), context.signal)
       } catch (error) {
         // it may still start, which nobody waits for
-        if (context.signal.aborted)
-          void starting.then(() => Promise.all(newOnes().map(id => debug.stop(id)))).catch(() => {})
+        if (context.signal.aborted) void starting.then(stopNewOnes).catch(() => {})
         throw error
       }
     },
@@ -247,7 +251,12 @@ async function start(
   if (isStarted === undefined)
     return { text: `It hasn't started after ${seconds} seconds. Call "debug_state" later.` }
   if (!isStarted) throw new ToolError("The editor couldn't start it, and has told the user why.")
-  return waitForPause(context, newOnes, seconds)
+  try {
+    return await waitForPause(context, newOnes, seconds)
+  } catch (error) {
+    if (context.signal.aborted) await stopNewOnes().catch(() => {})
+    throw error
+  }
 }
 
 /** What the workspace file's configurations have for a folder. */
@@ -287,7 +296,7 @@ async function seenLaunch(
     for (const one of named) own.add(one)
   }
   const tasks = [...own, ...tasksBefore([...own], all)]
-  missing.push(...missingTasks(tasks))
+  missing.push(...missingTasks(tasks), ...unclearTasks(tasks))
   if (missing.length > 0)
     throw new ToolError(
       "It refers to something that isn't there or isn't clear, so the user can't see what it would run. Nothing was started.",
@@ -321,22 +330,22 @@ async function changeBreakpoint(
   const { features, roots } = context
   if (file === undefined || line === undefined) throw new ToolError('Give "file" and "line".')
   const path = await roots.file(file)
-  const place = `${roots.name(path)}:${line}`
+  const location = `${roots.name(path)}:${line}`
   if (action === 'remove_breakpoint') {
-    const count = await askToControl(context, l10n.t('Remove the breakpoint at {0}', place), async () =>
+    const count = await askToControl(context, l10n.t('Remove the breakpoint at {0}', location), async () =>
       features.debug.removeBreakpoints(path, line),
     )
-    return { text: count === 0 ? 'There was no breakpoint.' : `Removed the breakpoint at ${place}.` }
+    return { text: count === 0 ? 'There was no breakpoint.' : `Removed the breakpoint at ${location}.` }
   }
   const own = { path, line, ...(condition !== undefined && { condition }), ...(log !== undefined && { log }) }
   const details = [condition && l10n.t('Condition: {0}', condition), log && l10n.t('Log message: {0}', log)]
   await askToControl(
     context,
-    l10n.t('Set a breakpoint at {0}', place),
+    l10n.t('Set a breakpoint at {0}', location),
     async () => features.debug.setBreakpoint(own),
     details.filter(Boolean).join('\n'),
   )
-  return { text: `Set a breakpoint at ${place}.` }
+  return { text: `Set a breakpoint at ${location}.` }
 }
 
 async function askToControl<T>(

@@ -4,7 +4,7 @@ import type { FileChange } from '../../acp/model.ts'
 import type { EditorToolName } from '../../common/editor-tool-names.ts'
 import { applyChanges } from './apply-changes.ts'
 import type { FileEdit, ProposedAction, Span } from './editor-features.ts'
-import { fileInput, findSymbol, lineInput, symbolInput } from './find-place.ts'
+import { fileInput, findSymbol, lineInput, nameAt, symbolInput } from './find-symbol.ts'
 import { tool } from './reading-tools.ts'
 import { withSettledProblems } from './settled-problems.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
@@ -30,9 +30,7 @@ const renameSymbol = tool({
     const { path, at } = await findSymbol(symbol, context)
     const edits = await context.features.rename(path, at, new_name)
     const { text } = await context.features.open(path)
-    const old = /^[\w$\u00c0-\u024f]+/.exec(
-      (text.split('\n', at.line)[at.line - 1] ?? '').slice(at.column - 1),
-    )?.[0]
+    const old = nameAt(text, at)
     const title =
       old === undefined
         ? l10n.t('Rename a symbol to {0}', new_name)
@@ -226,7 +224,7 @@ async function changedTexts(
   return texts
 }
 
-/** `src/a.ts:3,7` names the first lines that changed. */
+/** `src/a.ts:3, 7` names the first lines that changed, and is a link to the first of them. */
 function changedText({ oldText, newText }: ChangedText, name: string): string {
   const [before, after] = [oldText.split('\n'), newText.split('\n')]
   if (before.length !== after.length) {
@@ -234,5 +232,5 @@ function changedText({ oldText, newText }: ChangedText, name: string): string {
     return `${name}:${first < 0 ? after.length : first + 1}`
   }
   const lines = after.flatMap((line, i) => (line === before[i] ? [] : [i + 1]))
-  return `${name}: line ${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ` and ${lines.length - 20} more` : ''}`
+  return `${name}:${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ` and ${lines.length - 20} more` : ''}`
 }

@@ -2,7 +2,7 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
 import type { DebugFeatures } from './debug-features.ts'
 
-/** A place in a text: line and column from 1, columns in UTF-16 units. */
+/** A location in a text: line and column from 1, columns in UTF-16 units. */
 export interface Position {
   line: number
   column: number
@@ -14,7 +14,7 @@ export interface Span {
   end: Position
 }
 
-export interface Place extends Span {
+export interface Location extends Span {
   /** absolute */
   path: string
 }
@@ -26,7 +26,7 @@ export interface FoundSymbol {
   /** the symbol, or package, that contains it */
   container?: string
   /** of its name, or of its whole declaration where the language says no more */
-  place: Place
+  location: Location
 }
 
 /** A symbol of one file, with those in it. */
@@ -43,7 +43,7 @@ export interface OutlineSymbol {
 
 /** A symbol that calls, is called, extends or is extended. `uses`: where. */
 export interface RelatedSymbol extends FoundSymbol {
-  uses: Place[]
+  uses: Location[]
 }
 
 export type Severity = 'error' | 'warning' | 'information' | 'hint'
@@ -92,7 +92,7 @@ export interface OpenEditor {
   isDirty: boolean
 }
 
-export interface EditorSelection extends Place {
+export interface EditorSelection extends Location {
   /** empty for a cursor */
   text: string
 }
@@ -112,6 +112,10 @@ export interface TaskInfo {
   command?: string
   /** JSON of its working directory, environment and shell, if they're set */
   options?: string
+  /** What VS Code replaces the variables in it with, as far as it's known, and the inputs that it asks for: lines for the user. */
+  variables?: string[]
+  /** The values of these contain variables that are nested so deeply that nobody can say what it runs. */
+  isTooDeep?: true
   /** The tasks that run before it: names, or JSON of an object that identifies one. */
   dependsOn?: string[]
   /** All that the editor tells about what it runs, to see whether that changed. */
@@ -138,7 +142,7 @@ export interface TerminalCommand {
   output: string
 }
 
-export type PlaceKind = 'definition' | 'type_definition' | 'implementations' | 'references'
+export type LocationKind = 'definition' | 'type_definition' | 'implementations' | 'references'
 export type HierarchyKind = 'callers' | 'callees' | 'supertypes' | 'subtypes'
 
 /**
@@ -163,7 +167,7 @@ export interface EditorFeatures {
   /** Symbols whose names match, of all files. */
   symbols(query: string): Promise<FoundSymbol[]>
   outline(path: string): Promise<OutlineSymbol[]>
-  places(kind: PlaceKind, path: string, at: Position): Promise<Place[]>
+  locations(kind: LocationKind, path: string, at: Position): Promise<Location[]>
   /** Markdown. */
   hover(path: string, at: Position): Promise<string[]>
   /** `undefined` if there is no such symbol or the language has no such hierarchy. */

@@ -1,19 +1,23 @@
 import * as l10n from '@vscode/l10n'
+import type { KeptServer } from '../../acp/agent.ts'
 import type { McpServer, Roots as SessionRoots } from '../../acp/model.ts'
 import type { SettingLayer } from '../../agents/setting-layers.ts'
-import { deferred, raceAbort } from '../../common/async.ts'
+import { deferred, delay, raceAbort, withDeadline } from '../../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
-import { EDITOR_TOOL_NAMES, type EditorToolName } from '../../common/editor-tool-names.ts'
+import { EDITOR_SERVER, EDITOR_TOOL_NAMES, type EditorToolName } from '../../common/editor-tool-names.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter, type Event } from '../../common/event.ts'
+import { HELD_PORT_POLL_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { readSettingValue, SETTINGS } from '../../common/settings.ts'
+import type { Bridged, BridgeLink } from '../bridge/bridges.ts'
 import type { McpServerNote } from '../server-note.ts'
 import type { McpSwitches } from '../switches.ts'
 import type { EditorFeatures } from './editor-features.ts'
 import type { RootGuard } from './roots.ts'
 import type { ToolConversation } from './tool.ts'
+import { ToolError } from './tool-error.ts'
 import type { Endpoint, ToolServer } from './tool-server.ts'
 
 export interface EditorToolsOptions {
@@ -26,7 +30,7 @@ export interface EditorToolsOptions {
   onDidChangeNames: (listener: () => void) => Disposable
   guard: (roots: SessionRoots) => RootGuard
   /** A program that connects an agent without HTTP to the server. */
-  bridge: (server: Exclude<McpServer, { type: 'stdio' }>) => Promise<McpServer>
+  bridge: (server: Exclude<McpServer, { type: 'stdio' }>) => Promise<Bridged>
   version: string
   secrets: Pick<SecretRegistry, 'add'>
   log: Logger
@@ -50,6 +54,13 @@ const SWITCH = 'parley.editorTools'
 export interface SessionTools extends Disposable {
   /** To send to the agent. */
   readonly server: McpServer
+  /** For the next window; absent if the agent can't reach them. */
+  readonly kept: KeptServer | undefined
+  /**
+   * Serves what an earlier window began, once its session is shown. `free`: frees the port, which is kept from other programs
+   * until then.
+   */
+  reopen?(free?: (port: number) => Promise<void>): Promise<void>
   /** The session with this key is open: tools may ask in it and change files from now on. */
   begin(conversation: ToolConversation, session: string): void
   /** The user turns the tools off and on for this session. */
@@ -70,8 +81,9 @@ export interface OfferedTools {
 export class EditorTools extends Owner {
   readonly #options: EditorToolsOptions
   readonly #open = new Set<OpenTools>()
+  /** One, and those at the ports of earlier windows. */
+  readonly #servers = new Set<Promise<ToolServer>>()
   #starting = 0
-  #server: Promise<ToolServer> | undefined
 
   constructor(options: EditorToolsOptions) {
     super()
@@ -95,24 +107,27 @@ export class EditorTools extends Owner {
   }
 
   /**
-   * The tools for a session with these folders. `taken`: names of the session's other MCP servers. `session`: its key, or
-   * that of the one it's forked from; absent for a new one. Never rejects.
+   * The tools for a session with these folders, or with those that a function returns, which may change. `taken`: names of the
+   * session's other MCP servers. `session`: its key, or that of the one it's forked from; absent for a new one. `hiddenTools`:
+   * tools get other names instead of these. Never rejects.
    */
   async offer(
-    roots: SessionRoots,
-    capabilities: { http: boolean; stdio: boolean },
+    roots: SessionRoots | (() => SessionRoots | undefined),
+    capabilities: { http: boolean; stdio: boolean; hiddenTools?: readonly string[] | undefined },
     taken: readonly string[],
     session?: string,
   ): Promise<OfferedTools> {
     const isBridged = !capabilities.http
     if (isBridged && !capabilities.stdio) return {}
     if (this.#names.length === 0 || this.owned.isDisposed) return {}
-    const name = taken.includes('vscode') ? 'vscode-editor' : 'vscode'
+    const name = taken.includes(EDITOR_SERVER) ? `${EDITOR_SERVER}-editor` : EDITOR_SERVER
     const base = { name, type: 'http', source: 'parley.editorTools' }
     this.#starting += 1
     try {
-      const tools = await this.#start(name, roots, isBridged, session)
-      return { tools, note: { ...base, passed: true, ...(isBridged && { isBridged }) } }
+      const tools = await this.#start(name, roots, isBridged, session, capabilities.hiddenTools)
+      const { link } = tools
+      const bridge = isBridged ? { isBridged, ...(link && { link: link.id }) } : {}
+      return { tools, note: { ...base, passed: true, ...bridge } }
     } catch (error) {
       this.#options.log.error(`The editor's MCP server couldn't be started: ${messageOf(error)}`)
       const reason = l10n.t("Couldn't start the editor tools: {0}", messageOf(error))
@@ -123,84 +138,197 @@ export class EditorTools extends Owner {
     }
   }
 
-  /** What is said about the tools of a session that an earlier window began, whose server ended with that window. */
+  /**
+   * The tools of a session that an earlier window began, at the address that its agent knows. `onLost`: it can't be served, since
+   * another window or program has the port.
+   */
+  resume(
+    kept: KeptServer,
+    roots: SessionRoots,
+    capabilities: { http: boolean; hiddenTools?: readonly string[] | undefined },
+    session: string,
+    onLost: () => void,
+  ): Required<OfferedTools> {
+    const tools = this.#newTools(session)
+    this.#options.secrets.add(kept.token)
+    this.#open.add(tools)
+    tools.started(kept, { server: addressOf(kept) })
+    tools.reopen = async free => {
+      this.#starting += 1
+      try {
+        const server = await this.#serving(kept.port, free)
+        tools.endpoint = await this.#endpoint(server, tools, roots, capabilities.hiddenTools, kept)
+      } catch (error) {
+        this.#options.log.warn(`The editor's MCP server of an earlier window: ${messageOf(error)}`)
+        onLost()
+        tools.lose()
+      } finally {
+        this.#starting -= 1
+        this.#closeUnused()
+      }
+    }
+    const note: McpServerNote = { name: kept.name, type: 'http', source: 'parley.editorTools', passed: true }
+    if (!capabilities.http) note.isBridged = true
+    return { tools, note }
+  }
+
+  /** What is said about the tools of a session that an earlier window began, if this one can't serve them. */
   ended({ http, stdio }: { http: boolean; stdio: boolean }): McpServerNote | undefined {
     if (this.#names.length === 0 || !(http || stdio)) return undefined
     const reason = l10n.t(
       "The agent's connection to the editor ended with the window. Restart the agent to connect it again.",
     )
-    return { name: 'vscode', type: 'http', source: 'parley.editorTools', passed: false, reason }
+    return { name: EDITOR_SERVER, type: 'http', source: 'parley.editorTools', passed: false, reason }
   }
 
   async #start(
     name: string,
-    roots: SessionRoots,
+    roots: SessionRoots | (() => SessionRoots | undefined),
     isBridged: boolean,
     session: string | undefined,
-  ): Promise<SessionTools> {
-    const { features, guard, bridge, secrets, switches, log } = this.#options
-    const [server, { Roots }, loaded] = await Promise.all([
-      this.#listening(),
-      import('./roots.ts'),
-      features(),
-    ])
-    if (this.owned.isDisposed) throw new CancelledError()
-    const isOn = session === undefined || !switches.isOffIn(session, SWITCH)
+    hiddenNames: readonly string[] | undefined,
+  ): Promise<OpenTools> {
+    const { bridge, secrets, log } = this.#options
+    const server = await this.#serving()
+    const tools = this.#newTools(session)
+    const endpoint = await this.#endpoint(server, tools, roots, hiddenNames)
+    // it's in the message that starts the session, and agents may repeat it
+    secrets.add(endpoint.token)
+    this.#open.add(tools)
+    tools.endpoint = endpoint
+    const { path, token, mark } = endpoint
+    const kept = { name, port: server.port, path, token, mark }
+    const own = addressOf(kept)
+    try {
+      tools.started(kept, isBridged ? await bridge(own) : { server: own })
+    } catch (error) {
+      tools.dispose()
+      throw error
+    }
+    log.debug("The editor's MCP server has a new address.")
+    return tools
+  }
+
+  #newTools(session: string | undefined): OpenTools {
+    const { switches } = this.#options
     const tools = new OpenTools({
-      isOn,
+      isOn: session === undefined || !switches.isOffIn(session, SWITCH),
       store: (key, on) => switches.set({ server: SWITCH, session: key }, on),
       closed: () => {
         this.#open.delete(tools)
         this.#closeUnused()
       },
     })
-    const endpoint = server.add({
-      features: loaded,
-      roots: new Roots(guard(roots)),
-      conversation: () => tools.conversation(),
-      tools: () => (tools.isOn ? this.#names : []),
-    })
-    // it's in the message that starts the session, and agents may repeat it
-    secrets.add(endpoint.token)
-    this.#open.add(tools)
-    const headers = [{ name: 'Authorization', value: `Bearer ${endpoint.token}` }]
-    const own = { type: 'http' as const, name, url: endpoint.url, headers }
-    try {
-      tools.started(endpoint, isBridged ? await bridge(own) : own)
-    } catch (error) {
-      endpoint.close()
-      tools.dispose()
-      throw error
-    }
-    log.debug(`The editor's MCP server has an address for a session in ${roots.cwd}.`)
     return tools
   }
 
-  #listening(): Promise<ToolServer> {
-    const { version, log } = this.#options
-    if (!this.#server) {
-      const listening = import('./tool-server.ts').then(({ ToolServer }) => ToolServer.listen(version, log))
-      this.#server = listening
-      listening.catch(() => {
-        if (this.#server === listening) this.#server = undefined
-      })
+  async #endpoint(
+    server: ToolServer,
+    tools: OpenTools,
+    roots: SessionRoots | (() => SessionRoots | undefined),
+    hiddenNames: readonly string[] | undefined,
+    kept?: KeptServer,
+  ): Promise<Endpoint> {
+    const { features, guard } = this.#options
+    const [{ Roots }, loaded] = await Promise.all([import('./roots.ts'), features()])
+    // the session may have been closed meanwhile
+    if (this.owned.isDisposed || tools.isOver) throw new CancelledError()
+    return server.add(
+      {
+        features: loaded,
+        roots: new Roots(typeof roots === 'function' ? new CurrentGuard(roots, guard) : guard(roots)),
+        conversation: () => tools.conversation(),
+        tools: () => (tools.isOn ? this.#names : []),
+        hiddenNames,
+      },
+      kept,
+    )
+  }
+
+  /** The server at a port; without one, any. */
+  async #serving(port?: number, free?: (port: number) => Promise<void>): Promise<ToolServer> {
+    for (const listening of this.#servers) {
+      const server = await listening.catch(() => undefined)
+      if (!server || (port !== undefined && server.port !== port)) continue
+      if (port !== undefined) void free?.(port)
+      return server
     }
-    return this.#server
+    const listening = this.#listen(port, free)
+    this.#servers.add(listening)
+    listening.catch(() => this.#servers.delete(listening))
+    return listening
+  }
+
+  /** The window that served a port may be about to close. */
+  async #listen(
+    port: number | undefined,
+    free: ((port: number) => Promise<void>) | undefined,
+  ): Promise<ToolServer> {
+    const { version, log } = this.#options
+    const { ToolServer } = await import('../local-servers.ts')
+    // as late as possible: whatever listens there now gets what the agent sends to its tools
+    if (port !== undefined) await free?.(port)
+    for (let tries = 1; ; tries++) {
+      try {
+        return await ToolServer.listen(version, log, undefined, port)
+      } catch (error) {
+        if (port === undefined || tries === PORT_TRIES || this.owned.isDisposed) throw error
+        await delay(HELD_PORT_POLL_MS)
+      }
+    }
   }
 
   #closeUnused(): void {
-    const listening = this.#server
-    if (!listening || this.#open.size > 0 || this.#starting > 0) return
-    this.#server = undefined
-    void listening.then(
-      server => server.close(),
-      () => {},
-    )
+    for (const listening of this.#servers)
+      void listening.then(
+        server => {
+          if (server.isUsed || this.#starting > 0) return
+          this.#servers.delete(listening)
+          server.close()
+        },
+        () => {},
+      )
   }
+}
+
+const PORT_TRIES = 10
+
+function addressOf({ name, port, path, token }: KeptServer): Exclude<McpServer, { type: 'stdio' }> {
+  const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
+  return { type: 'http', name, url: `http://127.0.0.1:${port}${path}`, headers }
 }
 
 /** How long a tool that asks the user waits for the session, whose agent may call it before it has answered `session/new`. */
 const SESSION_MS = 30_000
+
+/** Checks paths against folders that may change. */
+class CurrentGuard implements RootGuard {
+  readonly #folders: () => SessionRoots | undefined
+  readonly #guard: (roots: SessionRoots) => RootGuard
+
+  constructor(folders: () => SessionRoots | undefined, guard: (roots: SessionRoots) => RootGuard) {
+    this.#folders = folders
+    this.#guard = guard
+  }
+
+  get #current(): RootGuard {
+    const folders = this.#folders()
+    if (!folders) throw new ToolError('No folder is open in the editor anymore.')
+    return this.#guard(folders)
+  }
+
+  get cwd(): string {
+    return this.#current.cwd
+  }
+
+  get roots(): readonly string[] {
+    return this.#current.roots
+  }
+
+  async check(path: string): ReturnType<RootGuard['check']> {
+    return this.#current.check(path)
+  }
+}
 
 interface OpenToolsOptions {
   isOn: boolean
@@ -215,8 +343,11 @@ class OpenTools implements SessionTools {
   readonly #over = new AbortController()
   readonly #change = new Emitter<void>()
   readonly onDidChange = this.#change.event
-  #endpoint: Endpoint | undefined
+  endpoint: Endpoint | undefined
+  kept: KeptServer | undefined
   #server: McpServer | undefined
+  reopen?: NonNullable<SessionTools['reopen']>
+  link: BridgeLink | undefined
   #isOn: boolean
   #session: string | undefined
 
@@ -225,13 +356,18 @@ class OpenTools implements SessionTools {
     this.#isOn = options.isOn
   }
 
-  started(endpoint: Endpoint, server: McpServer): void {
-    this.#endpoint = endpoint
+  started(kept: KeptServer, { server, link }: { server: McpServer; link?: BridgeLink }): void {
+    this.kept = kept
     this.#server = server
+    this.link = link
   }
 
   get server(): McpServer {
     return this.#server!
+  }
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted
   }
 
   begin(conversation: ToolConversation, session: string): void {
@@ -242,8 +378,9 @@ class OpenTools implements SessionTools {
   }
 
   conversation(): Promise<ToolConversation> {
-    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(SESSION_MS)])
-    return raceAbort(this.#conversation.promise, signal)
+    return withDeadline(SESSION_MS, this.#over.signal, signal =>
+      raceAbort(this.#conversation.promise, signal),
+    )
   }
 
   get isOn(): boolean {
@@ -258,14 +395,21 @@ class OpenTools implements SessionTools {
     this.#change.fire()
   }
 
+  /** It can't be served. */
+  lose(): void {
+    this.#change.fire()
+    this.dispose()
+  }
+
   changed(): void {
-    this.#endpoint?.toolsChanged()
+    this.endpoint?.toolsChanged()
   }
 
   dispose(): void {
     if (this.#over.signal.aborted) return
     this.#over.abort()
-    this.#endpoint?.close()
+    this.endpoint?.close()
+    this.link?.dispose()
     this.#change.dispose()
     this.#options.closed()
   }

@@ -1,5 +1,6 @@
 import { isRecord } from '../../common/is-record.ts'
 import type { LaunchConfiguration } from './debug-features.ts'
+import { seenVariables, TOO_DEEP, titledVariables, type VariableSources } from './seen-variables.ts'
 
 /** The launch settings of a folder, or of the workspace file. */
 export interface LaunchSettings {
@@ -8,8 +9,8 @@ export interface LaunchSettings {
   folderName?: string
   configurations: unknown
   compounds: unknown
-  /** of all settings that apply there */
-  inputs: unknown
+  /** For configurations of a type, whose debugger may have names of its own for commands. */
+  variables: (type: unknown) => VariableSources
 }
 
 interface Entry {
@@ -45,15 +46,21 @@ export function launchConfigurations(settings: readonly LaunchSettings[]): Launc
 function describe(entry: Entry, members: readonly Entry[], missing: readonly string[]): LaunchConfiguration {
   const { name, from } = entry
   const parts = [entry, ...members]
-  const asked = parts.map(part => inputsOf(part))
-  const unresolved = [...missing, ...asked.flatMap(one => one.missing)]
+  const seen = parts.map(part => seenVariables(part.value, part.from.variables(part.value.type)))
+  const unresolved = [
+    ...missing,
+    ...seen.flatMap(one => [...one.missing, ...(one.isTooDeep ? [TOO_DEEP] : [])]),
+  ]
   return {
     name,
     ...(from.folder !== undefined && { folder: from.folder }),
-    content: [...parts.map(({ value }) => value), ...asked.flatMap(({ inputs }) => inputs)]
-      .map(value => JSON.stringify(value, null, 2))
-      .join('\n'),
+    content: [
+      ...parts.map(({ value }) => JSON.stringify(value, null, 2)),
+      ...seen.flatMap(({ inputs }) => inputs).map(value => JSON.stringify(value, null, 2)),
+      ...titledVariables([...new Set(seen.flatMap(({ lines }) => lines))]),
+    ].join('\n'),
     tasks: parts.flatMap(tasksOf),
+    ...(members.length > 0 && { members: members.map(member => member.name) }),
     ...(unresolved.length > 0 && { unresolved }),
   }
 }
@@ -70,23 +77,6 @@ function memberOf(member: unknown, own: LaunchSettings, all: readonly Entry[]): 
         ? here
         : named
   return found.length === 1 ? found[0] : undefined
-}
-
-/** The inputs that it asks for, which may run commands of the editor. */
-function inputsOf({ value, from }: Entry): { inputs: unknown[]; missing: string[] } {
-  const all = (Array.isArray(from.inputs) ? from.inputs : []).filter(isRecord)
-  const inputs = new Set<unknown>()
-  const missing = new Set<string>()
-  const read = (part: unknown) => {
-    for (const [, id] of JSON.stringify(part).matchAll(/\$\{input:(.*?)\}/g)) {
-      const found = all.filter(one => one.id === id)
-      if (found.length === 0) missing.add(`\${input:${id}}`)
-      for (const one of found) inputs.add(one)
-    }
-  }
-  read(value)
-  for (const one of inputs) read(one)
-  return { inputs: [...inputs], missing: [...missing] }
 }
 
 /** The tasks that run before and after it, also those of one operating system. */

@@ -1,24 +1,24 @@
 import * as z from 'zod'
 import type { EditorToolName } from '../../common/editor-tool-names.ts'
-import { lineAt, placeText, startOf } from './answer.ts'
+import { lineAt, locationText, startOf } from './answer.ts'
 import type {
   FileProblems,
   HierarchyKind,
+  Location,
+  LocationKind,
   OutlineSymbol,
-  Place,
-  PlaceKind,
   Problem,
   Severity,
 } from './editor-features.ts'
-import { fileInput, findSymbol, offsetInput, symbolInput } from './find-place.ts'
+import { fileInput, findSymbol, offsetInput, symbolInput } from './find-symbol.ts'
 import { withSettledProblems } from './settled-problems.ts'
 import type { EditorTool, ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
-/** Files whose lines an answer with places quotes; opening more takes too long. */
+/** Files whose lines an answer with locations quotes; opening more takes too long. */
 const MAX_QUOTED_FILES = 60
 /** Places of an answer that are looked up at all. */
-const MAX_PLACES = 5000
+const MAX_LOCATIONS = 5000
 
 const SEVERITIES: readonly Severity[] = ['error', 'warning', 'information', 'hint']
 
@@ -54,7 +54,7 @@ const diagnostics = tool({
       problems
         .filter(problem => SEVERITIES.indexOf(problem.severity) <= least)
         .toSorted((a, b) => a.start.line - b.start.line || a.start.column - b.start.column)
-        .map(problem => problemText(placeText(roots, path, problem.start), problem)),
+        .map(problem => problemText(locationText(roots, path, problem.start), problem)),
     )
     const late = isSettled ? '' : ' A language server is still busy, so there may be more.'
     return {
@@ -65,9 +65,9 @@ const diagnostics = tool({
   },
 })
 
-function problemText(place: string, { severity, source, code, message }: Problem): string {
+function problemText(location: string, { severity, source, code, message }: Problem): string {
   const from = [source, code].filter(Boolean).join(' ')
-  return `${place}: ${severity}${from && ` [${from}]`}: ${message.replaceAll(/\s*\n\s*/g, ' ')}`
+  return `${location}: ${severity}${from && ` [${from}]`}: ${message.replaceAll(/\s*\n\s*/g, ' ')}`
 }
 
 const symbols = tool({
@@ -79,12 +79,12 @@ const symbols = tool({
   readOnly: true,
   async run({ query, offset }, { features, roots }) {
     const found = await roots.within(
-      (await features.symbols(query)).slice(0, MAX_PLACES),
-      ({ place }) => place.path,
+      (await features.symbols(query)).slice(0, MAX_LOCATIONS),
+      ({ location }) => location.path,
     )
     const data = found.map(
-      ({ name, kind, container, place }) =>
-        `${startOf(roots, place)}: ${kind} ${container ? `${container}.` : ''}${name}`,
+      ({ name, kind, container, location }) =>
+        `${startOf(roots, location)}: ${kind} ${container ? `${container}.` : ''}${name}`,
     )
     return {
       text:
@@ -126,23 +126,28 @@ const documentSymbols = tool({
   },
 })
 
-const placeInput = z.object({ ...symbolInput, offset: offsetInput })
+const locationInput = z.object({ ...symbolInput, offset: offsetInput })
 
-function placesTool(name: EditorToolName & PlaceKind, title: string, description: string, none: string) {
+function locationsTool(
+  name: EditorToolName & LocationKind,
+  title: string,
+  description: string,
+  none: string,
+) {
   return tool({
     name,
     title,
     description: `${description} Name the symbol, or give its position.`,
-    input: placeInput,
+    input: locationInput,
     readOnly: true,
     async run({ offset, ...symbol }, context) {
       const { features, roots } = context
       const { path, at: position } = await findSymbol(symbol, context)
-      const places = await features.places(name, path, position)
-      return placesAnswer(
-        places,
+      const locations = await features.locations(name, path, position)
+      return locationsAnswer(
+        locations,
         context,
-        `of the symbol at ${placeText(roots, path, position)}`,
+        `of the symbol at ${locationText(roots, path, position)}`,
         none,
         offset,
       )
@@ -150,19 +155,19 @@ function placesTool(name: EditorToolName & PlaceKind, title: string, description
   })
 }
 
-async function placesAnswer(
-  places: readonly Place[],
+async function locationsAnswer(
+  locations: readonly Location[],
   { features, roots }: ToolContext,
   what: string,
   none: string,
   offset: number | undefined,
 ): Promise<ToolAnswer> {
-  const inside = await roots.within(places.slice(0, MAX_PLACES), ({ path }) => path)
-  const outside = places.length - inside.length
+  const inside = await roots.within(locations.slice(0, MAX_LOCATIONS), ({ path }) => path)
+  const outside = locations.length - inside.length
   const texts = new Map<string, string>()
   for (const { path } of inside) {
     if (texts.has(path) || texts.size >= MAX_QUOTED_FILES) continue
-    // a place may be in a file that is gone
+    // a location may be in a file that is gone
     texts.set(
       path,
       await features.open(path).then(
@@ -171,9 +176,9 @@ async function placesAnswer(
       ),
     )
   }
-  const data = inside.map(place => {
-    const quoted = lineAt(texts.get(place.path) ?? '', place.start.line)
-    return quoted === '' ? startOf(roots, place) : `${startOf(roots, place)}: ${quoted}`
+  const data = inside.map(location => {
+    const quoted = lineAt(texts.get(location.path) ?? '', location.start.line)
+    return quoted === '' ? startOf(roots, location) : `${startOf(roots, location)}: ${quoted}`
   })
   const more = outside === 0 ? '' : ` ${counted(outside, 'more')} outside of the folders of this session.`
   return {
@@ -189,14 +194,14 @@ const hover = tool({
   title: 'Hover',
   description:
     'The type and the documentation of a symbol, as the editor shows it when the mouse hovers over it. Name the symbol, or give its position.',
-  input: placeInput,
+  input: locationInput,
   readOnly: true,
   async run({ offset, ...symbol }, context) {
     const { path, at: position } = await findSymbol(symbol, context)
     const parts = await context.features.hover(path, position)
     const data = parts.join('\n\n').trim()
     return {
-      text: data === '' ? 'The language says nothing about it.' : placeText(context.roots, path, position),
+      text: data === '' ? 'The language says nothing about it.' : locationText(context.roots, path, position),
       data: data === '' ? [] : data.split('\n'),
       ...at(offset),
     }
@@ -224,15 +229,15 @@ function hierarchyTool(
       const { path, at: position } = await findSymbol(symbol, context)
       const related = await features.hierarchy(direction, path, position)
       if (!related) throw new ToolError('The language has no such hierarchy for that symbol.')
-      const found = await roots.within(related.slice(0, MAX_PLACES), ({ place }) => place.path)
-      const data = found.map(({ name: own, kind, container, place, uses }) => {
+      const found = await roots.within(related.slice(0, MAX_LOCATIONS), ({ location }) => location.path)
+      const data = found.map(({ name: own, kind, container, location, uses }) => {
         const lines = [...new Set(uses.map(({ start }) => start.line))].slice(0, 20)
-        return `${startOf(roots, place)}: ${kind} ${own}${container ? ` in ${container}` : ''}${lines.length > 0 ? ` (line ${lines.join(', ')})` : ''}`
+        return `${startOf(roots, location)}: ${kind} ${own}${container ? ` in ${container}` : ''}${lines.length > 0 ? ` (line ${lines.join(', ')})` : ''}`
       })
       const outside = related.length - found.length
       const more = outside > 0 ? ` ${counted(outside, 'more')} outside of the folders of this session.` : ''
       return {
-        text: `${found.length === 0 ? 'No' : found.length} ${direction} of the symbol at ${placeText(roots, path, position)}.${more}`,
+        text: `${found.length === 0 ? 'No' : found.length} ${direction} of the symbol at ${locationText(roots, path, position)}.${more}`,
         data,
         ...at(offset),
       }
@@ -270,10 +275,10 @@ const selection = tool({
     if (!selected) return { text: 'No file is active in the editor.' }
     if (!(await roots.has(selected.path)))
       return { text: 'The active file is outside of the folders of this session.' }
-    const place = placeText(roots, selected.path, selected.start)
-    if (selected.text === '') return { text: `Nothing is selected. The cursor is at ${place}.` }
+    const location = locationText(roots, selected.path, selected.start)
+    if (selected.text === '') return { text: `Nothing is selected. The cursor is at ${location}.` }
     return {
-      text: `Selected from ${place} to ${selected.end.line}:${selected.end.column}:`,
+      text: `Selected from ${location} to ${selected.end.line}:${selected.end.column}:`,
       data: selected.text.split('\n'),
       ...at(offset),
     }
@@ -306,20 +311,20 @@ export const readingTools = [
   diagnostics,
   symbols,
   documentSymbols,
-  placesTool('definition', 'Definition', 'Where a symbol is defined.', 'No definition'),
-  placesTool(
+  locationsTool('definition', 'Definition', 'Where a symbol is defined.', 'No definition'),
+  locationsTool(
     'type_definition',
     'Type definition',
     'Where the type of a symbol is defined.',
     'No type definition',
   ),
-  placesTool(
+  locationsTool(
     'implementations',
     'Implementations',
     'What implements an interface, or overrides a method.',
     'No implementations',
   ),
-  placesTool(
+  locationsTool(
     'references',
     'References',
     'All uses of a symbol in the workspace, as the language server knows them: unlike a text search it leaves out other symbols of the same name, comments and strings.',

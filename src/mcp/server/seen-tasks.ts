@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo } from './editor-features.ts'
+import { TOO_DEEP, titledVariables } from './seen-variables.ts'
 
 /** The tasks that a reference of tasks.json or launch.json may stand for: a name, or JSON of an object that identifies it. */
 export function tasksNamed(
@@ -45,6 +46,11 @@ export function missingTasks(tasks: readonly TaskInfo[]): string[] {
   return [...new Set(names)]
 }
 
+/** Of these tasks, those of which nobody can say what they run, for the agent. */
+export function unclearTasks(tasks: readonly TaskInfo[]): string[] {
+  return tasks.filter(({ isTooDeep }) => isTooDeep).map(({ name }) => `${name}: ${TOO_DEEP}`)
+}
+
 /** What a task runs, for the user. */
 export function taskText(task: TaskInfo, before: readonly TaskInfo[]): string {
   const lines = [commandText(task), ...(task.folder === undefined ? [] : [task.folder])]
@@ -58,6 +64,7 @@ export function namedText(task: TaskInfo): string {
 }
 
 /** Of an npm script, the command only says `npm run`; the detail is the script. */
-function commandText({ command, detail, options }: TaskInfo): string {
-  return [...new Set([command, detail, options])].filter(Boolean).join('\n')
+function commandText({ command, detail, options, variables = [] }: TaskInfo): string {
+  const lines = [...new Set([command, detail, options])].filter(Boolean)
+  return [...lines, ...titledVariables(variables)].join('\n')
 }

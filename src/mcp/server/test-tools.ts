@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { raceAbort, withTimeout } from '../../common/async.ts'
-import { fileInput, offsetInput } from './find-place.ts'
+import { fileInput, offsetInput } from './find-symbol.ts'
 import { at, tool } from './reading-tools.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'

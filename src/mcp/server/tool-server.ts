@@ -1,6 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import {
   type CallToolResult,
@@ -10,14 +9,16 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import type { KeptServer } from '../../acp/agent.ts'
 import { raceAbort } from '../../common/async.ts'
-import type { EditorToolName } from '../../common/editor-tool-names.ts'
+import { EDITOR_SERVER, type EditorToolName } from '../../common/editor-tool-names.ts'
 import { messageOf } from '../../common/errors.ts'
 import { READING_TOOL_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { answerText, DataMark } from './answer.ts'
 import { debugTools } from './debug-tools.ts'
 import { editingTools } from './editing-tools.ts'
+import { bearerToken, isLocalRequest, listenLocally, portOf, refuse, TokenCheck } from './local-http.ts'
 import { readingTools } from './reading-tools.ts'
 import { testTools } from './test-tools.ts'
 import type { EditorTool, ToolContext } from './tool.ts'
@@ -40,6 +41,7 @@ const ALL_TOOLS: ReadonlyMap<string, EditorTool<never>> = new Map(
   ]),
 )
 
+const PREFIX = `${EDITOR_SERVER}_`
 const READING: ReadonlySet<string> = new Set(readingTools.map(({ name }) => name))
 const TURNED_OFF = 'There is no such tool, or the user has turned it off for this session.'
 
@@ -47,11 +49,15 @@ const TURNED_OFF = 'There is no such tool, or the user has turned it off for thi
 export interface EndpointOptions extends Omit<ToolContext, 'signal' | 'allowed'> {
   /** The tools that it offers now. */
   tools: () => readonly EditorToolName[]
+  /** The agent keeps tools with these names from its model, so they're offered with a prefix. */
+  hiddenNames?: readonly string[] | undefined
 }
 
-export interface Endpoint {
+/** What an agent knows of an endpoint, which another window may serve later. */
+export type KeptEndpoint = Omit<KeptServer, 'name' | 'port'>
+
+export interface Endpoint extends KeptEndpoint {
   url: string
-  token: string
   /** The tools that it offers have changed. */
   toolsChanged(): void
   /** Nothing is answered anymore, and calls in progress are aborted. */
@@ -77,39 +83,39 @@ export class ToolServer {
     this.#log = log
   }
 
-  /** `readingMs`: how long a tool that only reads may take. */
-  static async listen(version: string, log: Logger, readingMs = READING_TOOL_MS): Promise<ToolServer> {
-    const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: 16_384 })
+  /** `readingMs`: how long a tool that only reads may take. `port`: by default, one that the system chooses. */
+  static async listen(
+    version: string,
+    log: Logger,
+    readingMs = READING_TOOL_MS,
+    port = 0,
+  ): Promise<ToolServer> {
+    const http = await listenLocally(MAX_CONNECTIONS, port)
     const server = new ToolServer(http, version, log, readingMs)
-    http.maxConnections = MAX_CONNECTIONS
     http.on('request', (request, response) => void server.#answer(request, response))
-    // nothing may listen for an upgrade, and a broken request concerns nobody else
-    http.on('clientError', (_error, socket) => socket.destroy())
-    await new Promise<void>((resolve, reject) => {
-      http.once('error', reject)
-      http.listen({ host: '127.0.0.1', port: 0 }, () => {
-        http.off('error', reject)
-        resolve()
-      })
-    })
     http.on('error', error => log.error(`The editor's MCP server: ${messageOf(error)}`))
-    // the window may close without waiting for it
-    http.unref()
     return server
   }
 
   get port(): number {
-    return (this.#http.address() as AddressInfo).port
+    return portOf(this.#http)
   }
 
-  add(options: EndpointOptions): Endpoint {
-    const path = `/${randomBytes(12).toString('hex')}`
-    const token = randomBytes(32).toString('base64url')
-    const endpoint = new SessionEndpoint(options, token, this.#version, this.#log, this.#readingMs)
+  get isUsed(): boolean {
+    return this.#endpoints.size > 0
+  }
+
+  /** `kept`: of an earlier window, whose agent goes on with it. */
+  add(options: EndpointOptions, kept?: KeptEndpoint): Endpoint {
+    const path = kept?.path ?? `/${randomBytes(12).toString('hex')}`
+    const token = kept?.token ?? randomBytes(32).toString('base64url')
+    const mark = new DataMark(kept?.mark)
+    const endpoint = new SessionEndpoint(options, token, mark, this.#version, this.#log, this.#readingMs)
+    this.#endpoints.get(path)?.close()
     this.#endpoints.set(path, endpoint)
     return {
       url: `http://127.0.0.1:${this.port}${path}`,
-      token,
+      ...{ path, token, mark: mark.id },
       toolsChanged: () => endpoint.toolsChanged(),
       close: () => {
         if (this.#endpoints.get(path) !== endpoint) return
@@ -127,67 +133,70 @@ export class ToolServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // a web page may reach this port, also under a name of its own (DNS rebinding)
-    if (!this.#isOwnHost(request.headers.host) || !isOwnOrigin(request.headers.origin))
-      return refuse(request, response, 403)
+    if (!isLocalRequest(request, this.#http)) return refuse(request, response, 403)
     const endpoint = this.#endpoints.get((request.url ?? '').split('?', 1)[0]!)
-    const given = /^Bearer ([\w-]+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
     // the same answer for an address that doesn't exist: which do is nobody's business
-    if (!endpoint?.accepts(given)) return refuse(request, response, 401)
+    if (!endpoint?.accepts(bearerToken(request))) return refuse(request, response, 401)
     if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) return refuse(request, response, 413)
     await endpoint.answer(request, response)
   }
-
-  #isOwnHost(host: string | undefined): boolean {
-    return host === `127.0.0.1:${this.port}` || host === `localhost:${this.port}`
-  }
 }
 
-/** Programs send no origin; only pages of this machine may. */
-function isOwnOrigin(origin: string | undefined): boolean {
-  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(origin)
-}
+/** Given to each client of the older protocol, of which an agent may have several. */
+const SESSION_HEADER = 'mcp-session-id'
+const REVISION_HEADER = 'mcp-protocol-version'
 
-/** Answers with a status alone. The body isn't read, however long it is. */
-function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
-  response.writeHead(status, {
-    'content-length': '0',
-    connection: 'close',
-    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-  })
-  response.end(() => request.socket.destroy())
+/** One in progress. */
+interface Call {
+  /** of its request */
+  id: string | number
+  /** of its client, if it has one */
+  session: string | null
+  tool: EditorToolName
+  turnedOff: AbortController
+  canceled: AbortController
 }
 
 class SessionEndpoint {
   readonly #options: EndpointOptions
-  readonly #token: Buffer
+  readonly #token: TokenCheck
   readonly #log: Logger
-  readonly #mark = new DataMark()
+  readonly #mark: DataMark
   readonly #allowed = new Set<EditorToolName>()
   readonly #end = new AbortController()
   readonly #mcp: McpHttpHandler
   readonly #handle: ReturnType<typeof toNodeHandler>
   readonly #readingMs: number
   #requests = 0
-  readonly #calls = new Set<{ tool: EditorToolName; turnedOff: AbortController }>()
+  readonly #calls = new Set<Call>()
 
-  constructor(options: EndpointOptions, token: string, version: string, log: Logger, readingMs: number) {
+  constructor(
+    options: EndpointOptions,
+    token: string,
+    mark: DataMark,
+    version: string,
+    log: Logger,
+    readingMs: number,
+  ) {
     this.#options = options
+    this.#mark = mark
     this.#readingMs = readingMs
-    this.#token = digest(token)
+    this.#token = new TokenCheck(token)
     this.#log = log
     const report = (error: unknown) => log.debug(`The editor's MCP server: ${messageOf(error)}`)
-    this.#mcp = createMcpHandler(() => this.#server(version), {
-      maxRequestBodySize: MAX_BODY,
-      maxSubscriptions: 8,
-      onerror: report,
-    })
+    this.#mcp = createMcpHandler(
+      ({ requestInfo }) => this.#server(version, requestInfo?.headers.get(SESSION_HEADER) ?? null),
+      {
+        maxRequestBodySize: MAX_BODY,
+        maxSubscriptions: 8,
+        onerror: report,
+      },
+    )
     this.#handle = toNodeHandler(this.#mcp, { maxRequestBodySize: MAX_BODY, onerror: report })
   }
 
-  /** Whether this is the token, in a time that doesn't depend on how much of it is right. */
   accepts(token: string): boolean {
-    return timingSafeEqual(digest(token), this.#token)
+    return this.#token.accepts(token)
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -196,6 +205,9 @@ class SessionEndpoint {
     response.once('close', () => {
       this.#requests -= 1
     })
+    // `initialize` has neither of them
+    const isNew = !(SESSION_HEADER in request.headers || REVISION_HEADER in request.headers)
+    if (isNew && request.method === 'POST') response.setHeader(SESSION_HEADER, randomUUID())
     await this.#handle(request, response)
   }
 
@@ -211,15 +223,20 @@ class SessionEndpoint {
   }
 
   /** The SDK has one for each request. */
-  #server(version: string): Server {
+  #server(version: string, session: string | null): Server {
     const server = new Server(
-      { name: 'vscode', title: 'VS Code', version },
+      { name: EDITOR_SERVER, title: 'VS Code', version },
       { capabilities: { tools: { listChanged: true } }, instructions: this.#instructions },
     )
     server.setRequestHandler('tools/list', () => ({ tools: this.#tools() }))
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-      this.#call(params.name, params.arguments ?? {}, mcpReq.signal),
+      this.#call(params.name, params.arguments ?? {}, mcpReq, session),
     )
+    // over the older protocol it comes with a request of its own, so that the SDK doesn't know the call
+    server.setNotificationHandler('notifications/cancelled', ({ params: { requestId } }) => {
+      const called = [...this.#calls].filter(call => call.id === requestId && call.session === session)
+      if (called.length === 1) called[0]!.canceled.abort()
+    })
     return server
   }
 
@@ -230,23 +247,31 @@ class SessionEndpoint {
   #tools(): Tool[] {
     return this.#options.tools().flatMap(name => {
       const tool = ALL_TOOLS.get(name)
-      return tool ? [describeTool(tool)] : []
+      if (!tool) return []
+      const described = describeTool(tool)
+      return this.#options.hiddenNames?.includes(name) ? [{ ...described, name: PREFIX + name }] : [described]
     })
   }
 
-  async #call(name: string, input: unknown, signal: AbortSignal): Promise<CallToolResult> {
-    const tool = ALL_TOOLS.get(name)
+  async #call(
+    name: string,
+    input: unknown,
+    { id, signal }: { id: string | number; signal: AbortSignal },
+    session: string | null,
+  ): Promise<CallToolResult> {
+    const tool = ALL_TOOLS.get(name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name)
     if (!tool || !this.#options.tools().includes(tool.name)) return failure(TURNED_OFF)
     if (this.#calls.size >= MAX_CALLS)
       return failure('Too many calls at the same time. Wait for some answers first.')
     const parsed = tool.input.safeParse(input)
     if (!parsed.success) return failure(`The arguments are wrong: ${z.prettifyError(parsed.error)}`)
-    const call = { tool: tool.name, turnedOff: new AbortController() }
+    const [turnedOff, canceled] = [new AbortController(), new AbortController()]
+    const call: Call = { id, session, tool: tool.name, turnedOff, canceled }
     this.#calls.add(call)
     // languages may never answer, and most of what the editor does can't be stopped
-    const late = READING.has(name) ? AbortSignal.timeout(this.#readingMs) : undefined
+    const late = READING.has(tool.name) ? AbortSignal.timeout(this.#readingMs) : undefined
     try {
-      const signals = [signal, this.#end.signal, call.turnedOff.signal]
+      const signals = [signal, this.#end.signal, call.turnedOff.signal, call.canceled.signal]
       const over = AbortSignal.any(late ? [...signals, late] : signals)
       const context = { ...this.#options, allowed: this.#allowed, signal: over }
       const answer = await raceAbort(tool.run(parsed.data, context), over)
@@ -256,7 +281,7 @@ class SessionEndpoint {
       if (late?.aborted) return failure("The editor or a language server didn't answer in time.")
       if (error instanceof ToolError)
         return failure(answerText({ text: error.message, data: error.data }, this.#mark))
-      this.#log.warn(`The editor tool ${name} failed: ${messageOf(error)}`)
+      this.#log.warn(`The editor tool ${tool.name} failed: ${messageOf(error)}`)
       // a language server's words
       return failure(
         answerText({ text: 'The editor reports a failure.', data: [messageOf(error)] }, this.#mark),
@@ -287,8 +312,4 @@ function describeTool(tool: EditorTool<never>): Tool {
   }
   described.set(name, made)
   return made
-}
-
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }

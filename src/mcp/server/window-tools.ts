@@ -3,9 +3,9 @@ import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import type { ElicitationField } from '../../acp/model.ts'
 import type { TaskInfo } from './editor-features.ts'
-import { fileInput, lineInput, offsetInput } from './find-place.ts'
+import { fileInput, lineInput, offsetInput } from './find-symbol.ts'
 import { at, tool } from './reading-tools.ts'
-import { tasksBefore, taskText } from './seen-tasks.ts'
+import { tasksBefore, taskText, unclearTasks } from './seen-tasks.ts'
 import type { ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -151,6 +151,9 @@ export async function runSeenTask(
 ): Promise<{ text: string; data: string[] }> {
   const { features, signal } = context
   const before = tasksBefore([task], await features.tasks())
+  const unclear = unclearTasks([task, ...before])
+  if (unclear.length > 0)
+    throw new ToolError("The user can't see what it would run, so nothing was run.", unclear)
   const conversation = await context.conversation()
   const code = taskText(task, before)
   const permission = {

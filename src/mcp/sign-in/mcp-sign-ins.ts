@@ -1,4 +1,4 @@
-import { delay, KeyedQueue } from '../../common/async.ts'
+import { delay, KeyedQueue, withDeadline } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter, type Event } from '../../common/event.ts'
@@ -11,8 +11,8 @@ import {
 } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
-import type { TokenSource } from '../bridge/bridged-server.ts'
-import type { SecretStore } from '../inputs.ts'
+import type { WindowSocket } from '../bridge/bridged-server.ts'
+import { SecretIndex, type SecretStore } from '../secret-store.ts'
 import type { RegisteredClient, SignInOptions } from './oauth.ts'
 import { parseSignIn, type StoredSignIn } from './stored-sign-in.ts'
 import { TokenChannels } from './token-channels.ts'
@@ -23,7 +23,7 @@ const PREFIX = 'parley.mcpSignIn/'
  * never replaces those that another one has just renewed.
  */
 const REFUSED = 'parley.mcpRefusedToken/'
-/** The list of URLs, since a secret store can't list its content. */
+/** The list of URLs. */
 const INDEX = 'parley.mcpSignIns'
 
 export interface McpSignInsOptions extends Pick<SignInOptions, 'openExternal' | 'externalUrl' | 'fetch'> {
@@ -51,13 +51,15 @@ type Server = SignInOptions['server']
 export class McpSignIns extends Owner {
   readonly #options: McpSignInsOptions
   readonly #changed = this.register(new Emitter<string>())
-  /** A refresh token may work only once; the list of URLs is read and then written. */
+  readonly #urls: SecretIndex
+  /** A refresh token may work only once. */
   readonly #queue = new KeyedQueue()
   readonly #channels = this.register(new TokenChannels((url, rejected) => this.token(url, rejected)))
 
   constructor(options: McpSignInsOptions) {
     super()
     this.#options = options
+    this.#urls = new SecretIndex(options.secretStore, INDEX)
   }
 
   /** The URL of a server whose sign-in has changed. */
@@ -66,24 +68,19 @@ export class McpSignIns extends Owner {
   }
 
   /** The URLs of the servers to which the user has signed in. */
-  async urls(): Promise<string[]> {
-    try {
-      const urls: unknown = JSON.parse((await this.#options.secretStore.get(INDEX)) ?? '[]')
-      return Array.isArray(urls) ? urls.filter(url => typeof url === 'string') : []
-    } catch {
-      return []
-    }
+  urls(): Promise<string[]> {
+    return this.#urls.items()
   }
 
   /** How a bridge gets the tokens of a server. */
-  tokensFor(url: string): Promise<TokenSource> {
+  tokensFor(url: string): Promise<WindowSocket> {
     return this.#channels.tokensFor(url)
   }
 
   async isSignedIn(url: string): Promise<boolean> {
     if (!(await this.#stored(url))) return false
     // another window may have written the list at the same time
-    await this.#list(url)
+    await this.#urls.add(url)
     return true
   }
 
@@ -100,15 +97,16 @@ export class McpSignIns extends Owner {
   async signIn(server: Server, signal?: AbortSignal): Promise<void> {
     const { confirm, askClient, openExternal, externalUrl, fetch } = this.#options
     const { signInWithOAuth } = await import('./oauth.ts')
-    const limit = AbortSignal.timeout(MCP_SIGN_IN_MS)
     const before = await this.#stored(server.url)
-    const stored = await signInWithOAuth({
-      server,
-      confirm: host => confirm(server.name, host),
-      askClient: (redirectUrl, over) => askClient(server.name, redirectUrl, before?.client.client_id, over),
-      ...{ openExternal, externalUrl, fetch },
-      signal: signal ? AbortSignal.any([signal, limit]) : limit,
-    })
+    const stored = await withDeadline(MCP_SIGN_IN_MS, signal, limited =>
+      signInWithOAuth({
+        server,
+        confirm: host => confirm(server.name, host),
+        askClient: (redirectUrl, over) => askClient(server.name, redirectUrl, before?.client.client_id, over),
+        ...{ openExternal, externalUrl, fetch },
+        signal: limited,
+      }),
+    )
     await this.#store(server.url, stored)
     this.#changed.fire(server.url)
   }
@@ -118,10 +116,7 @@ export class McpSignIns extends Owner {
     const { secretStore } = this.#options
     await secretStore.delete(PREFIX + url)
     await secretStore.delete(REFUSED + url)
-    await this.#queue.run(INDEX, async () => {
-      const others = (await this.urls()).filter(each => each !== url)
-      await (others.length > 0 ? secretStore.store(INDEX, JSON.stringify(others)) : secretStore.delete(INDEX))
-    })
+    await this.#urls.delete(url)
     this.#changed.fire(url)
   }
 
@@ -172,15 +167,7 @@ export class McpSignIns extends Owner {
   async #store(url: string, stored: StoredSignIn): Promise<void> {
     this.#hold(stored)
     await this.#options.secretStore.store(PREFIX + url, JSON.stringify(stored))
-    await this.#list(url)
-  }
-
-  /** Adds the URL to the list if it isn't there. */
-  async #list(url: string): Promise<void> {
-    await this.#queue.run(INDEX, async () => {
-      const urls = await this.urls()
-      if (!urls.includes(url)) await this.#options.secretStore.store(INDEX, JSON.stringify([...urls, url]))
-    })
+    await this.#urls.add(url)
   }
 
   async #isRefused(url: string, { tokens }: StoredSignIn): Promise<boolean> {

@@ -5,14 +5,15 @@ import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import { LIST_SESSIONS_MS } from '../../common/limits.ts'
-import { sessionKey } from '../../common/session-key.ts'
-import type { SessionActivity, SessionState } from '../../conversation/state.ts'
+import type { SessionState } from '../../conversation/state.ts'
 import { isSignInAsked } from '../failures.ts'
-import type { SessionReference } from '../open-session.ts'
+import type { OpenSession } from '../open-session.ts'
 import type { AgentDirectory, SessionRecords } from '../ports.ts'
 import type { AgentRunners } from '../runners/agent-runners.ts'
 import type { SessionManager } from '../session-manager.ts'
 import { titleOf } from '../session-title.ts'
+import type { HistoryItem, SessionStatus } from './history-item.ts'
+import { KnownSessions } from './known-sessions.ts'
 import type { SessionDeletions } from './session-deletions.ts'
 import type { SessionOrganizer } from './session-organizer.ts'
 
@@ -32,36 +33,6 @@ export interface Listing {
   forget(sessionId: string): void
 }
 
-export interface HistoryItem extends SessionReference {
-  agentName: string
-  /** milliseconds since the epoch */
-  updatedAt?: number
-  /** earlier and other titles by which it can be found */
-  formerTitles?: string[]
-  /** open in this window */
-  open: boolean
-  activity?: SessionActivity
-  /** what the agent reports about one that isn't open in this window */
-  status?: SessionStatus
-  /** The session is archived. */
-  archived: boolean
-  /** It is first in lists. */
-  pinned: boolean
-  /** The agent has listed all of its sessions, and this isn't one of them. `saved`: Parley has a copy. */
-  unlisted?: 'saved' | 'gone'
-  canLoad: boolean
-  canResume: boolean
-  canClose: boolean
-  /** the agent runs and can, or Parley has saved something of it */
-  canDelete: boolean
-  /** Only what Parley has saved can be deleted: the agent keeps its own. */
-  deletesCopy: boolean
-  /** the agent runs and can */
-  canFork: boolean
-  /** the agent runs and can */
-  canArchive: boolean
-}
-
 export interface HistoryAgent {
   agentId: string
   name: string
@@ -79,9 +50,12 @@ export interface HistoryListOptions {
   manager: SessionManager
   records: SessionRecords
   organizer: SessionOrganizer
-  deletions: Pick<SessionDeletions, 'has' | 'onDidChange'>
-  /** Parley saved at least a part of the conversation, which can be read whatever the agent supports. */
-  isKept: (agentId: string, sessionId: string) => boolean
+  deletions: Pick<SessionDeletions, 'isEmpty' | 'has' | 'onDidChange'>
+  /**
+   * Keys of the sessions of which Parley saved at least a part of the conversation, which can be read whatever the agent
+   * supports; the same object until that changes.
+   */
+  kept: () => ReadonlySet<string>
   listingOf: (agent: Agent) => Listing
   /** How long an agent may take to list before the user can retry. Milliseconds. */
   slowAfterMs?: number
@@ -101,6 +75,9 @@ interface AgentListing {
   failure?: { message: string; wantsSignIn: boolean }
 }
 
+const NONE: readonly SessionInfo[] = []
+const NO_STATUSES: ReadonlyMap<string, SessionStatus> = new Map()
+
 /** How often the list changes while pages arrive in the background. Milliseconds. */
 const PAGING_NEWS_MS = 1000
 
@@ -111,6 +88,8 @@ const PAGING_NEWS_MS = 1000
 export class HistoryList extends Owner {
   readonly #options: HistoryListOptions
   readonly #listings = new Map<Agent, AgentListing>()
+  /** by agent id */
+  readonly #known = new Map<string, KnownSessions>()
   readonly #change = this.register(new Emitter<void>())
 
   readonly onDidChange = this.#change.event
@@ -125,115 +104,53 @@ export class HistoryList extends Owner {
     this.register(options.runners.onDidChange(() => this.#agentsChanged()))
   }
 
-  items(): HistoryItem[] {
-    const items = new Map<string, HistoryItem>()
-    const created = new Map<string, number>()
-    for (const { agentId, name } of this.#agentsWithSessions()) {
-      const agent = this.#options.runners.peek(agentId)?.running?.agent
-      const known = agent?.capabilities ?? this.#options.records.agent(agentId)
-      const can = this.#options.agents.get(agentId) ? known : undefined
-      const add = (
-        reference: Pick<SessionReference, 'sessionId' | 'cwd' | 'title' | 'additionalDirectories'>,
-        more: Partial<HistoryItem>,
-      ) => {
-        const key = sessionKey(agentId, reference.sessionId)
-        const known = items.get(key)
-        items.set(key, {
-          agentId,
-          agentName: name,
-          sessionId: reference.sessionId,
-          cwd: reference.cwd,
-          additionalDirectories: reference.additionalDirectories ?? known?.additionalDirectories ?? [],
-          title: reference.title ?? known?.title,
-          formerTitles: known?.formerTitles,
-          updatedAt: known?.updatedAt,
-          open: false,
-          archived: known?.archived ?? false,
-          pinned: known?.pinned ?? false,
-          canLoad: can?.load ?? false,
-          canResume: can?.resume ?? false,
-          canClose: false,
-          canDelete: known?.canDelete ?? agent?.capabilities.delete ?? false,
-          deletesCopy: known?.deletesCopy ?? false,
-          canFork: agent?.capabilities.fork ?? false,
-          canArchive: agent?.capabilities.archive ?? false,
-          ...more,
-        })
-      }
-      const given = new Map<string, string>()
-      for (const record of this.#options.records.list(agentId)) {
-        const { sessionId, givenTitle, updatedAt, archived = false, pinned = false } = record
-        const deletesCopy = !agent?.capabilities.delete
-        created.set(sessionKey(agentId, sessionId), record.createdAt)
-        if (givenTitle !== undefined) given.set(sessionId, givenTitle)
-        const titles = [...(record.formerTitles ?? []), ...(record.title === undefined ? [] : [record.title])]
-        add(record, { updatedAt, archived, pinned, canDelete: true, deletesCopy, formerTitles: titles })
-      }
-      const listed = agent && this.#listings.get(agent)
-      for (const info of listed?.listing.sessions ?? []) {
-        const { sessionId, updatedAt, archived } = info
-        const status = listed?.statuses.get(sessionId)
-        add(info, {
-          ...(updatedAt !== undefined && { updatedAt }),
-          ...(archived !== undefined && { archived }),
-          ...(status && { status }),
-        })
-      }
-      if (listed?.listing.isWhole) {
-        const ids = new Set(listed.listing.sessions.map(({ sessionId }) => sessionId))
-        for (const item of items.values())
-          if (item.agentId === agentId && !ids.has(item.sessionId)) item.unlisted = 'gone'
-      }
-      for (const open of this.#options.manager.list()) {
-        if (open.agentId !== agentId) continue
-        const { session, plan } = open
-        const known = items.get(sessionKey(agentId, session.sessionId))?.updatedAt
-        add(
-          { sessionId: session.sessionId, cwd: plan.setup.cwd, title: titleOf(session) },
-          {
-            open: true,
-            activity: session.state.activity,
-            canClose: true,
-            updatedAt: latest(known, session.state.updatedAt, lastHappened(session.state)),
-          },
-        )
-      }
-      for (const [sessionId, title] of given) {
-        const item = items.get(sessionKey(agentId, sessionId))
-        if (item) item.title = title
-      }
-    }
-    for (const item of items.values()) {
-      const { agentId, sessionId } = item
-      const key = sessionKey(agentId, sessionId)
-      if (this.#options.deletions.has(agentId, sessionId) || this.#isUnused(item, created.get(key))) {
-        items.delete(key)
-        continue
-      }
-      if (item.open) item.unlisted = undefined
-      else if (item.unlisted && this.#options.isKept(agentId, sessionId)) item.unlisted = 'saved'
-      if (item.canLoad || item.canResume || item.open) continue
-      item.canLoad = this.#options.isKept(agentId, sessionId)
-      // sessions of an agent that is no longer available can't be restored
-      const isGone = !this.#options.agents.get(agentId)
-      if (isGone && !item.canLoad) items.delete(key)
-    }
-    return [...items.values()]
+  items(): readonly HistoryItem[] {
+    const { manager, deletions } = this.#options
+    const agents = this.#agentsWithSessions()
+    const all = agents.flatMap(({ agentId, name }) => {
+      const known = this.#knownSessions(agentId, name)
+      const open = manager.list().filter(one => one.agentId === agentId)
+      return open.length > 0 ? withOpen(known, open) : known.listed
+    })
+    return deletions.isEmpty
+      ? all
+      : all.filter(({ agentId, sessionId }) => !deletions.has(agentId, sessionId))
   }
 
-  /** Nothing was ever sent to it, as far as Parley knows, so a new session is the same. `createdAt`: by Parley. */
-  #isUnused(
-    { agentId, sessionId, title, pinned, updatedAt }: HistoryItem,
-    createdAt: number | undefined,
-  ): boolean {
-    if (title?.trim() || pinned) return false
-    const { manager, isKept } = this.#options
-    // the agent had it before
-    const isForeign = createdAt === undefined || (updatedAt !== undefined && updatedAt < createdAt)
-    const session = manager.find(agentId, sessionId)?.session
-    if (session?.state.entries.some(({ kind }) => kind === 'message')) return false
-    if (session && session.state.activity !== 'idle') return false
-    return !isForeign && !isKept(agentId, sessionId)
+  /**
+   * The directories of all sessions that have a conversation, also of those that lists don't show: whose deletion can be undone,
+   * or whose agent isn't available.
+   */
+  directories(): string[] {
+    const { deletions } = this.#options
+    const items = this.#agentsWithSessions().flatMap(({ agentId, name }) => {
+      const known = this.#knownSessions(agentId, name)
+      const isUsed = (item: HistoryItem) => deletions.has(agentId, item.sessionId) || !known.isUnused(item)
+      return [...known.all()].filter(isUsed)
+    })
+    return items.flatMap(({ cwd, additionalDirectories = [] }) => [cwd, ...additionalDirectories])
+  }
+
+  #knownSessions(agentId: string, agentName: string): KnownSessions {
+    const { agents, runners, records, kept } = this.#options
+    const known = this.#known.get(agentId) ?? new KnownSessions(agentId)
+    this.#known.set(agentId, known)
+    const agent = runners.peek(agentId)?.running?.agent
+    const entry = agent && this.#listings.get(agent)
+    const isAvailable = agents.get(agentId) !== undefined
+    const can = isAvailable ? (agent?.capabilities ?? records.agent(agentId)) : undefined
+    known.update({
+      ...{ agentName, isAvailable },
+      running: agent?.capabilities,
+      canLoad: can?.load ?? false,
+      canResume: can?.resume ?? false,
+      records: records.list(agentId),
+      listed: entry?.listing.sessions ?? NONE,
+      isWhole: entry?.listing.isWhole ?? false,
+      statuses: entry?.statuses.all ?? NO_STATUSES,
+      kept: kept(),
+    })
+    return known
   }
 
   /** Agents that can be started, and removed ones with saved conversations. */
@@ -399,6 +316,31 @@ export class HistoryList extends Owner {
   }
 }
 
+/** An agent's sessions, with those that are open in this window as they are there. */
+function withOpen(known: KnownSessions, opened: readonly OpenSession[]): HistoryItem[] {
+  const open = new Map<string, HistoryItem | undefined>()
+  for (const { session, plan } of opened) {
+    const { sessionId, state } = session
+    const before = known.get(sessionId)
+    const item = known.with(
+      { sessionId, cwd: plan.setup.cwd, title: titleOf(session) },
+      {
+        ...{ open: true, activity: state.activity, canClose: true },
+        updatedAt: latest(before?.updatedAt, state.updatedAt, lastHappened(state)),
+      },
+    )
+    const isUsed = state.activity !== 'idle' || state.entries.some(({ kind }) => kind === 'message')
+    open.set(sessionId, item && (isUsed || !known.isUnused(item)) ? item : undefined)
+  }
+  const items = known.listed.flatMap(item => {
+    if (!open.has(item.sessionId)) return item
+    const here = open.get(item.sessionId)
+    open.delete(item.sessionId)
+    return here ?? []
+  })
+  return [...items, ...[...open.values()].filter(item => item !== undefined)]
+}
+
 function refreshStatuses({ statuses, listing }: AgentListing): void {
   statuses.refresh(listing.sessions.slice(0, MAX_STATUSES).map(({ sessionId }) => sessionId))
 }
@@ -417,13 +359,6 @@ function latest(...times: Array<number | undefined>): number | undefined {
 /** Number of an agent's latest sessions whose state is requested, since a list may have thousands. */
 const MAX_STATUSES = 50
 
-/** What an agent reports about a session that isn't open in this window. */
-interface SessionStatus {
-  /** `open`: it is loaded in the agent, for another client; `saved`: it's only in its store */
-  status: string
-  activity?: string
-}
-
 /**
  * The states of an agent's sessions, requested one after the other so that the agent has time for its work. After a
  * failure, no more are requested; an unknown session isn't a failure.
@@ -431,7 +366,7 @@ interface SessionStatus {
 export class SessionStatuses {
   readonly #agent: Agent
   readonly #changed: () => void
-  readonly #known = new Map<string, SessionStatus>()
+  #known: ReadonlyMap<string, SessionStatus> = new Map()
   #wanted: string[] = []
   #asking = false
   #failed = false
@@ -441,8 +376,9 @@ export class SessionStatuses {
     this.#changed = changed
   }
 
-  get(sessionId: string): SessionStatus | undefined {
-    return this.#known.get(sessionId)
+  /** By session id; the same object until one of them changes. */
+  get all(): ReadonlyMap<string, SessionStatus> {
+    return this.#known
   }
 
   /** Requests the states of the first of these sessions, up to a limit. Pending earlier requests are dropped. */
@@ -459,8 +395,10 @@ export class SessionStatuses {
         const reported = await this.#statusOf(next)
         const before = this.#known.get(next)
         if (before?.status === reported?.status && before?.activity === reported?.activity) continue
-        if (reported) this.#known.set(next, reported)
-        else this.#known.delete(next)
+        const known = new Map(this.#known)
+        if (reported) known.set(next, reported)
+        else known.delete(next)
+        this.#known = known
         this.#changed()
       }
     } catch {

@@ -45,6 +45,11 @@ export class SessionDeletions extends Owner {
     return [...this.#marked.values()].map(({ item }) => item)
   }
 
+  /** No session is marked or being deleted. */
+  get isEmpty(): boolean {
+    return this.#marked.size === 0 && this.#due.size === 0
+  }
+
   has(agentId: string, sessionId: string): boolean {
     const key = sessionKey(agentId, sessionId)
     return this.#marked.has(key) || this.#due.has(key)

@@ -59,29 +59,30 @@ export async function pathsOfCommands(
 ): Promise<CommandPaths> {
   const look = new Look(options)
   const start = options.rules.resolve(options.guard.cwd, cwd ?? '.')
-  const places = [start]
+  const directories = [start]
   for (const { words } of lines.flatMap(line => line.commands)) {
     const [program, ...others] = words
     const name = programOf(program?.text ?? '')
     // a program of the project; one with a full path is named in the rule
     const isRelative = program && /[/\\]/.test(program.text) && !options.rules.isAbsolute(program.text)
-    if (isRelative) for (const place of places) await look.path(program.text, place)
-    if (name === 'git') for (const place of places) if (await isBareRepository(place)) look.leave()
+    if (isRelative) for (const directory of directories) await look.path(program.text, directory)
+    if (name === 'git')
+      for (const directory of directories) if (await isBareRepository(directory)) look.leave()
     for (const word of others) {
       if (REMOTE_COPY.has(name) && /^[\w.@-]+:/.test(word.text)) look.leave()
-      for (const place of places) await look.word(word, place)
+      for (const directory of directories) await look.word(word, directory)
       if (!look.inside) return look
     }
-    await look.links(name, others, places)
+    await look.links(name, others, directories)
     if (name !== 'cd' && name !== 'pushd') continue
     const [to, ...more] = others.filter(word => !word.text.startsWith('-'))
     // home, or the previous directory; with two names, zsh replaces one with the other in the path
-    if (to === undefined || more.length > 0 || places.length > 8)
+    if (to === undefined || more.length > 0 || directories.length > 8)
       return { inside: false, protected: look.protected }
-    const next = options.rules.resolve(places.at(-1) ?? start, to.text)
-    places.push(next)
+    const next = options.rules.resolve(directories.at(-1) ?? start, to.text)
+    directories.push(next)
     const real = await options.guard.within(next)
-    if (real && real.realPath !== next) places.push(real.realPath)
+    if (real && real.realPath !== next) directories.push(real.realPath)
   }
   return look
 }
@@ -90,13 +91,13 @@ export async function pathsOfCommands(
  * Whether Git considers the folder, or one above it, a bare repository: then its configuration is an ordinary file that
  * any edit may have written.
  */
-async function isBareRepository(place: string): Promise<boolean> {
+async function isBareRepository(directory: string): Promise<boolean> {
   const has = (folder: string, name: string) =>
     access(path.join(folder, name)).then(
       () => true,
       () => false,
     )
-  for (let folder = place; ; folder = path.dirname(folder)) {
+  for (let folder = directory; ; folder = path.dirname(folder)) {
     if (await has(folder, '.git')) return false
     const parts = await Promise.all(['HEAD', 'objects', 'refs'].map(name => has(folder, name)))
     if (parts.every(Boolean)) return true
@@ -119,27 +120,27 @@ class Look implements CommandPaths {
     this.inside = false
   }
 
-  async word(word: Word, place: string): Promise<void> {
+  async word(word: Word, directory: string): Promise<void> {
     for (const path of pathsInWord(word.text)) {
       // a home directory
       if (path.startsWith('~')) this.leave()
-      await this.path(path, place)
+      await this.path(path, directory)
       if (!this.inside) return
     }
     if ([...word.text].some((char, at) => '*?['.includes(char) && !word.literal[at]))
-      await this.#expand(word, place)
+      await this.#expand(word, directory)
   }
 
-  async path(path: string, place: string): Promise<void> {
+  async path(path: string, directory: string): Promise<void> {
     const { guard, rules, isProtected } = this.#options
     this.#paths -= 1
     // no file can have such a name
     if (path.length > 255 && !/[\\/]/.test(path)) return
     const isWhole = rules.isAbsolute(path) || /^file:/i.test(path)
-    const places = [isWhole ? path : rules.join(place, path)]
+    const directories = [isWhole ? path : rules.join(directory, path)]
     if (!/^file:/i.test(path) && rules.names(path).includes('..'))
-      places.push(await this.#physical(isWhole ? rules.root(path) : place, path))
-    for (const one of places) {
+      directories.push(await this.#physical(isWhole ? rules.root(path) : directory, path))
+    for (const one of directories) {
       const file = this.#paths < 0 ? undefined : await guard.within(one)
       if (!file) return this.leave()
       if (!this.protected) this.protected = await isProtected(file)
@@ -158,18 +159,20 @@ class Look implements CommandPaths {
   }
 
   /** Checks the links that the program follows in folders, and those in a folder that it copies to. */
-  async links(name: string, words: readonly Word[], places: readonly string[]): Promise<void> {
+  async links(name: string, words: readonly Word[], directories: readonly string[]): Promise<void> {
     const follows = Object.hasOwn(FOLLOWS_LINKS, name) ? FOLLOWS_LINKS[name] : undefined
     const all = follows === 'always' || words.some(({ text }) => follows?.test(text))
     if (!all && name !== 'cp' && name !== 'install') return
     const operands = words.filter(({ text }) => !text.startsWith('-'))
     const folders = (all ? operands : operands.slice(-1)).map(({ text }) => text)
     const here = all && WORKS_HERE.has(name)
-    for (const place of places) {
+    for (const directory of directories) {
       const seen = new Set<string>()
       for (const folder of here ? ['.', ...folders] : folders) {
         if (!this.inside) return
-        const full = this.#options.rules.isAbsolute(folder) ? folder : this.#options.rules.join(place, folder)
+        const full = this.#options.rules.isAbsolute(folder)
+          ? folder
+          : this.#options.rules.join(directory, folder)
         await this.#walk(full, all, seen)
       }
     }
@@ -196,12 +199,12 @@ class Look implements CommandPaths {
   }
 
   /** Expands a pattern to names on disk, as a shell does, and resolves those that are links. */
-  async #expand(word: Word, place: string): Promise<void> {
+  async #expand(word: Word, directory: string): Promise<void> {
     const segments = segmentsOf(word)
     // a dot followed by a pattern matches the parent directory
     if (segments.some(({ glob, text }) => glob && /^\.[*?[]/.test(text))) return this.leave()
     const absolute = this.#options.rules.isAbsolute(word.text)
-    await this.#match(absolute ? this.#options.rules.root(word.text) : place, segments)
+    await this.#match(absolute ? this.#options.rules.root(word.text) : directory, segments)
   }
 
   async #match(folder: string, segments: readonly Segment[]): Promise<void> {

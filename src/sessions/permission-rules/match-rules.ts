@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises'
 import type { PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
@@ -25,6 +26,8 @@ export interface AnalyzedRequest {
   lines: CommandLine[]
   possible: string[][]
   paths: KnownPath[]
+  /** further ones that it may be about */
+  possiblePaths: PossiblePath[]
   ignoreCase: boolean
 }
 
@@ -33,6 +36,10 @@ interface KnownPath {
   /** relative to each root that contains it, with `/` between names */
   relative: string[]
   protected: boolean
+}
+
+interface PossiblePath extends KnownPath {
+  exists: boolean
 }
 
 /** Kinds of tools that work on files: without a reported file, their target is unknown. */
@@ -58,15 +65,21 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
   const lines = subject.commands.map(command => parseCommandLine(command, rules.platform))
   const guessed = subject.title === undefined ? [] : [parseCommandLine(subject.title, rules.platform)]
   const paths: KnownPath[] = []
-  let inside = subject.paths.length <= MAX_PATHS
-  for (const path of subject.paths.slice(0, MAX_PATHS)) {
+  const possiblePaths: PossiblePath[] = []
+  const all = [...subject.paths, ...subject.possiblePaths]
+  let inside = all.length <= MAX_PATHS
+  for (const [at, path] of all.slice(0, MAX_PATHS).entries()) {
     const file = await guard.within(path)
-    if (file)
-      paths.push({
-        relative: file.relative.map(one => slashes(one, rules)),
-        protected: await isProtected(file),
-      })
-    else inside = false
+    if (!file) {
+      inside = false
+      continue
+    }
+    const known = {
+      relative: file.relative.map(one => slashes(one, rules)),
+      protected: await isProtected(file),
+    }
+    if (at < subject.paths.length) paths.push(known)
+    else possiblePaths.push({ ...known, exists: await exists(file.realPath) })
   }
   let namesProtected = false
   const cwd = subject.cwd === undefined ? undefined : await guard.within(subject.cwd)
@@ -85,6 +98,7 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
     lines,
     possible: [...lines, ...guessed].flatMap(line => possibleCommands(line, rules.platform)),
     paths,
+    possiblePaths,
     ignoreCase: !rules.caseSensitive,
   }
 }
@@ -138,7 +152,7 @@ export function refusingRule(
 
 /** What an allowing rule says about a request; `different`: it doesn't match. */
 function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | 'different' | Refusal {
-  const { subject, lines, paths } = analyzed
+  const { subject, lines, paths, possiblePaths } = analyzed
   if (!matches(rule, analyzed)) return 'different'
   if (subject.leavesSandbox) return { why: 'sandbox' }
   if (!analyzed.inside) return { why: 'outside' }
@@ -147,7 +161,8 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   const files = new Set(paths.map(({ relative }) => relative.join('\0')))
   if (subject.kind === 'move' && files.size < 2) return 'different'
   const onlyLooks = ONLY_LOOKS.has(subject.kind) && subject.shown.length === 0
-  if (analyzed.namesProtected || (!onlyLooks && paths.some(one => one.protected))) return { why: 'protected' }
+  if (analyzed.namesProtected || (!onlyLooks && [...paths, ...possiblePaths].some(one => one.protected)))
+    return { why: 'protected' }
   if (subject.obscure) return { why: 'input' }
   if (lines.some(line => !line.sure)) return { why: 'unsure' }
   for (const { words } of lines.flatMap(line => line.commands)) {
@@ -165,7 +180,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
 /** Whether the conditions of an allowing rule match; every command, if they are certain. */
 function matches(
   { kinds, command, path, tool }: PermissionRule,
-  { subject, lines, paths }: AnalyzedRequest,
+  { subject, lines, paths, possiblePaths }: AnalyzedRequest,
 ): boolean {
   if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
   // what a task of the editor runs isn't known, so only a rule for the tool allows it
@@ -190,16 +205,24 @@ function matches(
   if (!path) return true
   // the files reported for a command don't limit what it does
   if (lines.length > 0 && !command) return false
-  return paths.length > 0 && paths.every(({ relative }) => relative.some(path))
+  const files = [...paths, ...possiblePaths.filter(one => one.exists)]
+  return paths.length > 0 && files.every(({ relative }) => relative.some(path))
 }
 
 /** Whether an asking or rejecting rule matches anything that the request may be about. */
 function concerns({ kinds, command, path, tool }: PermissionRule, analyzed: AnalyzedRequest): boolean {
-  const { subject, possible, paths, ignoreCase } = analyzed
+  const { subject, possible, paths, possiblePaths, ignoreCase } = analyzed
   if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
   if (kinds && !kinds.has(subject.kind) && !subject.shown.some(kind => kinds.has(kind))) return false
   if (command && !possible.some(words => fitsCommand(command, words, ignoreCase))) return false
-  return !path || paths.some(({ relative }) => relative.some(path))
+  return !path || [...paths, ...possiblePaths].some(({ relative }) => relative.some(path))
+}
+
+async function exists(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    () => false,
+  )
 }
 
 function slashes(path: string, rules: PathRules): string {

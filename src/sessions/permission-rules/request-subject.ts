@@ -12,6 +12,7 @@ import {
   isEnvironmentField,
   titleAsCommand,
 } from '../../conversation/tool-command.ts'
+import { filesOfPatch } from './patch-files.ts'
 
 /** What a permission request is about, as far as the agent reported. */
 export interface RuleSubject {
@@ -28,6 +29,8 @@ export interface RuleSubject {
   cwd?: string
   /** all reported files, as the agent spells them */
   paths: string[]
+  /** further files that it may be about, because programs read names in patches differently */
+  possiblePaths: string[]
   /** It contains something that rules don't check, so no rule may allow it. */
   obscure: boolean
   /** It asks to run outside of the agent's sandbox, so no rule may allow it. */
@@ -59,6 +62,7 @@ export function subjectOf(
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
     paths: [...fields.paths],
+    possiblePaths: [...fields.possiblePaths].filter(path => !fields.paths.has(path)),
     obscure:
       fields.obscure ||
       input.environment.length > 0 ||
@@ -153,6 +157,7 @@ function leavesSandbox(name: string, value: unknown): boolean {
 /** Reads the content and the raw input of a tool call. A field that isn't known must not contain text. */
 class InputFields {
   readonly paths = new Set<string>()
+  readonly possiblePaths = new Set<string>()
   edits = false
   obscure = false
   leavesSandbox = false
@@ -239,7 +244,7 @@ class InputFields {
     if (URL_FIELDS.has(name)) this.#url(value)
     else if (PATCH_FIELDS.has(name)) this.#patch(value, name === 'input')
     else if (EDIT_FIELDS.has(name)) this.edits = true
-    else if (GLOB_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value) || value.includes('://')
+    else if (GLOB_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value) || /:\/\/|^[$%]/.test(value)
     else if (PATTERN_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value)
     else if (isPathKey(key) || isCwdField(name) || name === 'cd') this.#path(value)
     else if (PLAIN_FIELDS.has(name)) return
@@ -254,6 +259,10 @@ class InputFields {
   #add(path: string): void {
     // the agent may replace a home directory or a variable
     if (/^[~$%]/.test(path)) this.obscure = true
+    // Git quotes and escapes a name with special characters
+    if (path.startsWith('"')) this.obscure = true
+    // the agent may trim it
+    if (path !== path.trim()) this.obscure = true
     this.paths.add(path)
   }
 
@@ -269,18 +278,12 @@ class InputFields {
     else this.obscure = true
   }
 
-  /** Adds the files that a patch changes: `*** Update File: x`, `+++ b/x`. */
   #patch(patch: string, mayBeOther: boolean): void {
-    const before = this.paths.size
-    let found = false
-    for (const [, path = ''] of patch.matchAll(
-      /^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[abciwo]\/)?|(?:rename|copy) (?:from|to) |Index: )([^\t\r\n]+)/gm,
-    )) {
-      found = true
-      if (path !== '/dev/null' && path !== '') this.#add(path)
-    }
+    const { paths, possible, unsure, isPatch } = filesOfPatch(patch)
+    for (const path of paths) this.#add(path)
+    for (const path of possible) this.possiblePaths.add(path)
     // other text than a patch
-    if (mayBeOther && !found && this.paths.size === before && patch.trim() !== '') this.obscure = true
+    if (unsure || (mayBeOther && !isPatch && patch.trim() !== '')) this.obscure = true
     this.edits = true
   }
 }

@@ -1,3 +1,4 @@
+import { EDITOR_SERVER } from '../../common/editor-tool-names.ts'
 import { suggestedStart } from './known-words.ts'
 import { type AnalyzedRequest, allows } from './match-rules.ts'
 import { readPermissionRules, ruleText } from './read-rules.ts'
@@ -15,7 +16,7 @@ export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSu
   const { subject, lines, paths } = analyzed
   const settings: PermissionRuleSetting[] = []
   // a rule for run_task would allow every task, whatever the agent makes of it
-  if (subject.tool !== undefined && subject.tool !== 'vscode.run_task')
+  if (subject.tool !== undefined && subject.tool !== `${EDITOR_SERVER}.run_task`)
     settings.push({ agent: agentId, tool: subject.tool, action: 'allow' })
   if (lines.length > 0) {
     const commands = lines.flatMap(line => line.commands).map(({ words }) => words.map(({ text }) => text))

@@ -2,11 +2,13 @@ import {
   type Agent,
   type AgentClient,
   type AgentExit,
+  AgentGoneError,
   type AgentLaunch,
   AgentStartError,
   type ConnectOptions,
   type StartAgent,
 } from '../../acp/agent.ts'
+import type { LeftAgent } from '../../acp/start-hosted.ts'
 import { deferred, raceAbort } from '../../common/async.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
@@ -25,6 +27,11 @@ export interface AgentRunnerOptions {
   name: () => string
   /** Resolved at every start: settings and PATH may have changed. Rejects with {@link AgentStartError}. */
   resolveLaunch: () => Promise<AgentLaunch>
+  /**
+   * An agent that an earlier window left and that wasn't tried yet. The runner goes on with it, which waits neither for the
+   * settings nor for the login shell.
+   */
+  nextLeft?: () => Promise<LeftAgent | undefined>
   start: StartAgent
   /** Created for every process; notified of the conversations it serves. */
   client: (running: () => AgentSessions | undefined) => AgentClient
@@ -57,6 +64,8 @@ export class AgentRunner extends Owner {
   readonly #replaced = new WeakMap<Agent, Promise<void>>()
   #running: RunningAgent | undefined
   #starting: Starting | undefined
+  /** cancels the start of a process that is to replace the running one */
+  #succession: AbortController | undefined
 
   /** Started, stopped or starting. */
   readonly onDidChange = this.#change.event
@@ -99,12 +108,18 @@ export class AgentRunner extends Owner {
 
   /**
    * Goes on with a process that another window leaves. If one runs here already, both do: new sessions get the one that was
-   * here, and the other one ends with its last session.
+   * here, and the other one ends with its last session. Resolves to `undefined` if it ended, or has no session anymore.
    */
-  async adopt(startProcess: NonNullable<ConnectOptions['startProcess']>): Promise<void> {
+  async adopt(left: LeftAgent): Promise<RunningAgent | undefined> {
     const abort = new AbortController()
-    const adopted = await this.#connect(abort.signal, startProcess)
-    if (!adopted) return
+    const adopted = await this.#connect(abort.signal, left)
+    if (!adopted) return undefined
+    if (adopted.sessions.sessions.size === 0) {
+      // another window got all of them meanwhile, and needs the agent
+      await adopted.agent.hosted?.leave()
+      this.#endProcess(adopted)
+      return undefined
+    }
     if (!this.#running && !this.#starting) this.#running = adopted
     else {
       const { sessions } = adopted
@@ -116,11 +131,45 @@ export class AgentRunner extends Owner {
       review()
     }
     this.#change.fire()
+    return adopted
+  }
+
+  /**
+   * Replaces a process with one that has started: its sessions continue there when they are idle and not `isBusy`. Rejects if none
+   * can start; then the process stays.
+   */
+  async replace(agent: Agent, isBusy: (session: Session) => boolean): Promise<void> {
+    const before = this.#processOf(agent)
+    if (before && before === this.#running) {
+      const abort = new AbortController()
+      this.#succession = abort
+      const next = (await this.#connect(abort.signal))!
+      // it has ended meanwhile
+      if (this.#running !== before) return this.#endProcess(next)
+      this.#running = next
+      this.#retired.add(before)
+      this.#change.fire()
+    }
+    this.#retire(agent, session => isAtWork(session) || isBusy(session))
+  }
+
+  /** Ends a process whose agent isn't configured anymore, after the current turns of its sessions. They begin no other turn. */
+  endAfterTurns(agent: Agent): void {
+    const running = this.#processOf(agent)
+    if (!running) return
+    if (running === this.#running) {
+      this.#running = undefined
+      this.#retired.add(running)
+      this.#change.fire()
+    }
+    for (const session of running.sessions.sessions.values()) session.beginsNoTurn = true
+    this.#retire(agent, isInTurn)
   }
 
   /** Ends the process, if one runs. Its sessions end with it; their conversations stay. */
   stop(): void {
     this.#abortStart()
+    this.#succession?.abort(new CancelledError())
     for (const retired of this.#retired) this.#endProcess(retired)
     const running = this.#running
     if (!running) return
@@ -138,12 +187,13 @@ export class AgentRunner extends Owner {
   async renew(ready: () => Promise<unknown> = async () => {}, now = false): Promise<void> {
     const replaced = deferred()
     const running = this.#running
+    this.#succession?.abort(new CancelledError())
     if (running) this.#replaced.set(running.agent, replaced.promise)
     if (now || !running) this.stop()
     else {
       this.#running = undefined
       this.#retired.add(running)
-      endWhenAtRest(running.sessions, () => this.#endProcess(running))
+      endWhenAtRest(running.sessions, isAtWork, () => this.#endProcess(running))
       this.#change.fire()
     }
     try {
@@ -161,6 +211,18 @@ export class AgentRunner extends Owner {
   override dispose(): void {
     this.stop()
     super.dispose()
+  }
+
+  #processOf(agent: Agent): RunningAgent | undefined {
+    return [this.#running, ...this.#retired].find(one => one?.agent === agent)
+  }
+
+  /** Ends a process when its sessions are at rest. They continue with another process. */
+  #retire(agent: Agent, isAtWork: (session: Session) => boolean): void {
+    const retired = this.#processOf(agent)
+    if (!retired) return
+    this.#replaced.set(agent, Promise.resolve())
+    endWhenAtRest(retired.sessions, isAtWork, () => this.#endProcess(retired))
   }
 
   #endProcess(running: RunningAgent): void {
@@ -207,25 +269,35 @@ export class AgentRunner extends Owner {
   }
 
   async #start(signal: AbortSignal): Promise<RunningAgent> {
-    let running = await this.#connect(signal)
-    // it said its last while no window was attached
-    while (!running) running = await this.#connect(signal)
+    const running = (await this.#goOn(signal)) ?? (await this.#connect(signal))!
     this.#running = running
     return running
   }
 
+  /** Resolves to `undefined` if no earlier window left an agent that still runs. */
+  async #goOn(signal: AbortSignal): Promise<RunningAgent | undefined> {
+    const { nextLeft } = this.#options
+    for (let left = await nextLeft?.(); left; left = await nextLeft?.()) {
+      try {
+        const running = await this.#connect(signal, left)
+        // otherwise it ended while no window was attached
+        if (running) return running
+      } catch (error) {
+        if (!(error instanceof AgentGoneError)) throw error
+      }
+    }
+    return undefined
+  }
+
   /** Resolves to `undefined` for the process of an earlier window if it ended meanwhile. */
-  async #connect(
-    signal: AbortSignal,
-    startProcess?: ConnectOptions['startProcess'],
-  ): Promise<RunningAgent | undefined> {
-    const launch = await this.#options.resolveLaunch()
+  async #connect(signal: AbortSignal, left?: LeftAgent): Promise<RunningAgent | undefined> {
+    const launch = left?.launch ?? (await this.#options.resolveLaunch())
     if (signal.aborted) throw cancelledStart()
     let sessions: AgentSessions | undefined
     const client = this.#options.client(() => sessions)
     const agent = await this.#options.start(launch, client, {
       ...this.#options.connectOptions(),
-      ...(startProcess && { startProcess }),
+      ...(left && { startProcess: left.startProcess }),
       signal,
     })
     await this.#prepare(agent, launch, signal)
@@ -270,10 +342,14 @@ function endedStart(command: string, exit: AgentExit): AgentStartError {
 }
 
 /**
- * Ends the sessions of a process that is replaced: idle ones immediately, those with running work when they become idle,
- * including queued prompts. `onEnd` is called when none is left.
+ * Ends the sessions of a process that is replaced: immediately, or when they aren't at work anymore. `onEnd` is called when none
+ * is left.
  */
-function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: () => void): void {
+function endWhenAtRest(
+  { sessions, onDidChangeSessions }: AgentSessions,
+  isAtWork: (session: Session) => boolean,
+  onEnd: () => void,
+): void {
   const watched = new Map<Session, DisposableStore>()
   const following = new DisposableStore()
   let ended = false
@@ -301,7 +377,12 @@ function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: 
   review()
 }
 
-function isAtWork({ state, queue, phase }: Session): boolean {
-  const hasPrompts = queue.queued.length > 0 && !queue.isPaused
-  return phase === 'loading' || state.activity !== 'idle' || hasPrompts
+/** Its work includes queued prompts. */
+function isAtWork(session: Session): boolean {
+  const { queue } = session
+  return isInTurn(session) || (queue.queued.length > 0 && !queue.isPaused)
+}
+
+function isInTurn({ phase, state }: Session): boolean {
+  return phase === 'loading' || state.activity !== 'idle'
 }

@@ -1,4 +1,5 @@
 import type { Agent, AgentClient, ConnectOptions, StartAgent } from '../../acp/agent.ts'
+import type { LeftAgent } from '../../acp/start-hosted.ts'
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { AgentSessions } from '../../conversation/agent-sessions.ts'
@@ -9,6 +10,8 @@ interface AgentRunnersOptions {
   agents: AgentDirectory
   /** The name of an agent that no longer exists. */
   lastName?: (agentId: string) => string | undefined
+  /** An agent that an earlier window left and that wasn't tried yet. */
+  nextLeft?: (agentId: string) => Promise<LeftAgent | undefined>
   start: StartAgent
   client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
   connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
@@ -35,12 +38,13 @@ export class AgentRunners extends Owner {
   readonly get = (agentId: string): AgentRunner => {
     const known = this.#runners.get(agentId)
     if (known) return known
-    const { agents, lastName, start, client, connectOptions, prepare, reattach } = this.#options
+    const { agents, lastName, nextLeft, start, client, connectOptions, prepare, reattach } = this.#options
     const runner = this.register(
       new AgentRunner({
         agentId,
         name: () => agents.get(agentId)?.name ?? lastName?.(agentId) ?? agentId,
         resolveLaunch: () => agents.resolveLaunch(agentId),
+        nextLeft: async () => nextLeft?.(agentId),
         start,
         client: sessions => client(agentId, sessions),
         connectOptions: () => connectOptions(agentId),

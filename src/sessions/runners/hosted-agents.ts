@@ -3,7 +3,8 @@ import {
   type AgentHosts,
   type HostedAgentInfo,
   type KeepTimes,
-  QUICK_STOP,
+  type LeftAgent,
+  leftAgent,
   startHosted,
 } from '../../acp/start-hosted.ts'
 import { delay } from '../../common/async.ts'
@@ -22,6 +23,7 @@ import type { KeepAgentsRunning } from '../../common/settings.ts'
 import type { OpenSession } from '../open-session.ts'
 import type { AgentDirectory, HostedSessions } from '../ports.ts'
 import type { PromptQueues } from '../prompt-queues.ts'
+import { SessionElsewhereError } from '../session-leases.ts'
 import { type SessionManager, watchSessions } from '../session-manager.ts'
 import type { RunningAgent } from './agent-runner.ts'
 import type { AgentRunners } from './agent-runners.ts'
@@ -32,11 +34,21 @@ export interface HostedAgentsOptions {
   workspace: string
   keep: () => KeepAgentsRunning
   trusted: () => boolean
-  agents: Pick<AgentDirectory, 'get' | 'ready'>
+  agents: Pick<AgentDirectory, 'ready'>
+  /** Whether the search for agents has found what the user's terminal would find. */
+  isSearchSure: () => boolean
+  /** Identifies how an agent is configured to start; `undefined` if there is none. */
+  launchOf: (agentId: string) => string | undefined
   nameOf: (agentId: string) => string
+  /** Makes known the secrets that an agent of an earlier window may know, before it says something. */
+  holdSecrets: (agentId: string) => Promise<void>
   runners: AgentRunners
   manager: SessionManager
   queues: Pick<PromptQueues, 'leave'>
+  /** An agent runs in this window, since there is no host that could keep it. `agentName`: its name. */
+  onUnavailable: (agentName: string, reason: string) => void
+  /** Stores whether agents may still be running when the workspace's next window opens. */
+  mark: (isLeft: boolean) => void
   log: Logger
 }
 
@@ -51,7 +63,7 @@ interface Told {
 }
 
 /**
- * Lets agents outlive this window, if the user wants that: starts them in the agent host, goes on with those that earlier
+ * Lets agents outlive this window, unless the user turned that off: starts them in the agent host, goes on with those that earlier
  * windows of the workspace left there, and leaves them to the next window. The host keeps what an agent says until the
  * conversation with it is stored.
  */
@@ -66,8 +78,14 @@ export class HostedAgents extends Owner implements HostedSessions {
   readonly #tried = new Set<string>()
   /** ids of agents that this window took over from one that is open */
   readonly #taken = new Set<string>()
+  /** by the id of an agent that an earlier window left: how it was configured to start */
+  readonly #launches = new Map<string, string | undefined>()
+  /** by the id of a configured agent: settles when this window has all of its processes that earlier windows left */
+  readonly #goingOn = new Map<string, Promise<void>>()
+  /** Agents of which not all sessions are open yet. */
+  readonly #reattaching = new Set<Agent>()
   /** by the id of an agent: while this window takes it over, for any of its sessions */
-  readonly #taking = new Map<string, Promise<boolean>>()
+  readonly #taking = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: HostedAgentsOptions) {
@@ -77,6 +95,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       watchSessions(options.manager, open => {
         const { agent } = open.session
         if (!agent.hosted) return toDisposable(() => {})
+        this.#options.mark(true)
         this.#tell(agent)
         const watching = [
           agent.hosted.onDidLose(() => void options.manager.handOver(agent, true)),
@@ -85,6 +104,8 @@ export class HostedAgents extends Owner implements HostedSessions {
         ]
         return toDisposable(() => {
           for (const one of watching) one.dispose()
+          // another window can open it with an agent of its own
+          this.#tell(agent)
         })
       }),
     )
@@ -92,41 +113,61 @@ export class HostedAgents extends Owner implements HostedSessions {
 
   /** Goes on with what earlier windows of this workspace left. */
   async start(): Promise<void> {
-    const { agents, runners, log } = this.#options
+    const { keep, mark } = this.#options
+    if (keep() === 'off') mark(false)
     if (!this.#isOn) return
-    // the search for agents takes as long as the login shell, so it begins now
-    const ready = agents.ready()
     this.#left = this.#findLeft()
     const left = await this.#left
-    if (left.length > 0) await ready
-    const ids = new Set(left.map(({ tag }) => tag.agentId).filter(agentId => agents.get(agentId)))
-    await Promise.all(
-      [...ids].map(agentId =>
-        runners
-          .get(agentId)
-          .ensure()
-          .catch((error: unknown) => log.warn(`An agent of an earlier window: ${messageOf(error)}`)),
-      ),
-    )
+    const ids = new Set(left.map(({ tag }) => tag.agentId))
+    await Promise.all([...ids].map(agentId => this.#goOn(agentId)))
     this.#left = undefined
+    this.#goingOn.clear()
+  }
+
+  /** Goes on with all processes of an agent that earlier windows left. New sessions get the newest one. Doesn't reject. */
+  #goOn(agentId: string): Promise<void> {
+    const going = this.#goingOn.get(agentId) ?? this.#adoptAll(agentId)
+    this.#goingOn.set(agentId, going)
+    return going
+  }
+
+  async #adoptAll(agentId: string): Promise<void> {
+    const { runners, log } = this.#options
+    const runner = runners.get(agentId)
+    const follow = async (going: Promise<RunningAgent | undefined>) => {
+      try {
+        const running = await going
+        if (running) void this.#followSettings(agentId, running)
+      } catch (error) {
+        log.warn(`An agent of an earlier window: ${messageOf(error)}`)
+      }
+    }
+    await follow(runner.ensure())
+    for (let left = await this.nextLeft(agentId); left; left = await this.nextLeft(agentId))
+      await follow(runner.adopt(left))
   }
 
   /** What makes the agent host the parent of an agent; `undefined` if the window is. */
   startProcess(agentId: string): ConnectOptions['startProcess'] {
     if (!this.#isOn) return undefined
-    const { hosts, workspace, nameOf, log } = this.#options
+    const { hosts, workspace, launchOf, nameOf, onUnavailable, log } = this.#options
+    const name = nameOf(agentId)
     return startHosted({
       hosts,
-      tag: { agentId, name: nameOf(agentId), workspace },
-      nextLeft: () => this.#nextLeft(agentId),
+      tag: { agentId, name, workspace, launch: launchOf(agentId) },
       keep: () => this.#timesFor(false),
-      log,
+      onUnavailable: error => {
+        const reason = messageOf(error)
+        log.warn(`${name} runs in this window: ${reason}`)
+        onUnavailable(name, reason)
+      },
     })
   }
 
   /** Continues the sessions of an agent that an earlier window left. Doesn't reject. */
   async reattach(agentId: string, running: RunningAgent): Promise<void> {
     const { manager, log } = this.#options
+    this.#reattaching.add(running.agent)
     try {
       await manager.reattach(agentId, running, ({ sessionId, isWorking }, { isPaused }) => {
         const key = sessionKey(agentId, sessionId)
@@ -137,6 +178,8 @@ export class HostedAgents extends Owner implements HostedSessions {
       })
     } catch (error) {
       log.warn(`The sessions of an earlier window: ${messageOf(error)}`)
+    } finally {
+      this.#reattaching.delete(running.agent)
     }
   }
 
@@ -148,14 +191,16 @@ export class HostedAgents extends Owner implements HostedSessions {
     return this.#left?.then(async left => {
       if (!left.some(({ tag, sessions }) => tag.agentId === agentId && sessions.includes(sessionId)))
         return undefined
-      await this.#options.agents.ready()
-      if (!this.#options.agents.get(agentId)) return undefined
-      await this.#options.runners
+      const { runners, manager } = this.#options
+      const find = () => {
+        const open = manager.find(agentId, sessionId)
+        return open?.session.phase === 'ready' ? open : undefined
+      }
+      await runners
         .get(agentId)
         .ensure()
         .catch(() => {})
-      const open = this.#options.manager.find(agentId, sessionId)
-      return open?.session.phase === 'ready' ? open : undefined
+      return find() ?? this.#goOn(agentId).then(find)
     })
   }
 
@@ -175,35 +220,63 @@ export class HostedAgents extends Owner implements HostedSessions {
     return (await this.#find(session)) !== undefined
   }
 
-  async takeOver(session: SessionId, isSeized: boolean): Promise<boolean> {
-    if (!this.#options.trusted()) return false
+  async takeOver(session: SessionId, from: string | undefined): Promise<void> {
+    if (!this.#options.trusted()) return
     // this window may be about to continue it
-    if (await this.continued(session)) return true
+    if (await this.continued(session)) return
     const info = await this.#find(session)
-    const known = info && this.#taking.get(info.id)
-    if (known) return known
-    if (!info || (info.isAttached && !isSeized)) return false
-    // from now on, nobody else answers what its other sessions ask
-    const seized = info.isAttached ? this.#options.manager.seize(info.tag.agentId, info.sessions) : undefined
-    const taking = this.#take(info).finally(() => {
-      this.#taking.delete(info.id)
-      seized?.()
-    })
+    if (!info) return
+    const taking =
+      this.#taking.get(info.id) ??
+      this.#take(info, session, from).finally(() => {
+        this.#taking.delete(info.id)
+      })
     this.#taking.set(info.id, taking)
-    return taking
+    await taking
   }
 
-  async #take({ id, tag }: HostedAgentInfo): Promise<boolean> {
-    const { hosts, runners, workspace, log } = this.#options
+  /**
+   * A window attaches only once it has all sessions of the agent, which it may lose to another one until it's attached. The last
+   * one that has them gets the agent.
+   */
+  async #take(found: HostedAgentInfo, session: SessionId, from: string | undefined): Promise<void> {
+    const { manager } = this.#options
+    const end = Date.now() + RELOAD_CLOSE_MS
+    for (let info: HostedAgentInfo | undefined = found; info; info = await this.#find(session)) {
+      if (info.isAttached && this.#isHere(info)) return
+      // the session isn't open there anymore, or a window that lost its sessions is still to leave the agent
+      const isInUse = info.isAttached && from === undefined
+      if (!isInUse) {
+        const release = await manager.acquireAll(info.tag.agentId, info.sessions, from)
+        if (!release) throw new SessionElsewhereError(true)
+        const isAttached = await this.#attach(info).finally(release)
+        if (isAttached) return
+      }
+      if (Date.now() >= end) return
+      await delay(RELEASE_POLL_MS)
+    }
+  }
+
+  /** This window is attached to the agent. */
+  #isHere({ id, tag }: HostedAgentInfo): boolean {
+    const running = this.#options.runners.peek(tag.agentId)?.running?.agent
+    return [...this.#agents(), running].some(agent => agent?.hosted?.id === id)
+  }
+
+  /** Returns false if another window was faster, or the agent has ended. */
+  async #attach(info: HostedAgentInfo): Promise<boolean> {
+    const { hosts, runners, manager, workspace, holdSecrets, log } = this.#options
+    const { id, tag, attachments, sessions } = info
     this.#tried.add(id)
     this.#taken.add(id)
+    // elsewhere, it may be configured differently
+    if (tag.workspace === workspace) this.#launches.set(id, tag.launch)
     try {
-      await runners.get(tag.agentId).adopt(async (_, options) => {
-        const process = await hosts.attach(id, 0, options, workspace)
-        if (process?.state.initialize) return process
-        await process?.stop(QUICK_STOP)
-        throw new Error('The agent ended meanwhile.')
-      })
+      await holdSecrets(tag.agentId)
+      const mayHave = () => manager.hasAll(tag.agentId, sessions)
+      const left = leftAgent(hosts, info, { workspace, attachments }, mayHave)
+      const adopted = await runners.get(tag.agentId).adopt(left)
+      if (adopted) void this.#followSettings(tag.agentId, adopted)
       return true
     } catch (error) {
       log.warn(`An agent of another window: ${messageOf(error)}`)
@@ -211,21 +284,22 @@ export class HostedAgents extends Owner implements HostedSessions {
     }
   }
 
-  leave(agent: Agent, isLost: boolean): Promise<void> {
+  leave(agent: Agent, isLost: boolean): Promise<string[]> {
     const { manager, queues } = this.#options
     const sessions = manager.list().filter(({ session }) => session.agent === agent)
     for (const { recorder } of sessions) recorder?.flush()
     this.#tell(agent)
     if (!isLost) for (const { key } of sessions) queues.leave(key)
-    return agent.hosted?.leave() ?? Promise.resolve()
+    return agent.hosted?.leave() ?? Promise.resolve([])
   }
 
-  /** Stores what arrived, and leaves the agents to the next window. */
+  /** Stores what arrived, and leaves the agents to the next window, except for those that it had better start again. */
   override dispose(): void {
     clearTimeout(this.#timer)
     for (const open of this.#options.manager.list()) open.recorder?.flush()
     for (const agent of this.#agents()) {
       this.#tell(agent)
+      if (this.#resumesBetter(agent)) agent.hosted?.keep({ silentMs: 0 })
       if (agent.hosted?.isKept) void agent.hosted.leave()
     }
     super.dispose()
@@ -237,11 +311,12 @@ export class HostedAgents extends Owner implements HostedSessions {
 
   /** The agents of this workspace that no window has. Before a reload, the same window may still be closing. */
   async #findLeft(): Promise<HostedAgentInfo[]> {
-    const { hosts, workspace, log } = this.#options
+    const { hosts, workspace, mark, log } = this.#options
     const end = Date.now() + RELOAD_CLOSE_MS
     try {
       for (;;) {
         const all = (await hosts.list()).filter(({ tag }) => tag.workspace === workspace)
+        if (all.length === 0) mark(false)
         const left = all.filter(({ isAttached }) => !isAttached)
         if (left.length === all.length || Date.now() >= end) return left
         await delay(RELEASE_POLL_MS)
@@ -264,11 +339,47 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /** Each one is tried once, the newest first. */
-  async #nextLeft(agentId: string): Promise<string | undefined> {
+  async nextLeft(agentId: string): Promise<LeftAgent | undefined> {
     const left = (await this.#left)?.filter(({ id, tag }) => tag.agentId === agentId && !this.#tried.has(id))
-    const newest = left?.sort((a, b) => b.since - a.since)[0]?.id
-    if (newest !== undefined) this.#tried.add(newest)
-    return newest
+    const newest = left?.sort((a, b) => b.since - a.since)[0]
+    if (!newest || !this.#isOn) return undefined
+    const { hosts, holdSecrets } = this.#options
+    this.#tried.add(newest.id)
+    this.#launches.set(newest.id, newest.tag.launch)
+    await holdSecrets(agentId)
+    return leftAgent(hosts, newest, { attachments: newest.attachments })
+  }
+
+  /**
+   * If the settings of an agent of an earlier window have changed since, another process replaces it in each session once that is
+   * idle and nothing runs in the background. An agent that was removed completes its turns. How an agent is configured to start may
+   * be known only after the search for agents, which takes as long as the login shell.
+   */
+  async #followSettings(agentId: string, { agent }: RunningAgent): Promise<void> {
+    const { agents, isSearchSure, launchOf, runners, manager, nameOf, log } = this.#options
+    const id = agent.hosted?.id
+    if (id === undefined || !this.#launches.has(id)) return
+    try {
+      await agents.ready()
+      if (!isSearchSure()) return
+      const runner = runners.get(agentId)
+      const configured = launchOf(agentId)
+      if (configured === undefined) {
+        log.info(`${nameOf(agentId)} is no longer configured`)
+        runner.endAfterTurns(agent)
+        return
+      }
+      const { resume, load } = agent.capabilities
+      const launch = this.#launches.get(id)
+      // without these, its conversations would end
+      if (launch === undefined || launch === configured || (!resume && !load)) return
+      log.info(`${nameOf(agentId)} is configured to start differently than when it started`)
+      await runner.replace(agent, session =>
+        manager.list().some(open => open.session === session && open.isBusy),
+      )
+    } catch (error) {
+      log.warn(`An agent of an earlier window, with other settings: ${messageOf(error)}`)
+    }
   }
 
   #agents(): Set<Agent> {
@@ -292,10 +403,12 @@ export class HostedAgents extends Owner implements HostedSessions {
     this.#told.set(agent, told)
     const sessions = this.#options.manager.list().filter(({ session }) => session.agent === agent)
     let frame = hosted.handled
-    for (const { session, recorder } of sessions) {
+    for (const { session, recorder, plan } of sessions) {
       if (recorder?.isStored) {
         const { configOptions, commands } = session.state
-        const note = { configOptions: [...configOptions], commands, isPaused: session.queue.isPaused }
+        const { isPaused } = session.queue
+        const server = plan.editorTools?.kept
+        const note = { configOptions: [...configOptions], commands, isPaused, server }
         if (!isSame(told.notes.get(session.sessionId), note)) hosted.note(session.sessionId, note)
         told.notes.set(session.sessionId, note)
       }
@@ -316,6 +429,25 @@ export class HostedAgents extends Owner implements HostedSessions {
     if (frame < hosted.handled) this.#tellSoon()
   }
 
+  /**
+   * Whether the agent ends with this window: it's idle, all is stored, and it has lost its connection to the editor's MCP server,
+   * while a session resumed in the next one gets a new one.
+   */
+  #resumesBetter(agent: Agent): boolean {
+    const { capabilities, hosted } = agent
+    const sessions = this.#options.manager.list().filter(({ session }) => session.agent === agent)
+    return (
+      hosted !== undefined &&
+      (this.#told.get(agent)?.frame ?? 0) >= hosted.handled &&
+      !this.#reattaching.has(agent) &&
+      (capabilities.resume || capabilities.load) &&
+      sessions.some(({ plan }) => plan.lostEditorTools === true) &&
+      sessions.every(
+        open => open.session.state.activity === 'idle' && !open.session.isWorking && !open.isBusy,
+      )
+    )
+  }
+
   #timesFor(isWorking: boolean): KeepTimes {
     switch (this.#options.keep()) {
       case 'off':
@@ -334,6 +466,7 @@ function isSame(a: SessionNote | undefined, b: SessionNote): boolean {
   return (
     a?.isPaused === b.isPaused &&
     a.commands === b.commands &&
+    a.server === b.server &&
     a.configOptions.length === b.configOptions.length &&
     a.configOptions.every((option, i) => option === b.configOptions[i])
   )

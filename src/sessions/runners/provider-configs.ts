@@ -3,7 +3,7 @@ import type { Agent } from '../../acp/agent.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SecretRegistry } from '../../common/secrets.ts'
-import type { SecretStore } from '../../mcp/inputs.ts'
+import type { SecretStore } from '../../mcp/secret-store.ts'
 import { type LaunchOf, LaunchSecrets } from '../sign-in/sign-in-values.ts'
 
 const config = z.object({
@@ -65,6 +65,11 @@ export class ProviderConfigs {
         log.warn(`The provider ${providerId} couldn't be configured: ${messageOf(error)}`)
       }
     }
+  }
+
+  /** Makes known the headers, before anything is said by an agent that got them in an earlier window. */
+  async hold(agentId: string): Promise<void> {
+    for (const all of await this.#kept.readAll(agentId)) for (const one of Object.values(all)) this.#hold(one)
   }
 
   async #read(agentId: string): Promise<z.output<typeof configs>> {

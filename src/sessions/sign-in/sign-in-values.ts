@@ -4,7 +4,7 @@ import type { AuthMethod } from '../../acp/model.ts'
 import { isEnvironmentName } from '../../agents/agent-settings.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { SecretRegistry } from '../../common/secrets.ts'
-import type { SecretStore } from '../../mcp/inputs.ts'
+import type { SecretStore } from '../../mcp/secret-store.ts'
 
 type AuthVariable = NonNullable<AuthMethod['vars']>[number]
 
@@ -64,6 +64,13 @@ export class SignInValues {
     return values
   }
 
+  /** Makes known all values, before anything is said by an agent that got some of them in an earlier window. */
+  async hold(agentId: string): Promise<void> {
+    for (const { methods } of await this.#kept.readAll(agentId))
+      for (const values of Object.values(methods))
+        for (const value of Object.values(values)) this.#held.add(value)
+  }
+
   /** Returns whether there was anything to delete. */
   forget(agentId: string): Promise<boolean> {
     return this.#kept.forget(agentId)
@@ -98,6 +105,11 @@ export class LaunchSecrets<T> {
     const launch = this.#launchOf(agentId)
     const found = (await this.#all(agentId)).find(([name]) => name === launch)
     return found && this.#value.safeParse(found[1]).data
+  }
+
+  /** Those of every launch. */
+  async readAll(agentId: string): Promise<T[]> {
+    return (await this.#all(agentId)).flatMap(([, value]) => this.#value.safeParse(value).data ?? [])
   }
 
   async write(agentId: string, value: T): Promise<void> {

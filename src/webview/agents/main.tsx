@@ -1,6 +1,6 @@
 /**
  * The Manage Agents page, browser side. The page is like that of the Conversation view (see `../conversation/main.tsx`),
- * with `<body data-view="agents">`, `agents.css` and `agents.js`.
+ * with `<body data-view="agents">`, `pages.css` and `agents.js`.
  */
 import { signal } from '@preact/signals'
 import { render } from 'preact'

@@ -1,6 +1,6 @@
 import { useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { visibleWords } from '../../common/visible.ts'
+import { visibleProse } from '../../common/visible.ts'
 import { t } from '../l10n.ts'
 import { announce } from '../ui/live-region.tsx'
 import { useApp } from './context.ts'
@@ -26,8 +26,8 @@ export function Announcer() {
     if (waiting !== was.waiting && waiting !== '') {
       const entry = store.slot(waiting)?.entry.peek()
       if (entry?.kind === 'elicitation')
-        return announce(t('{0} asks: {1}', agent, visibleWords(entry.message)))
-      if (entry?.kind === 'permission') return announce(t('{0} asks: {1}', agent, visibleWords(entry.title)))
+        return announce(t('{0} asks: {1}', agent, visibleProse(entry.message)))
+      if (entry?.kind === 'permission') return announce(t('{0} asks: {1}', agent, visibleProse(entry.title)))
     }
     const card = head.cards.at(-1)
     if (cards !== was.cards && card && !was.cards.split(',').includes(card.id))

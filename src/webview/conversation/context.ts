@@ -23,6 +23,8 @@ export interface ComposerPort {
   type(text: string): void
   /** Appends a prompt with its chips and images. Can be undone. `quiet`: doesn't take the focus. */
   write(blocks: readonly ContentBlock[], quiet?: boolean): void
+  /** *Send to Several Agents…*: stores the draft with what would be added to it, and lets the user choose agents. */
+  sendTo(): void
   /** Shows a message below the composer until the user types. */
   say(sentence: string): void
 }

@@ -19,6 +19,7 @@ import { hostClient, listenToHost } from '../host/connection.ts'
 import { reportFocus } from '../host/keyboard.ts'
 import { startPage } from '../host/page.ts'
 import { createThemeFollower, fitTheme } from '../host/theme.ts'
+import { whenIdle } from '../host/when-idle.ts'
 import { ListController } from '../list/controller.ts'
 import type { Range } from '../list/window.ts'
 import { lazy, loadStyles } from '../ui/lazy.tsx'
@@ -85,10 +86,11 @@ const app = {
 app.find = new FindLoader(app)
 const checkFocus = reportFocus(hostClient(connection))
 
-/** Rarely used, so loaded on first use. */
 const historyWantsFocus = signal(false)
+/** Called while the page of the side bar is idle, since loading History takes longer than drawing it. */
+const loadHistory = () => Promise.all([import('../history/page.tsx'), loadStyles('later')])
 const History = lazy(async () => {
-  const [{ historyPage }] = await Promise.all([import('../history/page.tsx'), loadStyles('later')])
+  const [{ historyPage }] = await loadHistory()
   return historyPage(connection, 'sideBar', historyWantsFocus)
 })
 const HistoryInPlace = () => (app.page.value === 'history' ? <History /> : null)
@@ -111,6 +113,8 @@ function fetchSeen({ start, end }: Range): void {
   if (first && last) store.need(firstEntry(first), lastEntry(last) + 1)
 }
 let seen: Range = { start: 0, end: 0 }
+/** Only the end of the conversation is there. */
+let isPart = false
 list.onRange = range => {
   seen = range
   fetchSeen(range)
@@ -146,9 +150,13 @@ listenToHost<ConversationHostMessages>(connection, {
     store.applySnapshot(snapshot)
     draft.show(snapshot.head.key, snapshot.draft, snapshot.returned, snapshot.head.keyBefore)
     if (another) list.toEnd()
+    // the visible rows change once the entries before the end have their rows
+    else if (isPart) requestAnimationFrame(() => fetchSeen(seen))
     else fetchSeen(seen)
+    isPart = snapshot.more === true
     app.find.shown?.conversationShown()
     previewSoon()
+    if (snapshot.more) requestAnimationFrame(() => setTimeout(() => host.send('conversation/drawn')))
   },
   'conversation/patch': patch => {
     if (!store.applyPatch(patch)) host.send('conversation/ready', { isShown: false })
@@ -158,6 +166,8 @@ listenToHost<ConversationHostMessages>(connection, {
   'conversation/returnPrompts': ({ key, prompts }) => draft.returned(key, prompts),
   'conversation/attach': attachment => app.composer.current?.attach(attachment),
   'composer/comment': ({ key, id, item }) => draft.putComment(key, id, item),
+  'composer/sendTo': () => app.composer.current?.sendTo(),
+  'composer/sent': sent => draft.sentElsewhere(sent),
   'composer/activeContext': context => {
     app.activeContext.value = context
   },
@@ -167,6 +177,7 @@ listenToHost<ConversationHostMessages>(connection, {
     if (conversation) conversation.inert = page === 'history'
     app.page.value = page
     historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
+    whenIdle(() => void loadHistory())
   },
   'view/sound': ({ kind }) => void import('./sound.ts').then(({ playSound }) => playSound(kind)),
   'conversation/focus': () => app.composer.current?.focus(),

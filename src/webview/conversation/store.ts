@@ -6,6 +6,7 @@ import type {
   ConversationSnapshot,
   PatchOp,
 } from '../../bridge/conversation.ts'
+import { type Deferred, deferred } from '../../common/async.ts'
 import { chosenOption } from '../../conversation/requests/permission-text.ts'
 import type { Entry, EntryId, PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
 import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
@@ -57,6 +58,8 @@ export class ConversationStore {
   readonly #stale = new Set<EntrySlot>()
   readonly #fetch: FetchEntries
   #revision: number | undefined
+  /** settles when the host has the rest of the conversation; absent if it has */
+  #rest: Deferred<void> | undefined
 
   /**
    * @param watchTerminals tells the host which terminals are shown
@@ -118,7 +121,9 @@ export class ConversationStore {
       const kept = new Set(slots)
       for (const slot of this.#slots.values()) if (!kept.has(slot)) this.#drop(slot)
       this.total.value = snapshot.total
-      this.rows.reset(slots)
+      this.#rest?.resolve()
+      this.#rest = snapshot.more ? deferred() : undefined
+      this.rows.reset(slots, snapshot.more)
       this.#afterEntries()
     })
   }
@@ -265,6 +270,8 @@ export class ConversationStore {
    * was hidden; `from` inclusive, `to` exclusive.
    */
   need(from: number, to: number): void {
+    // it's fetched when its rows are made
+    if (this.#rest) return
     for (let start = Math.floor(from / PAGE_ENTRIES) * PAGE_ENTRIES; start < to; start += PAGE_ENTRIES) {
       if (
         this.#fetching.has(start) ||
@@ -281,6 +288,9 @@ export class ConversationStore {
   /** An entry by its index, fetched if necessary; `undefined` if it can't be fetched. */
   async load(index: number): Promise<EntrySlot | undefined> {
     const { key } = this
+    // the end may come again, for example when the view was hidden
+    while (this.#rest && this.key === key) await this.#rest.promise
+    if (this.key !== key) return undefined
     this.need(index, index + 1)
     if (!this.rows.slots[index]) await this.#fetching.get(Math.floor(index / PAGE_ENTRIES) * PAGE_ENTRIES)
     return this.key === key ? this.rows.slots[index] : undefined
@@ -458,6 +468,8 @@ export class ConversationStore {
     this.#stoppedTurns.value = new Set()
     this.#open.clear()
     this.#fetching.clear()
+    this.#rest?.resolve()
+    this.#rest = undefined
     this.terminals.clear()
   }
 }

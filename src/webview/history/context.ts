@@ -1,13 +1,13 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { HistoryPlace } from '../../bridge/history.ts'
+import type { HistorySurface } from '../../bridge/history.ts'
 import type { HistoryMessages } from '../../bridge/history-messages.ts'
 import type { HostClient } from '../host/connection.ts'
 
 /** The connection to the host, and where History is shown. */
 interface HistoryContext {
   host: HostClient<HistoryMessages>
-  place: HistoryPlace
+  place: HistorySurface
   /** The agent's icon. */
   iconOf: (agentId: string) => string | undefined
 }

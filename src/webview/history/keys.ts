@@ -1,4 +1,4 @@
-import type { HistoryPlace } from '../../bridge/history.ts'
+import type { HistorySurface } from '../../bridge/history.ts'
 import type { HistoryMessages } from '../../bridge/history-messages.ts'
 import type { HostClient } from '../host/connection.ts'
 import { actOnMany, idOf, open } from './items.ts'
@@ -7,7 +7,7 @@ import type { HistorySelection } from './selection.ts'
 interface HistoryKeysOptions {
   selection: HistorySelection
   host: HostClient<HistoryMessages>
-  place: HistoryPlace
+  place: HistorySurface
   /** Empties the search field; returns false if it is empty. */
   clearSearch: () => boolean
 }

@@ -4,12 +4,14 @@ import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
 import { groupName } from './dates.ts'
 import type { HistoryItem, HistoryLines } from './items.ts'
-import { AgentNotes, SearchNote, StorageNote } from './note.tsx'
+import { AgentNotes, OlderMessagesNote, SearchNote, StorageNote } from './note.tsx'
 import { HistoryRowView } from './row.tsx'
 import type { HistorySelection } from './selection.ts'
 
 interface HistoryListProps {
   summary: HistorySummary
+  /** not all messages were searched */
+  isLimited: boolean
   lines: HistoryLines
   selection: HistorySelection
   /** Moves the focus back to the search field. */
@@ -17,7 +19,7 @@ interface HistoryListProps {
 }
 
 /** The sessions, in groups; below them, the state of each agent's list. */
-export function HistoryList({ summary, lines, selection, focusBack }: HistoryListProps) {
+export function HistoryList({ summary, isLimited, lines, selection, focusBack }: HistoryListProps) {
   const renderRow = useCallback(
     (item: HistoryItem) => <Item item={item} selection={selection} lines={lines} focusBack={focusBack} />,
     [selection, lines, focusBack],
@@ -37,6 +39,7 @@ export function HistoryList({ summary, lines, selection, focusBack }: HistoryLis
       focusable={false}
       footer={
         <>
+          {isLimited && <OlderMessagesNote />}
           <SearchNote search={summary.search} />
           <AgentNotes notes={summary.agents} />
           <StorageNote storage={summary.storage} />
@@ -50,7 +53,7 @@ function itemClass(item: HistoryItem): string {
   return `history-item history-item-${item.kind}`
 }
 
-interface ItemProps extends Omit<HistoryListProps, 'summary'> {
+interface ItemProps extends Omit<HistoryListProps, 'summary' | 'isLimited'> {
   item: HistoryItem
 }
 

@@ -70,6 +70,16 @@ export function SearchNote({ search: { progress, problem } }: { search: HistoryS
   )
 }
 
+/** The search ended after it found very many messages. */
+export function OlderMessagesNote() {
+  return (
+    <div class="history-note">
+      <Icon name="info" />
+      <span>{t('Only the newest messages were searched. Add words to find older ones.')}</span>
+    </div>
+  )
+}
+
 /** More agents that aren't running than this are collapsed into one line. */
 const MAX_RESTING = 2
 

@@ -1,7 +1,7 @@
 import { batch, computed, effect, type Signal, signal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import type { HistoryPlace, HistoryPreview, HistorySummary } from '../../bridge/history.ts'
+import type { HistoryPreview, HistorySummary, HistorySurface } from '../../bridge/history.ts'
 import type { HistoryHostMessages, HistoryMessages } from '../../bridge/history-messages.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
 import { keepState, keptState } from '../host/vscode-api.ts'
@@ -15,7 +15,7 @@ import { HistoryView } from './view.tsx'
  */
 export function historyPage(
   connection: MessageConnection,
-  place: HistoryPlace,
+  place: HistorySurface,
   wantsFocus: Signal<boolean>,
 ): FunctionComponent {
   const summary = signal<HistorySummary | undefined>(undefined)
@@ -24,7 +24,7 @@ export function historyPage(
   const preview = signal<HistoryPreview | undefined>(undefined)
   const renamed = signal<string | undefined>(undefined)
   effect(() => keepState({ history: filter.value }))
-  const searched = { id: 0, isRunning: signal(false) }
+  const searched = { id: 0, isRunning: signal(false), isLimited: signal(false) }
   const hasAllRows = signal(false)
   // what isn't in the first rows may be in the others
   const isSearching = computed(() => searched.isRunning.value || !hasAllRows.value)
@@ -37,9 +37,12 @@ export function historyPage(
         hasAllRows.value = !changes.more
         summary.value = changes
       })
+      // after the frame that draws these
+      if (changes.more) requestAnimationFrame(() => setTimeout(() => host.send('history/rest')))
     },
-    'history/hits': ({ id, hits }) => {
+    'history/hits': ({ id, hits, isLimited }) => {
       if (id !== searched.id) return
+      searched.isLimited.value = isLimited
       lines.found(hits)
       searched.isRunning.value = false
     },
@@ -73,6 +76,7 @@ export function historyPage(
         renamed={renamed}
         preview={preview}
         isSearching={isSearching}
+        isLimited={searched.isLimited}
         wantsFocus={wantsFocus}
       />
     </HistoryProvider>

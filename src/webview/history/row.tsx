@@ -1,4 +1,4 @@
-import type { HistoryHit, HistoryPlace, HistoryRow } from '../../bridge/history.ts'
+import type { HistoryHit, HistoryRow, HistorySurface } from '../../bridge/history.ts'
 import type { HistoryAction } from '../../bridge/history-messages.ts'
 import { plural, t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -140,7 +140,7 @@ function RowActions({ row }: Pick<RowProps, 'row'>) {
 const noMenu = JSON.stringify({ preventDefaultContextMenuItems: true })
 
 /** The context for the row's context menu, used by `when` clauses in `package.json`. */
-function menuContext(row: HistoryRow, parleyPlace: HistoryPlace): string {
+function menuContext(row: HistoryRow, parleyPlace: HistorySurface): string {
   return JSON.stringify({
     webviewSection: 'session',
     preventDefaultContextMenuItems: true,

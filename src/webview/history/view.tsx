@@ -26,6 +26,8 @@ interface HistoryViewProps {
   preview: Signal<HistoryPreview | undefined>
   /** conversations are being searched, and nothing was found in them yet */
   isSearching: ReadonlySignal<boolean>
+  /** not all messages were searched */
+  isLimited: ReadonlySignal<boolean>
   wantsFocus: Signal<boolean>
 }
 
@@ -37,6 +39,7 @@ export function HistoryView({
   renamed,
   preview,
   isSearching,
+  isLimited,
   wantsFocus,
 }: HistoryViewProps) {
   const { host, place } = useHistory()
@@ -121,7 +124,13 @@ export function HistoryView({
       />
       {lines.rowCount > 0 ? (
         <div class="history-body">
-          <HistoryList summary={summary.value} lines={lines} selection={selection} focusBack={focusSearch} />
+          <HistoryList
+            summary={summary.value}
+            isLimited={isLimited.value}
+            lines={lines}
+            selection={selection}
+            focusBack={focusSearch}
+          />
           {filter.value.preview && <Preview selection={selection} preview={preview} />}
         </div>
       ) : (

@@ -238,7 +238,7 @@ export class ListController<T extends WindowItem> {
 
   /**
    * Keeps what is below the rows in place when one of them gets smaller, until further rows fill the space, another turn
-   * starts or the width changes.
+   * starts or the width changes. At most half of the view is left empty.
    */
   keepHeight(): void {
     this.#setKeptHeight(this.#placedHeight)
@@ -297,7 +297,10 @@ export class ListController<T extends WindowItem> {
     const { start, end } = this.#drawn
     this.#top.style.height = `${this.#window.offsetOf(Math.min(start, this.#window.count))}px`
     this.#bottom.style.height = `${Math.max(0, this.#window.height - this.#window.offsetOf(Math.min(end, this.#window.count)))}px`
-    if (this.#window.height >= (this.#keptHeight ?? Number.POSITIVE_INFINITY)) this.dropHeight()
+    const kept = this.#keptHeight ?? 0
+    if (this.#window.height >= kept) this.dropHeight()
+    // otherwise nothing but the space of a long row would be in view
+    else this.#setKeptHeight(Math.min(kept, this.#window.height + element.clientHeight / 2))
     this.#placedHeight = this.#window.height
     this.#place(element)
     this.#updateRange()

@@ -126,10 +126,16 @@ const allowed = {
   ALLOWED_URI_REGEXP: LINK,
 }
 
+/** Whether the HTML has only tags that prose needs, without attributes: sanitizing it would change nothing. */
+export function isPlain(html: string): boolean {
+  return !/<(?!\/?(?:p|strong|em|code|ul|ol|li|h[1-6]|br|hr)>)/.test(html)
+}
+
 let purifier: typeof DOMPurify | undefined
 
 /** HTML with only the elements that prose needs; each link shows its target. */
 function sanitize(html: string): string {
+  if (isPlain(html)) return html
   if (!purifier) {
     // a separate instance, because the hook is only for prose
     purifier = DOMPurify(window)

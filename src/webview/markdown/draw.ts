@@ -1,3 +1,4 @@
+import { whenIdle } from '../host/when-idle.ts'
 import { enrich } from '../rich/rich.ts'
 import type { MarkdownBlock } from './blocks.ts'
 import { PIECE_LENGTH } from './code.ts'
@@ -118,12 +119,6 @@ function isSelected(piece: HTMLElement | undefined): boolean {
   const selection = getSelection()
   if (!piece || !selection?.rangeCount || selection.isCollapsed) return false
   return selection.getRangeAt(0).intersectsNode(piece)
-}
-
-function whenIdle(work: () => void, delay: number): void {
-  if (delay > 0) setTimeout(work, delay)
-  else if ('requestIdleCallback' in globalThis) requestIdleCallback(work)
-  else setTimeout(work)
 }
 
 /**

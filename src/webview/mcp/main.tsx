@@ -1,6 +1,6 @@
 /**
  * The MCP Servers page, browser side. The page is like that of the Conversation view (see `../conversation/main.tsx`),
- * with `<body data-view="mcp">`, `mcp.css` and `mcp.js`.
+ * with `<body data-view="mcp">`, `pages.css` and `mcp.js`.
  */
 import { signal } from '@preact/signals'
 import { render } from 'preact'

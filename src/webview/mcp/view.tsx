@@ -14,6 +14,8 @@ import { Icon } from '../ui/icon.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
 
 type Host = HostClient<McpMessages>
+type BridgeStatus = NonNullable<McpSessionServer['bridge']>
+type BridgeState = BridgeStatus['state']
 
 interface McpViewProps {
   state: Signal<McpState | undefined>
@@ -184,27 +186,76 @@ function CheckResult({ check }: { check: NonNullable<McpServerRow['check']> }) {
             <span dir="auto">{note}</span>
           </div>
         ))}
-      {isOk && check.server.tools.length > 0 && (
-        <details class="mcp-more">
-          <summary>{t('Tools')}</summary>
-          <ul>
-            {check.server.tools.map((tool, at) => (
-              // a server may use a name twice
-              <li key={`${at} ${tool.name}`} dir="auto">
-                <code>{tool.name}</code> <span class="quiet">{tool.description ?? tool.title}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-      {check.stderr !== '' && (
-        <details class="mcp-more" open={!isOk}>
-          <summary>{t('Log')}</summary>
-          <pre dir="ltr">{check.stderr}</pre>
-        </details>
-      )}
+      {isOk && <Tools tools={check.server.tools} />}
+      <Log text={check.stderr} isOpen={!isOk} />
     </div>
   )
+}
+
+function Tools({ tools }: { tools: NonNullable<BridgeStatus['tools']> }) {
+  if (tools.length === 0) return null
+  return (
+    <details class="mcp-more">
+      <summary>{t('Tools')}</summary>
+      <ul>
+        {tools.map((tool, at) => (
+          // a server may use a name twice
+          <li key={`${at} ${tool.name}`} dir="auto">
+            <code>{tool.name}</code> <span class="quiet">{tool.description ?? tool.title}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function Log({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
+  if (text === '') return null
+  return (
+    <details class="mcp-more" open={isOpen}>
+      <summary>{t('Log')}</summary>
+      <pre dir="ltr">{text}</pre>
+    </details>
+  )
+}
+
+const BRIDGE_ICONS: Readonly<Record<BridgeState, [icon: string, color: string]>> = {
+  waiting: ['circle-outline', ''],
+  connecting: ['sync', ''],
+  connected: ['pass', 'agent-pass'],
+  failed: ['error', 'mcp-error'],
+  ended: ['circle-slash', ''],
+}
+
+/** What Parley's bridge says of itself. */
+function Bridge({ bridge: { state, reason, tools = [], log } }: { bridge: BridgeStatus }) {
+  const [icon, color] = BRIDGE_ICONS[state]
+  const count = tools.length > 0 && plural(tools.length, '1 tool', '{0} tools')
+  return (
+    <div class="mcp-bridge">
+      <div class="agents-note" role="status">
+        <Icon name={icon} class={color} />
+        <span dir="auto">{[bridgeText(state), reason, count].filter(Boolean).join(' · ')}</span>
+      </div>
+      <Tools tools={tools} />
+      <Log text={log} />
+    </div>
+  )
+}
+
+function bridgeText(state: BridgeState): string {
+  switch (state) {
+    case 'waiting':
+      return t("The agent hasn't started the bridge")
+    case 'connecting':
+      return t('Connecting…')
+    case 'connected':
+      return t('Connected')
+    case 'failed':
+      return t('Not connected')
+    case 'ended':
+      return t('The bridge has ended')
+  }
 }
 
 function answeredText({
@@ -268,6 +319,7 @@ function Session({ session, host }: { session: McpSessionRow; host: Host }) {
         <SessionServer
           key={server.key ?? server.name}
           server={server}
+          onRestart={link => host.send('mcp/restart', { link })}
           onSwitch={on => {
             if (server.key !== undefined)
               host.send('mcp/switchInSession', { session: key, key: server.key, on })
@@ -280,11 +332,13 @@ function Session({ session, host }: { session: McpSessionRow; host: Host }) {
 
 interface SessionServerProps {
   server: McpSessionServer
+  onRestart: (link: string) => void
   onSwitch: (on: boolean) => void
 }
 
-function SessionServer({ server, onSwitch }: SessionServerProps) {
-  const { key, name, type, source, passed, reason, isOffHere, isOutdated } = server
+function SessionServer({ server, onRestart, onSwitch }: SessionServerProps) {
+  const { key, name, type, source, passed, reason, isOffHere, isOutdated, link, bridge } = server
+  const runs = bridge && bridge.state !== 'waiting' && bridge.state !== 'ended'
   return (
     <div class="mcp-passed">
       <Icon name={passed ? 'server' : 'circle-slash'} />
@@ -301,10 +355,22 @@ function SessionServer({ server, onSwitch }: SessionServerProps) {
             {reason}
           </span>
         )}
+        {bridge && <Bridge bridge={bridge} />}
       </div>
-      {key !== undefined && (passed || isOffHere) && (
-        <Switch isOn={!isOffHere} name={name} title={t('Only for this session')} onSwitch={onSwitch} />
-      )}
+      <div class="agent-buttons">
+        {link !== undefined && runs && (
+          <Button
+            label={`${t('Restart')}: ${name}`}
+            title={t('Reconnects to the server. Calls in progress fail.')}
+            onClick={() => onRestart(link)}
+          >
+            {t('Restart')}
+          </Button>
+        )}
+        {key !== undefined && (passed || isOffHere) && (
+          <Switch isOn={!isOffHere} name={name} title={t('Only for this session')} onSwitch={onSwitch} />
+        )}
+      </div>
     </div>
   )
 }

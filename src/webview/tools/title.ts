@@ -1,6 +1,6 @@
 import type { ToolKind } from '../../acp/model.ts'
 import type { RootsNote } from '../../bridge/conversation.ts'
-import { visibleWords } from '../../common/visible.ts'
+import { visibleProse } from '../../common/visible.ts'
 import { editorToolCall } from '../../conversation/editor-tool-call.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import { plural, t } from '../l10n.ts'
@@ -34,7 +34,7 @@ const beginsWithDrive = /(?<!\w)[A-Za-z]:[\\/]/
  * directory are made relative to it; backticks around code are removed.
  */
 export function titleParts(title: string, roots: PathRoots | undefined): TitleParts {
-  let text = visibleWords(title.replace(/\s+/g, ' ').trim())
+  let text = visibleProse(title.replace(/\s+/g, ' ').trim())
   const code = /^`[^`]+`$/.test(text)
   if (code) text = text.slice(1, -1)
   else text = text.replace(/`([^`]+)`/g, '$1')

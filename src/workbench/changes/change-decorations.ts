@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { type Place, placesOf } from '../../changes/hunk-navigation.ts'
+import { type HunkPosition, hunkPositions } from '../../changes/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
@@ -38,7 +38,7 @@ export class ChangeDecorations
   #marked = new Set<string>()
   #timer: NodeJS.Timeout | undefined
   /** The changes of all files in the order of review, until one changes. */
-  #places: readonly Place[] | undefined
+  #positions: readonly HunkPosition[] | undefined
 
   readonly onDidChangeCodeLenses = this.#lenses.event
   readonly onDidChangeFileDecorations = this.#decorations.event
@@ -51,7 +51,7 @@ export class ChangeDecorations
     this.#keys = keys
     this.register(
       tracker.files.onDidChange(() => {
-        this.#places = undefined
+        this.#positions = undefined
         this.#updateSoon()
       }),
     )
@@ -73,9 +73,9 @@ export class ChangeDecorations
     const file = this.#tracker.views.at(document.uri.fsPath)
     const hunks = file ? this.#all.hunks(file.path) : []
     if (!file || hunks.length === 0) return []
-    this.#places ??= placesOf(this.#all)
-    const places = this.#places
-    const first = places.findIndex(({ path }) => path === file.path)
+    this.#positions ??= hunkPositions(this.#all)
+    const positions = this.#positions
+    const first = positions.findIndex(({ path }) => path === file.path)
     return hunks.flatMap(({ id, start }, i) => {
       const line = Math.min(start, document.lineCount - 1)
       const range = new vscode.Range(line, 0, line, 0)
@@ -84,10 +84,10 @@ export class ChangeDecorations
       return [
         lens(l10n.t('Keep'), this.#commands.keep, l10n.t('Keep this change of an agent')),
         lens(l10n.t('Revert'), this.#commands.revert, l10n.t('Revert this change of an agent')),
-        ...(places.length > 1
+        ...(positions.length > 1
           ? [
               lens(
-                l10n.t('{0} of {1}', first + i + 1, places.length),
+                l10n.t('{0} of {1}', first + i + 1, positions.length),
                 this.#commands.next,
                 l10n.t('Go to the next change of an agent'),
               ),

@@ -1,9 +1,17 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { FileVersion } from '../../app/workbench.ts'
 import { Owner } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { DiffContents, type DiffTexts } from '../../editor/diff-texts.ts'
+
+/** A file with its two versions. */
+interface Sides {
+  path: string
+  before?: FileVersion | undefined
+  after?: FileVersion | undefined
+}
 
 /** Shows an agent's edits in diff editors, whose texts are kept in memory while a tab shows them. */
 export class Diffs extends Owner {
@@ -59,17 +67,13 @@ export class Diffs extends Owner {
     return { uri: uri('new'), close }
   }
 
-  /** Opens one editor with the diffs of several files. A side without text is a missing file. */
-  async openAll(
-    files: ReadonlyArray<{ path: string; before?: string; after?: string }>,
-    title: string,
-  ): Promise<void> {
+  /** Opens one editor with the diffs of several files. A missing side is a missing file. */
+  async openAll(files: readonly Sides[], title: string): Promise<void> {
     const held = files.map(({ path: file, before, after }) => {
-      const id = this.#contents.hold({ oldText: before ?? '', newText: after ?? '' })
-      const uri = (side: 'old' | 'new', text: string | undefined) =>
-        text !== undefined && this.#uri(file, side, id)
-      const sides = [uri('old', before) || undefined, uri('new', after) || undefined]
-      return { id, resource: [vscode.Uri.file(file), ...sides] }
+      const id = this.#contents.hold({ oldText: textOf(before), newText: textOf(after) })
+      const uri = (side: 'old' | 'new', content: FileVersion | undefined) =>
+        content && ('file' in content ? vscode.Uri.file(content.file) : this.#uri(file, side, id))
+      return { id, resource: [vscode.Uri.file(file), uri('old', before), uri('new', after)] }
     })
     const ids = held.map(({ id }) => id)
     for (const id of ids) this.#opening.add(id)
@@ -102,6 +106,10 @@ export class Diffs extends Owner {
     const single = diffTabs(this.#scheme).map(({ id }) => id)
     this.#contents.keepOnly(new Set([...this.#opening, ...single, ...[...this.#several.values()].flat()]))
   }
+}
+
+function textOf(content: FileVersion | undefined): string {
+  return content && 'text' in content ? content.text : ''
 }
 
 function diffTabs(scheme: string): Array<{ id: string; tab: vscode.Tab }> {

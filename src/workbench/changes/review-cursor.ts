@@ -1,6 +1,6 @@
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { type Place, placesOf } from '../../changes/hunk-navigation.ts'
+import { type HunkPosition, hunkPositions } from '../../changes/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner } from '../../common/disposable.ts'
 import { EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
@@ -14,9 +14,9 @@ export class ReviewCursor extends Owner {
   readonly #all: ChangeScope
   /**
    * Where the cursor went in a review. Extensions can't move the focus between the files of a review, so this is the user's
-   * place until they do something there.
+   * position until they do something there.
    */
-  #inReview: { tab: vscode.Tab | undefined; place: Place } | undefined
+  #inReview: { tab: vscode.Tab | undefined; position: HunkPosition } | undefined
 
   constructor(tracker: ChangeTracker, editors: ChangeEditors) {
     super()
@@ -42,15 +42,15 @@ export class ReviewCursor extends Owner {
   }
 
   /** In the order of review. */
-  get places(): Place[] {
-    return placesOf(this.scope)
+  get positions(): HunkPosition[] {
+    return hunkPositions(this.scope)
   }
 
   /** The file and lines that the user is at; `end` is exclusive. */
   get at(): { path: string; start: number; end: number } | undefined {
     const went = this.#inReview
     if (went && went.tab === activeTab()) {
-      const { path, line } = went.place
+      const { path, line } = went.position
       return { path, start: line, end: line + 1 }
     }
     const editor = vscode.window.activeTextEditor
@@ -59,7 +59,7 @@ export class ReviewCursor extends Owner {
     return { path, start: editor.selection.start.line, end: editor.selection.end.line + 1 }
   }
 
-  get place(): Place | undefined {
+  get position(): HunkPosition | undefined {
     const { at } = this
     return at && { path: at.path, line: at.start }
   }
@@ -71,11 +71,11 @@ export class ReviewCursor extends Owner {
     return this.#tracker.views.at(path)?.path ?? path
   }
 
-  async go(place: Place): Promise<void> {
+  async go(position: HunkPosition): Promise<void> {
     const { scope } = this
-    const { path, line } = place
+    const { path, line } = position
     await this.#reloaded(path)
-    if (scope !== this.#all && (await this.#goInReview(place))) return
+    if (scope !== this.#all && (await this.#goInReview(position))) return
     const range = new vscode.Range(line, 0, line, 0)
     const input = activeTab()?.input
     const diff =
@@ -106,8 +106,8 @@ export class ReviewCursor extends Owner {
   }
 
   /** Returns false if the review doesn't show the file. */
-  async #goInReview(place: Place): Promise<boolean> {
-    const { path, line } = place
+  async #goInReview(position: HunkPosition): Promise<boolean> {
+    const { path, line } = position
     const tab = activeTab()
     for (;;) {
       const inner = this.#innerEditors()
@@ -115,7 +115,7 @@ export class ReviewCursor extends Owner {
       if (editor) {
         editor.selection = new vscode.Selection(line, 0, line, 0)
         editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
-        this.#inReview = { tab, place }
+        this.#inReview = { tab, position }
         return true
       }
       // a review has editors only for the files in its viewport, so scroll to the next one in that direction

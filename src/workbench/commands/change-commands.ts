@@ -11,10 +11,10 @@ import {
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import {
   followingChange,
+  type HunkPosition,
   hunksAt,
   hunksOfChange,
   nextChange,
-  type Place,
 } from '../../changes/hunk-navigation.ts'
 import { ChangeScope, type ChangeSelection } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
@@ -44,7 +44,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
   /** The changes in a file to which a command applies: those of the peek view or code lens, else those at the cursor. */
   const atPlace = async (
     args: unknown[],
-  ): Promise<{ selection: ChangeSelection; place: Place; isPeek: boolean }> => {
+  ): Promise<{ selection: ChangeSelection; position: HunkPosition; isPeek: boolean }> => {
     const [uri, what, index] = args
     const { at } = cursor
     const path = uri instanceof vscode.Uri ? cursor.pathIn(uri) : at?.path
@@ -64,7 +64,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const [first] = found
     if (!first) throw new UnavailableError(l10n.t('There is no agent change at this line.'))
     const selection = { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
-    return { selection, place: { path, line: first.start }, isPeek: change !== undefined }
+    return { selection, position: { path, line: first.start }, isPeek: change !== undefined }
   }
 
   /** Decides about changes, and goes to the next one. The peek view stays where it is: it has its own way to go on. */
@@ -72,11 +72,11 @@ export function changeCommands(options: ChangeCommandsOptions) {
     args: unknown[],
     work: (selection: ChangeSelection, back: () => Promise<void>) => unknown,
   ) => {
-    const { selection, place, isPeek } = await atPlace(args)
-    await work(selection, () => cursor.go(place))
+    const { selection, position, isPeek } = await atPlace(args)
+    await work(selection, () => cursor.go(position))
     const ids = selection.hunks?.ids
-    const isLeft = all.hunks(place.path).some(({ id }) => ids?.has(id))
-    const next = followingChange(cursor.places, place)
+    const isLeft = all.hunks(position.path).some(({ id }) => ids?.has(id))
+    const next = followingChange(cursor.positions, position)
     if (next && !isPeek && !isLeft) await cursor.go(next)
   }
 
@@ -103,8 +103,8 @@ export function changeCommands(options: ChangeCommandsOptions) {
 
   const move = async (args: unknown[], step: 1 | -1) => {
     await all.refresh()
-    const from = lens.safeParse(args[1]).success ? (await atPlace(args)).place : cursor.place
-    const next = nextChange(cursor.places, from, step)
+    const from = lens.safeParse(args[1]).success ? (await atPlace(args)).position : cursor.position
+    const next = nextChange(cursor.positions, from, step)
     if (!next) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
     await cursor.go(next)
   }

@@ -47,7 +47,7 @@ function activeFile(): vscode.Uri[] {
   return document ? [document.uri] : []
 }
 
-interface Place {
+interface CodeRange {
   document: vscode.TextDocument
   range: vscode.Range
 }
@@ -76,28 +76,28 @@ export function codeCommands(surfaces: ConversationSurfaces) {
   }
   return {
     [CommandId.fix]: async (uri?: unknown, range?: unknown) => {
-      const place = await placeOf(uri, range)
-      const problems = problemsAt(place)
+      const code = await codeAt(uri, range)
+      const problems = problemsAt(code)
       if (problems.length === 0) throw new UnavailableError(l10n.t('There are no problems at the cursor.'))
       const text = problems.length === 1 ? l10n.t('Fix this problem.') : l10n.t('Fix these problems.')
-      await send(text, [codeChip(place, problems), problemsChip(place, problems)])
+      await send(text, [codeChip(code, problems), problemsChip(code, problems)])
     },
     [CommandId.explain]: async (uri?: unknown, range?: unknown) => {
-      const place = await placeOf(uri, range)
-      const problems = problemsAt(place)
+      const code = await codeAt(uri, range)
+      const problems = problemsAt(code)
       if (problems.length > 0) {
         const text =
           problems.length === 1 ? l10n.t('Explain this problem.') : l10n.t('Explain these problems.')
-        return send(text, [codeChip(place, problems), problemsChip(place, problems)])
+        return send(text, [codeChip(code, problems), problemsChip(code, problems)])
       }
-      if (place.range.isEmpty)
+      if (code.range.isEmpty)
         throw new UnavailableError(l10n.t('Select code, or move the cursor to a problem.'))
-      return send(l10n.t('Explain this code.'), [codeChip(place, [])])
+      return send(l10n.t('Explain this code.'), [codeChip(code, [])])
     },
   } satisfies Partial<CommandHandlers>
 }
 
-async function placeOf(uri: unknown, range: unknown): Promise<Place> {
+async function codeAt(uri: unknown, range: unknown): Promise<CodeRange> {
   if (uri instanceof vscode.Uri && range instanceof vscode.Range)
     return { document: await vscode.workspace.openTextDocument(uri), range }
   const editor = vscode.window.activeTextEditor
@@ -106,7 +106,7 @@ async function placeOf(uri: unknown, range: unknown): Promise<Place> {
 }
 
 /** The most severe first; hints and information only if there is nothing else. */
-function problemsAt({ document, range }: Place): vscode.Diagnostic[] {
+function problemsAt({ document, range }: CodeRange): vscode.Diagnostic[] {
   const here = vscode.languages
     .getDiagnostics(document.uri)
     .filter(problem => problem.range.intersection(range) !== undefined)
@@ -114,7 +114,7 @@ function problemsAt({ document, range }: Place): vscode.Diagnostic[] {
   return serious.length > 0 ? serious : here
 }
 
-function codeChip({ document, range }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
+function codeChip({ document, range }: CodeRange, problems: readonly vscode.Diagnostic[]): Attachment {
   const whole = problems.reduce((all, problem) => all.union(problem.range), range)
   // A selection that ends before the first character of a line doesn't include that line.
   const isBefore = whole.end.character === 0 && whole.end.line > whole.start.line
@@ -122,7 +122,7 @@ function codeChip({ document, range }: Place, problems: readonly vscode.Diagnost
 }
 
 /** The current problems, so that the agent gets those that the user saw, not those found when its turn starts. */
-function problemsChip({ document }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
+function problemsChip({ document }: CodeRange, problems: readonly vscode.Diagnostic[]): Attachment {
   const text = problemsText(problems.map(problem => problemOf(document.uri, problem)))
   const [first] = problems
   const label = problems.length === 1 && first ? first.message : l10n.t('{0} problems', problems.length)

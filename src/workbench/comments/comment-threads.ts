@@ -47,12 +47,16 @@ export class VsCodeComments extends Owner implements CommentThreads {
     })
   }
 
-  show(comment: ShownComment): void {
-    const known = this.#threads.get(comment.id)
-    const isMoved = known && known.comment.uri !== comment.uri
-    if (isMoved) known.thread.dispose()
+  show(given: ShownComment): void {
+    const known = this.#threads.get(given.id)
+    const isElsewhere = known && known.comment.uri !== given.uri
+    if (isElsewhere) known.thread.dispose()
+    const comment =
+      known && !isElsewhere && this.#moved.has(given.id)
+        ? { ...given, startLine: known.comment.startLine, endLine: known.comment.endLine }
+        : given
     const thread =
-      known && !isMoved
+      known && !isElsewhere
         ? known.thread
         : this.#controller.createCommentThread(vscode.Uri.parse(comment.uri), rangeOf(comment), [])
     this.#draw(comment, thread, known?.comment)

@@ -19,7 +19,7 @@ const REFRESH_MS = 100
 const STAY_MS = 3000
 
 /** The lines that a tool call read or wrote in a file. */
-type Place = { type: 'read'; line: number } | { type: 'edit'; change: FileChange }
+type Highlight = { type: 'read'; line: number } | { type: 'edit'; change: FileChange }
 
 const rules = new PathRules()
 
@@ -30,7 +30,7 @@ const rules = new PathRules()
 export class AgentHighlights extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'onDidChange'>
   /** by session, then by tool call, then by the key of the file's path; newest last */
-  readonly #places = new Map<OpenSession, Map<string, Map<string, Place[]>>>()
+  readonly #highlights = new Map<OpenSession, Map<string, Map<string, Highlight[]>>>()
   readonly #shown = new Set<vscode.TextEditor>()
   #watching: DisposableStore | undefined
   #timer: NodeJS.Timeout | undefined
@@ -65,19 +65,19 @@ export class AgentHighlights extends Owner {
     watching.add(watchSessions(this.#manager, open => this.#follow(open, soon)))
     watching.add(
       vscode.window.onDidChangeVisibleTextEditors(() => {
-        if (this.#places.size > 0) soon()
+        if (this.#highlights.size > 0) soon()
       }),
     )
     watching.add(
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (this.#places.size === 0 || contentChanges.length === 0) return
+        if (this.#highlights.size === 0 || contentChanges.length === 0) return
         this.#moveReads(keyOf(document.uri), contentChanges)
         soon()
       }),
     )
     watching.add(
       toDisposable(() => {
-        this.#places.clear()
+        this.#highlights.clear()
         this.#shown.clear()
       }),
     )
@@ -88,7 +88,7 @@ export class AgentHighlights extends Owner {
     const { session } = open
     let fade: NodeJS.Timeout | undefined
     const clear = () => {
-      if (this.#places.delete(open)) changed()
+      if (this.#highlights.delete(open)) changed()
     }
     const following = session.onDidChange(changes => {
       for (const change of changes) {
@@ -117,12 +117,12 @@ export class AgentHighlights extends Owner {
 
   /** Returns false if the tool call reports no lines. */
   #note(open: OpenSession, call: ToolCallEntry): boolean {
-    const places = placesOf(call, open.plan.setup.cwd)
-    const known = this.#places.get(open)
-    if (places.size === 0) return known?.delete(call.toolCallId) ?? false
-    const calls = known ?? new Map<string, Map<string, Place[]>>()
-    this.#places.set(open, calls)
-    calls.set(call.toolCallId, places)
+    const highlights = highlightsOf(call, open.plan.setup.cwd)
+    const known = this.#highlights.get(open)
+    if (highlights.size === 0) return known?.delete(call.toolCallId) ?? false
+    const calls = known ?? new Map<string, Map<string, Highlight[]>>()
+    this.#highlights.set(open, calls)
+    calls.set(call.toolCallId, highlights)
     for (const oldest of calls.keys()) {
       if (calls.size <= MAX_TOOL_CALLS) break
       calls.delete(oldest)
@@ -131,31 +131,31 @@ export class AgentHighlights extends Owner {
   }
 
   #moveReads(file: string, changes: readonly vscode.TextDocumentContentChangeEvent[]): void {
-    for (const calls of this.#places.values())
+    for (const calls of this.#highlights.values())
       for (const files of calls.values()) {
-        const places = files.get(file)
-        if (places)
+        const highlights = files.get(file)
+        if (highlights)
           files.set(
             file,
-            places.flatMap(place => movedBy(changes, place) ?? []),
+            highlights.flatMap(highlight => movedBy(changes, highlight) ?? []),
           )
       }
   }
 
   #refresh(read: vscode.TextEditorDecorationType, edited: vscode.TextEditorDecorationType): void {
     for (const editor of vscode.window.visibleTextEditors) {
-      const places = this.#placesIn(keyOf(editor.document.uri))
-      if (places.length === 0 && !this.#shown.has(editor)) continue
-      if (places.length > 0) this.#shown.add(editor)
+      const highlights = this.#highlightsIn(keyOf(editor.document.uri))
+      if (highlights.length === 0 && !this.#shown.has(editor)) continue
+      if (highlights.length > 0) this.#shown.add(editor)
       else this.#shown.delete(editor)
       const text = editor.document.getText()
-      const edits = places.flatMap(place =>
-        place.type === 'edit' && text.length <= MAX_TEXT ? editedLines(place.change, text) : [],
+      const edits = highlights.flatMap(highlight =>
+        highlight.type === 'edit' && text.length <= MAX_TEXT ? editedLines(highlight.change, text) : [],
       )
       const isEdited = (line: number) => edits.some(({ start, end }) => line >= start && line < end)
-      const reads = places.flatMap(place =>
-        place.type === 'read' && !isEdited(place.line - 1)
-          ? [{ start: place.line - 1, end: place.line }]
+      const reads = highlights.flatMap(highlight =>
+        highlight.type === 'read' && !isEdited(highlight.line - 1)
+          ? [{ start: highlight.line - 1, end: highlight.line }]
           : [],
       )
       editor.setDecorations(read, rangesIn(editor.document, reads))
@@ -165,9 +165,9 @@ export class AgentHighlights extends Owner {
     for (const editor of this.#shown) if (!visible.has(editor)) this.#shown.delete(editor)
   }
 
-  #placesIn(file: string): Place[] {
-    if (this.#places.size === 0) return []
-    return [...this.#places.values()]
+  #highlightsIn(file: string): Highlight[] {
+    if (this.#highlights.size === 0) return []
+    return [...this.#highlights.values()]
       .flatMap(calls => [...calls.values()].flatMap(files => files.get(file) ?? []))
       .slice(-MAX_PLACES)
   }
@@ -177,32 +177,35 @@ function keyOf(uri: vscode.Uri): string {
   return uri.scheme === 'file' ? rules.key(uri.fsPath) : ''
 }
 
-function placesOf(
+function highlightsOf(
   { toolKind, status, content, locations }: ToolCallEntry,
   cwd: string,
-): Map<string, Place[]> {
-  const places = new Map<string, Place[]>()
-  const add = (path: string, place: Place) => {
+): Map<string, Highlight[]> {
+  const highlights = new Map<string, Highlight[]>()
+  const add = (path: string, highlight: Highlight) => {
     const key = rules.key(rules.absolute(cwd, path))
-    const known = places.get(key)
-    if (known) known.push(place)
-    else places.set(key, [place])
+    const known = highlights.get(key)
+    if (known) known.push(highlight)
+    else highlights.set(key, [highlight])
   }
   // what the user rejected or stopped was not done
-  if (status === 'failed' || status === 'cancelled') return places
+  if (status === 'failed' || status === 'cancelled') return highlights
   for (const block of content) {
     if (block.type !== 'diff') continue
     for (const change of block.changes) add(change.path, { type: 'edit', change })
   }
   if (toolKind === 'read' || toolKind === 'search')
     for (const { path, line } of locations) if (line !== undefined) add(path, { type: 'read', line })
-  return places
+  return highlights
 }
 
 /** `undefined` if the line was replaced or removed. VS Code reports changes from the end of the text to its start. */
-function movedBy(changes: readonly vscode.TextDocumentContentChangeEvent[], place: Place): Place | undefined {
-  if (place.type !== 'read') return place
-  let { line } = place
+function movedBy(
+  changes: readonly vscode.TextDocumentContentChangeEvent[],
+  highlight: Highlight,
+): Highlight | undefined {
+  if (highlight.type !== 'read') return highlight
+  let { line } = highlight
   for (const { range, text } of changes) {
     const at = line - 1
     if (at < range.start.line) continue
@@ -212,7 +215,7 @@ function movedBy(changes: readonly vscode.TextDocumentContentChangeEvent[], plac
       line += added - removed
     else if (at > range.start.line || removed > 0) return undefined
   }
-  return { ...place, line }
+  return { ...highlight, line }
 }
 
 function rangesIn(document: vscode.TextDocument, lines: readonly LineRange[]): vscode.Range[] {

@@ -78,6 +78,13 @@ export class VscodeDocuments implements Documents {
     const keys = new Set(paths.map(path => this.#rules.key(path)))
     return unsavedElsewhere().some(path => keys.has(this.#rules.key(path)))
   }
+
+  unsaved(): string[] {
+    const documents = vscode.workspace.textDocuments.filter(
+      one => one.uri.scheme === 'file' && isUnsaved(one),
+    )
+    return [...documents.map(({ uri }) => uri.fsPath), ...unsavedElsewhere()]
+  }
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
   SourceBreakpoint,
 } from '../../mcp/server/debug-features.ts'
 import { type LaunchSettings, launchConfigurations } from '../../mcp/server/launch-configurations.ts'
+import { launchVariables } from './variables.ts'
 
 /** Characters of a session's output that are kept: its end. */
 const MAX_OUTPUT = 50_000
@@ -171,9 +172,10 @@ function resumed(entry: Followed, thread: unknown): void {
 }
 
 function stateOf({ session, paused, hasEnded, exitCode, output }: Followed): DebugSessionState {
-  const { id, name, type } = session
+  const { id, name, type, configuration, parentSession } = session
   return {
-    ...{ id, name, type, output },
+    ...{ id, name, type, output, configuration: configuration.name },
+    ...(parentSession && { parent: parentSession.id }),
     ...(paused && { paused: [...paused] }),
     ...(hasEnded && { hasEnded }),
     ...(exitCode !== undefined && { exitCode }),
@@ -198,23 +200,16 @@ function configurations(): LaunchConfiguration[] {
         : (found?.workspaceFolderValue ?? found?.workspaceValue)
     }
     return {
-      ...{ folder: uri.fsPath, folderName: name, inputs: inputsOf(launch) },
+      ...{ folder: uri.fsPath, folderName: name, variables: launchVariables(uri) },
       ...{ configurations: of('configurations'), compounds: of('compounds') },
     }
   })
   if (workspaceFile) {
     const launch = vscode.workspace.getConfiguration('launch')
     const value = launch.inspect('configurations')?.workspaceValue
-    settings.push({ configurations: value, compounds: [], inputs: inputsOf(launch) })
+    settings.push({ configurations: value, compounds: [], variables: launchVariables() })
   }
   return launchConfigurations(settings)
-}
-
-function inputsOf(launch: vscode.WorkspaceConfiguration): unknown[] {
-  const { globalValue, workspaceValue, workspaceFolderValue } = launch.inspect<unknown>('inputs') ?? {}
-  return [globalValue, workspaceValue, workspaceFolderValue].flatMap(value =>
-    Array.isArray(value) ? value : [],
-  )
 }
 
 function sourceBreakpoints(): vscode.SourceBreakpoint[] {

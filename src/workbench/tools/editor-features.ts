@@ -9,9 +9,9 @@ import type {
   FileEdit,
   FoundSymbol,
   HierarchyKind,
+  Location,
+  LocationKind,
   OutlineSymbol,
-  Place,
-  PlaceKind,
   Position,
   Problem,
   ProposedAction,
@@ -69,13 +69,13 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
       )
       return (found ?? []).map(outlineOf)
     },
-    async places(kind, path, at) {
+    async locations(kind, path, at) {
       const found = await execute<Array<vscode.Location | vscode.LocationLink>>(
         PLACE_COMMANDS[kind],
         vscode.Uri.file(path),
         toPosition(at),
       )
-      return (found ?? []).flatMap(placeOf)
+      return (found ?? []).flatMap(locationsOf)
     },
     async hover(path, at) {
       const found = await execute<vscode.Hover[]>(
@@ -158,7 +158,7 @@ function findable({ files, ...input }: Record<string, unknown>): Record<string, 
   return { ...input, files: files.map(file => relative(folder.uri.fsPath, String(file))) }
 }
 
-const PLACE_COMMANDS: Readonly<Record<PlaceKind, string>> = {
+const PLACE_COMMANDS: Readonly<Record<LocationKind, string>> = {
   definition: 'vscode.executeDefinitionProvider',
   type_definition: 'vscode.executeTypeDefinitionProvider',
   implementations: 'vscode.executeImplementationProvider',
@@ -257,7 +257,7 @@ function related(
     name: item.name,
     kind: kindOf(item.kind),
     ...(item.detail && { container: item.detail }),
-    place: { path: item.uri.fsPath, ...spanOf(item.selectionRange) },
+    location: { path: item.uri.fsPath, ...spanOf(item.selectionRange) },
     uses: ranges.map(range => ({ path: uri.fsPath, ...spanOf(range) })),
   }
 }
@@ -314,7 +314,7 @@ function symbolOf({ name, kind, containerName, location }: vscode.SymbolInformat
     name,
     kind: kindOf(kind),
     ...(containerName && { container: containerName }),
-    place: { path: location.uri.fsPath, ...spanOf(location.range) },
+    location: { path: location.uri.fsPath, ...spanOf(location.range) },
   }
 }
 
@@ -331,7 +331,7 @@ function outlineOf(symbol: vscode.DocumentSymbol | vscode.SymbolInformation): Ou
   }
 }
 
-function placeOf(found: vscode.Location | vscode.LocationLink): Place[] {
+function locationsOf(found: vscode.Location | vscode.LocationLink): Location[] {
   const isLink = 'targetUri' in found
   const uri = isLink ? found.targetUri : found.uri
   if (uri.scheme !== 'file') return []

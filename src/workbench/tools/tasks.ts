@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo, TaskRun } from '../../mcp/server/editor-features.ts'
+import { seenVariables } from '../../mcp/server/seen-variables.ts'
+import { runToEnd } from '../run-task.ts'
 import { followTask } from './terminal-commands.ts'
+import { variableSources } from './variables.ts'
 
 /** The tasks that the workspace defines and that extensions find. */
 export async function listTasks(): Promise<TaskInfo[]> {
@@ -18,47 +20,13 @@ export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSigna
   const task = (await vscode.tasks.fetchTasks()).find(one => isDeepStrictEqual(infoOf(one), info))
   if (!task) throw new Error(l10n.t('The task {0} no longer exists.', name))
   if (signal.aborted) return {}
-  const own = new DisposableStore()
   const written = followTask(task)
-  try {
-    const run = await new Promise<TaskRun>((resolve, reject) => {
-      let started: vscode.TaskExecution | undefined
-      // a task may end before executeTask resolves
-      const isOwn = (execution: vscode.TaskExecution) =>
-        started
-          ? execution === started
-          : execution.task.name === name &&
-            execution.task.source === source &&
-            folderOf(execution.task) === info.folder
-      own.add(
-        vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
-          if (isOwn(execution)) resolve(exitCode === undefined ? { ended: true } : { exitCode })
-        }),
-      )
-      own.add(
-        vscode.tasks.onDidEndTask(({ execution }) => {
-          // the end of its process, which has the exit code, may be reported right after this
-          if (isOwn(execution)) setTimeout(() => resolve({ ended: true }), 200)
-        }),
-      )
-      const timer = setTimeout(() => resolve({}), waitMs)
-      own.add(toDisposable(() => clearTimeout(timer)))
-      const stop = () => {
-        started?.terminate()
-        resolve({})
-      }
-      signal.addEventListener('abort', stop, { once: true })
-      own.add(toDisposable(() => signal.removeEventListener('abort', stop)))
-      vscode.tasks.executeTask(task).then(execution => {
-        started = execution
-        if (signal.aborted) stop()
-      }, reject)
-    })
-    const output = written()
-    return output === undefined ? run : { ...run, output }
-  } finally {
-    own.dispose()
-  }
+  const run = await runToEnd(task, {
+    isSame: other => other.name === name && other.source === source && folderOf(other) === info.folder,
+    ...{ waitMs, signal },
+  })
+  const output = written()
+  return output === undefined ? run : { ...run, output }
 }
 
 function infoOf(task: vscode.Task): TaskInfo {
@@ -67,6 +35,14 @@ function infoOf(task: vscode.Task): TaskInfo {
   const options = execution && optionsOf(execution)
   const folder = folderOf(task)
   const dependsOn = dependenciesOf(task)
+  const content = [definition, execution && partsOf(execution)]
+  const sources = variableSources('tasks', typeof task.scope === 'object' ? task.scope.uri : undefined)
+  const seen = seenVariables(content, sources)
+  const variables = [
+    ...seen.missing,
+    ...seen.inputs.map(input => `\${input:${isRecord(input) ? input.id : ''}}: ${JSON.stringify(input)}`),
+    ...seen.lines,
+  ]
   return {
     name,
     source,
@@ -76,8 +52,10 @@ function infoOf(task: vscode.Task): TaskInfo {
     ...(detail && { detail }),
     ...(command && { command }),
     ...(options && { options }),
+    ...(variables.length > 0 && { variables }),
+    ...(seen.isTooDeep && { isTooDeep: true as const }),
     ...(dependsOn.length > 0 && { dependsOn }),
-    content: JSON.stringify([definition, execution && partsOf(execution)]),
+    content: JSON.stringify(content),
   }
 }
 

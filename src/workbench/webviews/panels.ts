@@ -1,12 +1,20 @@
 import * as vscode from 'vscode'
 import type { ShownTab, SideBarView, TabOptions, TabPanel } from '../../app/webviews.ts'
-import { AGENTS_PAGE, CONVERSATION_PAGE, HISTORY_PAGE, MCP_PAGE, WebviewPage } from './webview-page.ts'
+import {
+  AGENTS_PAGE,
+  COMPARE_PAGE,
+  CONVERSATION_PAGE,
+  HISTORY_PAGE,
+  MCP_PAGE,
+  WebviewPage,
+} from './webview-page.ts'
 
 const PAGES = {
   conversation: () => CONVERSATION_PAGE,
   history: HISTORY_PAGE,
   agents: AGENTS_PAGE,
   mcp: MCP_PAGE,
+  compare: COMPARE_PAGE,
 }
 
 /** Opens an editor tab with one of Parley's pages. */

@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode'
 import type { AppServices } from '../../app/app-services.ts'
 import {
+  COMPARE_VIEW_TYPE,
   HISTORY_TAB_TYPE,
   MANAGE_AGENTS_VIEW_TYPE,
   MCP_SERVERS_VIEW_TYPE,
@@ -17,7 +18,8 @@ export function createViewEntries(
     historyTab,
     manageAgents,
     mcpPage,
-  }: Pick<AppServices, 'sideBar' | 'tabs' | 'historyTab' | 'manageAgents' | 'mcpPage'>,
+    comparePage,
+  }: Pick<AppServices, 'sideBar' | 'tabs' | 'historyTab' | 'manageAgents' | 'mcpPage' | 'comparePage'>,
   extensionUri: vscode.Uri,
 ) {
   return {
@@ -29,6 +31,7 @@ export function createViewEntries(
       else if (panel.viewType === HISTORY_TAB_TYPE) historyTab.restore(shown)
       else if (panel.viewType === MANAGE_AGENTS_VIEW_TYPE) manageAgents.restore(shown)
       else if (panel.viewType === MCP_SERVERS_VIEW_TYPE) mcpPage.restore(shown)
+      else if (panel.viewType === COMPARE_VIEW_TYPE) comparePage.restore(shown)
     },
   }
 }

@@ -6,9 +6,11 @@ import type { Preview } from '../../bridge/preview.ts'
 import { escapeHtml } from '../../common/escape-html.ts'
 
 export interface WebviewPageOptions {
-  /** The bundle's name in `dist/webview/`. */
-  name: 'conversation' | 'history' | 'agents' | 'mcp'
+  /** The script's name in `dist/webview/`. */
+  name: 'conversation' | 'history' | 'agents' | 'mcp' | 'compare'
   title: string
+  /** The name of its styles there, if it's another one. */
+  styles?: 'pages'
 }
 
 /** JSON: what each page initially loads besides its script and styles, by the page's name; inserted by the build. */
@@ -16,11 +18,13 @@ declare const FIRST_FILES: string
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
 export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title: vscode.l10n.t('History') })
-export const AGENTS_PAGE = (): WebviewPageOptions => ({
-  name: 'agents',
-  title: vscode.l10n.t('Manage Agents'),
-})
-export const MCP_PAGE = (): WebviewPageOptions => ({ name: 'mcp', title: vscode.l10n.t('MCP Servers') })
+export const AGENTS_PAGE = () => smallPage('agents', vscode.l10n.t('Manage Agents'))
+export const MCP_PAGE = () => smallPage('mcp', vscode.l10n.t('MCP Servers'))
+export const COMPARE_PAGE = () => smallPage('compare', vscode.l10n.t('Compare Agents'))
+
+function smallPage(name: WebviewPageOptions['name'], title: string): WebviewPageOptions {
+  return { name, title, styles: 'pages' }
+}
 
 /**
  * A page in a webview, which starts to load on construction. Messages are queued for the first listener, so that the page
@@ -99,10 +103,10 @@ function webviewHtml(
     return `<link ${kind} href="${escapeHtml(asset(file))}">`
   })
   // in the page itself, so that a preview is shown without waiting for anything
-  const styles = readFileSync(vscode.Uri.joinPath(folder, `${page.name}.css`).fsPath, 'utf8').replaceAll(
-    'url("./',
-    `url("${folderUrl}/`,
-  )
+  const styles = readFileSync(
+    vscode.Uri.joinPath(folder, `${page.styles ?? page.name}.css`).fsPath,
+    'utf8',
+  ).replaceAll('url("./', `url("${folderUrl}/`)
   const below = `${vscode.l10n.t('Looking for agents on this machine…')} ${vscode.l10n.t('Cancel')}`
   const previewed = preview
     ? `${previewHtml(preview, below)}\n<script nonce="${nonce}">${PLACE_PREVIEW}</script>`
@@ -122,7 +126,6 @@ function webviewHtml(
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
 <script nonce="${nonce}">${KEEP_EARLY_MESSAGES}; ${LOAD_FILES}</script>
 <style nonce="${nonce}">${styles}</style>
 <title>${escapeHtml(page.title)}</title>

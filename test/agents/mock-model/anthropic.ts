@@ -86,7 +86,8 @@ function readMessage({ role, content }: Record<string, unknown>): Message {
   const has = (type: string) => list(content).some(block => block.type === type)
   if (role === 'assistant') return { role: has('tool_use') ? 'call' : 'other', text }
   // the agent may add its own reminders to a result, but a prompt that joins the turn comes with one, too
-  return { role: has('tool_result') && !/\[\[[a-z]+/.test(text) ? 'result' : 'user', text }
+  const isResult = has('tool_result') && !/\[\[[a-z]+/.test(text)
+  return isResult ? { role: 'result', text: JSON.stringify(content) } : { role: 'user', text }
 }
 
 const head = () => ({

@@ -49,7 +49,9 @@ function readMessage(content: Record<string, unknown>): Message {
   const text = parts.map(part => (typeof part.text === 'string' ? part.text : '')).join('\n')
   if (content.role === 'model')
     return { role: parts.some(part => part.functionCall) ? 'call' : 'other', text }
-  return { role: parts.some(part => part.functionResponse) ? 'result' : 'user', text }
+  return parts.some(part => part.functionResponse)
+    ? { role: 'result', text: JSON.stringify(parts) }
+    : { role: 'user', text }
 }
 
 function call(use: Answer['uses'][number]): object {

@@ -10,8 +10,11 @@ export type Work =
   | { do: 'shell'; command: string }
   /** For a subagent; the prompt is its task. */
   | { do: 'delegate'; task: string }
-  /** A tool of an MCP server, by the end of its name, since agents add different prefixes. */
-  | { do: 'tool'; name: string; input: Record<string, unknown> }
+  /**
+   * A tool of an MCP server, by the end of its name, since agents add different prefixes. With the server's name if the agent has
+   * such a tool itself.
+   */
+  | { do: 'tool'; name: string; server?: string; input: Record<string, unknown> }
   | { do: 'plan'; entries: Array<{ content: string; status: 'pending' | 'in_progress' | 'completed' }> }
 
 /** One answer of the model. */
@@ -44,6 +47,7 @@ export interface JsonSchema {
 /** A message of the conversation so far. */
 export interface Message {
   role: 'user' | 'call' | 'result' | 'other'
+  /** of a result: as JSON */
   text: string
 }
 

@@ -93,7 +93,7 @@ export const openaiChat: Dialect = {
 function readMessage(message: Record<string, unknown>): Message {
   const text = textOf(message.content)
   if (message.role === 'user') return { role: 'user', text }
-  if (message.role === 'tool') return { role: 'result', text }
+  if (message.role === 'tool') return { role: 'result', text: JSON.stringify(message.content) }
   if (message.role === 'assistant' && list(message.tool_calls).length > 0) return { role: 'call', text }
   return { role: 'other', text }
 }

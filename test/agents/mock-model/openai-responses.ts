@@ -136,7 +136,8 @@ function readMessages(input: Array<Record<string, unknown>>): Message[] {
     const type = String(item.type ?? '')
     if (type.endsWith('_call')) {
       if (messages.at(-1)?.role !== 'call') messages.push({ role: 'call', text: '' })
-    } else if (type.endsWith('_call_output')) messages.push({ role: 'result', text: textOf(item.output) })
+    } else if (type.endsWith('_call_output'))
+      messages.push({ role: 'result', text: JSON.stringify(item.output) })
     else messages.push({ role: item.role === 'user' ? 'user' : 'other', text: textOf(item.content) })
   }
   return messages

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { EditorToolName } from '../../../src/common/editor-tool-names.ts'
+import { EDITOR_SERVER, type EditorToolName } from '../../../src/common/editor-tool-names.ts'
 import type { Step } from './model.ts'
 
 export const EDITOR_CALLS: ReadonlyArray<[EditorToolName, Record<string, unknown>]> = [
@@ -107,6 +107,21 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
       ([name, input]): Step => ({ text: [`Calling ${name}.`], work: [{ do: 'tool', name, input }] }),
     ),
     { text: ['Asked ', 'the editor.'] },
+  ],
+  /** Asks the user with the editor's tool; some agents have one of that name themselves. */
+  ask: () => [
+    {
+      text: ['I have to know.'],
+      work: [
+        {
+          do: 'tool',
+          name: 'ask_user',
+          server: EDITOR_SERVER,
+          input: { question: 'Which color?', choices: ['red', 'blue'] },
+        },
+      ],
+    },
+    { text: ['Now I ', 'know.'] },
   ],
   plan: () => [
     {

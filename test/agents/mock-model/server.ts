@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answer, type Script } from './answer.ts'
 import { anthropic } from './anthropic.ts'
 import { gemini } from './gemini.ts'
-import type { Answer, Dialect } from './model.ts'
+import type { Answer, Dialect, Message } from './model.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiResponses } from './openai-responses.ts'
 
@@ -13,8 +13,8 @@ const DIALECTS: Dialect[] = [openaiChat, openaiResponses, gemini, anthropic]
 export interface MockModel {
   /** on 127.0.0.1 */
   port: number
-  /** The requests so far, with what the user said in the conversation. */
-  requests: Array<{ path: string; scenario?: string; step?: number; prompts?: string[] }>
+  /** The requests so far, with what the user said in the conversation, and what tools returned. */
+  requests: Array<{ path: string; scenario?: string; step?: number; prompts?: string[]; results?: string[] }>
   close(): Promise<void>
 }
 
@@ -50,8 +50,10 @@ async function handle(
     const asked = dialect.read(pathname, body)
     if (!asked) continue
     const answered = answer(asked.question, scripts)
-    const prompts = asked.question.messages.flatMap(({ role, text }) => (role === 'user' ? text : []))
-    requests.push({ path: pathname, scenario: answered.scenario, step: answered.step, prompts })
+    const textsOf = (wanted: Message['role']) =>
+      asked.question.messages.flatMap(({ role, text }) => (role === wanted ? text : []))
+    const [prompts, results] = [textsOf('user'), textsOf('result')]
+    requests.push({ path: pathname, scenario: answered.scenario, step: answered.step, prompts, results })
     await answered.after
     if (asked.stream) return stream(response, dialect, answered)
     return json(response, 200, dialect.whole(answered))

@@ -26,7 +26,10 @@ export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'
   if (work.do === 'tool') {
     // the shortest, since the name of one tool may be the end of another's
     const [tool] = tools
-      .filter(({ name }) => name.endsWith(work.name))
+      .filter(
+        ({ name, namespace = '' }) =>
+          name.endsWith(work.name) && `${namespace}${name}`.includes(work.server ?? ''),
+      )
       .toSorted((a, b) => a.name.length - b.name.length)
     if (!tool) return undefined
     return {

@@ -13,6 +13,7 @@ import type { Measurement } from './figures.ts'
 import { hiddenTabs, hiddenView } from './hidden.ts'
 import { activation, firstSession, reload } from './openings.ts'
 import { printMeasurement, printSummary } from './print.ts'
+import { reloadInTurn } from './reload-in-turn.ts'
 import { type BenchWindow, Rig } from './rig.ts'
 import { costOfAChunk, flood, idle, load, paced, type Scenario, toolCalls } from './scenarios.ts'
 import { scrolling } from './scrolling.ts'
@@ -37,6 +38,7 @@ const scenarios: Scenario[] = [
   hiddenView,
   hiddenTabs(10),
   reload,
+  reloadInTurn,
   activation,
 ].filter(({ title }) => only.test(title))
 
@@ -46,10 +48,11 @@ await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: proj
 const measurements = new Map<Scenario, Measurement>(
   scenarios.map(scenario => [scenario, { title: scenario.title, figures: scenario.figures, rounds: [] }]),
 )
-console.log(`${rounds} rounds, each in a window of its own; the load of the machine before: ${load3()}`)
-const rig = await Rig.start()
-try {
-  for (let round = 0; round < rounds; round++) {
+console.log(`${rounds} rounds, each with a profile of its own; the load of the machine before: ${load3()}`)
+for (let round = 0; round < rounds; round++) {
+  // another round's window would restore the session that is to be loaded
+  const rig = await Rig.start()
+  try {
     const window = await rig.open()
     for (const scenario of scenarios) {
       const begun = Date.now()
@@ -64,9 +67,9 @@ try {
     }
     await window.close()
     console.log(`round ${round + 1} of ${rounds} done, load ${load3()}`)
+  } finally {
+    await rig.stop()
   }
-} finally {
-  await rig.stop()
 }
 for (const measurement of measurements.values()) printMeasurement(measurement)
 printSummary([...measurements.values()], load3())

@@ -123,8 +123,7 @@ export class BenchWindow {
   /** Shows the long session; loads it if another one is displayed. */
   async openLongSession(): Promise<ConversationPage> {
     const before = await this.displayedConversation()
-    // the title of a session is its first prompt
-    if (await before.frame.locator('.header', { hasText: `of ${turns}:` }).count()) return before
+    if (await before.frame.locator('.header', { hasText: bigSession.title }).count()) return before
     // the agent may not be running yet
     await this.newSession()
     await this.highlightLongSession()

@@ -17,7 +17,7 @@ export function describeEditorFeatures(create: () => Promise<FeaturesUnderTest>)
   let rig: ToolRig
   let features: EditorFeatures
   const text = (name: string) => readFileSync(join(folder, name), 'utf8')
-  const places = (answer: string) => dataOf(answer).map(line => line.split(': ')[0]!.replace(/\\/g, '/'))
+  const locations = (answer: string) => dataOf(answer).map(line => line.split(': ')[0]!.replace(/\\/g, '/'))
 
   beforeEach(async () => {
     ;({ features, folder } = await create())
@@ -43,19 +43,19 @@ export function describeEditorFeatures(create: () => Promise<FeaturesUnderTest>)
 
   it('finds declarations, uses and types', async () => {
     await rig.call('diagnostics', { files: ['main.ts', 'shapes.ts'] })
-    assert.deepEqual(places(await rig.call('definition', { file: 'main.ts', name: 'totalArea', line: 6 })), [
-      'shapes.ts:12:17',
-    ])
-    assert.deepEqual(places(await rig.call('references', { file: 'shapes.ts', name: 'totalArea' })).sort(), [
-      'main.ts:1:18',
-      'main.ts:6:17',
-      'shapes.ts:12:17',
-    ])
-    assert.deepEqual(places(await rig.call('implementations', { file: 'shapes.ts', name: 'Shape' })), [
+    assert.deepEqual(
+      locations(await rig.call('definition', { file: 'main.ts', name: 'totalArea', line: 6 })),
+      ['shapes.ts:12:17'],
+    )
+    assert.deepEqual(
+      locations(await rig.call('references', { file: 'shapes.ts', name: 'totalArea' })).sort(),
+      ['main.ts:1:18', 'main.ts:6:17', 'shapes.ts:12:17'],
+    )
+    assert.deepEqual(locations(await rig.call('implementations', { file: 'shapes.ts', name: 'Shape' })), [
       'shapes.ts:5:14',
     ])
     assert.deepEqual(
-      places(await rig.call('symbols', { query: 'totalArea' }))
+      locations(await rig.call('symbols', { query: 'totalArea' }))
         .slice(0, 1)
         .map(at => at.split(':')[0]),
       ['shapes.ts'],

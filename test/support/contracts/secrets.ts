@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SecretStore } from '../../../src/mcp/inputs.ts'
+import type { SecretStore } from '../../../src/mcp/secret-store.ts'
 
 /** The contract of VS Code's secret storage and of its fakes. `create` returns two instances of one store. */
 export function secretsContract(create: () => Promise<[SecretStore, SecretStore]>): void {

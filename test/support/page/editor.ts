@@ -16,3 +16,8 @@ export async function openFile(window: PageWindow, name: string): Promise<void> 
 export async function selectLines(window: PageWindow, count: number): Promise<void> {
   await window.host.call('selectLines', count)
 }
+
+/** Replaces a word that the active editor contains once, and saves the file. */
+export async function replaceWord(window: PageWindow, word: string, text: string): Promise<void> {
+  await window.host.call('replaceWord', word, text)
+}

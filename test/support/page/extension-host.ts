@@ -86,8 +86,7 @@ export class ExtensionHost {
   /** As when the extension host crashes. */
   async kill(): Promise<void> {
     const ended = new Promise(resolve => this.#child.once('exit', resolve))
-    this.#child.kill('SIGKILL')
-    await ended
+    if (this.#child.kill('SIGKILL')) await ended
     this.#forget()
   }
 }

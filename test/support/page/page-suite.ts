@@ -109,7 +109,8 @@ export class PageSuite {
     this.#open = []
     if (failed) this.#shared = undefined
     this.#isSpoiled ||= failed
-    if (failed) await this.#keepEvidence(test.fullTitle(), windows)
+    const open = windows.filter(({ isClosed }) => !isClosed)
+    if (failed) await this.#keepEvidence(test.fullTitle(), open)
     for (const window of windows) await window.close()
   }
 

@@ -90,6 +90,10 @@ export class PageWindow extends VsCodeWindow {
     return this.#page
   }
 
+  get isClosed(): boolean {
+    return this.#page === undefined
+  }
+
   get consoleMessages(): readonly string[] {
     return this.#console
   }
@@ -142,18 +146,27 @@ export class PageWindow extends VsCodeWindow {
 
   /** Like *Developer: Reload Window*: keeps what the extension stored. */
   async reload(): Promise<void> {
-    await this.#page?.close()
-    await this.#host.stop()
-    this.#host = await startHost(this.root, this.#settings)
-    await this.#load()
+    await this.#restart(() => this.#host.stop())
+  }
+
+  /** Another window opens as the one before is closed. */
+  reopen(): Promise<void> {
+    return this.reload()
   }
 
   /** The extension host is killed, and the window opens again. */
   async crash(): Promise<void> {
-    await this.#host.kill()
-    await this.#page?.close()
+    await this.#restart(() => this.#host.kill())
+  }
+
+  /** The side bar is open again if it was. */
+  async #restart(end: () => Promise<void>): Promise<void> {
+    const wasOpen = (await this.page.locator('.part.sidebar.open').count()) > 0
+    await this.page.close()
+    await end()
     this.#host = await startHost(this.root, this.#settings)
     await this.#load()
+    if (wasOpen) await this.#host.call('openSideBar')
   }
 
   async close(): Promise<void> {

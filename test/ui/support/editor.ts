@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 import type { VsCodeWindow } from '../../host/vscode-window.ts'
-import { waitFor } from '../../host/wait-for.ts'
+import { succeeds, waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** Opens a file of the workspace by its name, like *Go to File*. */
@@ -23,26 +23,40 @@ export async function openFile(workbench: Workbench, name: string): Promise<void
   })
 }
 
-/** Replaces a word that the active editor contains once, and saves the file. */
-export async function replaceWord(workbench: Workbench, word: string, text: string): Promise<void> {
+/**
+ * Moves the cursor of the active editor, like *Go to Line/Column*, and gives it the focus. A click can miss: lines move,
+ * or are covered, while the buttons above changes appear.
+ */
+export async function goTo(workbench: Workbench, line: number, column = 1): Promise<void> {
   const { page } = workbench
-  const editor = page.locator('.editor-group-container.active .monaco-editor').first()
+  const focused = page.locator('.editor-group-container.active .monaco-editor.focused').first()
+  const status = page.locator('.part.statusbar').getByText(`Ln ${line}, Col ${column}`)
+  await waitFor(`the cursor at ${line}:${column}`, async () => {
+    await page.keyboard.press('Control+G')
+    const isOpen = await succeeds(workbench.paletteInput.fill(`:${line}:${column}`, { timeout: 3000 }))
+    if (isOpen) await succeeds(workbench.paletteInput.press('Enter', { timeout: 3000 }))
+    await workbench.closePalette()
+    return (await succeeds(focused.waitFor({ timeout: 3000 }))) && succeeds(status.waitFor({ timeout: 3000 }))
+  })
+}
+
+/** Replaces a word in the active editor, whose text contains it once, and saves the file. */
+export async function replaceWord(
+  workbench: Workbench,
+  content: string,
+  word: string,
+  text: string,
+): Promise<void> {
+  const { page } = workbench
+  const before = content.slice(0, content.indexOf(word)).split('\n')
   const selected = page.locator('.statusbar').getByText(`(${word.length} selected)`)
   await waitFor(`“${word}” selected`, async () => {
-    // found again after a short wait: the line moves, or is covered, while the buttons above changes appear
-    const line = editor.locator('.view-line').getByText(word).last()
-    const clicked = await line.dblclick({ timeout: 3000 }).then(
-      () => true,
-      () => false,
-    )
-    if (!clicked) return false
-    if (!(await editor.and(page.locator('.focused')).isVisible())) return false
-    return selected.waitFor({ timeout: 3000 }).then(
-      () => true,
-      () => false,
-    )
+    await goTo(workbench, before.length, (before.at(-1) ?? '').length + 1)
+    for (let count = 0; count < word.length; count++) await page.keyboard.press('Shift+ArrowRight')
+    return succeeds(selected.waitFor({ timeout: 3000 }))
   })
   await page.keyboard.type(text)
+  const editor = page.locator('.editor-group-container.active .monaco-editor').first()
   await editor.locator('.view-line', { hasText: text }).waitFor()
   await workbench.runCommand('File: Save')
   await page.locator('.tabs-container .tab.active:not(.dirty)').first().waitFor()
@@ -64,13 +78,10 @@ export async function selectLines(workbench: Workbench, count: number): Promise<
   const editor = page.locator('.editor-group-container.active .monaco-editor').first()
   const selected = page.locator('.statusbar').getByText(/\d+ selected/)
   await waitFor(`${count} selected lines`, async () => {
-    await editor.locator('.view-line').first().click()
+    if (!(await succeeds(editor.locator('.view-line').first().click({ timeout: 3000 })))) return false
     if (!(await editor.and(page.locator('.focused')).isVisible())) return false
     await page.keyboard.press('Control+Home')
     for (let line = 0; line < count; line++) await page.keyboard.press('Shift+ArrowDown')
-    return selected.waitFor({ timeout: 3000 }).then(
-      () => true,
-      () => false,
-    )
+    return succeeds(selected.waitFor({ timeout: 3000 }))
   })
 }

@@ -130,6 +130,14 @@ for (const version of [1, 2] as const) {
       }
     })
 
+    it('Gemini CLI hides each tool called `ask_user`', () => {
+      const hidden = (name: string) => {
+        const info = version === 1 ? { agentInfo: { name, version: '1' } } : { info: { name, version: '1' } }
+        return memoryAgent(info, {}, schema).agent.capabilities.hiddenTools
+      }
+      assert.deepEqual([hidden('gemini-cli'), hidden('other')], [['ask_user'], undefined])
+    })
+
     it('session/set_title returns the title that the agent accepted', async () => {
       const memory = capable()
       const rename = memory.agent.setSessionTitle?.('s', 'mine')

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import { HostChannel } from '../../../src/acp/transport/host/channel.ts'
 import { type HostEntry, readEntries } from '../../../src/acp/transport/host/endpoint.ts'
 import { greetHost, greetWindow, MAX_HANDSHAKE_BYTES } from '../../../src/acp/transport/host/handshake.ts'
 import type { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
 import { delay } from '../../../src/common/async.ts'
+import type { CommandEvents, CommandExit } from '../../../src/common/processes/run-command.ts'
 import { AgentHostProgram, TAG } from '../../support/agent-host-program.ts'
 import { isRunning, QUICK_STOP, script } from '../../support/contracts/running-process.ts'
+import { HeldConnections } from '../../support/held-connections.ts'
 import { until } from '../../support/until.ts'
 
 /** An agent that says as many numbers as it's told, and exits when it's told. */
@@ -22,6 +25,13 @@ const COUNTER = `
   })
 `
 const A_WHILE = 600_000
+
+const canLimit = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0
+
+/** The files that a process writes stay empty, as on a full disk. */
+function limitFiles(pid: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), '--fsize=0:0'])
+}
 
 describe('the agent host', () => {
   const program = new AgentHostProgram()
@@ -85,6 +95,96 @@ describe('the agent host', () => {
     await until(async () => (await info(agent.id)) === undefined)
   })
 
+  describe('with the port of a window that its agents expect to be served again', () => {
+    let window: Server
+    let port: number
+    let server: object
+    let agents: HostedProcess[]
+    beforeEach(async () => {
+      window = await listen(0)
+      port = (window.address() as AddressInfo).port
+      server = { name: 'vscode', port, path: '/x', token: 'secret', mark: 'm' }
+      agents = [await start(), await start()].map(({ agent }) => agent)
+      for (const agent of agents) {
+        agent.keep({ silentMs: A_WHILE })
+        agent.note('s1', { server })
+      }
+    })
+    afterEach(() => window.close())
+    const listen = (at: number) =>
+      new Promise<Server>((resolve, reject) => {
+        const server = createServer()
+        server.once('error', reject)
+        server.listen({ host: '127.0.0.1', port: at }, () => resolve(server))
+      })
+    const isFree = () =>
+      listen(port).then(
+        server => new Promise<boolean>(resolve => server.close(() => resolve(true))),
+        () => false,
+      )
+    const held = (what: string) => until(async () => !(await isFree()), what)
+    /** The host has received what was sent. */
+    const arrived = (agent: HostedProcess) => agent.serve(1)
+
+    it('keeps others from it until a window is about to serve it, as long as an agent waits', async () => {
+      const [one, two] = agents as [HostedProcess, HostedProcess]
+      await Promise.all(agents.map(agent => agent.detach()))
+      // the window closes it last
+      window.close()
+      await held('the port')
+      const stranger = connect(port, '127.0.0.1')
+      await once(stranger, 'close')
+      const next = await attach(one.id)
+      next.agent.note('s1', { server })
+      await arrived(next.agent)
+      assert.ok(!(await isFree()), 'the window does not serve it yet')
+      await next.agent.serve(port)
+      assert.ok(await isFree(), 'the window can serve it, whatever the other agent waits for')
+      await next.agent.detach()
+      await held('the port of a window that is gone')
+      await program.hosts.end(one.id)
+      assert.ok(!(await isFree()), 'the other agent waits')
+      const again = await attach(two.id)
+      assert.ok(!(await isFree()))
+      await again.agent.detach()
+      await program.hosts.end(two.id)
+      await until(isFree, 'the port of no agent')
+    })
+
+    it('keeps others from it when the window stops to serve it, and an agent is left', async () => {
+      const [one, two] = agents as [HostedProcess, HostedProcess]
+      await two.detach()
+      // its session is closed
+      one.note('s1', undefined)
+      await arrived(one)
+      window.close()
+      await held('the port')
+      const next = await attach(two.id)
+      await next.agent.serve(port)
+      window = await listen(port)
+      // it can't serve the session
+      next.agent.note('s1', {})
+      await arrived(next.agent)
+      window.close()
+      await held('the port that the agent still knows')
+      next.agent.note('s1', undefined)
+      await until(isFree, 'the port of no session')
+    })
+
+    it('leaves it to others after an agent was stopped', async () => {
+      window.close()
+      await Promise.all(agents.map(agent => agent.stop(QUICK_STOP)))
+      await until(async () => (await program.hosts.list()).length === 0)
+      assert.ok(await isFree())
+    })
+
+    it('keeps others from it when another window has taken the agents over', async () => {
+      for (const { id } of agents) await attach(id)
+      window.close()
+      await held('the port')
+    })
+  })
+
   it('keeps what such an agent said until a window has confirmed it', async () => {
     const { agent, said } = await start()
     agent.keep({ silentMs: 20 })
@@ -119,6 +219,140 @@ describe('the agent host', () => {
     assert.equal(next.agent.received, 4005)
     tell(next.agent, { say: 1 })
     await until(() => next.said.at(-1) === 4006)
+  })
+
+  describe('runs commands that', () => {
+    const env = { PATH: process.env.PATH ?? '' }
+    const listen = () => {
+      const heard = { text: '', truncated: false, exit: undefined as CommandExit | undefined }
+      const events: CommandEvents = {
+        onOutput: text => {
+          heard.text += text
+        },
+        onWholeOutput: (text, truncated) => Object.assign(heard, { text, truncated }),
+        onExit: exit => {
+          heard.exit = exit
+        },
+      }
+      return { heard, events }
+    }
+    const run = (agent: HostedProcess, command: string, id: string, events: CommandEvents) =>
+      agent.commandsOf('s').run(
+        {
+          ...{ command, args: [], cwd: program.folder, env },
+          terminal: { id, shown: command, cwd: program.folder, outputLimit: 1000 },
+        },
+        events,
+      )
+    const isThere = (name: string) => existsSync(path.join(program.folder, name))
+
+    it('go on while no window is attached, and are in the next one as if it had started them', async () => {
+      const { agent } = await start()
+      agent.keep({ silentMs: A_WHILE })
+      const first = listen()
+      const line =
+        'echo one; until [ -e left ]; do sleep 0.02; done; echo two; touch said; until [ -e back ]; do sleep 0.02; done; echo three; exit 3'
+      const running = await run(agent, line, 'c1', first.events)
+      await until(() => first.heard.text === 'one\n')
+      // the agent learns the terminal's id
+      agent.stdin.write(`${JSON.stringify({ id: 1, result: { terminalId: 'c1' } })}\n`)
+      await agent.detach()
+      running.killNow()
+      writeFileSync(path.join(program.folder, 'left'), '')
+      await until(() => isThere('said'))
+      assert.equal(first.heard.exit, undefined, 'it only left')
+
+      const { agent: next } = await attach(agent.id)
+      const host = next.commandsOf('s')
+      assert.deepEqual(
+        host.left.map(({ id, shown, outputLimit, isAnswered }) => [id, shown, outputLimit, isAnswered]),
+        [['c1', line, 1000, true]],
+      )
+      assert.deepEqual(next.commandsOf('another').left, [])
+      const second = listen()
+      const resumed = host.resume('c1', second.events)
+      await until(() => second.heard.text === 'one\ntwo\n')
+      writeFileSync(path.join(program.folder, 'back'), '')
+      await until(() => second.heard.exit !== undefined)
+      assert.deepEqual([second.heard.text, second.heard.exit?.exitCode], ['one\ntwo\nthree\n', 3])
+      await resumed.kill(100)
+      resumed.forget?.()
+      await next.detach()
+      assert.deepEqual((await attach(agent.id)).agent.commandsOf('s').left, [])
+    })
+
+    it("are there as long as no answer about them has reached the agent, also if their window doesn't need them", async () => {
+      const { agent } = await start(`
+        console.log(JSON.stringify({ id: 'r', method: 'terminal/release', params: { terminalId: 'c6' } }))
+        process.stdin.resume()`)
+      agent.keep({ silentMs: A_WHILE })
+      await until(() => agent.received === 1)
+      const { heard, events } = listen()
+      const running = await run(agent, 'echo said; exit 4', 'c6', events)
+      await until(() => heard.exit !== undefined)
+      running.forget?.()
+      await agent.detach()
+      const { agent: next } = await attach(agent.id)
+      const second = listen()
+      const resumed = next.commandsOf('s').resume('c6', second.events)
+      await until(() => second.heard.exit?.exitCode === 4 && second.heard.text === 'said\n')
+      resumed.forget?.()
+      next.stdin.write(`${JSON.stringify({ id: 'r', result: {} })}\n`)
+      await next.detach()
+      assert.deepEqual((await attach(agent.id)).agent.commandsOf('s').left, [])
+    })
+
+    it('end if they are stopped while they start', async () => {
+      const { agent } = await start()
+      const { heard, events } = listen()
+      const starting = run(agent, 'echo $$; exec sleep 300', 'c5', events)
+      const early = agent.commandsOf('s').resume('c5', events)
+      await early.kill(5000)
+      await starting
+      await until(() => heard.exit !== undefined, 'the end of the command')
+      assert.ok(heard.exit?.signal ?? heard.exit?.exitCode !== 0)
+    })
+
+    it('have exited before the next window came', async () => {
+      const { agent } = await start()
+      agent.keep({ silentMs: A_WHILE })
+      const { heard, events } = listen()
+      await run(agent, 'echo done', 'c2', events)
+      await until(() => heard.exit !== undefined)
+      await agent.detach()
+      const { agent: next } = await attach(agent.id)
+      const second = listen()
+      next.commandsOf('s').resume('c2', second.events)
+      await until(() => second.heard.exit?.exitCode === 0 && second.heard.text === 'done\n')
+      assert.equal(next.commandsOf('s').left.length, 0)
+    })
+
+    it("end with their agent, and with a window that doesn't leave it", async () => {
+      for (const end of [
+        (agent: HostedProcess) => agent.stop(QUICK_STOP),
+        (agent: HostedProcess) => agent.detach(),
+        (agent: HostedProcess) => void process.kill(agent.pid, 'SIGKILL'),
+      ]) {
+        const { agent } = await start()
+        const { heard, events } = listen()
+        await run(agent, 'echo $$; exec sleep 300', 'c3', events)
+        await until(() => heard.text.endsWith('\n'))
+        await end(agent)
+        await until(() => !isRunning(Number(heard.text)), 'the end of the command')
+      }
+    })
+
+    it('write more than a window reads: it gets what is kept once it has read the rest', async () => {
+      const { agent } = await start()
+      const { heard, events } = listen()
+      const line = 'for i in $(seq 40); do head -c 1000000 /dev/zero | tr "\\0" "x"; done; echo; echo end'
+      await run(agent, line, 'c4', events)
+      // this process reads nothing meanwhile
+      const begun = performance.now()
+      while (performance.now() - begun < 300);
+      await until(() => heard.exit !== undefined)
+      assert.ok(heard.text.endsWith('x\nend\n'))
+    })
   })
 
   it('tells the next window of the exchange of initialize, the sessions and the open requests', async () => {
@@ -228,10 +462,80 @@ describe('the agent host', () => {
     agent.keep({ silentMs: A_WHILE })
     let lost = 0
     agent.onDidLose(() => lost++)
-    const next = await program.window().attach(agent.id, 0, {}, 'file:///other')
+    const claim = { workspace: 'file:///other', attachments: 1 }
+    const next = await program.window().attach(agent.id, 0, {}, claim)
     attached.push(next!)
     await until(() => lost === 1)
     assert.equal((await info(agent.id))?.tag.workspace, 'file:///other')
+  })
+
+  it('is not given to a window that does not know of one that has attached since', async () => {
+    const { agent } = await start()
+    agent.keep({ silentMs: A_WHILE })
+    const { attachments } = (await info(agent.id))!
+    const next = await program.window().attach(agent.id, 0, {}, { attachments })
+    attached.push(next!)
+    assert.equal(await program.window().attach(agent.id, 0, {}, { attachments }), undefined)
+    assert.equal((await info(agent.id))?.attachments, attachments + 1)
+    const { said } = await attach(agent.id)
+    assert.deepEqual(said, [])
+  })
+
+  it('tells a window that lost the agent what did not reach it', async () => {
+    const connections = new HeldConnections()
+    const agent = await program.window(connections.connect).start(script(COUNTER), TAG, {})
+    attached.push(agent)
+    const said = saidBy(agent)
+    agent.keep({ silentMs: A_WHILE })
+    tell(agent, { say: 1 })
+    await until(() => said.length === 1)
+    agent.confirm(1)
+    const left = new Promise<string>(resolve => {
+      agent.onDidLose(() => {
+        tell(agent, { say: 4 })
+        resolve(agent.detach())
+      })
+    })
+    // it doesn't hear of the next window yet
+    connections.isHeld = true
+    const next = await attach(agent.id)
+    for (const say of [2, 3]) tell(agent, { say })
+    connections.isHeld = false
+    const unsent = (await left).split('\n').slice(0, -1)
+    assert.deepEqual(
+      unsent.map(line => JSON.parse(line)),
+      [{ say: 2 }, { say: 3 }, { say: 4 }],
+    )
+    tell(next.agent, { say: 1 })
+    await until(() => next.said.length === 1)
+    assert.deepEqual(next.said, [2])
+  })
+
+  it('loses nothing of an agent that writes more than fits into memory while the disk is full', async function () {
+    // a real limit: what the host writes to a file fails
+    if (!canLimit) this.skip()
+    const count = 200
+    const { agent } = await start(`
+      const pad = 'x'.repeat(64 * 1024)
+      process.stdin.once('data', () => {
+        for (let params = 1; params <= ${count}; params++) {
+          process.stdout.write(JSON.stringify({ params, pad }) + '\\n')
+          process.stderr.write(params + '\\n')
+        }
+      })
+    `)
+    agent.keep({ silentMs: A_WHILE })
+    for (const pid of await program.pids()) limitFiles(pid)
+    agent.stdin.write('go\n')
+    await agent.detach()
+    const next = await attach(agent.id)
+    await until(() => {
+      // as a window that stores it
+      next.agent.confirm(next.agent.received)
+      return next.said.at(-1) === count
+    }, 'all that it wrote')
+    assert.deepEqual(next.said, upTo(count))
+    assert.equal((await program.pids()).length, 1, 'the host goes on')
   })
 
   it('reads no more from an agent that floods than a window takes', async () => {
@@ -330,6 +634,32 @@ describe('the agent host', () => {
     await until(() => said.length === 1)
     assert.equal((await program.pids()).length, 1)
     assert.ok(!existsSync(path.dirname(entry!.socket)), 'nothing of it is left')
+  })
+})
+
+describe('a host that this window does not use', () => {
+  const program = new AgentHostProgram()
+  before(() => program.build())
+  after(() => program.end())
+
+  it('is of another version or does not know the secret: it goes on with its agents, and another one starts beside it', async () => {
+    const first = await program.hosts.start(script(COUNTER), TAG, {})
+    first.keep({ silentMs: A_WHILE })
+    const [entry] = await readEntries(program.entries)
+    const file = path.join(program.entries, `host-${entry!.pid}.json`)
+    for (const change of [{ version: entry!.version + 1 }, { secret: 'another' }]) {
+      writeFileSync(file, JSON.stringify({ ...entry!, ...change }))
+      assert.deepEqual(await program.hosts.list(), [])
+      assert.equal(await program.hosts.attach(first.id), undefined)
+      const second = await program.hosts.start(script(COUNTER), TAG, {})
+      assert.equal((await program.hosts.list()).length, 1)
+      await second.stop(QUICK_STOP)
+      assert.ok(isRunning(first.pid) && existsSync(file))
+    }
+    writeFileSync(file, JSON.stringify(entry))
+    const [found] = await program.hosts.list()
+    assert.equal(found?.id, first.id)
+    await first.stop(QUICK_STOP)
   })
 })
 

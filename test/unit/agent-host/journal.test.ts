@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
@@ -51,6 +51,24 @@ describe("the journal of an agent's frames", () => {
     for (const text of ['12345678', 'abc', 'def']) journal.append(frame(text), true)
     assert.equal(journal.isFull, true)
     assert.equal(journal.read(3).toString(), 'def')
+  })
+
+  it('loses nothing if the disk is full, and asks to read nothing more until some is confirmed', function () {
+    // its writes fail as on a full disk
+    if (!existsSync('/dev/full')) this.skip()
+    const link = path.join(folder, 'full.journal')
+    symlinkSync('/dev/full', link)
+    const { journal } = create({ file: 'full.journal' })
+    const texts = ['12345678', 'abc', 'def', 'ghi']
+    for (const text of texts) journal.append(frame(text), true)
+    assert.equal(journal.isFull, true)
+    assert.deepEqual(
+      [1, 2, 3, 4].map(number => journal.read(number).toString()),
+      texts,
+    )
+    journal.confirm(3)
+    assert.equal(journal.isFull, false)
+    assert.equal(journal.read(4).toString(), 'ghi')
   })
 
   it('tells whether it keeps something of a conversation', () => {

@@ -364,6 +364,23 @@ describe('AgentCatalog', () => {
       assert.equal(agents.defaultProblem, undefined)
       assert.equal(agents.defaultAgent?.id, 'codex')
     })
+
+    it('is sure only with the PATH of the login shell', async () => {
+      const found = (source: LaunchEnvironment['source']) => ({
+        current: () => environment(bin),
+        get: async () => ({ ...environment(bin), source }),
+        refresh() {},
+      })
+      for (const [source, isSure] of [
+        ['fallback', false],
+        ['login-shell', true],
+      ] as const) {
+        const agents = catalog({ environment: found(source) })
+        assert.equal(agents.isSearchSure, false)
+        await agents.ready()
+        assert.deepEqual([agents.isSearched, agents.isSearchSure], [true, isSure])
+      }
+    })
   })
 })
 

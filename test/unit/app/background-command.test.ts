@@ -13,6 +13,7 @@ const info = (more: Partial<HostedAgentInfo>): HostedAgentInfo => ({
   cwd: '/work',
   tag: { agentId: 'a', name: 'Agent', workspace: '' },
   sessions: ['s'],
+  attachments: 1,
   since: 2,
   isAttached: false,
   hasExited: false,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { ChatTools } from '../../../src/app/mcp/chat-tools.ts'
@@ -30,6 +30,7 @@ describe("the editor tools for VS Code's chat", () => {
   let secrets: SecretRegistry
   let editorTools: EditorTools
   let chat: ChatTools
+  let written: () => void
   let clients: Client[]
   const changed = new Emitter<void>()
 
@@ -37,6 +38,7 @@ describe("the editor tools for VS Code's chat", () => {
     ;({ folder, remove } = toolWorkspace())
     ;[loaded, isOn, answer, questions, clients] = [0, true, undefined, [], []]
     folders = [{ name: 'one', path: folder }]
+    written = () => {}
     secrets = new SecretRegistry()
     editorTools = new EditorTools({
       features: async () => {
@@ -72,7 +74,16 @@ describe("the editor tools for VS Code's chat", () => {
         folders: () => folders,
       },
       editorTools,
-      files: filesShared({ documents: noDocuments, fileSystem: disk }),
+      files: filesShared({
+        documents: noDocuments,
+        fileSystem: {
+          ...disk,
+          rename: async (from, to) => {
+            await disk.rename(from, to)
+            written()
+          },
+        },
+      }),
     })
   })
   afterEach(async () => {
@@ -135,6 +146,66 @@ describe("the editor tools for VS Code's chat", () => {
       await call('ask_user', { question: 'Which?', choices: ['red', 'blue'] }),
       'The user answered: blue',
     )
+  })
+
+  it('show a long question and long choices completely before they ask', async () => {
+    const { call } = await open()
+    const question = `Why?\n${'a long reason '.repeat(20)}`
+    assert.match(await call('ask_user', { question }), /didn't answer/)
+    assert.deepEqual(questions, [`VS Code chat asks\n${question}`])
+    answer = 'Answer'
+    assert.equal(await call('ask_user', { question }), `The user answered: answer to ${question}`)
+    const long = `${'blue '.repeat(30)}\u202e`
+    await call('ask_user', { question: 'Which?', choices: ['red', long] })
+    assert.equal(questions.at(-1), `VS Code chat asks\nWhich?\n\n1. red\n2. ${'blue '.repeat(30)}‹U+202E›`)
+    const asked = questions.length
+    const choices = Array.from({ length: 20 }, (_, at) => `${at}${'x'.repeat(490)}`)
+    assert.match(await call('ask_user', { question: 'Which?', choices }), /too long to be shown/)
+    assert.equal(questions.length, asked)
+  })
+
+  it('are for the folders that the window has now', async () => {
+    answer = 'Allow'
+    const other = toolWorkspace()
+    try {
+      const { call } = await open()
+      const path = join(other.folder, 'main.ts')
+      const rename = () => call('rename_symbol', { file: path, name: 'report', new_name: 'summary' })
+      assert.match(await rename(), /outside of the folders/)
+      folders = [...folders, { name: 'two', path: other.folder }]
+      assert.match(await call('document_symbols', { file: path }), /report/)
+      assert.match(await call('format', { file: path }), /Nothing to change/)
+      folders = [{ name: 'two', path: other.folder }]
+      assert.match(await call('document_symbols', { file: 'main.ts' }), /report/)
+      assert.match(
+        await call('document_symbols', { file: join(folder, 'main.ts') }),
+        /outside of the folders/,
+      )
+      writeFileSync(join(other.folder, 'tabs.ts'), '\tconst one = 1\n')
+      assert.match(await call('format', { file: 'tabs.ts' }), /Changed and saved 1 file/)
+      assert.equal(readFileSync(join(other.folder, 'tabs.ts'), 'utf8'), '  const one = 1\n')
+      folders = []
+      assert.match(await call('document_symbols', { file: 'main.ts' }), /No folder is open|can't be a file/)
+    } finally {
+      other.remove()
+    }
+  })
+
+  it('end a change in the folders in which it began', async () => {
+    answer = 'Allow'
+    const { call } = await open()
+    const other = toolWorkspace()
+    try {
+      written = () => {
+        folders = [{ name: 'two', path: other.folder }]
+      }
+      const rename = await call('rename_symbol', { name: 'totalArea', new_name: 'wholeArea' })
+      assert.match(rename, /Changed and saved 2 files/)
+      assert.match(readFileSync(join(folder, 'main.ts'), 'utf8'), /wholeArea/)
+      assert.equal(questions.length, 1)
+    } finally {
+      other.remove()
+    }
   })
 
   it('end when they are turned off, and when they are opened again', async () => {

@@ -47,4 +47,23 @@ describe('the context keys of commands', () => {
     controller.current = undefined
     assert.deepEqual(shown(), [false, false, false])
   })
+
+  it('are checked once for changes that arrive together', async () => {
+    controller.current = { session }
+    state.turn = 0
+    shown()
+    let checks = 0
+    Object.defineProperty(session, 'state', {
+      configurable: true,
+      get: () => {
+        checks++
+        return state
+      },
+    })
+    state.turn = 2
+    for (let i = 0; i < 100; i++) change.fire()
+    await new Promise(setImmediate)
+    assert.ok(checks > 0 && checks < 20, `${checks} reads`)
+    assert.equal(keys.get(ContextKey.hasPrompts), true)
+  })
 })

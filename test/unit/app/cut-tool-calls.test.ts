@@ -42,6 +42,7 @@ describe('a tool call that is shown as one line', () => {
     }
     pump = new PatchPump({
       session: () => session,
+      end: () => undefined,
       head: () => head({ key: 'k' }),
       draft: () => ({ text: '', marks: [], items: [] }),
       composerHeight: () => undefined,

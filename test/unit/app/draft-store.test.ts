@@ -57,6 +57,18 @@ describe('DraftStore', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
+  it('reports a prompt that moves to another conversation for both', () => {
+    const drafts = open()
+    const draft = { text: 'a prompt', marks: [], items: [file('x')] }
+    drafts.save('before', [{ id: 'p1', draft }])
+    const changed: string[] = []
+    drafts.onDidChangeItems(key => changed.push(key))
+    drafts.save('after', [{ id: 'p1', draft }])
+    assert.deepEqual(changed, ['before', 'after'])
+    assert.deepEqual(drafts.prompts('before'), [])
+    assert.deepEqual(drafts.prompts('after'), [draft])
+  })
+
   it('restores drafts with chips and images', () => {
     const drafts = open()
     const draft = { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [image('y'), file('x')] }

@@ -25,8 +25,17 @@ class WorkspaceEdit {
   }
 }
 
-describe('edits of the editor', () => {
+class TextPart {
+  readonly value: string
+  constructor(value: string) {
+    this.value = value
+  }
+}
+
+describe('what the editor tools ask VS Code', () => {
   let answer: unknown
+  let remoteName: string | undefined
+  const invoked: object[] = []
   let features: ReturnType<typeof Features.createEditorFeatures>
 
   before(async () => {
@@ -35,6 +44,27 @@ describe('edits of the editor', () => {
       'workbench/tools/editor-features.ts',
       {
         DiagnosticSeverity: {},
+        CancellationTokenSource: class {
+          readonly token = { isCancellationRequested: false }
+          cancel() {
+            this.token.isCancellationRequested = true
+          }
+          dispose() {}
+        },
+        LanguageModelTextPart: TextPart,
+        env: {
+          get remoteName() {
+            return remoteName
+          },
+        },
+        workspace: { workspaceFolders: [{ uri: uri('/one') }] },
+        lm: {
+          tools: [{ name: 'runTests' }],
+          invokeTool: async (name: string, options: object, token: object) => {
+            invoked.push({ name, ...options, ...token })
+            return { content: [new TextPart('passed'), {}, new TextPart('2')] }
+          },
+        },
         Position: class {},
         Range: class {},
         Uri: { file: (path: string) => uri(path) },
@@ -48,7 +78,7 @@ describe('edits of the editor', () => {
 
   const at = { line: 1, column: 1 }
 
-  it('are refused if they also rename or delete files', async () => {
+  it('refuses edits that also rename or delete files', async () => {
     answer = new WorkspaceEdit([[uri('/a.ts'), [text]]], 1)
     await assert.rejects(features.rename('/a.ts', at, 'x'), /create, rename or delete files/)
     answer = new WorkspaceEdit([[uri('/a.ts'), [text]]])
@@ -58,7 +88,22 @@ describe('edits of the editor', () => {
     )
   })
 
-  it('are refused one by one among actions', async () => {
+  it('gives its test tool paths that it finds, and a token that is canceled', async () => {
+    assert.equal(features.testTool('testFailure'), undefined)
+    const input = { files: ['/one/a.ts', '/two/b.ts'], testNames: ['x'] }
+    const run = features.testTool('runTests')!
+    const call = { name: 'runTests', toolInvocationToken: undefined, isCancellationRequested: false }
+    assert.equal(await run(input, new AbortController().signal), 'passed\n2')
+    assert.deepEqual(invoked.pop(), { ...call, input })
+    remoteName = 'ssh'
+    await run(input, AbortSignal.abort())
+    assert.deepEqual(invoked.pop(), {
+      ...{ ...call, isCancellationRequested: true },
+      input: { files: ['a.ts', '../two/b.ts'], testNames: ['x'] },
+    })
+  })
+
+  it('refuses edits one by one among actions', async () => {
     answer = [
       { title: 'Elsewhere', edit: new WorkspaceEdit([[uri('/a', 'vscode-notebook-cell'), [text]]]) },
       { title: 'Move', edit: new WorkspaceEdit([], 1) },

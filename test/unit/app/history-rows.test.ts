@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { historyState, SentHistory } from '../../../src/app/history/rows.ts'
-import type { HistoryItem, HistoryList } from '../../../src/sessions/listing/history-list.ts'
+import type { HistoryItem } from '../../../src/sessions/listing/history-item.ts'
+import type { HistoryList } from '../../../src/sessions/listing/history-list.ts'
 
 const item = (more: Partial<HistoryItem>): HistoryItem => ({
   agentId: 'a',
@@ -83,13 +84,34 @@ describe('the rows of History', () => {
     assert.deepEqual(offered(false), ['b'])
   })
 
+  it('are sent in parts when they are thousands, the first of the list first', () => {
+    const items = Array.from({ length: 5000 }, (_, i) => item({ sessionId: `s${i}`, updatedAt: i }))
+    const list = { items: () => items, agents: () => [] } as unknown as HistoryList
+    const sent = new SentHistory()
+    const parts = Array.from({ length: 5 }, () => sent.update(most => historyState(list, around, most)))
+    assert.deepEqual(
+      parts.map(part => [part?.rows.length, part?.more]),
+      [
+        [100, true],
+        [2000, true],
+        [2000, true],
+        [900, undefined],
+        [undefined, undefined],
+      ],
+    )
+    const ids = parts.flatMap(part => part?.rows.map(({ sessionId }) => sessionId) ?? [])
+    const newest = items.map(({ sessionId }) => sessionId).reverse()
+    assert.deepEqual(ids.slice(0, 4100), newest.slice(0, 4100))
+    assert.deepEqual(new Set(ids), new Set(newest))
+  })
+
   it('are sent once, then only changed and removed ones', () => {
     let items = Array.from({ length: 1000 }, (_, i) =>
       item({ sessionId: `s${i}`, formerTitles: ['Former'], updatedAt: i, pinned: i === 3 }),
     )
     const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList
-    const sent = new SentHistory()
-    const update = () => sent.update(historyState(list, around))
+    let sent = new SentHistory()
+    const update = () => sent.update(most => historyState(list, around, most))
     // first what can be seen
     const first = update()
     assert.deepEqual([first?.rows.length, first?.removed, first?.more], [100, undefined, true])
@@ -119,7 +141,8 @@ describe('the rows of History', () => {
       search: {},
       deleted: [],
     })
-    sent.forget()
+    // another page
+    sent = new SentHistory()
     assert.equal(update()?.rows.length, 100)
     assert.equal(update()?.rows.length, 899)
   })

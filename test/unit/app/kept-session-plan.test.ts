@@ -6,6 +6,7 @@ import type { AgentCapabilities } from '../../../src/acp/model.ts'
 import { WorkspaceSessionPlanner } from '../../../src/app/session-planner.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
 import type { McpServers } from '../../../src/mcp/mcp-servers.ts'
+import type { SessionTools } from '../../../src/mcp/server/editor-tools.ts'
 
 describe('the plan of a session that goes on with the same process', () => {
   let storage: string
@@ -29,12 +30,23 @@ describe('the plan of a session that goes on with the same process', () => {
       passed: false,
       reason: 'ended',
     }
+    let lose = () => {}
+    const server = { name: 'vscode', port: 4000, path: '/x', token: 't', mark: 'm' }
+    const tools = { kept: server } as unknown as SessionTools
     const planner = new WorkspaceSessionPlanner(
       { roots: () => [] } as unknown as Workbench,
       mcp as unknown as McpServers,
       storage,
       () => undefined,
-      { offer: async () => ({ note: { ...note, passed: true } }), ended: () => note },
+      {
+        offer: async () => ({ note: { ...note, passed: true } }),
+        ended: () => note,
+        resume: (kept, _roots, _can, key, onLost) => {
+          assert.deepEqual([kept, key], [server, 'one/s1'])
+          lose = onLost
+          return { tools, note: { ...note, passed: true } }
+        },
+      },
     )
     const session = { agentId: 'one', sessionId: 's1', cwd: storage, additionalDirectories: [] }
     const can = { mcp: { http: true, stdio: true } } as unknown as AgentCapabilities
@@ -43,6 +55,14 @@ describe('the plan of a session that goes on with the same process', () => {
     assert.deepEqual(kept.setup.mcpServers, [])
     assert.equal(kept.setup.cwd, storage)
     assert.equal(kept.editorTools, undefined)
+    const resumed = await planner.forKept(session, can, server)
+    assert.equal(resumed.editorTools, tools)
+    assert.equal(resumed.mcpServers[0]?.passed, true)
+    lose()
+    assert.deepEqual(
+      [resumed.mcpServers, resumed.lostEditorTools, resumed.editorTools],
+      [[note], true, undefined],
+    )
     assert.deepEqual(selected, [])
     assert.equal((await planner.forExisting(session, can)).mcpServers[0]?.passed, true)
     assert.equal(selected.length, 1)

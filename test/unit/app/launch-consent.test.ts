@@ -44,7 +44,6 @@ describe('an agent that the settings of the workspace start', () => {
       folders: () => [{ name: 'w', path: process.cwd() }],
       logFor: () => silentLogger,
       signInEnvironment: async () => ({}),
-      onEnvironment() {},
     } as unknown as AgentDirectoryParts).resolveLaunch('mine')
 
   beforeEach(() => {

@@ -7,6 +7,7 @@ import type {
   ConversationSnapshot,
 } from '../../../src/bridge/conversation.ts'
 import type { Draft } from '../../../src/common/draft.ts'
+import type { ConversationEnd } from '../../../src/conversation/replay/restore-state.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
@@ -21,8 +22,10 @@ describe('PatchPump', () => {
   let snapshots: ConversationSnapshot[]
   let patches: ConversationPatch[]
   let pump: PatchPump
+  let end: ConversationEnd | undefined
 
   beforeEach(() => {
+    end = undefined
     current = head
     snapshots = []
     patches = []
@@ -34,6 +37,7 @@ describe('PatchPump', () => {
     })
     pump = new PatchPump({
       session: () => session,
+      end: () => end,
       head: () => current,
       draft: () => draft,
       composerHeight: () => undefined,
@@ -78,6 +82,34 @@ describe('PatchPump', () => {
     assert.deepEqual([snapshots.length, patches.length], [1, 0])
   })
 
+  it('sends the end of a conversation until it has the session, and then the session', async () => {
+    const saved = session
+    for (let i = 0; i < 300; i++) saved.notify({ severity: 'info', title: `${i}` })
+    saved.upsertTerminal({ terminalId: 't', output: 'x' })
+    const { entries, terminals } = saved.state
+    session = undefined as never
+    pump.begin()
+    end = { first: 290, entries: entries.slice(290), terminals, plans: [] }
+    await until(() => snapshots.length === 1)
+    const [first] = snapshots
+    assert.deepEqual([first?.first, first?.total, first?.more], [290, 300, true])
+    assert.deepEqual(first?.entries, entries.slice(290))
+    end = undefined
+    pump.headChanged()
+    await until(() => snapshots.length === 2)
+    assert.deepEqual([snapshots[1]?.total, snapshots[1]?.more], [0, undefined], 'it was canceled')
+    end = { first: 290, entries: entries.slice(290), terminals, plans: [] }
+    pump.headChanged()
+    await until(() => snapshots.length === 3)
+    assert.equal(snapshots[2]?.total, 300)
+    session = saved
+    end = undefined
+    pump.reset()
+    await until(() => snapshots.length === 4)
+    const whole = snapshots[3]
+    assert.deepEqual([whole?.first, whole?.total, whole?.more], [200, 300, undefined])
+  })
+
   const call = (toolCallId: string, rawInput?: unknown) =>
     session.receive({ type: 'tool_call', toolCall: { toolCallId, title: toolCallId, rawInput } })
   /** Nested so deeply that it can't be serialized. */
@@ -93,6 +125,7 @@ describe('PatchPump', () => {
       pump.dispose()
       pump = new PatchPump({
         session: () => session,
+        end: () => end,
         head: () => current,
         draft: () => draft,
         composerHeight: () => undefined,
@@ -181,6 +214,22 @@ describe('PatchPump', () => {
     assert.deepEqual(more, [])
     assert.ok(op?.op === 'text')
     assert.equal(op.text, 'x'.repeat(1000))
+  })
+
+  it('sends less often what comes faster than anyone reads', async () => {
+    pump.begin()
+    await until(() => snapshots.length === 1)
+    chunk('a')
+    await until(() => patches.length === 1)
+    chunk('x'.repeat(5000))
+    await until(() => patches.length === 2)
+    const sent = performance.now()
+    chunk('y')
+    await new Promise(setImmediate)
+    await until(() => patches.length === 3)
+    // the clocks of the timer and of this test may differ by a millisecond; polling can only make it longer
+    assert.ok(performance.now() - sent >= 20, `${performance.now() - sent} ms`)
+    assert.deepEqual(patches[2]?.ops, [{ op: 'text', id: 'e0', block: 0, text: 'y' }])
   })
 
   it('numbers patches consecutively', async () => {

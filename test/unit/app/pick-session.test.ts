@@ -63,7 +63,7 @@ describe('the list of sessions to open', () => {
       windows: { own: async () => [], others: () => elsewhere, onDidChange: nothing },
       hosts: { list: async () => agents as never },
       history: { items: () => past as ReturnType<Sources['history']['items']> },
-      placeOf: one => open.find(([other]) => other === one)?.[1],
+      surfaceOf: one => open.find(([other]) => other === one)?.[1],
     })
     return (lists[0] ?? [])
       .filter(({ isSeparator }) => !isSeparator)

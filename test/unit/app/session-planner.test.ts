@@ -40,7 +40,7 @@ describe('the folder of a session from an imported file', () => {
       { select: async () => ({ passed: [], notes: [] }) } as unknown as McpServers,
       path.join(directory, 'storage'),
       () => undefined,
-      { offer: async () => ({}), ended: () => undefined },
+      { offer: async () => ({}), ended: () => undefined, resume: () => assert.fail() },
     )
     const session = { agentId: 'a', sessionId: 's', cwd, additionalDirectories: [], imported }
     const plan = await planner.forExisting(session, { mcp: {} } as AgentCapabilities)

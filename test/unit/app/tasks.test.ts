@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type * as Tasks from '../../../src/workbench/tools/tasks.ts'
+import { until } from '../../support/until.ts'
 import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
 class ShellExecution {
@@ -11,6 +12,14 @@ class ShellExecution {
 
 describe('the tasks of the editor', () => {
   const folders = ['/one', '/two'].map(fsPath => ({ uri: { fsPath } }))
+  const inputs = [
+    { id: 'what', type: 'command', command: 'evil.run', args: `\${config:a.b}` },
+    { id: 'unused', type: 'promptString' },
+  ]
+  const settings: Record<string, unknown> = { 'a.b': 'rm' }
+  const executions: object[] = []
+  const ended: Array<(event: { execution: object; exitCode?: number }) => void> = []
+  let terminated = 0
   let commands: string[]
   let ran: Array<{ scope: unknown }>
   let tasks: typeof Tasks
@@ -22,13 +31,17 @@ describe('the tasks of the editor', () => {
       ShellExecution,
       workspace: {
         workspaceFolders: folders,
-        getConfiguration: () => ({
-          inspect: () => ({
-            workspaceFolderValue: [
-              { label: 'build', dependsOn: 'clean' },
-              { type: 'npm', script: 'build', dependsOn: ['lint', { type: 'npm', script: 'x' }] },
-              { label: 'other', dependsOn: 'nothing' },
-            ],
+        getConfiguration: (section: string | undefined) => ({
+          get: (id: string) => (section === undefined ? settings[id] : undefined),
+          inspect: (key: string) => ({
+            workspaceFolderValue:
+              key === 'inputs'
+                ? inputs
+                : [
+                    { label: 'build', dependsOn: 'clean' },
+                    { type: 'npm', script: 'build', dependsOn: ['lint', { type: 'npm', script: 'x' }] },
+                    { label: 'other', dependsOn: 'nothing' },
+                  ],
           }),
         }),
       },
@@ -40,9 +53,14 @@ describe('the tasks of the editor', () => {
           })),
         executeTask: async (task: { scope: unknown }) => {
           ran.push(task)
-          return { task, terminate() {} }
+          const execution = { task, terminate: () => void terminated++ }
+          executions.push(execution)
+          return execution
         },
-        onDidEndTaskProcess: () => ({ dispose() {} }),
+        onDidEndTaskProcess: (listener: (typeof ended)[number]) => {
+          ended.push(listener)
+          return { dispose: () => ended.splice(ended.indexOf(listener), 1) }
+        },
         onDidEndTask: () => ({ dispose() {} }),
       },
     })
@@ -54,6 +72,28 @@ describe('the tasks of the editor', () => {
 
   const signal = new AbortController().signal
 
+  it('end with their exit code, when their time is over, or with the call that ran them', async () => {
+    const [one] = await tasks.listTasks()
+    const count = executions.length
+    const running = tasks.runTask(one!, 60_000, signal)
+    await until(() => executions.length > count && ended.length > 0)
+    for (const listener of [...ended]) listener({ execution: {}, exitCode: 1 })
+    for (const listener of [...ended]) listener({ execution: executions.at(-1)!, exitCode: 3 })
+    assert.deepEqual(await running, { exitCode: 3 })
+    assert.deepEqual(await tasks.runTask(one!, 1, signal), {})
+    assert.equal(terminated, 0)
+    const abort = new AbortController()
+    const canceled = tasks.runTask(one!, 60_000, abort.signal)
+    await until(() => executions.length === count + 3)
+    abort.abort()
+    assert.deepEqual(await canceled, {})
+    await until(() => terminated === 1)
+    assert.equal(ended.length, 0)
+    // before it has started
+    assert.deepEqual(await tasks.runTask(one!, 60_000, AbortSignal.abort()), {})
+    assert.equal(executions.length, count + 3)
+  })
+
   it('tell their folder, their command and what runs before them', async () => {
     const found = await tasks.listTasks()
     assert.deepEqual(
@@ -64,6 +104,21 @@ describe('the tasks of the editor', () => {
       ],
     )
     assert.deepEqual(found[0]?.dependsOn, ['clean', 'lint', '{"type":"npm","script":"x"}'])
+  })
+
+  it('tell which inputs they ask for and what VS Code replaces in them', async () => {
+    commands = [`make \${input:what} \${input:gone} \${command:x.y}`, 'make']
+    const [one, two] = await tasks.listTasks()
+    assert.deepEqual(one?.variables, [
+      `\${input:gone}`,
+      `\${input:what}: ${JSON.stringify(inputs[0])}`,
+      `\${command:x.y}: the result of the command x.y`,
+      `\${config:a.b}: "rm"`,
+    ])
+    assert.equal(two?.variables, undefined)
+    // what it would run is another one
+    settings['a.b'] = 'curl'
+    await assert.rejects(tasks.runTask(one!, 1, signal), /no longer exists/)
   })
 
   it('run in their own folder, and not at all if they have changed', async () => {

@@ -7,13 +7,14 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { newSessionInWorktree } from '../../../src/app/worktrees/new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from '../../../src/app/worktrees/worktree-command-options.ts'
-import { showWorktree } from '../../../src/app/worktrees/worktree-menu.ts'
+import { discardAll, showWorktree } from '../../../src/app/worktrees/worktree-menu.ts'
 import { createWorktree } from '../../../src/editor/worktrees/create-worktree.ts'
 import { openRepository, type Worktree } from '../../../src/editor/worktrees/repository.ts'
 import { until } from '../../support/until.ts'
@@ -33,7 +34,14 @@ describe('the commands for worktrees', () => {
   let press: string | undefined
   let setup = ''
   let activity = 'idle'
-  let background = 0
+  let isBusy = false
+  let additionalDirectories: string[] = []
+  let cwd = ''
+  let others: Array<{ cwd: string; indicator: string }> = []
+  let busyElsewhere: string[] = []
+  let hosted: object[] = []
+  let starting: string[] = []
+  let opener: object = {}
   const shown: string[] = []
   let started: string[]
   let surfaces: { active: object; all: object[] }
@@ -69,7 +77,14 @@ describe('the commands for worktrees', () => {
     press = undefined
     setup = ''
     activity = 'idle'
-    background = 0
+    isBusy = false
+    cwd = worktree.path
+    additionalDirectories = []
+    others = []
+    busyElsewhere = []
+    hosted = []
+    starting = []
+    opener = {}
     shown.length = 0
     started = []
     const active = place('tab')
@@ -111,16 +126,23 @@ describe('the commands for worktrees', () => {
           return surfaces.active
         },
         has: (one: object) => surfaces.all.includes(one),
+        list: () => [{ controller: { opener } }],
       },
       agents: { ready: async () => {}, defaultAgentId: () => 'demo' },
       drafts: { get: () => ({ text: 'another' }) },
       manager: {
         list: () => [
-          { plan: { setup: { cwd: worktree.path } }, session: { state: { activity, background } } },
+          { plan: { setup: { cwd, additionalDirectories } }, session: { state: { activity } }, isBusy },
         ],
       },
-      windows: { others: () => [] },
+      windows: { refresh: () => {}, others: () => others, busy: () => busyElsewhere },
+      hosts: { list: async () => hosted },
+      records: {
+        get: (_: string, sessionId: string) => (sessionId === 'here' ? { cwd: worktree.path } : undefined),
+      },
       worktrees: { refresh: async () => {} },
+      comparisons: { starting: () => starting },
+      comparisonOf: () => undefined,
     } as unknown as WorktreeCommandOptions
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
@@ -143,9 +165,9 @@ describe('the commands for worktrees', () => {
   })
 
   it('remove no worktree in which a turn or background tasks run', async () => {
-    background = 1
-    await assert.rejects(run('Remove Worktree'), /Background tasks/)
-    background = 0
+    isBusy = true
+    await assert.rejects(run('Remove Worktree'), /Background tasks or commands of a session/)
+    isBusy = false
     writeFileSync(path.join(worktree.path, 'ignored'), 'ignored')
     confirm = () => {
       activity = 'running'
@@ -157,6 +179,93 @@ describe('the commands for worktrees', () => {
     confirm = () => 'yes'
     await run('Remove Worktree')
     assert.ok(!existsSync(worktree.path))
+  })
+
+  it('remove no worktree in which a turn runs whose directory is spelled with a link', async () => {
+    const link = path.join(directory, 'linked')
+    symlinkSync(directory, link)
+    others = [{ cwd: path.join(link, 'project.worktrees', 'task'), indicator: 'running' }]
+    await assert.rejects(run('Remove Worktree'), /A turn in another window/)
+  })
+
+  it('remove no worktree in which an agent is being started', async () => {
+    starting = [worktree.path]
+    await assert.rejects(run('Remove Worktree'), /A session is being started/)
+    starting = [top]
+    opener = { step: 'starting', expected: { cwd: path.join(worktree.path, 'sub') } }
+    await assert.rejects(run('Remove Worktree'), /A session is being started/)
+    // it failed
+    opener = { expected: { cwd: worktree.path } }
+    await run('Remove Worktree')
+    assert.ok(!existsSync(worktree.path))
+  })
+
+  it('remove no worktree that is an additional directory of a running turn', async () => {
+    cwd = top
+    additionalDirectories = [worktree.path]
+    activity = 'running'
+    await assert.rejects(run('Remove Worktree'), /A turn is running/)
+  })
+
+  it('discard no worktree in which something of another window runs, or an agent in the background', async () => {
+    writeFileSync(path.join(worktree.path, 'new.txt'), 'new')
+    confirm = () => 'yes'
+    others = [{ cwd: path.join(worktree.path, 'sub'), indicator: 'waiting' }]
+    await assert.rejects(run('Discard…'), /A turn in another window/)
+    others = [
+      { cwd: worktree.path, indicator: 'done' },
+      { cwd: top, indicator: 'running' },
+    ]
+    busyElsewhere = [worktree.path]
+    await assert.rejects(run('Discard…'), /Background tasks or commands in another window/)
+    busyElsewhere = [top]
+    const left = {
+      cwd: top,
+      tag: { agentId: 'one' },
+      sessions: ['here'],
+      isAttached: false,
+      hasExited: false,
+    }
+    hosted = [left]
+    await assert.rejects(run('Discard…'), /An agent is running in the background/)
+    hosted = [
+      { ...left, hasExited: true },
+      { ...left, sessions: ['elsewhere'] },
+    ]
+    // it comes while the question is open
+    confirm = () => {
+      busyElsewhere = [worktree.path]
+      return 'yes'
+    }
+    await assert.rejects(run('Discard…'), /Background tasks or commands in another window/)
+    busyElsewhere = []
+    confirm = () => 'yes'
+    assert.ok(existsSync(worktree.path))
+    await run('Discard…')
+    assert.ok(!existsSync(worktree.path))
+  })
+
+  it('discard several worktrees as they are then, and say which could not be', async () => {
+    const make = async (name: string) =>
+      (await createWorktree(await openRepository(top), { name, folder: '' })).worktree
+    const [second, third] = [await make('second'), await make('third')]
+    const created = path.join(third.path, 'new.txt')
+    confirm = () => {
+      writeFileSync(created, 'new')
+      git(top, 'worktree', 'lock', second.path)
+      return 'yes'
+    }
+    await assert.rejects(
+      discardAll(options, [worktree, second, third]),
+      /Discarded 2 of 3 worktrees\. These stay: second: .*lock/s,
+    )
+    assert.deepEqual(
+      [worktree, second, third].map(one => existsSync(one.path)),
+      [false, true, false],
+    )
+    const kept = git(top, 'for-each-ref', '--format=%(refname)', 'refs/parley/discarded')
+    assert.match(kept, /^refs\/parley\/discarded\/third-\w+$/)
+    assert.equal(git(top, 'show', `${kept}:new.txt`), 'new')
   })
 
   it('restore a discarded worktree, or say why not', async () => {
@@ -177,6 +286,39 @@ describe('the commands for worktrees', () => {
     }
     await run('Discard…')
     await until(() => shown.some(text => /Git doesn't ignore it/.test(text)))
+  })
+
+  it('discard no ignored file that appears while the question is open', async () => {
+    writeFileSync(path.join(top, '.git', 'info', 'exclude'), '*.log\n')
+    writeFileSync(path.join(worktree.path, 'new.txt'), 'new')
+    const late = path.join(worktree.path, 'late.log')
+    confirm = () => {
+      writeFileSync(late, 'late')
+      return 'yes'
+    }
+    await assert.rejects(run('Discard…'), /late\.log/)
+    assert.equal(readFileSync(late, 'utf8'), 'late')
+    await run('Discard…')
+    assert.equal(existsSync(late), false)
+  })
+
+  it('remove no ignored file that appears while the question about another is open', async () => {
+    writeFileSync(path.join(worktree.path, 'ignored'), 'ignored')
+    const other = (await createWorktree(await openRepository(top), { name: 'other', folder: '' })).worktree
+    writeFileSync(path.join(top, '.git', 'info', 'exclude'), '*.log\n')
+    const late = path.join(worktree.path, 'late.log')
+    confirm = () => {
+      writeFileSync(late, 'late')
+      return 'yes'
+    }
+    await assert.rejects(run('Remove Worktree'), /late\.log/)
+    assert.equal(readFileSync(late, 'utf8'), 'late')
+    rmSync(late)
+    await assert.rejects(discardAll(options, [worktree, other]), /Discarded 1 of 2.*task: .*late\.log/s)
+    assert.equal(readFileSync(late, 'utf8'), 'late')
+    assert.equal(existsSync(other.path), false)
+    await run('Remove Worktree')
+    assert.equal(existsSync(worktree.path), false)
   })
 
   it('say that a merge is in progress and that there are repositories', async () => {

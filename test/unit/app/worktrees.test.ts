@@ -92,7 +92,7 @@ describe('a window with a repository', () => {
       { select: async () => ({ passed: [], notes: [] }) } as unknown as McpServers,
       path.join(directory, 'storage'),
       () => undefined,
-      { offer: async () => ({}), ended: () => undefined },
+      { offer: async () => ({}), ended: () => undefined, resume: () => assert.fail() },
     )
     const can = { mcp: {}, additionalDirectories: true } as AgentCapabilities
     const session = { agentId: 'a', sessionId: 's', cwd: worktree, additionalDirectories: [] }

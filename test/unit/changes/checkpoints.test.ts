@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -17,8 +19,11 @@ import { join } from 'node:path'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import type { CheckpointLimits } from '../../../src/changes/checkpoints.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { UndoLog } from '../../../src/changes/undo-log.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
+import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
@@ -504,6 +509,93 @@ describe('a checkpoint', () => {
     await create()
     assert.deepEqual(names(), ['c.txt'])
     assert.deepEqual([...store.undone.keys()], [tracker.review.undone[0]?.id])
+  })
+
+  it('leaves an undo while it is being reverted or continued, and the others', async () => {
+    begin(1)
+    for (const name of ['a.txt', 'b.txt', 'c.txt']) {
+      await write(name, `${name.repeat(200)}\n`)
+      await changes.undo({ paths: [file(name)] })
+    }
+    const ids = () => tracker.review.undone.map(({ id }) => id)
+    const [c, b, a] = tracker.review.undone
+    limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: 10 }
+    const { end } = await tracker.review.beginUndo('s', b)
+    const log = new UndoLog(store)
+    await log.load()
+    const reverting = tracker.review.restore(a!.id)
+    await tracker.files.ready
+    tracker.files.dropCheckpoints()
+    assert.deepEqual(ids(), [c!.id, b!.id, a!.id])
+    assert.deepEqual(await reverting, [])
+    assert.deepEqual(ids(), [c!.id, b!.id])
+    end()
+    tracker.files.dropCheckpoints()
+    assert.deepEqual(ids(), [c!.id])
+    // one that is gone
+    log.forget({ id: 'x', at: 0, files: [] })
+    assert.equal(log.all.length, 3)
+  })
+
+  it('lists an undo again, with all of its files, if it was dropped before its second part', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    await write('b.txt', `${'x'.repeat(1000)}\n`)
+    const { undone: into } = await changes.undo({ paths: [file('a.txt')] })
+    await write('c.txt', 'c\n')
+    await changes.undo({ paths: [file('c.txt')] })
+    limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: 0 }
+    tracker.files.dropCheckpoints()
+    assert.equal(tracker.review.undone.length, 1)
+    await changes.undo({ paths: [file('b.txt')] }, { into: into! })
+    assert.equal(tracker.review.undone[0], into)
+    const stored = (await store.loadUndone()).find(({ id }) => id === into!.id)
+    assert.equal(stored?.files.length, 2)
+  })
+
+  it('refers to the contents of each keep that can be undone', async () => {
+    const bytes = [0, 1, 2].map(n => Buffer.from([0, n]))
+    const hashes = bytes.map(one => createHash('sha256').update(one).digest('hex'))
+    begin(1)
+    writeFileSync(file('b.bin'), bytes[0]!)
+    await tool('b.bin', () => writeFileSync(file('b.bin'), bytes[1]!))
+    const first = changes.keep()
+    limits = { maxAgeMs: -1, maxBytes: Number.POSITIVE_INFINITY }
+    tracker.files.dropCheckpoints()
+    await tool('b.bin', () => writeFileSync(file('b.bin'), bytes[2]!))
+    const second = changes.keep()
+    const used = new Set<string>()
+    tracker.holders.addTo(used, true)
+    for (const hash of hashes) assert.ok(used.has(hash))
+    assert.deepEqual([first.paths, second.paths], [[file('b.bin')], [file('b.bin')]])
+  })
+
+  it('stays near the limit on disk, however many texts agents write and users revert while the window is open', async () => {
+    const folder = join(root, 'store')
+    const onDisk = new ChangesStore(folder, silentLogger)
+    const maxBytes = 50_000
+    const limited = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes }
+    tracker.dispose()
+    tracker = new ChangeTracker({ files: shared, store: onDisk, checkpoints: () => limited })
+    changes = new SessionChanges(tracker, 's', roots())
+    await tracker.files.ready
+    const stored = () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter(one => one.isFile())
+        .reduce((sum, one) => sum + statSync(join(one.parentPath, one.name)).size, 0)
+    let most = 0
+    for (let turn = 1; turn <= 16; turn++) {
+      begin(turn)
+      await write('a.txt', `${turn} ${'x'.repeat(98)}\n`.repeat(200))
+      await changes.endTurn()
+      await changes.undo()
+      await onDisk.flushed()
+      most = Math.max(most, stored())
+    }
+    onDisk.dispose()
+    // 320 kB were written, and as much was reverted
+    assert.ok(most < 4 * maxBytes, `${most} bytes`)
+    assert.ok(tracker.review.undone.length > 0)
   })
 
   it('includes no changes of an earlier session with the same id', async () => {

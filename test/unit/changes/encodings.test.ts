@@ -63,7 +63,7 @@ describe('the encoding of a changed file', () => {
         save: async () => false,
       }
     shared = filesShared({
-      documents: { find, isUnsavedElsewhere: () => false },
+      documents: { find, isUnsavedElsewhere: () => false, unsaved: () => [] },
       fileSystem: disk,
       encodings: legacyEncodings,
     })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FileChange } from '../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { committedContents } from '../../../src/changes/repository-files.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
@@ -161,6 +162,16 @@ describe('changes by agents in a repository', () => {
       await gitSeen('stash', 'pop', '-q')
       assert.deepEqual(listed(), [])
     })
+  })
+
+  const named = process.platform === 'win32' ? it.skip : it
+  named('of a file whose name has a backslash are those since its commit', async () => {
+    put('a\\b.txt', 'one\n')
+    git('add', '.')
+    git('commit', '-q', '-m', 'second')
+    const found = await committedContents(root, root, 'HEAD', [file('a\\b.txt'), file('none')])
+    assert.equal(found.get(file('a\\b.txt'))?.bytes?.toString(), 'one\n')
+    assert.deepEqual(found.get(file('none')), { mode: 0 })
   })
 
   describe('exclude what Git did during a turn', () => {

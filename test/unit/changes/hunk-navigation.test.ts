@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import {
   followingChange,
+  hunkPositions,
   hunksAt,
   hunksOfChange,
   nextChange,
-  placesOf,
 } from '../../../src/changes/hunk-navigation.ts'
 
 const hunk = (start: number, lines: number) => ({ start, after: Array.from({ length: lines }, () => 'x\n') })
@@ -37,13 +37,13 @@ describe("finding agents' changes by line", () => {
       '/a': [hunk(1, 1), hunk(5, 1)],
       '/gone': [],
     }
-    const places = placesOf({
+    const positions = hunkPositions({
       list: () => Object.keys(files).map(path => ({ path })),
       hunks: path => files[path] ?? [],
     })
 
     it('lists them by path and line, and a file without changed lines once', () => {
-      assert.deepEqual(places, [
+      assert.deepEqual(positions, [
         { path: '/a', line: 1 },
         { path: '/a', line: 5 },
         { path: '/b', line: 0 },
@@ -52,9 +52,9 @@ describe("finding agents' changes by line", () => {
     })
 
     it('returns the next and previous one across files, and wraps around', () => {
-      const from = (path: string, line: number, step: 1 | -1) => nextChange(places, { path, line }, step)
-      assert.deepEqual(nextChange(places, undefined, 1), { path: '/a', line: 1 })
-      assert.deepEqual(nextChange(places, undefined, -1), { path: '/gone', line: 0 })
+      const from = (path: string, line: number, step: 1 | -1) => nextChange(positions, { path, line }, step)
+      assert.deepEqual(nextChange(positions, undefined, 1), { path: '/a', line: 1 })
+      assert.deepEqual(nextChange(positions, undefined, -1), { path: '/gone', line: 0 })
       assert.deepEqual(from('/a', 1, 1), { path: '/a', line: 5 })
       assert.deepEqual(from('/a', 5, 1), { path: '/b', line: 0 })
       assert.deepEqual(from('/gone', 0, 1), { path: '/a', line: 1 })
@@ -65,7 +65,7 @@ describe("finding agents' changes by line", () => {
     })
 
     it('returns the one that follows a decision, which may have moved to the same line', () => {
-      const afterDecision = (path: string, line: number) => followingChange(places, { path, line })
+      const afterDecision = (path: string, line: number) => followingChange(positions, { path, line })
       assert.deepEqual(afterDecision('/a', 1), { path: '/a', line: 1 })
       assert.deepEqual(afterDecision('/a', 2), { path: '/a', line: 5 })
       assert.deepEqual(afterDecision('/a', 6), { path: '/b', line: 0 })

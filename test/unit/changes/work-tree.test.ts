@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -203,6 +204,36 @@ describe('a change in a work tree', () => {
       assert.equal(mode & 0o100, 0o100)
       if (how === 'changed') assert.equal(mode, 0o750)
     }
+  })
+
+  it('refers to the content in the commit until it is noticed', async () => {
+    const committed = Buffer.alloc(1000)
+    put('a.bin', committed)
+    git('add', '.')
+    git('commit', '-q', '-m', 'binary')
+    const hash = createHash('sha256').update(committed).digest('hex')
+    const isUsed = (isQuiet: boolean) => {
+      const used = new Set<string>()
+      tracker.holders.addTo(used, isQuiet)
+      return used.has(hash)
+    }
+    tree = new WorkTree({
+      stateOf: async (path, before) => {
+        // while other files are still being read
+        if (basename(path) === 'clean.txt') await waitFor('the content to be in use', () => isUsed(true))
+        return files.stateOf(path, before)
+      },
+      stateWith: (...file) => files.stateWith(...file),
+      isKnown: path => files.isKnown(path),
+      holders: tracker.holders,
+      scan: tracker.scan,
+    })
+    await changedBy(() => {
+      put('a.bin', Buffer.alloc(2000))
+      put('clean.txt', 'by a command\n')
+    })
+    assert.ok(isUsed(false))
+    assert.equal(found.length, 2)
   })
 
   it('has the encoding of the work tree if the commit has another one', async () => {
@@ -654,6 +685,19 @@ describe('a change in a work tree', () => {
         'clean.txt': 'by the person\n',
       })
       assert.equal(reads, first + 1)
+    })
+
+    it('is found without reading what links lead to, which may have no end', async function () {
+      if (process.platform === 'win32') this.skip()
+      const outside = realpathSync(mkdtempSync(join(tmpdir(), 'parley-outside-')))
+      try {
+        writeFileSync(join(outside, 'secret.txt'), 'secret')
+        for (const to of [join(outside, 'secret.txt'), '/dev/zero']) symlinkSync(to, join(root, basename(to)))
+        assert.deepEqual(await changedBy(() => rmSync(join(root, 'zero'))), { zero: 'link' })
+        assert.ok(![...store.blobs.values()].some(bytes => Buffer.from(bytes).includes('secret')))
+      } finally {
+        rmSync(outside, { recursive: true })
+      }
     })
 
     it('is based on what the user saved, created, renamed or deleted meanwhile', acceptsWhatTheUserDid)

@@ -3,7 +3,9 @@ import { mock } from 'node:test'
 import {
   Budget,
   forEachConcurrent,
+  loadOnce,
   raceAbort,
+  withDeadline,
   withSlowNotice,
   withTimeout,
 } from '../../../src/common/async.ts'
@@ -177,5 +179,42 @@ describe('a budget', () => {
     }
     await Promise.all(done)
     assert.deepEqual(begun, [0, 1, 2, 3, 4, 5])
+  })
+})
+
+describe('withDeadline', () => {
+  const aborted = (signal: AbortSignal) =>
+    new Promise<string>(resolve => signal.addEventListener('abort', () => resolve(signal.reason.name)))
+
+  it('aborts the work after the time, or with the given signal', async () => {
+    assert.equal(await withDeadline(1, undefined, aborted), 'TimeoutError')
+    assert.equal(await withDeadline(1, new AbortController().signal, aborted), 'TimeoutError')
+    const abort = new AbortController()
+    const work = withDeadline(60_000, abort.signal, aborted)
+    abort.abort(new CancelledError())
+    assert.equal(await work, new CancelledError().name)
+    assert.equal(await withDeadline(60_000, undefined, async () => 'done'), 'done')
+  })
+})
+
+describe('what is loaded once', () => {
+  it('is shared, and loaded again after a failure', async () => {
+    let count = 0
+    let fails = true
+    const load = loadOnce(async () => {
+      count += 1
+      await settle()
+      if (fails) throw new Error(`failure ${count}`)
+      return count
+    })
+    const first = await Promise.allSettled([load(), load()])
+    assert.deepEqual(
+      first.map(one => one.status === 'rejected' && one.reason.message),
+      ['failure 1', 'failure 1'],
+    )
+    await assert.rejects(load(), /failure 2/)
+    fails = false
+    assert.deepEqual(await Promise.all([load(), load()]), [3, 3])
+    assert.equal(await load(), 3)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { plainMessage } from '../../../src/common/plain-message.ts'
-import { hasHidden, visible, visibleWords } from '../../../src/common/visible.ts'
+import { hasHidden, visible, visibleProse } from '../../../src/common/visible.ts'
 
 describe('a hidden character', () => {
   it('is shown as its code', () => {
@@ -17,10 +17,10 @@ describe('a hidden character', () => {
   })
 
   it("is kept if it's a joiner in a script or an emoji that requires it", () => {
-    for (const words of ['می\u200cخواهم', '👩\u200d💻', 'क\u200dष']) assert.equal(visibleWords(words), words)
-    assert.equal(visibleWords('re\u200dject'), 're‹U+200D›ject')
-    assert.equal(visibleWords('ü\u200c'), 'ü‹U+200C›')
-    assert.equal(visibleWords('Reject\u202e'), 'Reject‹U+202E›')
+    for (const words of ['می\u200cخواهم', '👩\u200d💻', 'क\u200dष']) assert.equal(visibleProse(words), words)
+    assert.equal(visibleProse('re\u200dject'), 're‹U+200D›ject')
+    assert.equal(visibleProse('ü\u200c'), 'ü‹U+200C›')
+    assert.equal(visibleProse('Reject\u202e'), 'Reject‹U+202E›')
     assert.equal(visible('👩\u200d💻'), '👩‹U+200D›💻')
   })
 })

@@ -31,6 +31,7 @@ describe("the documents of the page lane's editor", () => {
           return document && asOpenDocument(document)
         },
         isUnsavedElsewhere: () => false,
+        unsaved: () => [],
       },
       open: async path => void (await documents.open(path)),
       type: async (path, text) => at(path)?.type(text),

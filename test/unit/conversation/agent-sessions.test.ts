@@ -305,12 +305,14 @@ describe('AgentSessions: fork', () => {
       return answer.promise
     }
   }
-  const replay = [
-    chunk('user', 'hello', 'p1'),
-    chunk('agent', 'Hi', 'm1'),
-    chunk('user', 'go on', 'p2'),
-    chunk('agent', 'More', 'm2'),
+  /** `own`: what the fork adds to the ids of its messages, as OpenCode and Kilo do; without it, they are the original's. */
+  const replayWith = (own = '') => [
+    chunk('user', 'hello', `p1${own}`),
+    chunk('agent', 'Hi', `m1${own}`),
+    chunk('user', 'go on', `p2${own}`),
+    chunk('agent', 'More', `m2${own}`),
   ]
+  const replay = replayWith()
   const shown = ['user: hello', 'agent: Hi', 'user: go on', 'agent: More']
   const note = 'notice: Forked session. New messages stay in this session.'
 
@@ -333,7 +335,11 @@ describe('AgentSessions: fork', () => {
   }
 
   it('has the conversation once, whether the agent replays it before its response, after it, or not at all', async () => {
-    for (const replays of ['before', 'after', 'never']) {
+    const cases = ['before', 'after', 'never'].flatMap(replays => [
+      { replays, replay },
+      { replays, replay: replayWith(' of the fork') },
+    ])
+    for (const { replays, replay } of cases) {
       const { agent, clock, sessions, session } = await withTurns()
       const state = forkState(session.reducingState, 'a/s')
       const forking = sessions.forkSession('s', setup, undefined, state)

@@ -16,6 +16,8 @@ describe("a call of the editor's tools, as agents report it", () => {
       ['vscode_diagnostics', { files: ['a.ts', 'b.ts'] }, 'diagnostics a.ts, b.ts'],
       ['vscode-hover', { file: 'a.ts', line: 3, column: 1 }, 'hover a.ts:3'],
       ['mcp__vscode-editor__symbols', { query: 'x' }, 'symbols x'],
+      ['vscode_ask_user (vscode MCP Server)', { question: 'Which?' }, 'ask_user Which?'],
+      ['mcp__vscode__vscode_ask_user', {}, 'ask_user'],
       ['mcp__other__hover', {}, undefined],
       ['mcp__vscode__unknown', {}, undefined],
       ['hover', {}, undefined],

@@ -26,7 +26,11 @@ const item: fc.Arbitrary<Item> = fc.oneof(
   fc.record({ type: fc.constant('tool' as const), asks: fc.boolean() }),
 )
 const turnPlan: fc.Arbitrary<TurnPlan> = fc.record({
-  prompt: fc.constantFrom('go on', 'yes', 'fix the bug in the parser', 'now write a test for it'),
+  // some begin like others
+  prompt: fc.constantFrom(
+    ...['go on', 'go on with it', 'yes', 'now write a test for it', 'now write a test for it, too'],
+    ...['fix the bug in the parser', 'fix the bug in the parser and the lexer'],
+  ),
   items: fc.array(item, { maxLength: 5 }),
 })
 

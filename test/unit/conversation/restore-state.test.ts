@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { messageText, wholeMessage } from '../../../src/conversation/entries/message.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
-import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
+import { restoreEnd, restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import type { SessionState } from '../../../src/conversation/state.ts'
 import { update } from './arbitrary-updates.ts'
 
@@ -30,6 +30,29 @@ describe('a saved conversation', () => {
         }
         assert.deepEqual([...after.terminals.keys()], [...before.terminals.keys()])
       }),
+    )
+  })
+
+  it('has the same end if only that was read', () => {
+    fc.assert(
+      fc.property(
+        fc.array(update, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.boolean(),
+        (updates, count, working) => {
+          const before = createSessionState()
+          for (const update of updates) reduce(before, update, 1)
+          const saved = () => ({ ...kept(before), head: { ...kept(before).head, working } })
+          const whole = restoreState(saved())
+          const first = Math.max(0, before.entries.length - count)
+          const end = restoreEnd({ ...saved(), entries: saved().entries.slice(first) }, first)
+          assert.deepEqual(end.entries, whole.entries.slice(first))
+          assert.equal(end.title, whole.title)
+          assert.deepEqual(end.plans, whole.plans)
+          assert.deepEqual(end.usage, whole.usage)
+          assert.deepEqual(end.terminals, whole.terminals)
+        },
+      ),
     )
   })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { branchOf } from '../../../src/editor/git-branch.ts'
@@ -32,6 +32,17 @@ describe('the branch of a folder', () => {
     writeFileSync(join(root, 'one', '.git', 'HEAD'), 'x'.repeat(10_000))
     assert.equal(await branchOf(join(root, 'one')), undefined)
     writeFileSync(join(root, 'one', '.git', 'HEAD'), 'nonsense')
+    assert.equal(await branchOf(join(root, 'one')), undefined)
+  })
+
+  it("isn't read from what never ends or never answers", async function () {
+    if (process.platform === 'win32') this.skip()
+    const head = join(root, 'one', '.git', 'HEAD')
+    rmSync(head)
+    symlinkSync('/dev/zero', head)
+    assert.equal(await branchOf(join(root, 'one')), undefined)
+    rmSync(head)
+    execFileSync('mkfifo', [head])
     assert.equal(await branchOf(join(root, 'one')), undefined)
   })
 })

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -60,6 +69,24 @@ describe('the stored changes of agents', () => {
     store.save('/w/a', undefined)
     await store.flushed()
     assert.deepEqual(await again().load(), [changed('/w/b')])
+  })
+
+  it('are written once before and after a write, between which only the time passes', async () => {
+    const now = mock.method(performance, 'now', () => 5)
+    try {
+      const { segments, attributes } = changed('/w/a')
+      const write = async (text: string, at: number) => {
+        store.save('/w/a', { ...changed('/w/a', text), history: { segments, attributes, at } })
+        await store.flushed()
+        return readFileSync(join(folder, 'files', names('files')[0]!), 'utf8')
+      }
+      const first = await write('"at":1\n', 7)
+      assert.equal(await write('"at":1\n', 8), first)
+      const second = await write('"at":2\n', 8)
+      assert.notEqual(second.replace('"at":8', '"at":7'), first)
+    } finally {
+      now.mock.restore()
+    }
   })
 
   it('include checkpoints, and whether they were deleted', async () => {
@@ -200,6 +227,20 @@ describe('the stored changes of agents', () => {
     await store.flushed()
   })
 
+  it('include a reverted change that is stored again while it is being forgotten', async () => {
+    const files = [{ before: changed('/w/a'), after: changed('/w/a', 'a\n') }]
+    const undone = { id: '1', at: Date.now(), files }
+    for (let i = 0; i < 20; i++) {
+      await store.saveUndone(undone)
+      store.forgetUndone('1')
+      await store.saveUndone(undone)
+      assert.deepEqual(await again().loadUndone(), [undone])
+    }
+    store.forgetUndone('1')
+    await store.addUndone({ id: '1', at: undone.at }, files[0]!)
+    assert.deepEqual(await again().loadUndone(), [undone])
+  })
+
   it('skip damaged entries', async () => {
     store.save('/w/a', changed('/w/a'))
     store.save('/w/b', changed('/w/b'))
@@ -222,6 +263,17 @@ describe('the stored changes of agents', () => {
     }
     const pathsOf = (found: Array<{ files: Array<{ before: { path: string } }> }>) =>
       found.flatMap(({ files }) => files.map(({ before }) => before.path))
+
+    // a link that leads to itself can't be read, also by root
+    const unreadable = (...place: string[]) => {
+      const file = join(folder, ...place)
+      renameSync(file, join(folder, 'kept'))
+      symlinkSync(file, file)
+      return () => {
+        rmSync(file)
+        renameSync(join(folder, 'kept'), file)
+      }
+    }
 
     it('at any byte, have all reverted files that were written whole, and lose no content', async () => {
       for (const path of PATHS) await store.addUndone(HEAD, undone(path))
@@ -337,6 +389,82 @@ describe('the stored changes of agents', () => {
       assert.equal(unfinished(), 0)
       assert.equal((await again().load()).length, 1)
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a'])
+    })
+
+    it('lose nothing while the disk cannot be read', async () => {
+      store.save('/w/a', changed('/w/a'))
+      await store.addUndone(HEAD, undone('/w/b'))
+      await store.flushed()
+      age()
+      for (const place of [
+        ['undone'],
+        ['files'],
+        ['windows'],
+        ['undone', 'u.jsonl'],
+        ['blobs', blobs()[0]!],
+      ]) {
+        const back = unreadable(...place)
+        const next = again()
+        await next.load().catch(() => {})
+        await next.loadUndone().catch(() => {})
+        if (place[0] === 'undone') {
+          next.forgetUndone(HEAD.id)
+          await next.saveUndone({ ...HEAD, files: [] }).catch(() => {})
+        }
+        back()
+        assert.deepEqual(
+          (await again().load()).map(({ text }) => text),
+          ['b\n'],
+          place.join('/'),
+        )
+        assert.deepEqual((await again().loadUndone()).at(0)?.files.at(-1), undone('/w/b'), place.join('/'))
+      }
+    })
+
+    it('keep a reverted file whose text cannot be read, which is offered once it can', async () => {
+      for (const path of PATHS) await store.addUndone(HEAD, undone(path))
+      for (const blob of blobs()) {
+        const back = unreadable('blobs', blob)
+        const next = again()
+        const [found] = await next.loadUndone()
+        assert.equal(found?.files.length, 2, blob)
+        await next.saveUndone(found)
+        await next.saveUndone(found)
+        next.forgetUndone('other')
+        back()
+        const [whole] = await again().loadUndone()
+        assert.deepEqual(pathsOf([whole!]).sort(), PATHS)
+        for (const file of whole!.files) assert.deepEqual(file, undone(file.before.path))
+      }
+      const back = unreadable('blobs', blobs()[0]!)
+      const next = again()
+      await next.loadUndone()
+      next.forgetUndone(HEAD.id)
+      await next.addUndone({ ...HEAD, id: 'other' }, undone('/w/d'))
+      back()
+      const left = await again().loadUndone()
+      assert.deepEqual(left.map(({ files }) => files.length).sort(), [1, 1])
+    })
+
+    it('forget an undo that cannot be read now later, or when the window closes', async () => {
+      for (const isLater of [true, false]) {
+        await store.addUndone(HEAD, undone('/w/a'))
+        const back = unreadable('undone', 'u.jsonl')
+        const next = again()
+        mock.timers.enable({ apis: ['setTimeout'] })
+        try {
+          next.forgetUndone(HEAD.id)
+          // after it was tried
+          await next.saveUndone({ ...HEAD, files: [] }).catch(() => {})
+          back()
+          if (isLater) mock.timers.tick(RETRY_STORE_MS)
+          else next.dispose()
+        } finally {
+          mock.timers.reset()
+        }
+        await until(() => names('undone').length === 0, 'the undo to be forgotten')
+        next.dispose()
+      }
     })
 
     it('lose no content that a damaged file with changes may name', async () => {

@@ -206,6 +206,33 @@ describe('the saved conversations', () => {
       assert.equal(store.read('a', 's'), undefined)
     })
 
+    it(`${name} tell the end of a long one as it is in the whole one, with its terminals`, () => {
+      const store = create()
+      const tool = (position: number): { position: number; entry: Entry } => ({
+        position,
+        entry: {
+          ...{ kind: 'tool_call', id: `e${position}`, turn: 1, toolCallId: `c${position}`, title: 'Run' },
+          ...{ toolKind: 'execute', status: 'completed', locations: [], canCancel: false },
+          content: [{ type: 'terminal', terminalId: `t${position}` }],
+        },
+      })
+      const entries = [tool(0), entry(1, 'one'), entry(2, 'two'), tool(3), entry(4, 'last')]
+      const terminals = ['t0', 't3'].map(terminalId => ({ terminalId, output: 'a', truncated: false }))
+      store.write('a', 's', { replace: true, entries, terminals, head: { title: 'Title' } })
+      store.write('a', 's', {
+        ...{ replace: false, entries: [], terminals: [] },
+        texts: [{ position: 2, block: 0, text: ' more' }],
+        outputs: [{ terminalId: 't3', text: 'b' }],
+      })
+      assert.equal(store.readEnd('a', 's', 5, 3), undefined)
+      assert.equal(store.readEnd('a', 'other', 0, 3), undefined)
+      const whole = store.read('a', 's')!
+      assert.deepEqual(store.readEnd('a', 's', 4, 3), {
+        first: 2,
+        conversation: { ...whole, entries: whole.entries.slice(2), terminals: whole.terminals.slice(1) },
+      })
+    })
+
     it(`${name} contain the conversations of sessions with any ids`, () => {
       const store = create()
       const ids = ['\ud800', '\ud801', '\ufffd', 'id:"\ud800"', 'id:"', 'ż 👩‍💻']
@@ -288,10 +315,19 @@ describe('the session leases', () => {
       two.request('a', 's')
       poll()
       assert.deepEqual(events, ['requested a/s'])
-      two.seize('a', 's')
+      one.acquire('a', 't')
+      const from = two.seize('a', 's')
       poll()
       assert.deepEqual(events, ['requested a/s', 'lost a/s'])
       assert.ok(!one.acquire('a', 's'))
+      // that window doesn't release its other sessions, either
+      assert.ok(!two.acquire('a', 't'))
+      assert.ok(!two.acquire('a', 't', 'another window'))
+      assert.ok(two.acquire('a', 't', from))
+      poll()
+      assert.deepEqual(events.slice(2), ['lost a/t'])
+      assert.ok(!one.acquire('a', 't'))
+      assert.ok(two.acquire('a', 't', from))
     })
 
     it(`${name} tell sessions with any ids apart`, () => {

@@ -8,7 +8,7 @@ import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
 import { writeAtomically } from '../../../src/history/write-atomically.ts'
-import type { HistoryItem } from '../../../src/sessions/listing/history-list.ts'
+import type { HistoryItem } from '../../../src/sessions/listing/history-item.ts'
 
 const said = (text: string): KeptConversation => ({
   entries: [

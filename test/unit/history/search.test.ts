@@ -113,6 +113,25 @@ describe('the search of conversations', () => {
     assert.deepEqual(found('"the parsing"'), ['one'])
   })
 
+  it('finds the newest messages with a long beginning of a word, in many or few of those with its first letters', () => {
+    const every = (step: number) => (i: number) => i % step === 0
+    for (const has of [every(1), every(2), every(50), (i: number) => i < 30, (i: number) => i > 1300]) {
+      const entries = Array.from({ length: 1500 }, (_, i): Entry => {
+        const text = has(i) ? 'parsing числовой' : 'parser числовая'
+        return { ...said('agent', `${text} ${i}`), id: `e${i}` }
+      })
+      keep('s', entries)
+      const all = entries.filter((_, i) => has(i)).length
+      for (const query of ['parsin', '"parsing"', 'числовой', 'parsi числовой'])
+        assert.equal(hits(query)[0]?.count, Math.min(all, 400), query)
+      assert.deepEqual(found('parsinger'), [])
+      const run = index.search({ query: parseSearch('parsin', now) })
+      while (!run.isDone) run.step(5)
+      assert.equal(run.isLimited, all >= 400, 'it says that older ones were left out')
+      assert.equal(hits('parsin')[0]?.entry, `e${entries.findLastIndex((_, i) => has(i))}`)
+    }
+  })
+
   it('finds parts of names, and words with and without accents', () => {
     keep('one', [said('agent', 'In flakyParserTest and HTMLTokenizer, a Résumé für Ωμέγα')])
     for (const text of ['parserte', 'test', 'tokenizer', 'resume', 'résumé', 'fur', 'ωμέγα', 'FLAKYPARSER'])
@@ -303,6 +322,7 @@ describe('what is typed into the search', () => {
     assert.equal(withFilter(typed, 'agent', 'New One'), 'fix "the parser" before:2025 agent:"New One"')
     assert.equal(withFilter(typed, 'after', '7d'), 'fix agent:"Old One" "the parser" after:7d')
     assert.equal(withFilter('is:open', 'is', undefined), '')
+    assert.equal(withFilter('fix folder:a', 'folder', '"'), 'fix')
     assert.equal(withFilter('say "hello', 'is', 'open'), 'say "hello" is:open')
     assert.equal(withFilter('"a" agent:"b', 'agent', 'c'), '"a" agent:"c"')
     assert.equal(withFilter('', 'folder', '/a "b" c/dd'), 'folder:c/dd')

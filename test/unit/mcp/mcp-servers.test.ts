@@ -8,9 +8,11 @@ import type { McpServer } from '../../../src/acp/model.ts'
 import type { SettingLayer } from '../../../src/agents/setting-layers.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import type { Logger } from '../../../src/common/logger.ts'
-import { McpInputs, type SecretStore } from '../../../src/mcp/inputs.ts'
+import { bridgedServer } from '../../../src/mcp/bridge/bridged-server.ts'
+import { McpInputs } from '../../../src/mcp/inputs.ts'
 import { McpServers } from '../../../src/mcp/mcp-servers.ts'
 import type { McpInput } from '../../../src/mcp/mcp-settings.ts'
+import type { SecretStore } from '../../../src/mcp/secret-store.ts'
 import type { McpServerNote } from '../../../src/mcp/server-note.ts'
 import { McpSwitches } from '../../../src/mcp/switches.ts'
 import { memoryStore } from '../sessions/sessions-fixture.ts'
@@ -82,7 +84,17 @@ describe('the MCP servers of a session', () => {
         return (await allow()) ? new Set(servers.map(({ key }) => key)) : new Set()
       },
       switches,
-      bridge: { execPath: '/node', script: '/bridge.js' },
+      bridges: {
+        bridge: async (server, tokens) => ({
+          server: bridgedServer(
+            server,
+            { execPath: '/node', script: '/bridge.js' },
+            { env: {}, platform: 'linux' },
+            tokens && { tokens },
+          ),
+          link: { id: `link to ${server.name}`, dispose() {} },
+        }),
+      },
       signIns: {
         isSignedIn: async url => signedIn.has(url),
         tokensFor: async () => ({ socket: '/socket', secret: 'of-the-socket' }),
@@ -193,7 +205,11 @@ describe('the MCP servers of a session', () => {
   it('are bridged if the agent lacks their transport', async () => {
     const headers = { Authorization: 'Bearer ${env:TOKEN}' }
     user({ a: { command: 'server' }, b: { url: 'http://b/', headers }, c: { type: 'sse', url: 'http://c/' } })
-    const { passed, notes } = await select({ stdio: true, http: false, sse: true })
+    const { passed, notes, links } = await select({ stdio: true, http: false, sse: true })
+    assert.deepEqual(
+      links.map(({ id }) => id),
+      ['link to b'],
+    )
     assert.deepEqual(
       passed.map(({ name, type }) => [name, type]),
       [
@@ -221,6 +237,7 @@ describe('the MCP servers of a session', () => {
         source,
         passed: true,
         isBridged: true,
+        link: 'link to b',
         reason: "Bridged by Parley, because the agent doesn't support MCP servers over HTTP.",
       },
       { name: 'c', type: 'sse', source, passed: true },

@@ -295,7 +295,7 @@ describe('signing in to an MCP server', () => {
     const connected = async () => {
       const source = await signIns.tokensFor(server.url)
       const environment = { env: {}, platform: process.platform }
-      const agent = new StdioAgent(bridgedServer(server, bridge, environment, source))
+      const agent = new StdioAgent(bridgedServer(server, bridge, environment, { tokens: source }))
       agents.push(agent)
       await agent.connect()
       return agent
@@ -319,7 +319,12 @@ describe('signing in to an MCP server', () => {
       )
       assert.deepEqual(oauth.grants, ['authorization_code', 'refresh_token'])
       const passed = JSON.stringify(
-        bridgedServer(server, bridge, { env: {}, platform: 'linux' }, await signIns.tokensFor(server.url)),
+        bridgedServer(
+          server,
+          bridge,
+          { env: {}, platform: 'linux' },
+          { tokens: await signIns.tokensFor(server.url) },
+        ),
       )
       assert.ok(first && !passed.includes(first) && !agent.stderr.includes(first))
       assert.ok(!agent.stderr.includes('Bearer'))
@@ -342,7 +347,7 @@ describe('signing in to an MCP server', () => {
       ]
       const environment = { env: {}, platform: process.platform }
       const foreign = new StdioAgent(
-        bridgedServer(server, bridge, environment, { ...mine, secret: other.secret }),
+        bridgedServer(server, bridge, environment, { tokens: { ...mine, secret: other.secret } }),
       )
       agents.push(foreign)
       await assert.rejects(foreign.connect(), /requires you to sign in/)

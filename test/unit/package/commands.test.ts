@@ -43,7 +43,7 @@ describe('the commands of package.json', () => {
     }
   })
 
-  it('that need a conversation, a prompt or a restore are hidden from the palette without one', () => {
+  it('that need a conversation, a prompt, a restore or a repository are hidden from the palette without one', () => {
     const conditions = new Map(menus.commandPalette?.map(({ command, when }) => [command, when]))
     const need = (key: string, ...names: Array<keyof typeof CommandId>) => {
       for (const name of names) assert.equal(conditions.get(CommandId[name]), key, name)
@@ -69,5 +69,7 @@ describe('the commands of package.json', () => {
     need(ContextKey.canUndoRestore, 'undoRestore')
     need(ContextKey.questionWaits, 'nextQuestion')
     need(ContextKey.canUndoDecision, 'undoDecision')
+    // of VS Code's Git extension
+    need('gitOpenRepositoryCount > 0', 'newSessionInWorktree', 'sendTo')
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 import { agentPresets } from '../../../src/agents/presets.ts'
 import { SETTING_NAMES } from '../../../src/common/settings.ts'
 import { projectDirectory } from '../../host/paths.ts'
@@ -10,7 +11,9 @@ const read = (name: string) => readFileSync(join(projectDirectory, name), 'utf8'
 describe('the README and the help', () => {
   const pages = [
     'README.md',
-    ...readdirSync(join(projectDirectory, 'media/help')).map(page => `media/help/${page}`),
+    ...readdirSync(join(projectDirectory, 'media/help'))
+      .filter(name => name.endsWith('.md'))
+      .map(name => `media/help/${name}`),
   ]
   const page = (name: string) => read(`media/help/${name}.md`)
   const texts: Record<string, string> = JSON.parse(read('package.nls.json'))
@@ -89,6 +92,22 @@ describe('the README and the help', () => {
     for (const name of pages.filter(name => !/README|help\/help/.test(name))) {
       assert.ok(read('README.md').includes(`](${name})`), name)
       assert.ok(page('help').includes(`](${name.replace('media/help/', '')})`), name)
+    }
+  })
+
+  it('shows pictures that are in its folder, need no network and no script, and weigh little', () => {
+    const folder = join(projectDirectory, 'media/help')
+    const pictures = readdirSync(folder).filter(name => !name.endsWith('.md'))
+    const shown = pages
+      .filter(name => name.startsWith('media/help/'))
+      .flatMap(name => [...read(name).matchAll(/!\[([^\]]+)\]\(([^)]*)\)/g)].map(([, , file]) => file!))
+    // VS Code's preview loads no others of the package
+    assert.deepEqual([...new Set(shown)].sort(), pictures.sort())
+    for (const name of pictures) {
+      const text = read(`media/help/${name}`)
+      assert.doesNotMatch(text, /<script|<foreignObject|\son\w+=|(?:href|src)="(?!#)|url\(|@import/, name)
+      assert.match(text, /prefers-reduced-motion/, name)
+      assert.ok(deflateRawSync(text, { level: 9 }).length < 8000, name)
     }
   })
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readAgentSettings } from '../../../src/agents/agent-settings.ts'
 import { isSettingName, readSettingValue, SETTING_NAMES, SETTINGS } from '../../../src/common/settings.ts'
+import { type McpPlace, readMcpSource } from '../../../src/mcp/mcp-settings.ts'
 import { projectDirectory } from '../../host/paths.ts'
 
 interface Property {
@@ -86,6 +88,37 @@ describe('the table of settings', () => {
       if (minimum !== undefined) assert.ok(takes(minimum) && !takes(minimum - 1), name)
       if (maximum !== undefined) assert.ok(takes(maximum) && !takes(maximum + 1), name)
       else if (property.type === 'number') assert.ok(takes(1e9), name)
+    }
+  })
+
+  it('has snippets for agents, servers and inputs that Parley reads without a complaint', () => {
+    const found: Record<string, object[]> = {}
+    const collect = (name: string, node: object) => {
+      for (const [key, value] of Object.entries(node))
+        if (key === 'defaultSnippets') {
+          const bodies = value.map(({ body }: { body: object }) =>
+            JSON.parse(JSON.stringify(body).replace(/\$\{\d+:([^}]*)\}/g, '$1')),
+          )
+          found[name] = [...(found[name] ?? []), ...bodies]
+        } else if (value !== null && typeof value === 'object') collect(name, value)
+    }
+    for (const [name, property] of Object.entries(properties)) collect(name, property)
+
+    const named = (value: object) => ('command' in value || 'type' in value ? { one: value } : value)
+    assert.ok(found['parley.agents'] && found['parley.mcpServers'])
+    for (const value of found['parley.agents']) {
+      const { agents, problems } = readAgentSettings([{ scope: 'user', value: named(value) }])
+      assert.deepEqual(problems, [], JSON.stringify(value))
+      assert.equal(agents.length, 1)
+    }
+    const place: McpPlace = { kind: 'settings', label: 'parley.mcpServers', scope: 'user' }
+    for (const value of found['parley.mcpServers']) {
+      const isWhole = 'servers' in value
+      const whole = isWhole ? value : 'id' in value ? { inputs: [value] } : { servers: named(value) }
+      const source = readMcpSource(place, whole)
+      assert.deepEqual(source.problems, [], JSON.stringify(whole))
+      const read = [...source.entries.filter(({ server }) => server), ...source.inputs]
+      assert.equal(read.length, 1, JSON.stringify(whole))
     }
   })
 

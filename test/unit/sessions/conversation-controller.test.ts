@@ -720,6 +720,163 @@ describe('ConversationController', () => {
     assert.equal(other.controller.failures.size, 0)
   })
 
+  describe('with a long saved conversation', () => {
+    const COUNT = 1000
+    const reference = { agentId: 'one', sessionId: 's9', cwd: '/w/a', title: 'Long' }
+    const count = () => fixture.controller.current?.session.state.entries.length
+    const open = (isWhole?: boolean) => fixture.controller.opener.reopen('load', reference, isWhole)
+
+    beforeEach(() => {
+      const entries = Array.from({ length: COUNT }, (_, position) => ({
+        position,
+        entry: {
+          ...{ kind: 'message' as const, id: `e${position}`, turn: 1 + position },
+          role: 'user' as const,
+          blocks: [{ type: 'text' as const, text: `Prompt ${position}` }],
+        },
+      }))
+      fixture.transcripts.write('one', 's9', { replace: true, entries, terminals: [] })
+    })
+
+    it('shows the end of it until that is drawn, and then all of it, and opens it', async () => {
+      const previous = await ready()
+      const opening = open()
+      const { controller } = fixture
+      const { end } = controller.opener
+      const ids = end?.entries.map(({ id }) => id)
+      assert.deepEqual([ids?.length, ids?.[0], ids?.at(-1), end?.first], [50, 'e950', 'e999', 950])
+      assert.deepEqual([controller.key, controller.phase], ['one/s9', 'starting'])
+      assert.equal(controller.opener.attempt?.type, 'load')
+      assert.equal(controller.current, undefined)
+      let isWhole = false
+      void controller.opener.whole?.then(() => {
+        isWhole = count() === COUNT
+      })
+      const sending = sendPrompt(controller, 'written meanwhile')
+      assert.equal(fixture.agent.loads.length + fixture.agent.resumes.length, 0)
+      controller.opener.endDrawn()
+      await until(() => fixture.agent.loads.length + fixture.agent.resumes.length === 1)
+      assert.ok(isWhole, 'what waited for all of it found all of it')
+      assert.deepEqual([count(), controller.opener.end], [COUNT, undefined])
+      for (const asked of [...fixture.agent.loads, ...fixture.agent.resumes])
+        asked.resolve({ sessionId: 's9' })
+      await opening
+      await sending
+      await until(() => fixture.agent.prompts.length === 1)
+      assert.equal(controller.phase, 'ready')
+      const { entries } = controller.current!.session.state
+      assert.equal(entries.findLast(({ kind }) => kind === 'message')?.turn, COUNT + 1)
+      assert.notEqual(controller.current, previous)
+    })
+
+    it('shows all of it after a while if no page draws it', async () => {
+      void open()
+      assert.equal(count(), undefined)
+      await until(() => count() === COUNT)
+    })
+
+    it('shows all of it at once if another place of it is wanted, or if it is short', async () => {
+      void open(true)
+      assert.deepEqual([count(), fixture.controller.opener.end], [COUNT, undefined])
+    })
+
+    it('shows the previous conversation again if the user cancels meanwhile', async () => {
+      const previous = await ready()
+      const opening = open()
+      assert.ok(fixture.controller.opener.end)
+      fixture.controller.cancel()
+      await opening
+      assert.deepEqual([fixture.controller.current, fixture.controller.phase], [previous, 'ready'])
+      assert.equal(fixture.controller.opener.end, undefined)
+      assert.equal(fixture.agent.loads.length + fixture.agent.resumes.length, 0)
+    })
+
+    it('shows what the user opens meanwhile', async () => {
+      const previous = await ready()
+      const opening = open()
+      fixture.controller.show(previous)
+      await opening
+      assert.deepEqual([fixture.controller.current, fixture.controller.phase], [previous, 'ready'])
+      const again = open()
+      const other = fixture.controller.opener.reopen('load', { ...reference, sessionId: 'other' })
+      await again
+      await until(() => fixture.agent.loads.length === 1)
+      assert.equal(fixture.controller.key, 'one/other')
+      fixture.agent.loads[0]?.resolve({ sessionId: 'other' })
+      await other
+      assert.deepEqual([fixture.controller.key, fixture.controller.phase], ['one/other', 'ready'])
+    })
+
+    it('shows the previous conversation again if the user opened it twice, or another one, and cancels', async () => {
+      const previous = await ready()
+      void open()
+      void open()
+      fixture.controller.opener.endDrawn()
+      await until(() => fixture.agent.loads.length + fixture.agent.resumes.length === 1)
+      fixture.controller.cancel()
+      assert.equal(fixture.controller.current, previous)
+      void open()
+      void fixture.controller.opener.reopen('load', { ...reference, sessionId: 'other' })
+      await until(() => fixture.controller.key === 'one/other')
+      fixture.controller.cancel()
+      assert.deepEqual([fixture.controller.current, fixture.controller.phase], [previous, 'ready'])
+    })
+
+    it('starts the session that the user starts meanwhile, also if the agents have to be searched first', async () => {
+      const previous = await ready()
+      const search = new Deferred<void>()
+      fixture.directory.ready = () => search.promise
+      const opening = open()
+      const starting = fixture.controller.opener.start()
+      assert.deepEqual([fixture.controller.current, fixture.controller.opener.end], [previous, undefined])
+      await opening
+      search.resolve()
+      await until(() => fixture.agent.newSessions.length === 2)
+      assert.equal(fixture.agent.loads.length + fixture.agent.resumes.length, 0)
+      fixture.controller.cancel()
+      await starting
+    })
+
+    it('shows the previous conversation again if the rest cannot be read', async () => {
+      const previous = await ready()
+      fixture.transcripts.read = () => {
+        throw new Error('unreadable')
+      }
+      fixture.transcripts.readEnd = () => ({
+        first: 950,
+        conversation: { entries: [], terminals: [], head: {} },
+      })
+      const opening = open()
+      const { whole } = fixture.controller.opener
+      assert.ok(whole)
+      fixture.controller.opener.endDrawn()
+      await assert.rejects(opening, /unreadable/)
+      await whole
+      assert.deepEqual([fixture.controller.current, fixture.controller.phase], [previous, 'ready'])
+    })
+
+    it('leaves it and opens it again at once', async () => {
+      const opening = open()
+      fixture.controller.leave()
+      await opening
+      assert.deepEqual([fixture.controller.phase, fixture.controller.key], ['empty', 'new'])
+      void open()
+      void open()
+      fixture.controller.opener.endDrawn()
+      await until(() => count() === COUNT)
+    })
+
+    it('shows its end, and then all of it, if its agent is gone', async () => {
+      fixture.entries.length = 0
+      const opening = open()
+      assert.ok(fixture.controller.opener.end)
+      fixture.controller.opener.endDrawn()
+      await opening
+      assert.deepEqual([count(), fixture.controller.phase], [COUNT, 'ended'])
+      assert.equal(failure().type, 'unknown-agent')
+    })
+  })
+
   describe('with a saved conversation', () => {
     const reference = { agentId: 'one', sessionId: 's9', cwd: '/w/a' }
     const textsOf = (of: SessionsFixture) =>

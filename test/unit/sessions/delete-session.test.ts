@@ -29,6 +29,15 @@ describe('SessionManager: deleting', () => {
     assert.equal(second.records.list('one').length, 1)
   })
 
+  it('stays reserved until all who reserved it are done', () => {
+    const [first, second] = twoWindows()
+    const marked = first.manager.reserve('one', 's1')
+    first.manager.reserve('one', 's1').dispose()
+    assert.throws(() => second.manager.reserve('one', 's1'), /open in another window/)
+    marked.dispose()
+    second.manager.reserve('one', 's1').dispose()
+  })
+
   it("deletes what is saved if the agent can't delete, isn't running or is gone", async () => {
     const fixture = await SessionsFixture.withSession()
     Object.assign(fixture.agent, { capabilities: { ...fixture.agent.capabilities, delete: false } })

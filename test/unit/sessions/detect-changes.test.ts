@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { mock } from 'node:test'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
@@ -31,6 +32,8 @@ describe('files that only a command changed', () => {
   const saved = new Emitter<string>()
   let following: { dispose(): void }
   let snapshot: ReturnType<WorkTree['snapshot']> | undefined
+  /** when the turn began whose snapshot was taken last */
+  let scannedFrom: number | undefined
   let looks: number
   /** Scans wait for this. */
   let looking: Promise<void> | undefined
@@ -65,6 +68,7 @@ describe('files that only a command changed', () => {
       snapshot: (folders, began) => {
         const taken = tree.snapshot(folders, began)
         snapshot = taken
+        scannedFrom = began
         return taken
       },
       changed: async (...asked) => {
@@ -102,6 +106,16 @@ describe('files that only a command changed', () => {
     assert.deepEqual(changes.list(), [
       { path: join(root, 'a.txt'), status: 'modified', uncertain: 'all', added: 1, removed: 1 },
     ])
+  })
+
+  it('are those since the start of the turn, which is recorded once', async () => {
+    const begins = mock.method(changes, 'beginTurn')
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => begins.mock.callCount() === 1)
+    const [, , , start] = begins.mock.calls[0]!.arguments
+    assert.ok(scannedFrom !== undefined)
+    assert.equal(start?.began, scannedFrom)
+    await snapshot
   })
 
   it("while no window was open are the turn's when the next one goes on with it", async () => {

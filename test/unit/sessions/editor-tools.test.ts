@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../src/acp/model.ts'
@@ -11,6 +12,7 @@ import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../src/conversation/state.ts'
 import { PathGuard } from '../../../src/editor/path-guard.ts'
 import { allowedTools, EditorTools, type SessionTools } from '../../../src/mcp/server/editor-tools.ts'
+import type { ToolConversation } from '../../../src/mcp/server/tool.ts'
 import { McpSwitches } from '../../../src/mcp/switches.ts'
 import { PermissionRules } from '../../../src/sessions/permission-rules/permission-rules.ts'
 import { FakeEditorFeatures } from '../../support/fake-editor-features.ts'
@@ -29,17 +31,22 @@ describe("the editor's tools of a session", () => {
   let editorTools: EditorTools
   let clients: Client[]
   let switches: McpSwitches
+  let unlinked: number
   const changed = new Emitter<void>()
 
   beforeEach(() => {
     ;({ folder, remove } = toolWorkspace())
     names = EDITOR_TOOL_NAMES
     loaded = 0
+    unlinked = 0
     secrets = new SecretRegistry()
     features = new FakeEditorFeatures(folder)
     clients = []
     switches = new McpSwitches(memoryStore(), memoryStore())
-    editorTools = new EditorTools({
+    editorTools = window()
+  })
+  const window = () =>
+    new EditorTools({
       features: async () => {
         loaded += 1
         return features
@@ -48,12 +55,14 @@ describe("the editor's tools of a session", () => {
       onDidChangeNames: changed.event,
       switches,
       guard: roots => new PathGuard(roots),
-      bridge: async ({ name, url }) => ({ type: 'stdio', name, command: url, args: [], env: [] }),
+      bridge: async ({ name, url }) => ({
+        server: { type: 'stdio', name, command: url, args: [], env: [] },
+        link: { id: 'link', dispose: () => void unlinked++ },
+      }),
       version: '1',
       secrets,
       log: silentLogger,
     })
-  })
   afterEach(async () => {
     for (const client of clients) await client.close()
     editorTools.dispose()
@@ -111,10 +120,120 @@ describe("the editor's tools of a session", () => {
     assert.equal((await offer(true, ['other', 'vscode'])).tools?.server.name, 'vscode-editor')
   })
 
+  it('have a prefix if the agent keeps tools with their names from its model', async () => {
+    const { tools } = await editorTools.offer(
+      roots(),
+      { http: true, stdio: true, hiddenTools: ['hover'] },
+      [],
+    )
+    names = ['symbols', 'hover']
+    const client = await clientOf(tools!)
+    const listed = (await client.listTools()).tools.map(({ name }) => name)
+    assert.deepEqual(listed, ['symbols', 'vscode_hover'])
+    const answer = await client.callTool({ name: 'vscode_hover', arguments: { name: 'report' } })
+    assert.match(JSON.stringify(answer), /report/)
+    assert.ok(!answer.isError)
+  })
+
+  describe('of an agent that outlives its window', () => {
+    let next: EditorTools
+    let lost: number
+    beforeEach(() => {
+      next = window()
+      lost = 0
+    })
+    afterEach(() => next.dispose())
+    const resume = ({ kept }: SessionTools) => {
+      const { tools, note } = next.resume(kept!, roots(), { http: true }, 'one/s1', () => void lost++)
+      tools.begin({} as ToolConversation, 'one/s1')
+      return { tools, note }
+    }
+    const hover = (client: Client) => client.callTool({ name: 'hover', arguments: { name: 'report' } })
+
+    it('answer in the next one, to the same client, with the same mark of data', async () => {
+      const before = await offered()
+      const client = await clientOf(before)
+      const first = JSON.stringify((await hover(client)).content)
+      editorTools.dispose()
+      await assert.rejects(hover(client))
+      const { tools, note } = resume(before)
+      assert.equal(note.passed, true)
+      assert.equal(loaded, 1, 'nothing is loaded before the session is shown')
+      await tools.reopen!()
+      assert.equal(JSON.stringify((await hover(client)).content), first)
+      assert.ok(!secrets.redact(endpointOf(before.server).token).includes(endpointOf(before.server).token))
+      assert.deepEqual(tools.kept, before.kept, 'for the window after that')
+      assert.equal(lost, 0)
+      tools.dispose()
+      await assert.rejects(hover(client))
+    })
+
+    it('are lost if something else has the port, and answer nobody there', async () => {
+      const before = await offered()
+      const other = await offered()
+      before.dispose()
+      let changes = 0
+      const { tools } = resume(before)
+      tools.onDidChange(() => changes++)
+      await tools.reopen!()
+      assert.deepEqual([lost, changes], [1, 1])
+      await assert.rejects(connect(endpointOf(before.server)))
+      await clientOf(other)
+    })
+
+    it('have their port freed right before it is served', async () => {
+      const before = await offered()
+      const client = await clientOf(before)
+      const { port } = before.kept!
+      editorTools.dispose()
+      await assert.rejects(hover(client))
+      const holder = createServer(socket => socket.destroy())
+      await new Promise<void>(resolve => holder.listen({ host: '127.0.0.1', port }, resolve))
+      const freed: number[] = []
+      const free = async (one: number) => {
+        freed.push(one)
+        await new Promise(resolve => holder.close(resolve))
+      }
+      const again = [resume(before).tools, resume(before).tools]
+      await Promise.all(again.map(tools => tools.reopen!(free)))
+      assert.deepEqual(freed, [port, port], 'whoever holds it hears of each agent')
+      assert.equal(lost, 0)
+      assert.ok(!(await hover(client)).isError)
+    })
+
+    it('wait for a window that is about to close', async () => {
+      const before = await offered()
+      const client = await clientOf(before)
+      const { tools } = resume(before)
+      const reopening = tools.reopen!()
+      editorTools.dispose()
+      await reopening
+      assert.equal(lost, 0)
+      assert.ok(!(await hover(client)).isError)
+    })
+
+    it('share the port that their agents know with new ones', async () => {
+      const [one, two] = [await offered(), await offered()]
+      const clients = [await clientOf(one), await clientOf(two)]
+      editorTools.dispose()
+      for (const client of clients) await assert.rejects(hover(client))
+      const again = [resume(one).tools, resume(two).tools]
+      await Promise.all(again.map(tools => tools.reopen!()))
+      for (const client of clients) assert.ok(!(await hover(client)).isError)
+      const { tools } = await next.offer(roots(), { http: true, stdio: true }, [])
+      assert.equal(tools!.kept!.port, one.kept!.port)
+      for (const tools of again) tools.dispose()
+      assert.equal(lost, 0)
+    })
+  })
+
   it('are bridged for an agent that can only run commands', async () => {
     const { tools, note } = await offer(false, [], true)
     assert.equal(tools?.server.type, 'stdio')
     assert.equal(note?.isBridged, true)
+    assert.equal(note?.link, 'link')
+    tools?.dispose()
+    assert.equal(unlinked, 1)
   })
 
   it('are not offered, with the reason, if the editor fails', async () => {

@@ -50,10 +50,14 @@ const AGENT = `
 
 const SESSIONS = ['s1', 's2']
 
-/** `take`: takes the session over. `hold`: from now on, nothing reaches the window, but the other one again. */
+/**
+ * `take`: takes the session over. `hold`: from now on, nothing reaches the window, but the other one again. `wake`: the window
+ * that is held sends a prompt just before it hears what happened.
+ */
 type Step =
   | { type: 'write' | 'answer' | 'take'; window: number; session: number }
   | { type: 'hold'; window: number }
+  | { type: 'wake'; session: number }
   | { type: 'letGo' }
   | { type: 'wait'; ms: number }
 
@@ -64,6 +68,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ type: fc.constant('take'), window, session }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('hold'), window }) },
   { weight: 1, arbitrary: fc.constant({ type: 'letGo' } as const) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('wake'), session }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('wait'), ms: fc.nat(200) }) },
 )
 
@@ -134,6 +139,75 @@ describe('two windows with sessions whose agent outlives them', () => {
     await end([first, second])
   })
 
+  it('send a prompt again only if the user wants that, which a window sent before it heard that it lost the session', async () => {
+    const file = path.join(folder, 'received-waking')
+    writeFileSync(file, '')
+    const [first, second] = windowsWith(file)
+    await first.controller.opener.start('one')
+    await sendPrompt(first.controller, 'p1')
+    const { session } = first.controller.current!
+    await until(() => session.pendingRequests.length === 1)
+    session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+    await until(() => session.state.activity === 'idle')
+    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    first.isBusy = true
+    await second.controller.opener.takeOver([...second.controller.failures][0]![0])
+    assert.equal(second.controller.phase, 'ready')
+    await sendPrompt(first.controller, 'p2')
+    await until(() => session.sentPrompt !== undefined)
+    first.isBusy = false
+    await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
+    const returned = () => first.controller.prompts.queue.returned
+    await until(() => returned().length === 1)
+    assert.equal(returned()[0]?.draft.text, 'p2')
+    assert.match(returned()[0]?.reason ?? '', /Another window took over the session/)
+    await sendPrompt(second.controller, 'p3')
+    await until(() => readFileSync(file, 'utf8').includes('prompt p3'))
+    assert.ok(!readFileSync(file, 'utf8').includes('prompt p2'))
+    await end([first, second])
+  })
+
+  it('go on in one of two that take different sessions of an agent at the same time', async () => {
+    for (const isHeld of [false, true]) {
+      const file = path.join(folder, `received-both-${isHeld}`)
+      writeFileSync(file, '')
+      const windows = windowsWith(file)
+      const [first, second] = windows
+      const places = windows.map(one => [one.controller, one.place(new Map(), 'other')] as const)
+      for (const [i, place] of places[0]!.entries()) {
+        await place.opener.start('one')
+        await sendPrompt(place, `p${i + 1}`)
+        await until(() => place.current!.session.pendingRequests.length === 1)
+      }
+      // as after a start without restored sessions: the agent has no window
+      const { agent } = first.controller.current!.session
+      await first.manager.handOver(agent, false)
+      const reference = (sessionId: string) => ({ agentId: 'one', sessionId, cwd: '/w/a' })
+      const works = [
+        places[0]![1].opener.reopen('resume', reference('s2')),
+        places[1]![0].opener.reopen('resume', reference('s1')),
+      ]
+      if (isHeld) {
+        await delay(0)
+        first.isBusy = true
+        await until(() => second.manager.list().length === 2 || second.controller.failures.size > 0)
+        first.isBusy = false
+      }
+      await Promise.all(works)
+      const open = () => windows.map(({ manager }) => manager.list().length).sort()
+      await until(() => JSON.stringify(open()) === '[0,2]', `${open()}`)
+      const winner = windows.find(({ manager }) => manager.list().length === 2)!
+      for (const { session } of winner.manager.list()) {
+        await until(() => session.pendingRequests.length === 1)
+        session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+      }
+      await until(() => (readFileSync(file, 'utf8').match(/answer .+/g) ?? []).length === 2)
+      assert.equal(readFileSync(file, 'utf8').match(/initialize/g)?.length, 1)
+      for (const place of places) place[1].dispose()
+      await end(windows)
+    }
+  })
+
   it('go on with all sessions of the agent in the one that takes one of them', async () => {
     const file = path.join(folder, 'received-all')
     writeFileSync(file, '')
@@ -191,8 +265,6 @@ describe('two windows with sessions whose agent outlives them', () => {
     const written: string[][] = SESSIONS.map(() => [])
     const refused = new Set<string>()
     const works: Array<Promise<unknown>> = []
-    /** by window: the session that it's taking over */
-    const taking: Array<number | undefined> = windows.map(() => undefined)
     let held: number | undefined
     const hold = (at: number | undefined) => {
       held = at
@@ -211,15 +283,7 @@ describe('two windows with sessions whose agent outlives them', () => {
     const take = (at: number, of: number) => {
       const { failures, opener } = places[at]![of]!
       const [found] = [...failures].filter(([, { type }]) => type === 'elsewhere')
-      // both windows may want one session
-      if (!found || taking.some(session => session !== undefined && session !== of)) return
-      taking[at] = of
-      const work = opener.takeOver(found[0]).catch(() => {})
-      works.push(
-        work.then(() => {
-          taking[at] = undefined
-        }),
-      )
+      if (found) works.push(opener.takeOver(found[0]).catch(() => {}))
     }
     const act = { write, answer, take }
     for (const [i, sessionId] of SESSIONS.entries()) {
@@ -230,9 +294,14 @@ describe('two windows with sessions whose agent outlives them', () => {
     }
     for (const one of steps) {
       if (one.type === 'wait') await delay(one.ms)
-      else if (one.type === 'hold') {
-        if (taking[one.window] === undefined) hold(one.window)
-      } else if (one.type === 'letGo') hold(undefined)
+      else if (one.type === 'hold') hold(one.window)
+      else if (one.type === 'letGo') hold(undefined)
+      else if (one.type === 'wake') {
+        if (held === undefined) continue
+        write(held, one.session)
+        await delay(0)
+        hold(undefined)
+      }
       // a window that is busy takes no input
       else if (one.window !== held) act[one.type](one.window, one.session)
       await delay(0)

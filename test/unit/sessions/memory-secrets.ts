@@ -1,4 +1,4 @@
-import type { SecretStore } from '../../../src/mcp/inputs.ts'
+import type { SecretStore } from '../../../src/mcp/secret-store.ts'
 
 export class MemorySecrets implements SecretStore {
   readonly values = new Map<string, string>()

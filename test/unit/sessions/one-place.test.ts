@@ -20,9 +20,10 @@ describe('a session is shown in only one place per window', () => {
     isVisible: true,
     reveal: async () => void revealed.push(controller),
     attach() {},
-    commentChanged() {},
+    commentChanged: () => false,
     write() {},
     tell() {},
+    sendTo: () => true,
     showMatch() {},
     showRequest() {},
   })

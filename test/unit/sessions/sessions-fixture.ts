@@ -11,6 +11,7 @@ import { Emitter } from '../../../src/common/event.ts'
 import type { KeyValueStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { attachmentOf } from '../../../src/conversation/attachment.ts'
+import { terminalsIn } from '../../../src/conversation/entries/tool-call.ts'
 import { isReturned } from '../../../src/conversation/prompts/prompt-states.ts'
 import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
@@ -105,8 +106,8 @@ export class MemoryTranscripts implements SavedConversations {
   readonly writes: TranscriptChanges[] = []
   fails = false
 
-  has(agentId: string, sessionId: string): boolean {
-    return this.read(agentId, sessionId) !== undefined
+  keys(): ReadonlySet<string> {
+    return new Set(this.kept.keys())
   }
   revision(agentId: string, sessionId: string): string | undefined {
     const kept = this.kept.get(`${agentId}/${sessionId}`)
@@ -140,6 +141,16 @@ export class MemoryTranscripts implements SavedConversations {
     const kept = this.kept.get(`${agentId}/${sessionId}`)
     return kept && kept.entries.length > 0 ? structuredClone(kept) : undefined
   }
+  readEnd(...[agentId, sessionId, min, last]: Parameters<SavedConversations['readEnd']>) {
+    const conversation = this.read(agentId, sessionId)
+    const count = conversation?.entries.length ?? 0
+    if (!conversation || count <= min) return undefined
+    const first = count - last
+    const entries = conversation.entries.slice(first)
+    const ids = entries.flatMap(terminalsIn)
+    const terminals = conversation.terminals.filter(({ terminalId }) => ids.includes(terminalId))
+    return { first, conversation: { ...conversation, entries, terminals } }
+  }
 }
 
 /** Session leases of several windows, in memory. */
@@ -148,9 +159,11 @@ export class MemoryLeases implements SessionLeases {
   readonly #request = new Emitter<{ agentId: string; sessionId: string }>()
   readonly onDidLose = this.#lose.event
   readonly onDidRequest = this.#request.event
+  readonly #id = randomUUID()
   readonly #all: Map<string, MemoryLeases>
   readonly #missed: Array<{ agentId: string; sessionId: string }> = []
   #hangs = false
+  #isDead = false
 
   constructor(all: Map<string, MemoryLeases>) {
     this.#all = all
@@ -162,10 +175,16 @@ export class MemoryLeases implements SessionLeases {
     for (const { agentId, sessionId } of this.#missed.splice(0))
       if (!this.acquire(agentId, sessionId)) this.#lose.fire({ agentId, sessionId })
   }
-  acquire(agentId: string, sessionId: string): boolean {
+  /** The window's process has ended. */
+  die(): void {
+    this.#isDead = true
+    for (const [key, owner] of this.#all) if (owner === this) this.#all.delete(key)
+  }
+  acquire(agentId: string, sessionId: string, from?: string): boolean {
+    if (this.#isDead) return false
     const owner = this.#all.get(`${agentId}/${sessionId}`)
-    if (owner && owner !== this) return false
-    this.#all.set(`${agentId}/${sessionId}`, this)
+    if (owner && owner !== this && owner.#id !== from) return false
+    this.seize(agentId, sessionId)
     return true
   }
   release(agentId: string, sessionId: string): void {
@@ -176,12 +195,13 @@ export class MemoryLeases implements SessionLeases {
     const owner = this.#all.get(`${agentId}/${sessionId}`)
     if (owner && !owner.#hangs) owner.#request.fire({ agentId, sessionId })
   }
-  seize(agentId: string, sessionId: string): void {
+  seize(agentId: string, sessionId: string): string | undefined {
     const owner = this.#all.get(`${agentId}/${sessionId}`)
     this.#all.set(`${agentId}/${sessionId}`, this)
-    if (!owner || owner === this) return
+    if (!owner || owner === this) return undefined
     if (owner.#hangs) owner.#missed.push({ agentId, sessionId })
     else owner.#lose.fire({ agentId, sessionId })
+    return owner.#id
   }
 }
 
@@ -201,6 +221,24 @@ export interface Hosting {
   launch: AgentLaunch
   /** for prompts that a window leaves */
   folder: string
+}
+
+/** Windows on one machine, whose agents are real ones, which outlive them. */
+export function hostedWindows(hosting: Hosting): () => SessionsFixture {
+  const shared = {
+    leases: new Map<string, MemoryLeases>(),
+    transcripts: new MemoryTranscripts(),
+    records: new MemoryRecords(),
+    hosting,
+  }
+  return () => {
+    machine = shared
+    try {
+      return new SessionsFixture()
+    } finally {
+      machine = undefined
+    }
+  }
 }
 
 /** Two windows on one machine; with `hosting`, their agents are real ones, which outlive them. */
@@ -253,10 +291,25 @@ export class SessionsFixture {
   readonly records = machine?.records ?? new MemoryRecords()
   readonly transcripts = machine?.transcripts ?? new MemoryTranscripts()
   readonly leases = new MemoryLeases(machine?.leases ?? new Map())
+  /** A window only writes the conversations of sessions that it has. */
+  readonly #ownTranscripts: SavedConversations = {
+    read: (...session) => this.transcripts.read(...session),
+    readEnd: (...wanted) => this.transcripts.readEnd(...wanted),
+    revision: (...session) => this.transcripts.revision(...session),
+    forget: (...session) => this.transcripts.forget(...session),
+    write: (agentId, sessionId, changes) =>
+      this.leases.acquire(agentId, sessionId) && this.transcripts.write(agentId, sessionId, changes),
+  }
   readonly used: string[] = []
   /** the sessions that were planned, with their previous folders */
   readonly existing: ExistingSession[] = []
   trusted = true
+  /** how all agents are configured to start */
+  launchId: string | undefined = 'as ever'
+  /** Whether the login shell told its environment. */
+  isSearchSure = true
+  /** Whether the next window finds agents. */
+  isMarked: boolean | undefined
   readonly variableSignIns: string[] = []
   variablesFail: Error | undefined
   readonly nativeQuestions: string[] = []
@@ -301,6 +354,7 @@ export class SessionsFixture {
   readonly runners: AgentRunners = new AgentRunners({
     agents: this.directory,
     lastName: agentId => this.records.agent(agentId)?.name,
+    nextLeft: async agentId => this.hosted?.nextLeft(agentId),
     start: this.#hosting ? startAgent : this.start,
     client: (agentId, sessions) => this.manager.client(agentId, sessions),
     connectOptions: agentId => ({
@@ -344,10 +398,10 @@ export class SessionsFixture {
     services: {
       files: this.files,
       onDidSave: this.saved.event,
-      environment: () => ({}),
+      environment: async () => ({}),
     },
     records: this.records,
-    transcripts: this.transcripts,
+    transcripts: this.#hosting ? this.#ownTranscripts : this.transcripts,
     leases: this.leases,
     ...(this.#hosting && { takeOverMs: 500 }),
     queues: this.queues,
@@ -355,7 +409,7 @@ export class SessionsFixture {
       hosted: {
         has: session => this.hosted!.has(session),
         leave: (agent, isLost) => this.hosted!.leave(agent, isLost),
-        takeOver: (session, isSeized) => this.hosted!.takeOver(session, isSeized),
+        takeOver: (session, from) => this.hosted!.takeOver(session, from),
       },
     }),
     activeSession: agentId => {
@@ -379,10 +433,17 @@ export class SessionsFixture {
       keep: () => 'untilDone',
       trusted: () => this.trusted,
       agents: this.directory,
+      isSearchSure: () => this.isSearchSure,
+      launchOf: () => this.launchId,
       nameOf: agentId => agentId,
+      holdSecrets: async () => {},
       runners: this.runners,
       manager: this.manager,
       queues: this.queues,
+      onUnavailable: () => {},
+      mark: isLeft => {
+        this.isMarked = isLeft
+      },
       log: silentLogger,
     })
   readonly accounts = new Accounts(this.directory, this.runners, silentLogger)
@@ -400,6 +461,19 @@ export class SessionsFixture {
     this.leases.hangs = isBusy
   }
 
+  /** As if its process was killed: nothing that it does now reaches anything. */
+  kill(): void {
+    this.connections.cut()
+    this.leases.die()
+  }
+
+  /** As for a reload. */
+  async close(): Promise<void> {
+    this.hosted?.dispose()
+    for (const one of [this.controller, this.manager]) one.dispose()
+    this.leases.die()
+  }
+
   /** The queues of a window that opens after this one. */
   nextWindow(): { queues: PromptQueues } {
     const windows = new MementoState(this.disk, 'drafts')
@@ -415,6 +489,7 @@ export class SessionsFixture {
     return new ConversationController({
       ...(this.slowAfterMs !== undefined && { slowAfterMs: this.slowAfterMs }),
       elsewhere: (reference, mine) => this.elsewhere(reference, mine),
+      continued: reference => this.hosted?.continued(reference),
       accounts: this.accounts,
       manager: this.manager,
       agents: this.directory,

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { delay } from '../../../common/async.ts'
-import { HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
+import { delay, withTimeout } from '../../../common/async.ts'
+import { HOST_LAST_WORDS_MS, HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
 import { makePrivateFolder } from '../../../common/private-files.ts'
 import type { SpawnRequest } from '../../../common/processes/spawn-process.ts'
 import type { AgentProcessOptions } from '../running-process.ts'
 import { HOST_VERSION, HostChannel } from './channel.ts'
-import { type HostEntry, readEntries } from './endpoint.ts'
+import { type HostEntry, likelyEntries, readEntries } from './endpoint.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
-import type { AgentTag, HostedAgentInfo } from './hosted-agent-state.ts'
+import type { AgentClaim, AgentTag, HostedAgentInfo } from './hosted-agent-state.ts'
 import { HostedProcess } from './hosted-process.ts'
 import { copyProgram, pruneCopies } from './program-copy.ts'
 
@@ -53,7 +54,7 @@ export class AgentHosts {
   async list(): Promise<HostedAgentInfo[]> {
     this.#listed.clear()
     const lists = await Promise.all(
-      (await this.#entries()).map(async entry => {
+      this.#entries().map(async entry => {
         const channel = await this.#connectTo(entry)
         channel?.send({ type: 'list' })
         const answer = await channel?.next()
@@ -67,25 +68,25 @@ export class AgentHosts {
   }
 
   /**
-   * Attaches to an agent that runs already; `undefined` if it's not there anymore. It begins after the frame with the number
-   * `confirmed`, the last one that is stored: each line of the output is a frame. `workspace`: where it belongs from now on.
+   * Attaches to an agent that runs already; `undefined` if it's not there anymore, or another window was faster. It begins after
+   * the frame with the number `confirmed`, the last one that is stored: each line of the output is a frame.
    */
   async attach(
     id: string,
     confirmed = 0,
     options: AgentProcessOptions = {},
-    workspace?: string,
+    claim?: AgentClaim,
   ): Promise<HostedProcess | undefined> {
     const attachIn = async (entry: HostEntry) => {
       const channel = await this.#connectTo(entry)
-      return channel && HostedProcess.attach(channel, id, confirmed, options, workspace)
+      return channel && HostedProcess.attach(channel, id, confirmed, options, claim)
     }
     // looking for all hosts takes longer than the rest
     const known = this.#listed.get(id)
     this.#listed.delete(id)
     const attached = known && (await attachIn(known))
     if (attached) return attached
-    for (const entry of await this.#entries()) {
+    for (const entry of this.#entries()) {
       const found = await attachIn(entry)
       if (found) return found
     }
@@ -94,7 +95,7 @@ export class AgentHosts {
 
   /** Ends an agent with all that it started, also one that another window is attached to. */
   async end(id: string): Promise<void> {
-    for (const entry of await this.#entries()) {
+    for (const entry of this.#entries()) {
       const channel = await this.#connectTo(entry)
       channel?.send({ type: 'end', id })
       await channel?.next()
@@ -102,12 +103,12 @@ export class AgentHosts {
     }
   }
 
-  async #entries(): Promise<HostEntry[]> {
-    return (await readEntries(this.#options.folder)).filter(({ version }) => version === HOST_VERSION)
+  #entries(): HostEntry[] {
+    return likelyEntries(this.#options.folder).filter(({ version }) => version === HOST_VERSION)
   }
 
   async #connectToAny(): Promise<HostChannel | undefined> {
-    for (const entry of await this.#entries()) {
+    for (const entry of this.#entries()) {
       const channel = await this.#connectTo(entry)
       if (channel) return channel
     }
@@ -128,7 +129,8 @@ export class AgentHosts {
       detached: true,
       cwd: folder,
       windowsHide: true,
-      stdio: 'ignore',
+      // stderr says why the host can't start; it's closed once a window is connected
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
     })
     let failure: Error | undefined
@@ -136,15 +138,32 @@ export class AgentHosts {
       failure = error
     })
     child.unref()
+    const { stderr } = child
+    let said = ''
+    // absent if the system has no file descriptor left
+    stderr?.on('data', chunk => {
+      said += chunk
+    })
+    const closed = once(child, 'close').catch(() => {})
     const until = Date.now() + HOST_START_MS
     while (!failure && child.exitCode === null && Date.now() < until) {
       const channel = await this.#connectToAny()
-      if (channel) return channel
+      if (channel) {
+        stderr?.destroy()
+        return channel
+      }
       await delay(HOST_START_POLL_MS)
     }
-    throw new Error(l10n.t("The program that runs agents in the background didn't start."), {
-      cause: failure,
-    })
+    if (child.exitCode !== null) await withTimeout(closed, HOST_LAST_WORDS_MS)
+    stderr?.destroy()
+    const reason = failure?.message ?? said
+    throw new Error(
+      // leave out a stack trace
+      reason === '' || reason.includes('\n')
+        ? l10n.t("The program that runs agents in the background didn't start.")
+        : l10n.t("The program that runs agents in the background didn't start: {0}", reason),
+      { cause: failure ?? said },
+    )
   }
 
   /** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */

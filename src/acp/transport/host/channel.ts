@@ -3,7 +3,7 @@ import { deferred } from '../../../common/async.ts'
 import type { Disposable } from '../../../common/disposable.ts'
 
 /** The version of what the windows and the agent host send each other. Hosts of other versions aren't used. */
-export const HOST_VERSION = 1
+export const HOST_VERSION = 2
 
 /** One message: what it is, as JSON, and bytes that are passed on as they are. */
 export interface HostMessage {
@@ -50,6 +50,16 @@ export class HostChannel implements Disposable {
 
   get isClosed(): boolean {
     return this.#socket.destroyed
+  }
+
+  /** Bytes that were sent and the other side hasn't read yet. */
+  get waiting(): number {
+    return this.#socket.writableLength
+  }
+
+  /** All that was sent has been read, after some of it had to wait. */
+  onDidDrain(listener: () => void): void {
+    this.#socket.on('drain', listener)
   }
 
   /** Passes on every message from now on. */

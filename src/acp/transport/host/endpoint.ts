@@ -62,13 +62,25 @@ export async function readEntries(
   folder: string,
   system: ProcessSystem = operatingSystem,
 ): Promise<HostEntry[]> {
-  const found: HostEntry[] = []
-  const files = namesIn(folder).filter(name => ENTRY.test(name))
-  if (files.length === 0) return found
+  if (!namesIn(folder).some(name => ENTRY.test(name))) return []
   const rows = await system.list()
-  const runs = ({ pid, started }: HostEntry) =>
-    rows ? rows.some(row => row.pid === pid && row.started === started && !row.zombie) : system.exists(pid)
-  for (const name of files) {
+  if (!rows) return likelyEntries(folder, system)
+  return entriesOf(folder, ({ pid, started }) =>
+    rows.some(row => row.pid === pid && row.started === started && !row.zombie),
+  )
+}
+
+/**
+ * The same without a list of all processes, which takes a second on Windows. A process with that id exists, but
+ * only its proof shows that it's the host.
+ */
+export function likelyEntries(folder: string, system: ProcessSystem = operatingSystem): HostEntry[] {
+  return entriesOf(folder, ({ pid }) => system.exists(pid))
+}
+
+function entriesOf(folder: string, runs: (entry: HostEntry) => boolean): HostEntry[] {
+  const found: HostEntry[] = []
+  for (const name of namesIn(folder).filter(name => ENTRY.test(name))) {
     const file = path.join(folder, name)
     const entry = isPrivate(file) ? parseEntry(file) : undefined
     if (!entry) continue

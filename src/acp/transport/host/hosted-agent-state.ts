@@ -46,6 +46,16 @@ export interface AgentTag {
   agentId: string
   name: string
   workspace: string
+  /** Identifies how it was configured to start. */
+  launch?: string | undefined
+}
+
+/** What a window knows that takes an agent over from another one. */
+export interface AgentClaim {
+  /** where the agent belongs from now on; absent: where it did */
+  workspace?: string
+  /** How many windows had attached so far: if there's another one meanwhile, this one doesn't get the agent. */
+  attachments: number
 }
 
 /** An agent in the host, as a list shows it. */
@@ -53,12 +63,15 @@ export interface HostedAgentInfo {
   id: string
   pid: number
   command: string
+  args?: readonly string[]
   cwd: string
   tag: AgentTag
   /** the sessions that windows noted something about */
   sessions: string[]
   /** milliseconds since the epoch */
   since: number
+  /** How many windows have attached so far. */
+  attachments: number
   /** Whether a window is attached. */
   isAttached: boolean
   hasExited: boolean

@@ -1,7 +1,9 @@
 import { Readable, Writable } from 'node:stream'
-import { deferred, withTimeout } from '../../../common/async.ts'
+import * as l10n from '@vscode/l10n'
+import { type Deferred, deferred, withTimeout } from '../../../common/async.ts'
 import { Emitter } from '../../../common/event.ts'
-import { PROCESS_VANISH_MS } from '../../../common/limits.ts'
+import { PORT_FREED_MS, PROCESS_VANISH_MS } from '../../../common/limits.ts'
+import type { CommandHost } from '../../../common/processes/run-command.ts'
 import { explainSpawnError, type SpawnRequest } from '../../../common/processes/spawn-process.ts'
 import { LineDecoder, STDERR_TAIL, Tail } from '../agent-process.ts'
 import {
@@ -13,7 +15,8 @@ import {
   type StopTimes,
 } from '../running-process.ts'
 import type { HostChannel, HostMessage } from './channel.ts'
-import type { AgentTag, HostedAgentState, KeepTimes } from './hosted-agent-state.ts'
+import type { AgentClaim, AgentTag, HostedAgentState, KeepTimes } from './hosted-agent-state.ts'
+import { type HostedCommandInfo, WindowCommands } from './window-commands.ts'
 
 /** Bytes of frames that the reader has taken, after which the host is told. */
 const TELL_TAKEN_BYTES = 64 * 1024
@@ -32,13 +35,17 @@ export class HostedProcess implements RunningProcess, HostedLink {
   readonly stdout: Readable
   readonly exited: Promise<ProcessExit>
   readonly #channel: HostChannel
+  readonly #commands: WindowCommands
   readonly #exit = deferred<ProcessExit>()
   readonly #gone = deferred()
   readonly #stderrEnd = deferred()
   readonly #stderr = new Tail(STDERR_TAIL)
   readonly #stderrLines: LineDecoder
-  /** what the host hasn't written to the agent yet */
-  readonly #writes: Array<(error?: Error) => void> = []
+  /** what the host hasn't written to the agent yet, and the number of all that it was sent */
+  #writes: Array<{ bytes: Buffer; done: (error?: Error) => void }> = []
+  #sent = 0
+  /** what can't reach the agent anymore, once another window has it */
+  #unsent: Buffer[] | undefined
   #hasExited = false
   #received = 0
   /** frames that the reader has taken and the host wasn't told about, in bytes */
@@ -48,11 +55,13 @@ export class HostedProcess implements RunningProcess, HostedLink {
   /** Another window has the agent, or may have it. */
   #isLeft = false
   readonly #lose = new Emitter<void>()
+  /** by port: until the host has freed it */
+  readonly #serving = new Map<number, Deferred<void>>()
   #stopping: Promise<void> | undefined
 
   /**
    * Starts an agent in the host behind a new channel.
-   * @throws SpawnError
+   * @throws SpawnError if the agent couldn't be started; another error if the host can't start any
    */
   static async spawn(
     channel: HostChannel,
@@ -63,19 +72,23 @@ export class HostedProcess implements RunningProcess, HostedLink {
     channel.send({ type: 'spawn', launch, maxFrameBytes, tag })
     const answer = await channel.next()
     if (answer?.type === 'attached') return new HostedProcess(channel, answer, options, false)
-    const error = new Error(String(answer?.message ?? 'the agent host ended'))
-    throw explainSpawnError(Object.assign(error, { code: String(answer?.code) }), launch)
+    const error = new Error(String(answer?.message ?? hostExited()))
+    if (answer?.code === undefined) throw error
+    throw explainSpawnError(Object.assign(error, { code: String(answer.code) }), launch)
   }
 
-  /** Attaches to an agent that runs in the host, after the frame `confirmed`; `undefined` if it's not there anymore. */
+  /**
+   * Attaches to an agent that runs in the host, after the frame `confirmed`; `undefined` if it's not there anymore, or another
+   * window was faster.
+   */
   static async attach(
     channel: HostChannel,
     id: string,
     confirmed: number,
     options: AgentProcessOptions,
-    workspace?: string,
+    claim?: AgentClaim,
   ): Promise<HostedProcess | undefined> {
-    channel.send({ type: 'attach', id, confirmed, ...(workspace !== undefined && { workspace }) })
+    channel.send({ type: 'attach', id, confirmed, ...claim })
     const answer = await channel.next()
     return answer?.type === 'attached' ? new HostedProcess(channel, answer, options, true) : undefined
   }
@@ -92,6 +105,11 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.pid = Number(attached.pid)
     this.state = attached.state as HostedAgentState
     this.#received = this.state.confirmed
+    this.#commands = new WindowCommands({
+      channel,
+      left: attached.commands as HostedCommandInfo[],
+      isKept: () => this.#isKept || this.#isLeft,
+    })
     this.#stderrLines = new LineDecoder(onStderr ?? (() => {}), secrets)
     this.exited = this.#exit.promise
     this.stdout = new Readable({ read: () => this.#onRead() })
@@ -150,6 +168,14 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.#channel.send({ type: 'note', sessionId, note })
   }
 
+  async serve(port: number): Promise<void> {
+    const freed = this.#serving.get(port) ?? deferred()
+    this.#serving.set(port, freed)
+    this.#channel.send({ type: 'serve', port })
+    // a host of another build may not answer
+    await withTimeout(Promise.race([freed.promise, this.#gone.promise]), PORT_FREED_MS)
+  }
+
   confirm(number: number): void {
     this.#channel.send({ type: 'confirm', number })
   }
@@ -163,13 +189,24 @@ export class HostedProcess implements RunningProcess, HostedLink {
     void this.stop()
   }
 
-  async detach(): Promise<void> {
+  commandsOf(sessionId: string): CommandHost {
+    return this.#commands.of(sessionId)
+  }
+
+  async detach(): Promise<string> {
     this.#isLeft = true
-    // what waits for the host to write what came before
-    for (const done of this.#writes.splice(0)) done()
+    this.#passWrites()
     this.stdin.end()
     this.#channel.end()
     await this.#channel.closed
+    return Buffer.concat(this.#unsent ?? []).toString()
+  }
+
+  /** Lets what waits for the host to write what came before. */
+  #passWrites(): void {
+    const waiting = this.#writes
+    this.#writes = waiting.map(({ bytes }) => ({ bytes, done: () => {} }))
+    for (const { done } of waiting) done()
   }
 
   async #stop(times: StopTimes): Promise<void> {
@@ -191,7 +228,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
         this.stdout.push(null)
         return
       case 'written':
-        this.#writes.shift()?.(message.ok === true ? undefined : closedInput())
+        this.#writes.shift()?.done(message.ok === true ? undefined : closedInput())
         return
       case 'inputClosed':
         if (!this.stdin.destroyed) this.stdin.destroy(this.stdin.writableEnded ? undefined : closedInput())
@@ -208,10 +245,26 @@ export class HostedProcess implements RunningProcess, HostedLink {
       case 'gone':
         this.#gone.resolve()
         return
+      case 'serving':
+        this.#serving.get(Number(message.port))?.resolve()
+        this.#serving.delete(Number(message.port))
+        return
       case 'taken over':
-        this.#isLeft = true
-        this.#lose.fire()
+        this.#onTakenOver(Number(message.writes))
+        return
+      default:
+        this.#commands.receive(message, body)
     }
+  }
+
+  /** `arrived`: how many of the sent messages the host had received. */
+  #onTakenOver(arrived: number): void {
+    this.#isLeft = true
+    const written = this.#sent - this.#writes.length
+    const from = Math.max(0, arrived - written)
+    this.#unsent = this.#writes.slice(from).map(({ bytes }) => bytes)
+    this.#passWrites()
+    this.#lose.fire()
   }
 
   #onFrames(last: number, frames: Buffer): void {
@@ -233,13 +286,19 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   #write(bytes: Buffer, done: (error?: Error) => void): void {
+    if (this.#unsent) {
+      this.#unsent.push(bytes)
+      done()
+      return
+    }
     if (this.#channel.isClosed) {
       done(closedInput())
       return
     }
     this.#channel.send({ type: 'write' }, bytes)
+    this.#sent++
+    this.#writes.push({ bytes, done: this.#isLeft ? () => {} : done })
     if (this.#isLeft) done()
-    else this.#writes.push(done)
   }
 
   #onExit({ exitCode, signal }: ProcessExit): void {
@@ -256,12 +315,18 @@ export class HostedProcess implements RunningProcess, HostedLink {
   #onClosed(): void {
     this.#gone.resolve()
     if (!this.#hasExited) this.#onExit({ exitCode: null, signal: null })
+    this.#commands.close(this.#isLeft)
     this.#endStderr()
     this.#lose.dispose()
-    for (const done of this.#writes.splice(0)) done(closedInput())
+    for (const { done } of this.#writes.splice(0)) done(closedInput())
     this.stdin.destroy()
     if (!this.stdout.destroyed && !this.stdout.readableEnded) this.stdout.push(null)
   }
+}
+
+/** Why an agent is gone that has neither an exit code nor a signal. */
+export function hostExited(): string {
+  return l10n.t('The program that runs agents in the background exited.')
 }
 
 function closedInput(): Error {

@@ -12,15 +12,15 @@ const GAP = 6
 /** A button next to the selection in the conversation. It never takes the focus. */
 export function SelectionActions() {
   const app = useApp()
-  const place = useSignal<{ left: number; top: number } | undefined>(undefined)
+  const position = useSignal<{ left: number; top: number } | undefined>(undefined)
 
   useLayoutEffect(() => {
     const hide = () => {
-      place.value = undefined
+      position.value = undefined
     }
     // after the selection was made, not while it's being made
     const show = () => {
-      place.value = selectedText() === '' ? undefined : besideSelection()
+      position.value = selectedText() === '' ? undefined : besideSelection()
     }
     const changed = () => {
       if (getSelection()?.isCollapsed) hide()
@@ -38,14 +38,14 @@ export function SelectionActions() {
       document.removeEventListener('selectionchange', changed)
       document.removeEventListener('scroll', hide, true)
     }
-  }, [place])
+  }, [position])
 
-  if (!place.value) return null
+  if (!position.value) return null
   return (
     <button
       type="button"
       class="selection-quote"
-      style={{ left: `${place.value.left}px`, top: `${place.value.top}px` }}
+      style={{ left: `${position.value.left}px`, top: `${position.value.top}px` }}
       onPointerDown={event => event.preventDefault()}
       onClick={() => quoteSelection(app)}
     >

@@ -41,6 +41,7 @@ export function Composer({ draft }: { draft: Draft }) {
   }
   const { attach, attachRow, onPaste, dropping } = useAttach({ draft, input, area, onFail: fail })
   const attachNow = useRef(attach)
+  const sendToNow = useRef(() => {})
   attachNow.current = attach
 
   useLayoutEffect(() => {
@@ -66,6 +67,7 @@ export function Composer({ draft }: { draft: Draft }) {
         input.current?.setText(written)
         if (!quiet) input.current?.focus()
       },
+      sendTo: () => sendToNow.current(),
       say(text) {
         setNote({ text, icon: 'info' })
         announce(text)
@@ -97,6 +99,13 @@ export function Composer({ draft }: { draft: Draft }) {
     history.stop()
     setNote(undefined)
   })
+
+  const sendTo = () => {
+    if (active.added) draft.attach(fresh(active.added))
+    draft.flush()
+    host.send('composer/sendTo')
+  }
+  sendToNow.current = sendTo
 
   const onKey = (event: KeyboardEvent): boolean => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
@@ -188,6 +197,9 @@ export function Composer({ draft }: { draft: Draft }) {
                 label={t('Stop (Escape)')}
                 onClick={() => host.send('conversation/cancel')}
               />
+            )}
+            {head?.canSendTo && !isEmpty && (
+              <IconButton icon="diff-multiple" label={t('Send to Several Agents…')} onClick={sendTo} />
             )}
             {(!running || !isEmpty) && (
               <IconButton

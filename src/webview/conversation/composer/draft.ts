@@ -75,7 +75,7 @@ export class Draft {
    * `before`, so that it gets the current draft. `returned`: prompts to return to the draft.
    */
   show(key: string, saved: WrittenDraft, returned: readonly ReturnedPrompt[] = [], before?: string): void {
-    if (before !== undefined && before === this.#key && key !== before) this.#goAlong(key)
+    if (before !== undefined && before === this.#key && key !== before) this.#goAlong(key, saved)
     else if (key !== this.#key) this.#begin(key, saved)
     this.returned(key, returned)
   }
@@ -120,18 +120,28 @@ export class Draft {
     const beside = wins ? attachedItems(saved) : early.items
     this.#known.clear()
     this.#replace(validDraft({ text: text.text, marks: text.marks, items: [...text.items, ...beside] }))
-    if (!isEmptyDraft(early)) this.#changed()
+    // the host waits for a draft with the comments that were written before this page knew the conversation
+    const hasComments = saved.items.some(({ content }) => content.type === 'comment')
+    if (hasComments) this.#savedItems = ''
+    if (hasComments || !isEmptyDraft(early)) this.#changed()
   }
 
-  #goAlong(key: string): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#host.saveItems(this.#key, [])
-    this.#host.saveText(this.#key, '', [])
+  /** `saved`: under the new key, where comments may have been written meanwhile. */
+  #goAlong(key: string, saved: WrittenDraft): void {
+    const before = this.#key
     this.#key = key
     this.#savedItems = ''
     keepState({ key })
+    const { text, marks, items } = this.content.peek()
+    const comments = saved.items.filter(
+      item => item.content.type === 'comment' && !items.some(({ id }) => id === item.id),
+    )
+    if (comments.length > 0) this.#replace({ text, marks, items: [...items, ...comments] })
+    // first under the new key, so that the draft is always stored under at least one
     this.#changed()
+    this.flush()
+    this.#host.saveItems(before, [])
+    this.#host.saveText(before, '', [])
   }
 
   /** The editor's current text. Drops marks of unknown items. */
@@ -181,6 +191,8 @@ export class Draft {
     this.introduce(item)
     const { text, marks, items } = this.content.peek()
     const isKnown = items.some(one => one.id === id)
+    // the host waits for the draft that has it, even if it's the same as before
+    this.#savedItems = ''
     this.#set({
       text,
       marks,
@@ -206,6 +218,13 @@ export class Draft {
         if (key === this.#key) this.#moveToComposer([{ ...prompt, reason: messageOf(error) }])
       },
     )
+  }
+
+  /** Several agents got this draft. Empties the composer, unless it has something else by now. */
+  sentElsewhere({ key, text, ids }: { key: string; text: string; ids: string }): void {
+    const now = this.content.peek()
+    if (key === this.#key && now.text === text && String(now.items.map(({ id }) => id)) === ids)
+      this.put(EMPTY_DRAFT)
   }
 
   #release(prompts: readonly StoredPrompt[]): void {

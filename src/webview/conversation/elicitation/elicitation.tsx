@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { ElicitationField } from '../../../acp/model.ts'
-import { visibleWords } from '../../../common/visible.ts'
+import { visibleProse } from '../../../common/visible.ts'
 import { describeUrl } from '../../../conversation/requests/described-url.ts'
 import type { ElicitationEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
@@ -32,13 +32,13 @@ function Question({ slot, entry }: PartProps) {
   useEffect(() => {
     questionsDrawn.value++
   }, [])
-  const heading = visibleWords((ask.mode === 'form' && ask.title?.trim()) || entry.message)
+  const heading = visibleProse((ask.mode === 'form' && ask.title?.trim()) || entry.message)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a box of its own
     <div
       class={`permission elicitation${first ? ' first' : ''}`}
       role="group"
-      aria-label={t('Answer required: {0}', visibleWords(entry.message))}
+      aria-label={t('Answer required: {0}', visibleProse(entry.message))}
       data-request={entry.requestId}
       tabIndex={-1}
       onKeyDown={event => {
@@ -53,7 +53,7 @@ function Question({ slot, entry }: PartProps) {
           {heading}
         </div>
       </div>
-      {heading !== visibleWords(entry.message) && <Paragraph text={entry.message} />}
+      {heading !== visibleProse(entry.message) && <Paragraph text={entry.message} />}
       {ask.mode === 'form' ? (
         <>
           {ask.description && <Paragraph text={ask.description} />}
@@ -69,7 +69,7 @@ function Question({ slot, entry }: PartProps) {
 function Paragraph({ text }: { text: string }) {
   return (
     <div class="permission-description" dir="auto">
-      {visibleWords(text)}
+      {visibleProse(text)}
     </div>
   )
 }
@@ -183,13 +183,13 @@ function Answered({ slot, entry }: PartProps) {
         {!isStopped && <span class="answer">{answerText(entry)}</span>}
         <span class="line-aside">
           <span class="line-text" dir="auto">
-            {visibleWords(firstLine(entry.message))}
+            {visibleProse(firstLine(entry.message))}
           </span>
         </span>
       </Line>
       {open && (
         <div class="work-body">
-          <div dir="auto">{visibleWords(entry.message)}</div>
+          <div dir="auto">{visibleProse(entry.message)}</div>
           {ask.mode === 'url' ? (
             <>
               <Address url={ask.url} />
@@ -238,7 +238,7 @@ function Content({ fields, content }: ContentProps) {
       {given.map(field => (
         <div key={field.key} class="elicitation-given">
           <dt class="quiet" dir="auto">
-            {visibleWords(field.title)}
+            {visibleProse(field.title)}
           </dt>
           <dd dir="auto">{valueText(field, content[field.key])}</dd>
         </div>
@@ -251,7 +251,7 @@ function valueText(field: ElicitationField, value: unknown): string {
   if (typeof value === 'boolean') return value ? t('Yes') : t('No')
   const titles = field.type === 'select' || field.type === 'multi_select' ? field.choices : []
   const titleOf = (one: unknown) =>
-    visibleWords(titles.find(choice => choice.value === one)?.title ?? String(one))
+    visibleProse(titles.find(choice => choice.value === one)?.title ?? String(one))
   return Array.isArray(value) ? value.map(titleOf).join(', ') : titleOf(value)
 }
 

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 import type { ElicitationField } from '../../../acp/model.ts'
-import { visibleWords } from '../../../common/visible.ts'
+import { visibleProse } from '../../../common/visible.ts'
 import { describeFieldProblem } from '../../../conversation/requests/elicitation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -32,7 +32,7 @@ export function FormField({ state }: { state: FieldState }) {
       <Control state={state} field={field} id={id} describedBy={describedBy} />
       {field.description && (
         <div class="field-about quiet" id={`${id}-about`} dir="auto">
-          {visibleWords(field.description)}
+          {visibleProse(field.description)}
         </div>
       )}
       {problem && (
@@ -68,7 +68,7 @@ export function FormField({ state }: { state: FieldState }) {
 function Label({ field }: { field: ElicitationField }) {
   return (
     <>
-      {visibleWords(field.title)}
+      {visibleProse(field.title)}
       {!field.required && field.type !== 'boolean' && (
         <span class="quiet field-optional"> {t('(optional)')}</span>
       )}
@@ -151,7 +151,7 @@ function BooleanControl({ state, field, id, describedBy }: ControlProps<'boolean
         checked={state.written.value === true}
         onChange={event => state.write(event.currentTarget.checked)}
       />
-      <span dir="auto">{visibleWords(field.title)}</span>
+      <span dir="auto">{visibleProse(field.title)}</span>
     </label>
   )
 }
@@ -188,7 +188,7 @@ function SelectControl({ state, field, id, describedBy }: ControlProps<'select'>
       <option value="-1">{field.required ? t('Select…') : t('No answer')}</option>
       {field.choices.map((choice, index) => (
         <option key={choice.value} value={String(index)} title={choice.description}>
-          {visibleWords(choice.title)}
+          {visibleProse(choice.title)}
         </option>
       ))}
     </select>
@@ -246,8 +246,8 @@ function step(event: KeyboardEvent, state: FieldState, field: Field<'number' | '
 function ChoiceText({ choice }: { choice: { title: string; description?: string } }) {
   return (
     <span dir="auto">
-      {visibleWords(choice.title)}
-      {choice.description && <span class="quiet field-choice-about">{visibleWords(choice.description)}</span>}
+      {visibleProse(choice.title)}
+      {choice.description && <span class="quiet field-choice-about">{visibleProse(choice.description)}</span>}
     </span>
   )
 }

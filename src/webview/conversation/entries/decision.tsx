@@ -1,5 +1,5 @@
 import type { PermissionOption } from '../../../acp/model.ts'
-import { visibleWords } from '../../../common/visible.ts'
+import { visibleProse } from '../../../common/visible.ts'
 import {
   chosenOption,
   optionHint,
@@ -92,13 +92,13 @@ export function questionTitle(
   const own = entry.title.trim()
   const { head, full } = titleParts(own, roots)
   // a path alone is no question, also one that is a mere name once it's relative to the session's folder
-  const isPath = (head !== '' || full !== visibleWords(own)) && !/\s/.test(full)
-  if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleWords(own)
+  const isPath = (head !== '' || full !== visibleProse(own)) && !/\s/.test(full)
+  if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleProse(own)
   if (entry.command) return t('Allow running this command?')
   // a tool of an MCP server that says it only reads has no file
   const reads = tool?.toolKind === 'read' || tool?.toolKind === 'search' || tool?.toolKind === 'other'
   if (reads && tool.toolName && filesOf(tool).length === 0)
-    return t('Allow using {0}?', visibleWords(tool.toolName))
+    return t('Allow using {0}?', visibleProse(tool.toolName))
   switch (tool?.toolKind) {
     case 'execute':
       return t('Allow running this command?')

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
 import { chipOf, fileIcon, nameOfUri } from '../../../common/block-chip.ts'
-import { visibleWords } from '../../../common/visible.ts'
+import { visibleProse } from '../../../common/visible.ts'
 import { formatSize, t } from '../../l10n.ts'
 import { languageOfPath } from '../../markdown/languages.ts'
 import { linkTarget } from '../../tools/links.ts'
@@ -83,11 +83,11 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
     <button
       type="button"
       class="chip"
-      title={visibleWords([title, name, link.description, link.mimeType].filter(Boolean).join('\n'))}
+      title={visibleProse([title, name, link.description, link.mimeType].filter(Boolean).join('\n'))}
       onClick={() => host.send('conversation/link', { href: link.uri })}
     >
       <Icon name={web ? 'globe' : fileIcon(baseName(link.uri))} />
-      <span class="chip-label">{visibleWords(name)}</span>
+      <span class="chip-label">{visibleProse(name)}</span>
       {target !== undefined && <span class="link-host">{target}</span>}
       {link.size !== undefined && <span class="quiet">{formatSize(link.size)}</span>}
     </button>

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
-import { visible, visibleWords } from '../../../common/visible.ts'
+import { visible, visibleProse } from '../../../common/visible.ts'
 import {
   chosenOption,
   optionHint,
@@ -65,7 +65,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const primary = primaryOption(entry)
   const all = store.waiting.value
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
-  const label = t('Permission needed: {0}', visibleWords(entry.title))
+  const label = t('Permission needed: {0}', visibleProse(entry.title))
   const answer = (optionId?: string) =>
     host.send('conversation/permission', { requestId: entry.requestId, optionId })
 
@@ -98,11 +98,11 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       </div>
       {entry.description && (
         <div class="permission-description" dir="auto">
-          {visibleWords(entry.description)}
+          {visibleProse(entry.description)}
         </div>
       )}
       <Subject entry={entry} tool={tool} slot={call} />
-      {entry.refusal && <div class="quiet permission-description">{visibleWords(entry.refusal)}</div>}
+      {entry.refusal && <div class="quiet permission-description">{visibleProse(entry.refusal)}</div>}
       <div class={`permission-options${needsRows(entry) ? ' rows' : ''}`}>
         {entry.options.map((option, i) => (
           <button

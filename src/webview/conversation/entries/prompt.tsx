@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ContentBlock, ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
-import { isSetAside } from '../../../bridge/conversation.ts'
+import { isRewound } from '../../../bridge/conversation.ts'
 import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
 import { draftOf, inText } from '../../../common/draft.ts'
 import type { MessageEntry } from '../../../conversation/state.ts'
@@ -35,11 +35,11 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
     else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
   }
 
-  const setAside = isSetAside(app.store.part('rewinds').value ?? [], entry.turn)
+  const rewound = isRewound(app.store.part('rewinds').value ?? [], entry.turn)
 
   return (
     <div class="prompt">
-      <span class="visually-hidden">{setAside ? t('You (set aside)') : t('You')}: </span>
+      <span class="visually-hidden">{rewound ? t('You (set aside)') : t('You')}: </span>
       {entry.steering && <SteeringLine steering={entry.steering} />}
       {text !== '' && (
         <div ref={ref} class={`prompt-text${open ? '' : ' folded'}`} dir="auto">
@@ -61,7 +61,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
             onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
           />
         )}
-        {!setAside && entry.within === undefined && !entry.steering && (
+        {!rewound && entry.within === undefined && !entry.steering && (
           <IconButton
             icon="discard"
             label={t('Restore to Here…')}

@@ -18,7 +18,7 @@ interface ViewProps {
 }
 
 /** The visible part of a terminal: the scroll position, and the sizes to calculate it. */
-interface Place {
+interface VisiblePart {
   top: number
   height: number
   /** height of a line */
@@ -44,13 +44,13 @@ function TerminalBox({ terminal }: ViewProps) {
   const scroll = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLSpanElement>(null)
   const followed = useRef(true)
-  const [place, setPlace] = useState<Place>({ top: 0, height: 260, row: ASSUMED_LINE })
+  const [visible, setVisible] = useState<VisiblePart>({ top: 0, height: 260, row: ASSUMED_LINE })
   const screen = terminal.screen.value
   void screen?.version.value
   const state = terminal.state.value
   const lines = screen?.lines ?? []
 
-  const measure = () => setPlace(now => seen(scroll.current, probe.current, now))
+  const measure = () => setVisible(now => seen(scroll.current, probe.current, now))
   useLayoutEffect(() => {
     const element = scroll.current
     if (!element) return
@@ -60,7 +60,7 @@ function TerminalBox({ terminal }: ViewProps) {
     return () => observer.disconnect()
   }, [])
 
-  const height = lines.length * place.row
+  const height = lines.length * visible.row
   useLayoutEffect(() => {
     const element = scroll.current
     if (!element) return
@@ -71,14 +71,14 @@ function TerminalBox({ terminal }: ViewProps) {
         text: line => textOf(screen, lines[line]),
         show: line => {
           followed.current = false
-          element.scrollTop = Math.max(0, line * place.row - place.height / 2)
+          element.scrollTop = Math.max(0, line * visible.row - visible.height / 2)
           measure()
         },
       })
   })
-  const top = followed.current ? Math.max(0, height - place.height) : place.top
-  const start = Math.max(0, Math.min(lines.length - 1, Math.floor((top - AROUND) / place.row)))
-  const end = Math.min(lines.length, Math.ceil((top + place.height + AROUND) / place.row))
+  const top = followed.current ? Math.max(0, height - visible.height) : visible.top
+  const start = Math.max(0, Math.min(lines.length - 1, Math.floor((top - AROUND) / visible.row)))
+  const end = Math.min(lines.length, Math.ceil((top + visible.height + AROUND) / visible.row))
   const openAll = async () =>
     host.send('conversation/openText', { text: await terminal.plain(), language: 'log' })
   const isEmpty = lines.length === 0
@@ -90,7 +90,7 @@ function TerminalBox({ terminal }: ViewProps) {
         label={t('Output')}
         onScroll={({ scrollTop, scrollHeight, clientHeight }) => {
           followed.current = scrollHeight - clientHeight - scrollTop < 8
-          if (Math.abs(scrollTop - place.top) > AROUND / 2 || followed.current) measure()
+          if (Math.abs(scrollTop - visible.top) > AROUND / 2 || followed.current) measure()
         }}
       >
         <div class="terminal-lines" dir="ltr">
@@ -110,12 +110,12 @@ function TerminalBox({ terminal }: ViewProps) {
               )}
             </div>
           )}
-          <div style={{ height: `${start * place.row}px` }} />
+          <div style={{ height: `${start * visible.row}px` }} />
           {screen &&
             lines
               .slice(start, end)
               .map((line, i) => <Line key={line.start} screen={screen} line={line} position={start + i} />)}
-          <div style={{ height: `${height - end * place.row}px` }} />
+          <div style={{ height: `${height - end * visible.row}px` }} />
           {isEmpty && terminal.raw === '' && <div class="terminal-note">{t('No output yet')}</div>}
         </div>
       </ScrollArea>
@@ -152,10 +152,10 @@ export function TerminalTail({ terminal, lines: count }: ViewProps & { lines: nu
   )
 }
 
-function seen(element: HTMLElement | null, probe: HTMLElement | null, now: Place): Place {
+function seen(element: HTMLElement | null, probe: HTMLElement | null, now: VisiblePart): VisiblePart {
   if (!element || !probe) return now
   const { height: row } = probe.getBoundingClientRect()
-  const next: Place = {
+  const next: VisiblePart = {
     top: element.scrollTop,
     height: element.clientHeight || now.height,
     row: row || ASSUMED_LINE,

@@ -5,7 +5,7 @@ import { plural, t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { type HeldKeys, typed } from './held-keys.ts'
 import { Highlights } from './highlights.ts'
-import { type FindPlace, FoundEntries } from './results.ts'
+import { type FindPosition, FoundEntries } from './results.ts'
 import { type FindContext, revealMatch } from './reveal.ts'
 
 /** What to search for, and the index of the entry to search from. */
@@ -35,7 +35,7 @@ export class FindModel {
   #markedId = -1
   #key = ''
   #pattern: RegExp | undefined
-  #place: FindPlace | undefined
+  #position: FindPosition | undefined
   /** where the user was when they started to search: the first match is searched from there */
   #from = 0
   /** the first answer to a query leads to its first match */
@@ -59,12 +59,12 @@ export class FindModel {
     if (!this.isOpen.peek()) {
       this.#before = before
       this.#from = this.#firstEntryInView()
-      this.#place = undefined
+      this.#position = undefined
     }
     this.isOpen.value = true
     this.focusWanted.value++
     if (match) {
-      this.#place = undefined
+      this.#position = undefined
       this.#from = match.from
       this.setQuery(match.query)
     } else if (selected) this.setQuery({ ...this.query.peek(), text: selected, regex: false })
@@ -102,22 +102,22 @@ export class FindModel {
   }
 
   setQuery(query: FindQuery): void {
-    if (this.#place) this.#from = this.#place.entry
-    this.#place = undefined
+    if (this.#position) this.#from = this.#position.entry
+    this.#position = undefined
     this.query.value = query
     this.#start()
   }
 
   step(direction: 1 | -1): void {
     if (this.#markedId !== this.#id) return
-    const at = this.#place
-    const place = !at
+    const at = this.#position
+    const position = !at
       ? this.#found.from(this.#from)
       : direction > 0
         ? this.#found.after(at)
         : this.#found.before(at)
-    if (!place) return
-    this.#go(place)
+    if (!position) return
+    this.#go(position)
     announce(t('{0} of {1}', this.ordinal.peek(), this.total.peek()))
   }
 
@@ -140,20 +140,20 @@ export class FindModel {
     this.#mark()
     if (this.#toFirst && (this.#found.total > 0 || !result.searching)) {
       this.#toFirst = false
-      const place = this.#found.from(this.#from)
-      if (place) this.#go(place)
+      const position = this.#found.from(this.#from)
+      if (position) this.#go(position)
       else this.ordinal.value = 0
       if (this.query.peek().text !== '') announce(foundText(this.#found.total, result.limited))
       return
     }
-    if (this.#place) this.#place = this.#found.clamp(this.#place)
-    this.ordinal.value = this.#place ? this.#found.ordinal(this.#place) : 0
+    if (this.#position) this.#position = this.#found.clamp(this.#position)
+    this.ordinal.value = this.#position ? this.#found.ordinal(this.#position) : 0
   }
 
   /** Another conversation may be displayed. */
   conversationShown(): void {
     if (!this.isOpen.peek() || this.#context.store.key === this.#key) return
-    this.#place = undefined
+    this.#position = undefined
     this.#from = 0
     this.#start()
   }
@@ -182,13 +182,13 @@ export class FindModel {
     }
   }
 
-  #go(place: FindPlace): void {
-    this.#place = place
-    this.ordinal.value = this.#found.ordinal(place)
+  #go(position: FindPosition): void {
+    this.#position = position
+    this.ordinal.value = this.#found.ordinal(position)
     const mine = ++this.#revealing
     const isWanted = () => mine === this.#revealing
     if (this.#pattern)
-      void revealMatch(this.#context, this.#highlights, this.#found, this.#pattern, place, isWanted)
+      void revealMatch(this.#context, this.#highlights, this.#found, this.#pattern, position, isWanted)
   }
 
   #firstEntryInView(): number {

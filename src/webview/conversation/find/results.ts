@@ -1,7 +1,7 @@
 import type { FindResult } from '../../../bridge/conversation.ts'
 
 /** One match: the `occurrence`-th (from 0) of an entry. */
-export interface FindPlace {
+export interface FindPosition {
   entry: number
   occurrence: number
 }
@@ -49,32 +49,32 @@ export class FoundEntries {
   }
 
   /** The current position, since an entry may have fewer matches than before. */
-  clamp({ entry, occurrence }: FindPlace): FindPlace | undefined {
+  clamp({ entry, occurrence }: FindPosition): FindPosition | undefined {
     const all = this.#hits.get(entry)?.all
     return all === undefined ? this.from(entry) : { entry, occurrence: Math.min(occurrence, all - 1) }
   }
 
   /** The first match in this entry or after it; the first of all if there is none. */
-  from(entry: number): FindPlace | undefined {
+  from(entry: number): FindPosition | undefined {
     const found = this.#order[this.#position(entry)] ?? this.#order[0]
     return found === undefined ? undefined : { entry: found, occurrence: 0 }
   }
 
   /** The next match; wraps around after the last. */
-  after({ entry, occurrence }: FindPlace): FindPlace | undefined {
+  after({ entry, occurrence }: FindPosition): FindPosition | undefined {
     if (occurrence + 1 < (this.#hits.get(entry)?.all ?? 0)) return { entry, occurrence: occurrence + 1 }
     return this.from(entry + 1)
   }
 
   /** The previous match; wraps around before the first. */
-  before({ entry, occurrence }: FindPlace): FindPlace | undefined {
+  before({ entry, occurrence }: FindPosition): FindPosition | undefined {
     if (occurrence > 0 && this.#hits.has(entry)) return { entry, occurrence: occurrence - 1 }
     const found = this.#order[this.#position(entry) - 1] ?? this.#order.at(-1)
     return found === undefined ? undefined : { entry: found, occurrence: this.#hits.get(found)!.all - 1 }
   }
 
   /** Its number among all matches, from 1. */
-  ordinal({ entry, occurrence }: FindPlace): number {
+  ordinal({ entry, occurrence }: FindPosition): number {
     let before = 0
     for (const other of this.#order) {
       if (other >= entry) break

@@ -10,7 +10,7 @@ import type { Row } from '../rows/row.ts'
 import { blocksOf, type EntrySlot } from '../rows/slot.ts'
 import type { ConversationStore } from '../store.ts'
 import type { CurrentMatch, Highlights } from './highlights.ts'
-import type { FindPlace, FoundEntries } from './results.ts'
+import type { FindPosition, FoundEntries } from './results.ts'
 
 /** The displayed conversation and its composer, as used by find. */
 export interface FindContext {
@@ -32,18 +32,18 @@ export async function revealMatch(
   highlights: Highlights,
   found: FoundEntries,
   pattern: RegExp,
-  place: FindPlace,
+  position: FindPosition,
   isWanted: () => boolean,
 ): Promise<void> {
   highlights.setCurrent(undefined)
   context.list.release()
-  const slot = await context.store.load(place.entry)
+  const slot = await context.store.load(position.entry)
   if (!slot || !isWanted()) return
   // an answered permission is in the line of its tool call
   const call = context.store.rows.rowsOf(slot.index).length === 0 ? slot.call : undefined
   if (call) return revealIn(context, highlights, call, pattern, 0, true, isWanted)
-  const isHead = place.occurrence < (found.of(place.entry)?.head ?? 0)
-  await revealIn(context, highlights, slot, pattern, place.occurrence, isHead, isWanted)
+  const isHead = position.occurrence < (found.of(position.entry)?.head ?? 0)
+  await revealIn(context, highlights, slot, pattern, position.occurrence, isHead, isWanted)
 }
 
 async function revealIn(

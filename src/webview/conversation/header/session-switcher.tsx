@@ -81,11 +81,11 @@ function currentOf({ agent, sessionId }: ConversationHead): string | undefined {
 
 /** Rows stay in their place while the menu is open, so that none moves under the pointer. New ones are last. */
 function inOrder(sessions: readonly HistoryRow[], order: readonly string[]): HistoryRow[] {
-  const placeOf = (row: HistoryRow) => {
-    const place = order.indexOf(choiceOf(row))
-    return place < 0 ? order.length : place
+  const rankOf = (row: HistoryRow) => {
+    const rank = order.indexOf(choiceOf(row))
+    return rank < 0 ? order.length : rank
   }
-  return [...sessions].sort((a, b) => placeOf(a) - placeOf(b))
+  return [...sessions].sort((a, b) => rankOf(a) - rankOf(b))
 }
 
 /** The sessions are in different folders, so each says in which. */

@@ -1,6 +1,6 @@
 import { Component, type ComponentChildren, type FunctionComponent } from 'preact'
 import type { ContentBlock } from '../../../acp/model.ts'
-import { isSetAside } from '../../../bridge/conversation.ts'
+import { isRewound } from '../../../bridge/conversation.ts'
 import type { Rewind } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
@@ -14,7 +14,7 @@ import { Permission } from '../entries/permission.tsx'
 import { Prompt } from '../entries/prompt.tsx'
 import { SessionMessage, Subagent, SubagentName, subagentClass } from '../entries/subagent.tsx'
 import { ToolCall } from '../entries/tool-call.tsx'
-import { type EntryRowKind, isTextBelow, type MarkdownRow, type Row, slotOf } from './row.ts'
+import { type EntryRowKind, heightOfMissing, isTextBelow, type MarkdownRow, type Row, slotOf } from './row.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Loaded on demand, since few conversations contain a form. */
@@ -28,7 +28,7 @@ export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
   // notes about a restored checkpoint aren't dimmed
   if (rewinds.length > 0 && row.kind !== 'notice') {
     const turn = slotOf(row)?.entry.peek().turn
-    if (turn !== undefined && isSetAside(rewinds, turn)) classes.push('set-aside')
+    if (turn !== undefined && isRewound(rewinds, turn)) classes.push('rewound')
   }
   if ('nested' in row && row.nested) classes.push('nested')
   const slot = slotOf(row)
@@ -74,7 +74,7 @@ function Content({ row }: { row: Row }) {
     case 'run':
       return <Run row={row} />
     case 'missing':
-      return <div class="missing" />
+      return <div class="missing" style={{ height: heightOfMissing(row.count) }} />
     default: {
       const View = ENTRY_VIEWS[row.kind]
       return <View slot={row.slot} />

@@ -43,10 +43,11 @@ export interface RunRow extends RowBase {
   slots: EntrySlot[]
   tally: RunTally
 }
-/** An entry that wasn't fetched yet. */
+/** An entry that wasn't fetched yet; several while they can't be fetched. */
 export interface MissingRow extends RowBase {
   kind: 'missing'
   entryIndex: number
+  count: number
 }
 export type Row = EntryRow | MarkdownRow | ContentRow | RunRow | MissingRow
 
@@ -57,7 +58,8 @@ export function firstEntry(row: Row): number {
 
 /** The index of the last entry of a row. */
 export function lastEntry(row: Row): number {
-  return row.kind === 'run' ? row.slots.at(-1)!.index : firstEntry(row)
+  if (row.kind === 'missing') return row.entryIndex + row.count - 1
+  return row.kind === 'run' ? row.slots.at(-1)!.index : row.slot.index
 }
 
 interface EntryRowStyle {
@@ -204,14 +206,20 @@ export function runRow(slots: EntrySlot[]): RunRow {
   }
 }
 
-export function missingRow(entryIndex: number): MissingRow {
+/** The height of entries that weren't fetched yet: of several, that of as many rows with the gaps between them. Pixels. */
+export function heightOfMissing(count: number): number {
+  return 64 + (count - 1) * 80
+}
+
+export function missingRow(entryIndex: number, count: number): MissingRow {
   return {
     kind: 'missing',
     entryIndex,
+    count,
     key: `missing/${entryIndex}`,
     gap: 0,
     named: false,
-    height: 64,
+    height: heightOfMissing(count),
     measured: false,
     index: -1,
   }

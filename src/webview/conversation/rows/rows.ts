@@ -36,8 +36,8 @@ export class RowModel {
   readonly slots: Array<EntrySlot | undefined> = []
   readonly #segments: Segment[] = []
   readonly #segmentOf: Segment[] = []
+  #isPart = false
   readonly #isRunOpen: (firstId: string) => Signal<boolean>
-
   readonly #isHidden: (subagent: string) => boolean
 
   /** @param isHidden whether the user has hidden a subagent's entries, by its session */
@@ -49,8 +49,12 @@ export class RowModel {
     this.#isHidden = isHidden
   }
 
-  /** Replaces all entries; rows that still exist keep their heights. */
-  reset(slots: ReadonlyArray<EntrySlot | undefined>): void {
+  /**
+   * Replaces all entries; rows that still exist keep their heights. `isPart`: the missing ones can't be fetched yet, so they get one
+   * row, which is made much faster than thousands.
+   */
+  reset(slots: ReadonlyArray<EntrySlot | undefined>, isPart = false): void {
+    this.#isPart = isPart
     const kept = keptRows(this.window.items)
     this.window.splice(0, this.window.count, [])
     this.#segments.length = 0
@@ -174,6 +178,7 @@ export class RowModel {
   #joins(a: number, b: number): boolean {
     const first = this.slots[a]
     const second = this.slots[b]
+    if (!first && !second) return this.#isPart
     if (!first || !second || !folds(first) || !folds(second)) return false
     // A subagent's entries don't form a run with those of others.
     return first.entry.peek().within === second.entry.peek().within
@@ -187,12 +192,14 @@ export class RowModel {
     let before = start > 0 ? this.window.items[start - 1] : undefined
     const rows: Row[] = []
     for (const segment of segments) {
-      segment.rows = segment.rows.map(row => {
-        const keep = keepHeight(kept.get(row.key), row, leadOf(before, row))
-        before = keep
-        return keep
-      })
-      rows.push(...segment.rows)
+      const { rows: own } = segment
+      for (let i = 0; i < own.length; i++) {
+        const row = own[i]!
+        const lead = before?.kind === 'missing' && row.kind === 'missing' ? BOTH_MISSING : leadOf(before, row)
+        before = keepHeight(kept.size > 0 ? kept.get(row.key) : undefined, row, lead)
+        own[i] = before
+        rows.push(before)
+      }
     }
     this.window.splice(start, removedRows, rows)
     if (first === this.#segments.length) this.#segments.push(...segments)
@@ -242,7 +249,7 @@ export class RowModel {
 
   #rows(from: number, to: number): Row[] {
     const first = this.slots[from]
-    if (!first) return [missingRow(from)]
+    if (!first) return [missingRow(from, to - from)]
     if (this.#hides(first)) return []
     if (to - from === 1) return rowsOfEntry(first)
     const slots = this.slots.slice(from, to) as EntrySlot[]
@@ -263,15 +270,19 @@ function leadOf(before: Row | undefined, row: Row): Lead {
   return { gap: gapBetween(before, row), named: isNamed(before, row) }
 }
 
+/** Of thousands, while only the end of a long conversation was fetched. */
+const BOTH_MISSING: Lead = { gap: 16, named: false }
+
 function heightOf({ gap, named }: Lead): number {
   return gap + (named ? NAME_HEIGHT : 0)
 }
 
 /** The old row if it's equal except for its height, otherwise the new one with the old one's height. */
 function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
-  if (!old || old.kind !== row.kind) {
+  const isMissing = old?.kind === 'missing' && row.kind === 'missing'
+  if (!old || old.kind !== row.kind || (isMissing && old.count !== row.count)) {
     row.height += heightOf(lead)
-    return Object.assign(row, lead)
+    return withLead(row, lead)
   }
   const height = old.height + heightOf(lead) - heightOf(old)
   const same =
@@ -279,11 +290,16 @@ function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
     (!('slot' in row) ||
       (row.slot === (old as typeof row).slot &&
         !('nested' in row && row.nested !== (old as typeof row).nested)))
-  const keep = same ? old : row
-  Object.assign(keep, lead)
+  const keep = withLead(same ? old : row, lead)
   keep.height = height
   keep.measured = old.measured
   return keep
+}
+
+function withLead(row: Row, { gap, named }: Lead): Row {
+  row.gap = gap
+  row.named = named
+  return row
 }
 
 const foldable = new Set(['read', 'search', 'fetch'])

@@ -137,6 +137,7 @@ export class TabGroup {
 export class Webview {
   readonly id: string
   readonly place: 'sideBar' | 'editor'
+  readonly viewType: string
   options: object = {}
   isVisible = false
   state: unknown
@@ -152,9 +153,15 @@ export class Webview {
   #queue: unknown[] = []
   #isConnected = false
 
-  constructor(page: WindowPage, served: Served, id: string, place: 'sideBar' | 'editor', retains: boolean) {
+  constructor(
+    page: WindowPage,
+    served: Served,
+    { id, place, viewType }: { id: string; place: 'sideBar' | 'editor'; viewType: string },
+    retains: boolean,
+  ) {
     this.id = id
     this.place = place
+    this.viewType = viewType
     this.retains = retains
     this.#page = page
     this.#served = served
@@ -345,7 +352,7 @@ export class Editors {
   /** Shows the view in the side bar. */
   openSideBar(focus = false): void {
     if (!this.#sideBar) {
-      const webview = this.#webview('sideBar', true)
+      const webview = this.#webview('sideBar', 'parley.conversation', true)
       const visibility = new EventEmitter<void>()
       const sideBar = { webview, isOpen: true, visibility, badge: 0 }
       this.#sideBar = sideBar
@@ -395,7 +402,7 @@ export class Editors {
     options: PanelOptions = {},
   ) => {
     const column = typeof where === 'number' ? where : where.viewColumn
-    const webview = this.#webview('editor', options.retainContextWhenHidden ?? false)
+    const webview = this.#webview('editor', viewType, options.retainContextWhenHidden ?? false)
     webview.isVisible = true
     const tab = this.#add(title, new TabInputWebview(viewType), this.#group(column), { webview })
     this.#panels.set(tab, { viewType })
@@ -496,8 +503,9 @@ export class Editors {
     if (this.activeGroup.activeTab) this.close(this.activeGroup.activeTab)
   }
 
-  #webview(place: 'sideBar' | 'editor', retains: boolean): Webview {
-    const webview = new Webview(this.#page, this.#served, `${place}-${++this.#next}`, place, retains)
+  #webview(place: 'sideBar' | 'editor', viewType: string, retains: boolean): Webview {
+    const id = `${place}-${++this.#next}`
+    const webview = new Webview(this.#page, this.#served, { id, place, viewType }, retains)
     this.#webviews.set(webview.id, webview)
     return webview
   }

@@ -1,5 +1,6 @@
 /** The keybindings of package.json. Like VS Code, it gets the keys of webviews, unless their page keeps them. */
 import type { PageEvent } from './shown.ts'
+import { holds } from './when.ts'
 
 export interface Keybinding {
   command: string
@@ -35,22 +36,12 @@ export class Keybindings {
     this.#first = undefined
     const isSecond = first !== undefined && Date.now() - first.at < CHORD_MS
     const typed = isSecond ? `${first.stroke} ${stroke}` : stroke
-    const found = this.#bindings.findLast(binding => binding.key === typed && this.#holds(binding.when))
+    const found = this.#bindings.findLast(
+      binding => binding.key === typed && holds(binding.when, key => this.#contextKeys.get(key)),
+    )
     if (found) this.#run(found.command)
     else if (!isSecond && this.#bindings.some(binding => binding.key.startsWith(`${stroke} `)))
       this.#first = { stroke, at: Date.now() }
-  }
-
-  /** The conditions of package.json use `&&`, `!` and `==`. */
-  #holds(when: string | undefined): boolean {
-    if (when === undefined) return true
-    return when.split('&&').every(part => {
-      const condition = part.trim()
-      const [name = '', value] = condition.replace(/^!/, '').split(/\s*==\s*/)
-      const known = this.#contextKeys.get(name)
-      const isSet = value === undefined ? Boolean(known) : known === value.replace(/^'(.*)'$/, '$1')
-      return isSet !== condition.startsWith('!')
-    })
   }
 }
 

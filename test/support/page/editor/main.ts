@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { URI } from 'vscode-uri'
 import type { StoredPanel } from './editors.ts'
 import { type Keybinding, Keybindings } from './keybindings.ts'
+import { ContextMenus } from './menus.ts'
 import { options, served } from './options.ts'
 import { type Serving, servePage } from './server.ts'
 
@@ -101,6 +102,22 @@ const keybindings = new Keybindings(
   vscode.contextKeys,
   command => void vscode.commands.executeCommand(command),
 )
+const texts = JSON.parse(readFileSync(join(options.extension, 'package.nls.json'), 'utf8')) as Record<
+  string,
+  string
+>
+const titles = new Map(
+  (vscode.manifest.contributes.commands as Array<{ command: string; title: string }>).map(
+    ({ command, title }) => [command, title.replace(/^%(.*)%$/, (_, key: string) => texts[key] ?? key)],
+  ),
+)
+new ContextMenus(page, {
+  entries: vscode.manifest.contributes.menus['webview/context'],
+  titleOf: command => titles.get(command) ?? command,
+  viewTypeOf: webview => editors.webview(webview)?.viewType,
+  contextKey: key => vscode.contextKeys.get(key),
+  run: (command, context) => void vscode.commands.executeCommand(command, context),
+})
 page.onEvent(event => {
   if (event.type === 'key') {
     vscode.contextKeys.set('focusedView', event.webview?.startsWith('sideBar') ? 'parley.conversation' : '')
@@ -108,6 +125,10 @@ page.onEvent(event => {
   }
   if (event.type === 'startSession')
     void vscode.commands.executeCommand('parley.newSessionWithAgent', event.agentId)
+  if (event.type === 'command') {
+    const { path, query } = URI.parse(event.link)
+    void vscode.commands.executeCommand(path, ...(JSON.parse(query || '[]') as unknown[]))
+  }
   if (event.type === 'link') void vscode.env.openExternal(event.url)
 })
 
@@ -133,12 +154,28 @@ const control = {
   willPick: (path: string) => void vscode.pickedFiles.push([URI.file(path)]),
   run: (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args.map(revive)),
   clipboard: () => vscode.env.clipboard.readText(),
+  /** The commands of other parts of VS Code that ran, oldest first. */
+  builtInCommands: () => vscode.builtIn.map(({ command }) => command),
   openedUrls: () => vscode.openedUrls,
   openSideBar: () => editors.openSideBar(),
   hideSideBar: () => editors.hideSideBar(),
   openFile: async (path: string) => void (await editors.show(URI.file(path), { preview: true })),
+  /** The file of the active editor, and the line of its cursor, from 1. */
+  activeLine: () => {
+    const { document, selection } = editors.active ?? {}
+    return document && selection && { path: document.uri.fsPath, line: selection.active.line + 1 }
+  },
   selectLines: (count: number) => {
     editors.active?.select(new vscode.Selection(0, 0, count, 0))
+  },
+  /** The user replaces a word that the active editor contains once, and saves the file. */
+  replaceWord: async (word: string, text: string) => {
+    const document = editors.active?.document
+    const at = document?.getText().indexOf(word) ?? -1
+    if (!document || at === -1) throw new Error(`The active editor has no “${word}”`)
+    const range = new vscode.Range(document.positionAt(at), document.positionAt(at + word.length))
+    document.apply([{ range, newText: text }])
+    await document.save()
   },
   /** The threads of comments: their lines, from 1, and what they show. */
   comments: () =>

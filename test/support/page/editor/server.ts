@@ -143,6 +143,13 @@ const api = `(id, stored) => {
     if (ctrlKey || metaKey || altKey || key.length === 1 || key.startsWith('Arrow'))
       tell({ type: 'key', key, ctrl: ctrlKey || metaKey, shift: shiftKey, alt: altKey })
   })
+  addEventListener('contextmenu', event => {
+    event.preventDefault()
+    const around = [...function* () {
+      for (let at = event.target; at; at = at.parentElement) if (at.dataset?.vscodeContext) yield JSON.parse(at.dataset.vscodeContext)
+    }()]
+    tell({ type: 'contextMenu', context: Object.assign({}, ...around.reverse()), x: event.clientX, y: event.clientY })
+  })
   addEventListener('click', event => {
     const link = event.target.closest?.('a[href]')
     if (!link || event.defaultPrevented || link.getAttribute('href').startsWith('#')) return

@@ -66,8 +66,19 @@ export interface ShownWebview {
 }
 
 export interface ShownStatus {
+  id: number
   text: string
   tooltip: string
+}
+
+/** The open context menu of a webview. */
+export interface ShownMenu {
+  id: number
+  webview: string
+  /** where in the webview */
+  x: number
+  y: number
+  titles: string[]
 }
 
 export interface ShownWindow {
@@ -77,6 +88,7 @@ export interface ShownWindow {
   tabs: ShownTab[]
   notifications: ShownNotification[]
   input?: ShownInput
+  menu?: ShownMenu
   status: ShownStatus[]
   /** the lines of the output channel in the panel */
   output?: string[]
@@ -89,6 +101,13 @@ export type PageEvent =
   | { type: 'state'; webview: string; state: unknown }
   | { type: 'link'; webview: string; url: string }
   | { type: 'key'; webview?: string; key: string; ctrl: boolean; shift: boolean; alt: boolean }
+  /** A right click: `context` is what the attributes `data-vscode-context` say there. */
+  | { type: 'contextMenu'; webview: string; context: Record<string, unknown>; x: number; y: number }
+  /** Without an index, the menu was closed. */
+  | { type: 'menu'; id: number; index?: number }
+  | { type: 'status'; id: number }
+  /** A link in a notification: `command:id?arguments` */
+  | { type: 'command'; link: string }
   | { type: 'notification'; id: number; button: string | undefined }
   | { type: 'input'; id: number; value: string }
   | { type: 'accept'; id: number; value: string; picked: number[] }

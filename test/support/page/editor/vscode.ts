@@ -134,11 +134,15 @@ function createOutputChannel(name: string) {
   }
 }
 
-const status: Array<{ text: string; tooltip: string; isShown: boolean }> = []
+const status: Array<{ id: number; text: string; tooltip: string; command: string; isShown: boolean }> = []
 page.add(() => ({ status: status.filter(({ isShown }) => isShown) }))
+page.onEvent(event => {
+  const command = event.type === 'status' ? status[event.id]?.command : undefined
+  if (command) void commands.executeCommand(command)
+})
 
 function createStatusBarItem() {
-  const shown = { text: '', tooltip: '', isShown: false }
+  const shown = { id: status.length, text: '', tooltip: '', command: '', isShown: false }
   status.push(shown)
   const set = (change: Partial<typeof shown>) => {
     Object.assign(shown, change)
@@ -153,6 +157,9 @@ function createStatusBarItem() {
     },
     set tooltip(tooltip: unknown) {
       set({ tooltip: String(tooltip ?? '') })
+    },
+    set command(command: string | undefined) {
+      set({ command: command ?? '' })
     },
     show: () => set({ isShown: true }),
     hide: () => set({ isShown: false }),
@@ -387,7 +394,10 @@ export const comments = {
       createCommentThread(uri: URI, range: Range, given: Thread['comments']) {
         const thread = {
           ...{ uri, range, comments: given },
-          dispose: () => void threads.splice(threads.indexOf(thread), 1),
+          dispose: () => {
+            const at = threads.indexOf(thread)
+            if (at !== -1) threads.splice(at, 1)
+          },
         }
         threads.push(thread)
         return thread

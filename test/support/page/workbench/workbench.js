@@ -139,7 +139,18 @@ function notificationBox({ id, kind, text, buttons, isModal, detail }) {
     role: isModal ? 'dialog' : 'alert',
     'data-kind': kind,
   })
-  box.append(element('div', 'notification-list-item-message', text))
+  const message = element('div', 'notification-list-item-message')
+  // links that run commands
+  for (const part of text.split(/(\[[^\]]*\]\(command:[^)]*\))/)) {
+    const [, name, link] = /^\[(.*)\]\((command:.*)\)$/.exec(part) ?? []
+    const run = name && element('a', '', name, { href: '#' })
+    run?.addEventListener('click', event => {
+      event.preventDefault()
+      tell({ type: 'command', link })
+    })
+    message.append(run ?? part)
+  }
+  box.append(message)
   if (detail) box.append(element('div', 'dialog-message-detail', detail))
   const answer = name => () => tell({ type: 'notification', id, button: name })
   for (const name of buttons) box.append(button(name, answer(name)))
@@ -309,6 +320,37 @@ function onKey(event) {
   event.preventDefault()
 }
 
+/** The open context menu, which closes on Escape and when its focus is lost. */
+let menuOpen
+function drawContextMenu({ menu }) {
+  if (menuOpen?.id === menu?.id) return
+  menuOpen?.box.remove()
+  menuOpen = undefined
+  const frame = frames.get(menu?.webview)?.frame
+  if (!frame) return
+  const close = index => {
+    frame.focus()
+    tell({ type: 'menu', id: menu.id, index })
+  }
+  const view = element('div', 'context-view')
+  const box = element('div', 'monaco-menu', undefined, { role: 'menu', tabindex: '-1' })
+  view.append(box)
+  menuOpen = { id: menu.id, box: view }
+  for (const [index, title] of menu.titles.entries()) {
+    const item = element('div', 'action-item', title, { role: 'menuitem', tabindex: '-1' })
+    item.addEventListener('mouseenter', () => item.focus())
+    item.addEventListener('click', () => close(index))
+    item.addEventListener('keydown', ({ key }) => key === 'Enter' && close(index))
+    box.append(item)
+  }
+  box.addEventListener('keydown', ({ key }) => key === 'Escape' && close())
+  document.body.append(view)
+  const { left, top } = frame.getBoundingClientRect()
+  view.style.left = `${left + menu.x}px`
+  view.style.top = `${Math.max(0, Math.min(top + menu.y, innerHeight - view.offsetHeight))}px`
+  box.focus()
+}
+
 let last
 function draw(shown) {
   last = shown
@@ -320,13 +362,17 @@ function draw(shown) {
   drawWebviews(shown)
   drawNotifications(shown)
   drawInput(shown)
+  drawContextMenu(shown)
   const panel = byClass('panel')
   panel.hidden = !shown.output
   panel.replaceChildren(...(shown.output ?? []).slice(-200).map(line => element('div', 'view-line', line)))
   byClass('statusbar').replaceChildren(
-    ...shown.status.map(({ text, tooltip }) =>
-      element('span', 'statusbar-item', withoutIcons(text), { title: tooltip, 'aria-label': tooltip }),
-    ),
+    ...shown.status.map(({ id, text, tooltip }) => {
+      const names = { title: tooltip, 'aria-label': tooltip }
+      const item = element('span', 'statusbar-item', withoutIcons(text), names)
+      item.addEventListener('click', () => tell({ type: 'status', id }))
+      return item
+    }),
   )
 }
 

@@ -295,6 +295,23 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('a'), 'utf8'), 'text')
     })
 
+    it('replaces a file that has just grown too large without reading it', async () => {
+      put('a', 'x'.repeat(MAX_READ_BYTES + 1))
+      let isRead = false
+      const growing = {
+        ...disk,
+        stat: async (file: string) => ({ ...(await disk.stat(file)), size: 1 }),
+        readFile: async (file: string, maxBytes?: number) => {
+          const bytes = await disk.readFile(file, maxBytes)
+          isRead = true
+          return bytes
+        },
+      }
+      await files({ fileSystem: growing }).writeTextFile({ path: at('a'), content: 'small' })
+      assert.equal(isRead, false)
+      assert.equal(readFileSync(at('a'), 'utf8'), 'small')
+    })
+
     it("doesn't write to a folder, nor below a file", async () => {
       mkdirSync(at('dir'))
       await assert.rejects(write('dir', 'x'), { reason: 'folder' })
@@ -391,7 +408,7 @@ describe('files without an open document', () => {
       assert.equal(most, 1)
       assert.match(readFileSync(at('a'), 'utf8'), /^text [89]$/)
       await new Promise(resolve => setImmediate(resolve))
-      assert.equal(shared.queue.size, 0)
+      assert.deepEqual(shared.queue.keys, [])
     })
 
     it('performs the requests of one session in order', async () => {

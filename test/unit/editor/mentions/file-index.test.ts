@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gitChanges } from '../../../../src/editor/git.ts'
 import { listFiles, listOnDisk, listWithGit } from '../../../../src/editor/list-files.ts'
@@ -35,6 +35,20 @@ describe('listing files', () => {
   })
 
   const expected = ['.gitignore', 'src/a.ts', 'src/deep/.gitignore', 'src/deep/b ü.ts', 'src/deep/kept.log']
+
+  it('reads no .gitignore that never ends or never answers', async function () {
+    if (process.platform === 'win32') this.skip()
+    for (const name of ['.gitignore', 'src/deep/.gitignore']) rmSync(path.join(folder, name))
+    symlinkSync('/dev/zero', path.join(folder, '.gitignore'))
+    execFileSync('mkfifo', [path.join(folder, 'src/deep/.gitignore')])
+    assert.deepEqual((await listOnDisk(folder)).sort(), [
+      'out/made.js',
+      'src/a.ts',
+      'src/deep/b ü.ts',
+      'src/deep/kept.log',
+      'src/x.log',
+    ])
+  })
 
   it('respects every .gitignore, with and without Git', async () => {
     assert.equal(await listWithGit(folder), undefined)

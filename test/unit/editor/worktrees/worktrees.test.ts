@@ -408,7 +408,7 @@ describe('worktrees', () => {
       rmSync(path.join(worktree.path, 'b', 'c.txt'))
       assert.deepEqual((await stateOf(worktree)).ignored, ['build/'])
       const at = Date.now()
-      const ref = await discardWorktree(repository, worktree, at)
+      const ref = await discardWorktree(repository, worktree, { now: at })
       assert.ok(!existsSync(worktree.path))
       assert.ok(!has('parley/task'))
       git(top, 'gc', '-q', '--prune=now')
@@ -463,6 +463,19 @@ describe('worktrees', () => {
       const ref = await discardWorktree(repository, worktree)
       const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
       assert.match(read(restored.path, 'a.txt'), /<<<</)
+    })
+
+    it('but not with ignored files that appeared after the user had agreed', async () => {
+      const { worktree } = await make()
+      const repository = await openRepository(top)
+      write(top, { '.git/info/exclude': '*.log\n' })
+      write(worktree.path, { 'a.txt': 'changed', 'known.log': 'known', 'late.log': 'late' })
+      await assert.rejects(discardWorktree(repository, worktree, { ignored: ['known.log'] }), /late\.log/)
+      assert.equal(read(worktree.path, 'late.log'), 'late')
+      assert.deepEqual(await listKept(repository), [])
+      const { ignored } = await stateOf(worktree)
+      await discardWorktree(repository, worktree, { ignored })
+      assert.equal(existsSync(worktree.path), false)
     })
 
     it('but not if the agent made a repository in them', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type RequestOptions, request } from 'node:http'
 import { Socket } from 'node:net'
+import type { Client } from '@modelcontextprotocol/client'
 import fc from 'fast-check'
 import type { EditorToolName } from '../../../../src/common/editor-tool-names.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
@@ -270,6 +271,28 @@ describe("the editor's MCP server", () => {
       'the calls to end',
     )
     await own.close()
+  })
+
+  it('cancels no call of another client whose request has the same id', async () => {
+    const [first, second] = [await connect(rig.endpoint), await connect(rig.endpoint)]
+    const cancel = (client: Client) =>
+      client.notification({ method: 'notifications/cancelled', params: { requestId: 1 } })
+    rig.conversation.meanwhile = () => new Promise(() => {})
+    rig.conversation.signal = undefined
+    await first.callTool({ name: 'open_editors' })
+    const calling = second.callTool({
+      name: 'rename_symbol',
+      arguments: { name: 'report', new_name: 'x' },
+    })
+    await until(() => rig.conversation.signal !== undefined, 'the question')
+    await cancel(first)
+    await first.callTool({ name: 'open_editors' })
+    assert.equal(rig.conversation.signal!.aborted, false)
+    await cancel(second)
+    await until(() => rig.conversation.signal!.aborted, 'the end of the call')
+    assert.ok((await calling).isError)
+    rig.conversation.meanwhile = undefined
+    await Promise.all([first.close(), second.close()])
   })
 
   it('gives up on a language that never answers', async () => {

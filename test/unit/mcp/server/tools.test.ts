@@ -132,7 +132,7 @@ for (const era of ['legacy', 'modern'] as const) {
     it('renames a symbol in all files after asking', async () => {
       const answer = await rig.call('rename_symbol', { name: 'totalArea', new_name: 'sumOfAreas' })
       assert.match(answer, /Changed and saved 2 files/)
-      assert.deepEqual(dataOf(answer).sort(), ['main.ts: line 1, 6', 'shapes.ts: line 12'])
+      assert.deepEqual(dataOf(answer).sort(), ['main.ts:1, 6', 'shapes.ts:12'])
       assert.match(readFileSync(join(folder, 'main.ts'), 'utf8'), /String\(sumOfAreas\(squares\)\)/)
       const [asked] = rig.conversation.asked
       assert.equal(asked?.title, 'Rename totalArea to sumOfAreas')
@@ -266,6 +266,18 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.deepEqual(dataOf(answer), ['npm, /one', 'npm, /two'])
       await rig.call('run_task', { name: 'build', folder: '/two' })
       assert.equal(rig.conversation.asked[0]?.code, 'two\n/two')
+    })
+
+    it('shows what a task asks for, and what VS Code replaces in it', async () => {
+      const variables = [`\${input:x}: {"id":"x","type":"command","command":"y"}`, `\${config:a}: "b"`]
+      features.tasksOfWorkspace = [
+        { name: 'ask', source: 'Workspace', command: `run \${input:x}`, variables },
+      ]
+      await rig.call('run_task', { name: 'ask' })
+      assert.equal(
+        rig.conversation.asked[0]?.code,
+        [`run \${input:x}`, 'VS Code replaces these variables at the start:', ...variables].join('\n'),
+      )
     })
 
     it('reads the selection of the terminal, asked once', async () => {
@@ -433,6 +445,95 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.match(await rig.fails('run_tests', { seconds: 1 }), /didn't end within 1 second/)
     })
 
+    it('ends what a call has started if the agent cancels the call', async () => {
+      const { debug } = features
+      const cancel = async (name: string, input: Record<string, unknown>, hasStarted: () => boolean) => {
+        const abort = new AbortController()
+        const calling = rig.client.callTool({ name, arguments: input }, { signal: abort.signal })
+        await until(hasStarted, `the start of ${name}`)
+        abort.abort()
+        await assert.rejects(calling)
+      }
+      features.tasksOfWorkspace = [{ name: 'watch', source: 'npm', group: 'test' }]
+      features.tasksHang = true
+      await cancel('run_task', { name: 'watch' }, () => features.ran.length === 1)
+      await until(() => features.endedTasks.length === 1, 'the end of the task')
+      await cancel('run_tests', {}, () => features.ran.length === 2)
+      await until(() => features.endedTasks.length === 2, 'the end of the test task')
+      let signal: AbortSignal | undefined
+      features.testTools = {
+        runTests: (_, given) => {
+          signal = given
+          return new Promise(() => {})
+        },
+      }
+      await cancel('run_tests', {}, () => signal !== undefined)
+      await until(() => signal?.aborted === true, 'the end of the tests')
+
+      debug.launch = [{ name: 'Main', content: 'one', tasks: [] }]
+      const start = { action: 'start', configuration: 'Main' }
+      const gate = deferred()
+      debug.beforeStart = gate.promise
+      await cancel('debug_control', start, () => rig.conversation.asked.at(-1)?.tool === 'debug_control')
+      gate.resolve()
+      await until(() => debug.all[0]?.hasEnded === true, 'the end of a session that was starting')
+      debug.beforeStart = undefined
+      debug.pauses = false
+      await cancel('debug_control', start, () => debug.all.length === 2)
+      await until(() => debug.all[1]?.hasEnded === true, 'the end of a session that runs')
+    })
+
+    it('leaves alone the debug sessions that the user starts meanwhile', async () => {
+      const { debug } = features
+      debug.pauses = false
+      debug.launch = [{ name: 'All', content: 'one', tasks: [], members: ['Main', 'Other'] }]
+      debug.start = async () => {
+        const paused = [{ thread: 1, reason: 'breakpoint' }]
+        const common = { type: 'node', output: '' }
+        debug.all.push(
+          { ...common, id: 'user', name: 'Mine', configuration: 'Mine', paused },
+          {
+            ...common,
+            id: 'users-child',
+            name: 'Mine: child',
+            configuration: 'Main',
+            parent: 'user',
+            paused,
+          },
+          { ...common, id: 'main', name: 'Main (folder)', configuration: 'Main', paused: [] },
+          { ...common, id: 'child', name: 'main.js', configuration: 'main.js', parent: 'main', paused: [] },
+        )
+        return true
+      }
+      const start = { action: 'start', configuration: 'All' }
+      assert.match(await rig.call('debug_control', { ...start, seconds: 1 }), /still runs after 1 seconds/)
+      debug.all.length = 0
+      const abort = new AbortController()
+      const calling = rig.client.callTool(
+        { name: 'debug_control', arguments: start },
+        { signal: abort.signal },
+      )
+      await until(() => debug.all.length === 4)
+      abort.abort()
+      await assert.rejects(calling)
+      const ended = () => debug.all.flatMap(({ id, hasEnded }) => (hasEnded ? [id] : []))
+      await until(() => ended().length >= 2, 'the end of what it has started')
+      assert.deepEqual(ended(), ['main', 'child'])
+    })
+
+    it('runs no task whose variables nobody can follow', async () => {
+      features.tasksOfWorkspace = [
+        { name: 'build', source: 'npm', command: 'tsc', dependsOn: ['deep'] },
+        { name: 'deep', source: 'npm', isTooDeep: true },
+      ]
+      for (const name of ['build', 'deep'])
+        assert.match(await rig.fails('run_task', { name }), /deep: .*nested too deeply/)
+      assert.deepEqual(features.ran, [])
+      features.debug.launch = [{ name: 'Main', content: 'one', tasks: [{ name: 'build' }] }]
+      const start = { action: 'start', configuration: 'Main' }
+      assert.match(await rig.fails('debug_control', start), /deep: .*nested too deeply/)
+    })
+
     it('answers with the end of the Debug Console', async () => {
       const output = Array.from({ length: 400 }, (_, i) => `${i} ${'x'.repeat(100)}`).join('\n')
       features.debug.all.push({ id: 's1', name: 'Main', type: 'node', output, hasEnded: true })
@@ -569,10 +670,16 @@ for (const era of ['legacy', 'modern'] as const) {
       features.report(path, [problem(1, evil)])
       features.commands = [{ terminal: 'zsh', command: 'cat', isRunning: false, output: evil, exitCode: 0 }]
       features.dirty.set(path, evil)
+      const start = { line: 1, column: 1 }
+      features.symbols = async () => [{ name: evil, kind: 'class', location: { path, start, end: start } }]
+      features.hover = async () => [evil]
       for (const answer of [
         await rig.call('diagnostics'),
         await rig.call('terminal_output'),
         await rig.call('unsaved_text', { file: 'main.ts' }),
+        await rig.call('symbols', { query: 'x' }),
+        // opens the file, which its language then looks at
+        await rig.call('hover', { file: 'main.ts', line: 1, column: 1 }),
       ]) {
         const end = `</data-${mark}>`
         assert.equal(answer.split(end).length, 2, answer)

@@ -43,7 +43,7 @@ describe('HistoryList', () => {
       organizer: fixture.organizer,
       deletions,
       slowAfterMs: 5,
-      isKept: (agentId, sessionId) => fixture.transcripts.has(agentId, sessionId),
+      kept: () => fixture.transcripts.keys(),
       listingOf: () => {
         let shown = 0
         const deleted = new Set<string>()
@@ -288,6 +288,22 @@ describe('HistoryList', () => {
     deletions.undo()
     assert.equal(history.items().length, 2)
     assert.equal(changes, 2)
+    deletions.dispose()
+  })
+
+  it('knows the directories of all sessions with a conversation, also of deleted ones and of agents that are gone', async () => {
+    const opened = (agentId: string, sessionId: string, title?: string) =>
+      fixture.records.opened(agentId, {
+        ...{ sessionId, cwd: `/w/${sessionId}`, additionalDirectories: [`/more/${sessionId}`] },
+        ...(title !== undefined && { title }),
+      })
+    opened('one', 'used', 'Title')
+    opened('one', 'unused')
+    opened('gone', 'of another agent', 'Title')
+    const all = ['/w/used', '/more/used', '/w/of another agent', '/more/of another agent']
+    assert.deepEqual(history.directories().sort(), all.sort())
+    deletions.mark([{ item: history.find('one', 'used')!, reserved: { dispose() {} } }])
+    assert.deepEqual(history.directories().sort(), all)
     deletions.dispose()
   })
 

@@ -44,6 +44,13 @@ describe('the input of a tool call that a rule allows', () => {
       { changes: { 'src/b.ts': { type: 'update', move_path: '/etc/x' } } },
       { changes: [{ path: '/etc/passwd' }] },
       { patchText: '*** Begin Patch\n*** Delete File: /etc/passwd\n' },
+      { patchText: '*** Begin Patch\n***  Update File:/etc/passwd\n' },
+      { patch: '*** Begin Patch\n*** Create File: /etc/x\n+x\n' },
+      { patch: 'diff --git a/../../x b/../../x\ndeleted file mode 100644\n' },
+      { patch: 'diff --git a/src/a b.ts b/src/a b.ts\nnew file mode 100644\n' },
+      { patch: '--- a/src/a.ts\n+++ "b/\\056\\056/x"\n@@ -1 +1 @@\n' },
+      { glob: '$HOME/*' },
+      { glob: '%USERPROFILE%/*' },
       { unified_diff: '--- a/x\n+++ /etc/passwd\n' },
       { UnifiedDiff: 'Index: ../../x\n' },
       { whatever: 'x' },
@@ -80,6 +87,48 @@ describe('the input of a tool call that a rule allows', () => {
     }
   })
 
+  it('names no file of a patch in upper or lower case only', async () => {
+    for (const header of [
+      '*** update file: /etc/passwd',
+      '*** UPDATE FILE: /etc/passwd',
+      '*** Delete file: /etc/passwd',
+      '*** Update File: src/a.ts\n*** move to: /etc/x',
+    ]) {
+      const patchText = `*** Begin Patch\n${header}\n@@\n-a\n+b\n*** End Patch`
+      assert.equal(await answer('edit', { patchText }), 'ask', header)
+    }
+  })
+
+  it('has no white space around the name of a file, which may not belong to it', async () => {
+    for (const patch of [
+      '*** Begin Patch\n*** Update File:  /etc/passwd\n',
+      '*** Begin Patch\n*** Update File: \t/etc/passwd\n',
+      '*** Begin Patch\n*** Update File: src/a.ts\n*** Move to:  /etc/x\n',
+      '--- a/src/a.ts\n+++  /etc/passwd\n',
+      '--- a/src/a.ts\n+++ \t/etc/passwd\n',
+      '---  /etc/passwd\n+++ b/src/a.ts\n',
+      'rename from src/a.ts\nrename to  /etc/x\n',
+      'Index:  /etc/passwd\n',
+      'Index:\t/etc/passwd\n',
+      'Index:/etc/passwd\n',
+    ])
+      assert.equal(await answer('edit', { patch }), 'ask', JSON.stringify(patch))
+    assert.equal(await answer('edit', { path: ' /etc/passwd' }), 'ask')
+  })
+
+  it('is no context diff, whose files are not read', async () => {
+    for (const header of [
+      '*** /etc/passwd',
+      '***  /etc/passwd',
+      '*** \t/etc/passwd',
+      '*** ../x\t2026-01-01',
+    ]) {
+      const patch = `${header}\n--- a/src/a.ts\n***************\n*** 1 ****\n! a\n--- 1 ----\n! b\n`
+      assert.equal(await answer('edit', { patch }), 'ask', JSON.stringify(header))
+      assert.equal(await answer('edit', { patch: `${header}\n--- a/src/a.ts\n` }), 'ask', header)
+    }
+  })
+
   it('may have the fields that agents are known to send', async () => {
     const inProject = join(harness.root, 'src/a.ts')
     for (const [kind, rawInput] of [
@@ -110,6 +159,17 @@ describe('the input of a tool call that a rule allows', () => {
         },
       ],
       ['edit', { patchText: '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-a\n+b\n*** End Patch' }],
+      [
+        'edit',
+        { patch: 'diff --git a/src/a.ts b/src/a.ts\n--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1 +1 @@\n-a\n+b\n' },
+      ],
+      [
+        'edit',
+        {
+          patchText:
+            '*** Begin Patch\r\n*** Update File: src/a.ts\r\n*** Move to: src/b.ts\r\n@@\r\n-a\r\n+*** b\r\n *** c\r\n*** End of File\r\n*** End Patch\r\n',
+        },
+      ],
       ['fetch', { url: 'https://example.com/x?y', prompt: 'What is it?', format: 'markdown' }],
       ['think', { todos: [{ id: '1', content: 'Do it', status: 'pending' }], merge: true }],
       ['read', undefined],

@@ -415,6 +415,64 @@ describe('the prompt queue, from the composer to the agent', () => {
 
   const content = ({ window }: World) => window.page.content.peek().text
 
+  it('is stored at any moment while it moves to the session that was started for it', () => {
+    const stored = new Map<string, WrittenDraft<Attachment>>()
+    const kept = () => [...stored].flatMap(([key, draft]) => wordsOf(draft).map(word => `${key}: ${word}`))
+    const seen: string[][] = []
+    const put = (key: string, change: Partial<WrittenDraft<Attachment>>) => {
+      stored.set(key, { ...EMPTY_DRAFT, ...stored.get(key), ...change })
+      seen.push(kept())
+    }
+    const page = new Draft({
+      saveText: (key, text, marks) => put(key, { text, marks }),
+      saveItems: (key, items) => put(key, { items }),
+      enqueue: async () => {},
+      movedToComposer: () => {},
+    })
+    page.show('new', EMPTY_DRAFT)
+    page.put({
+      text: 'w1',
+      marks: [],
+      items: [{ id: 'a', label: 'w2', icon: 'file', content: { type: 'file', uri: 'file:///a' } }],
+    })
+    page.flush()
+    seen.length = 0
+    page.show('started', EMPTY_DRAFT, [], 'new')
+    for (const moment of seen)
+      for (const word of ['w1', 'w2'])
+        assert.ok(
+          moment.some(one => one.endsWith(word)),
+          `${word}: ${moment}`,
+        )
+    assert.deepEqual(kept(), ['started: w1', 'started: w2'])
+  })
+
+  it('keeps the comments that were written for the session before its page knew it', () => {
+    const stored = new Map<string, string[]>()
+    const page = new Draft({
+      saveText: () => {},
+      saveItems: (key, items) =>
+        void stored.set(
+          key,
+          items.map(({ label }) => label),
+        ),
+      enqueue: async () => {},
+      movedToComposer: () => {},
+    })
+    const about = (label: string): Attachment => ({
+      ...{ id: label, label, icon: 'comment' },
+      content: { type: 'comment', uri: 'file:///a', startLine: 1, endLine: 1, quote: '', text: label },
+    })
+    page.show('new', EMPTY_DRAFT)
+    page.put({ text: 'w1', marks: [], items: [about('own')] })
+    page.show('started', { ...EMPTY_DRAFT, items: [about('written meanwhile')] }, [], 'new')
+    assert.deepEqual(stored.get('started'), ['own', 'written meanwhile'])
+    // the host learns that this page has the comments of a conversation that it shows next
+    page.show('other', { ...EMPTY_DRAFT, items: [about('of the other')] })
+    page.flush()
+    assert.deepEqual(stored.get('other'), ['of the other'])
+  })
+
   it('clears the composer immediately, and keeps what is typed next', () =>
     play(['type', 'send', 'type'], world => {
       assert.deepEqual([world.received, content(world)], [[['w1']], 'w2 '])

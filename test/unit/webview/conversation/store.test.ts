@@ -141,6 +141,65 @@ describe('conversation store', () => {
     assert.equal(store.slot('z'), undefined)
   })
 
+  it('shows the same once the rest is there, if the end of a conversation came first', () => {
+    const kinds = fc.constantFrom('user', 'agent', 'thought', 'read', 'execute')
+    const made = (kind: string, i: number): Entry =>
+      kind === 'read' || kind === 'execute'
+        ? toolCall(`e${i}`, { toolKind: kind })
+        : message(`e${i}`, kind as MessageEntry['role'], `Text ${i}\n\nMore`)
+    const about = (store: ConversationStore) => ({
+      rows: store.rows.window.items.map(({ key, height, gap, index }) => ({ key, height, gap, index })),
+      total: store.total.value,
+      last: store.last.value?.id,
+    })
+    fc.assert(
+      fc.property(
+        fc.array(kinds, { minLength: 2, maxLength: 60 }),
+        fc.integer({ min: 1, max: 10 }),
+        (kinds, last) => {
+          const all = kinds.map(made)
+          const total = all.length
+          const of = (count: number, more: Partial<ConversationSnapshot> = {}) => {
+            const first = Math.max(0, total - count)
+            return snapshot(structuredClone(all.slice(first)), { first, total, ...more })
+          }
+          const [parted, whole] = [new ConversationStore(noFetch), new ConversationStore(noFetch)]
+          parted.applySnapshot(of(last, { more: true }))
+          assert.equal(parted.total.value, total)
+          parted.need(0, total)
+          const { height } = parted.rows.window
+          const end = parted.rows.window.items.at(-1)
+          parted.applySnapshot(of(last, { revision: 2 }))
+          assert.equal(parted.rows.window.height, height, 'the scroll bar stays')
+          assert.equal(end?.kind === 'run' || parted.rows.window.items.at(-1) === end, true, 'the rows stay')
+          parted.applySnapshot(of(20, { revision: 3 }))
+          whole.applySnapshot(of(20))
+          assert.deepEqual(about(parted), about(whole))
+        },
+      ),
+    )
+  })
+
+  it('loads an entry before the end once the host has it', async () => {
+    const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
+    const asked: number[] = []
+    const store = new ConversationStore(async (_key, from, to) => {
+      asked.push(from)
+      return structuredClone(all.slice(from, to))
+    })
+    store.applySnapshot(snapshot(all.slice(200), { first: 200, total: 250, more: true }))
+    const loading = store.load(3)
+    const elsewhere = new ConversationStore(noFetch)
+    elsewhere.applySnapshot(snapshot(all.slice(200), { first: 200, total: 250, more: true }))
+    const lost = elsewhere.load(3)
+    await new Promise(resolve => setImmediate(resolve))
+    assert.deepEqual(asked, [])
+    store.applySnapshot(snapshot(all.slice(200), { first: 200, total: 250, revision: 2 }))
+    assert.equal((await loading)?.id, 'e3')
+    elsewhere.applySnapshot(snapshot(all.slice(0, 5), { head: head({ key: 'k2' }), revision: 2 }))
+    assert.equal(await lost, undefined)
+  })
+
   it('keeps loaded and expanded entries after a snapshot of the same conversation', async () => {
     const all = Array.from(
       { length: 150 },

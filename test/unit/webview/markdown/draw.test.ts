@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import * as esbuild from 'esbuild'
 import fc from 'fast-check'
 import { type DOMWindow, JSDOM } from 'jsdom'
-import type { MarkdownDocument } from '../../../../src/webview/markdown/document.ts'
+import type { isPlain, MarkdownDocument } from '../../../../src/webview/markdown/document.ts'
 import type { drawBlock } from '../../../../src/webview/markdown/draw.ts'
 import { until } from '../../../support/until.ts'
 
 interface Bundle {
   MarkdownDocument: typeof MarkdownDocument
+  isPlain: typeof isPlain
   drawBlock: typeof drawBlock
 }
 
@@ -17,7 +18,7 @@ describe('drawing a growing text', () => {
 
   before(async () => {
     const contents = `
-      export { MarkdownDocument } from './src/webview/markdown/document.ts'
+      export { isPlain, MarkdownDocument } from './src/webview/markdown/document.ts'
       export { drawBlock } from './src/webview/markdown/draw.ts'`
     const { outputFiles } = await esbuild.build({
       stdin: { contents, resolveDir: '.' },
@@ -192,6 +193,44 @@ describe('drawing a growing text', () => {
     await until(() => colored().length === pieces().length - 1)
     assert.ok(!selected.querySelector('span'))
     assert.equal(block!.querySelector('code')?.textContent, code)
+  })
+
+  it('leaves only HTML unsanitized that has no attributes and no other elements than those of simple prose', () => {
+    const tags = 'p strong em code ul ol li h1 br hr a img svg math style table script plaintext p/ h7'.split(
+      ' ',
+    )
+    const piece = fc.oneof(
+      fc.constantFrom(...tags).map(tag => `<${tag}>`),
+      fc.constantFrom(...tags).map(tag => `</${tag}>`),
+      fc.constantFrom(
+        ...'<>&"\'=/! ',
+        '&lt;',
+        '&#60;script>',
+        '<!--',
+        '-->',
+        '<p onclick=x>',
+        '<P>',
+        '\0',
+        'text',
+      ),
+    )
+    const simple = new Set('P STRONG EM CODE UL OL LI H1 BR HR'.split(' '))
+    let count = 0
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), pieces => {
+        const html = pieces.join('')
+        if (!parts.isPlain(html)) return
+        count++
+        const element = window.document.createElement('div')
+        element.innerHTML = html
+        for (const one of element.querySelectorAll('*'))
+          assert.ok(simple.has(one.tagName) && one.attributes.length === 0, one.outerHTML)
+        const walker = window.document.createNodeIterator(element, window.NodeFilter.SHOW_COMMENT)
+        assert.equal(walker.nextNode(), null)
+      }),
+      { numRuns: 5000 },
+    )
+    assert.ok(count > 100, `${count} were plain`)
   })
 
   it('draws only the new code of a long fence, even if nothing follows it', () => {

@@ -56,7 +56,7 @@ describe('conversation page: actions', () => {
     const undo = () =>
       [...page.document.querySelectorAll('button')].find(one => one.textContent === 'Undo Restore')
     await page.until(undo)
-    assert.equal(page.document.querySelectorAll('.set-aside').length, 2)
+    assert.equal(page.document.querySelectorAll('.rewound').length, 2)
     assert.match(page.document.querySelector('.prompt')!.textContent!, /^You \(set aside\)/)
     assert.equal(page.document.querySelector('[aria-label="Restore to Here…"]'), null)
     undo()!.click()
@@ -73,7 +73,7 @@ describe('conversation page: actions', () => {
       entries[1]!,
       { ...back, rewind: { from: 1, to: 1, restored: 'r', withdrawn: true } },
     ])
-    await page.until(() => page.document.querySelectorAll('.set-aside').length === 0)
+    await page.until(() => page.document.querySelectorAll('.rewound').length === 0)
     assert.equal(undo(), undefined)
   })
 

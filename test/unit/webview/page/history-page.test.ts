@@ -112,10 +112,28 @@ describe('history page', () => {
     })
     page.document.querySelector<HTMLElement>('[aria-pressed]')!.click()
     await page.until(() => titles().length === 0 && searches.at(-1)?.here)
-    await page.send('history/hits', { id: searches.at(-1)!.id, hits: [] })
+    await page.send('history/hits', { id: searches.at(-1)!.id, hits: [], isLimited: false })
     await page.until(() => /No sessions match “export”/.test(page.document.body.textContent!))
     page.document.querySelector<HTMLElement>('.history-nothing .link-button')!.click()
     await page.until(() => titles().length === 2)
+  })
+
+  it('says that only the newest messages were searched', async () => {
+    await show([row('1', { title: 'Fix parser' })])
+    const says = () => /Only the newest messages were searched/.test(page.document.body.textContent!)
+    const type = async (text: string) => {
+      const before = searches.length
+      search().value = text
+      search().dispatchEvent(new page.window.Event('input', { bubbles: true }))
+      await page.until(() => searches.length > before)
+    }
+    await type('parser')
+    assert.equal(says(), false)
+    await page.send('history/hits', { id: searches.at(-1)!.id, hits: [], isLimited: true })
+    await page.until(says)
+    await type('parser te')
+    await page.send('history/hits', { id: searches.at(-1)!.id, hits: [], isLimited: false })
+    await page.until(() => !says())
   })
 
   it('has buttons only for what the agent supports', async () => {
@@ -164,6 +182,23 @@ describe('history page', () => {
     page.document.querySelectorAll<HTMLElement>('.history-note button')[1]!.click()
     await page.until(() => started.length === 1)
     assert.deepEqual(started, ['z'])
+  })
+
+  it("has one line for many agents that weren't started, which lists them on request", async () => {
+    const agents = ['a', 'b', 'c'].map(agentId => ({
+      agentId,
+      name: agentId.toUpperCase(),
+      state: 'not-started' as const,
+      more: false,
+      paging: false,
+    }))
+    await show([], { agents })
+    await page.until(() => page.document.querySelector('.history-resting') !== null)
+    const fold = page.document.querySelector<HTMLDetailsElement>('.history-resting')!
+    assert.equal(fold.open, false)
+    assert.equal(fold.querySelector('summary')!.textContent, "Sessions of 3 more agents aren't listed yet")
+    assert.equal(page.document.querySelectorAll('.history-note').length, 3)
+    assert.equal(fold.querySelectorAll('.history-note').length, 3)
   })
 
   it('renames a session in place with F2; Enter accepts, Escape cancels', async () => {

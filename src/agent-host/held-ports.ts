@@ -1,0 +1,79 @@
+import { createServer, type Server } from 'node:net'
+import { HELD_PORT_POLL_MS, HELD_PORT_SLOW_POLL_MS, RELOAD_CLOSE_MS } from '../common/limits.ts'
+
+interface HeldPort {
+  /** the agents that expect a server there, and whether their windows serve it */
+  owners: Map<unknown, boolean>
+  /** `undefined` while another program has it, or a window */
+  server?: Server | undefined
+  timer?: NodeJS.Timeout | undefined
+}
+
+/**
+ * Keeps other programs from the ports where agents expect the MCP server of their window while no window serves them, since agents
+ * still send their tokens there. Closes all connections without an answer.
+ */
+export class HeldPorts {
+  readonly #held = new Map<number, HeldPort>()
+
+  /** This agent expects a server at the port, but its window doesn't serve it. */
+  hold(port: number, owner: unknown): void {
+    const held = this.#of(port)
+    held.owners.set(owner, false)
+    this.#holdIfUnserved(port, held)
+  }
+
+  /** This agent's window serves the port, or is about to. Resolves once the port is free for it. */
+  serve(port: number, owner: unknown): Promise<void> {
+    const held = this.#of(port)
+    held.owners.set(owner, true)
+    return this.#free(held)
+  }
+
+  /** This agent expects no server anymore at any other of its ports. */
+  keepOnly(ports: ReadonlySet<number>, owner: unknown): void {
+    for (const [port, held] of this.#held) {
+      if (ports.has(port) || !held.owners.delete(owner)) continue
+      if (held.owners.size > 0) this.#holdIfUnserved(port, held)
+      else {
+        this.#held.delete(port)
+        void this.#free(held)
+      }
+    }
+  }
+
+  #of(port: number): HeldPort {
+    const held = this.#held.get(port) ?? { owners: new Map() }
+    this.#held.set(port, held)
+    return held
+  }
+
+  /** One window serves it for all of its agents. */
+  #holdIfUnserved(port: number, held: HeldPort): void {
+    if (held.server || held.timer || [...held.owners.values()].includes(true)) return
+    // the window that served it may still be about to close it
+    this.#listen(port, held, performance.now() + RELOAD_CLOSE_MS)
+  }
+
+  #listen(port: number, held: HeldPort, until: number): void {
+    held.timer = undefined
+    const server = createServer(socket => socket.destroy())
+    held.server = server
+    server.on('error', () => {
+      // a connection that couldn't be accepted
+      if (server.listening || held.server !== server) return
+      held.server = undefined
+      const ms = performance.now() < until ? HELD_PORT_POLL_MS : HELD_PORT_SLOW_POLL_MS
+      held.timer = setTimeout(() => this.#listen(port, held, until), ms)
+    })
+    server.listen({ host: '127.0.0.1', port })
+  }
+
+  async #free(held: HeldPort): Promise<void> {
+    const { server } = held
+    clearTimeout(held.timer)
+    held.server = undefined
+    held.timer = undefined
+    if (server) await new Promise<void>(resolve => server.close(() => resolve()))
+  }
+}

@@ -1,0 +1,17 @@
+import type { PromptQueues } from '../../sessions/prompt-queues.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
+import type { WorktreeCommandOptions } from '../worktrees/worktree-command-options.ts'
+import type { ComparePage } from './compare-page.ts'
+import type { Comparisons } from './comparisons.ts'
+
+/** What starts the agents of a comparison and uses what they made. */
+export interface CompareOptions extends WorktreeCommandOptions {
+  manager: Pick<SessionManager, 'list' | 'find' | 'create' | 'contentFor'>
+  queues: Pick<PromptQueues, 'of' | 'claimed'>
+  drafts: Pick<DraftStore, 'get' | 'set'>
+  tabs: Pick<ConversationTabs, 'open'>
+  comparisons: Comparisons
+  comparePage: Pick<ComparePage, 'show'>
+}

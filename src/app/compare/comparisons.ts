@@ -1,0 +1,423 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import { isBusy } from '../../bridge/compare.ts'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { MAX_COMPARED_AGENTS, MAX_COMPARISONS } from '../../common/limits.ts'
+import type { SessionId } from '../../common/session-key.ts'
+import { PathRules } from '../../editor/path-rules.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import { type SessionManager, watchSessions } from '../../sessions/session-manager.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
+import { lineOf } from '../window-sessions.ts'
+import { NEW_RUN, nextRun, type Run, type RunEvent, run } from './run.ts'
+
+const IDS = 'parley.comparisons'
+const SHOWN = 'parley.comparison'
+const keyOf = (id: string) => `${SHOWN}.${id}`
+
+const text = (max: number) => z.string().max(max)
+const usage = z.object({
+  /** what it said last */
+  line: text(1000).optional(),
+  cost: z
+    .object({ amount: z.number(), currency: text(64) })
+    .optional()
+    .catch(undefined),
+  tokens: z.number().optional().catch(undefined),
+})
+const participant = usage.extend({
+  agentId: text(4096).min(1),
+  agentName: text(4096),
+  /** Absent: it isn't made yet. */
+  worktree: z.object({ path: text(32_768).min(1), name: text(255) }).optional(),
+  sessionId: text(4096).min(1).optional(),
+  /** What was said in the session was deleted. */
+  isDeleted: z.literal(true).optional().catch(undefined),
+  run,
+})
+const stored = z.object({
+  id: text(100).min(1),
+  /** the first line of the prompt; empty once that is deleted everywhere */
+  title: text(1000),
+  /** milliseconds since the epoch */
+  at: z.number(),
+  /** what the worktrees are made from */
+  from: z.object({
+    /** a root of the repository */
+    top: text(32_768),
+    /** the path of the workspace folder in it */
+    within: text(32_768),
+    commit: text(64),
+    branch: text(1000).optional(),
+  }),
+  participants: z.array(participant).min(1).max(MAX_COMPARED_AGENTS),
+})
+
+export type Participant = z.infer<typeof participant>
+export type StoredComparison = z.infer<typeof stored>
+
+/** An agent of a comparison, by its position. */
+export interface ParticipantId {
+  id: string
+  agent: number
+}
+
+interface ComparisonsOptions {
+  store: KeyValueStore
+  drafts: Pick<DraftStore, 'keys' | 'onDidChangeItems'>
+  /** What was said in a session was deleted. */
+  onDidDelete: Event<SessionId>
+  manager: Pick<SessionManager, 'list' | 'find' | 'onDidChange'>
+  redact: (text: string) => string
+  now?: () => number
+}
+
+/**
+ * The comparisons of this workspace: which sessions and worktrees belong together, and how far each agent is. What the agents
+ * changed is known to Git alone.
+ */
+export class Comparisons extends Owner {
+  readonly #options: ComparisonsOptions
+  readonly #now: () => number
+  readonly #known = new Map<string, StoredComparison>()
+  /** the starts of this window, by participantId */
+  readonly #starts = new Map<string, AbortController>()
+  readonly #steps = new Map<string, string>()
+  /** whose turn began in this window, or goes on in it */
+  readonly #working = new WeakSet<OpenSession>()
+  readonly #change = this.register(new Emitter<ParticipantId>())
+
+  /** Fires when an agent's state, start step, worktree, session or usage changes; not for every line that it writes. */
+  readonly onDidChange = this.#change.event
+
+  constructor(options: ComparisonsOptions) {
+    super()
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    for (const id of this.#ids()) {
+      const { success, data } = stored.safeParse(options.store.get(keyOf(id)))
+      if (success) this.#known.set(id, data)
+    }
+    this.register(watchSessions(options.manager, open => this.#watch(open)))
+    this.register(
+      options.drafts.onDidChangeItems(key => {
+        for (const participantId of this.#participantIds())
+          if (draftKeyOf(participantId) === key) {
+            this.#forgetTitle(participantId.id)
+            this.#change.fire(participantId)
+          }
+      }),
+    )
+    this.register(
+      options.onDidDelete(({ agentId, sessionId }) => {
+        for (const participantId of this.#participantIds()) {
+          const one = this.at(participantId)!
+          if (one.agentId !== agentId || one.sessionId !== sessionId) continue
+          this.#update(participantId, { line: undefined, isDeleted: true })
+          this.#forgetTitle(participantId.id)
+        }
+      }),
+    )
+  }
+
+  /** The latest first. */
+  list(): StoredComparison[] {
+    return [...this.#known.values()].sort((a, b) => b.at - a.at)
+  }
+
+  get(id: string): StoredComparison | undefined {
+    return this.#known.get(id)
+  }
+
+  at({ id, agent }: ParticipantId): Participant | undefined {
+    return this.#known.get(id)?.participants[agent]
+  }
+
+  /** The comparison that the page shows. */
+  get shown(): StoredComparison | undefined {
+    return this.#known.get(this.#options.store.get<string>(SHOWN) ?? '') ?? this.list()[0]
+  }
+
+  show(id: string): void {
+    this.#options.store.set(SHOWN, id)
+  }
+
+  /** The comparison that a worktree belongs to. */
+  of(worktree: string): StoredComparison | undefined {
+    const rules = new PathRules()
+    return this.list().find(({ participants }) =>
+      participants.some(({ worktree: own }) => own && rules.same(own.path, worktree)),
+    )
+  }
+
+  add(
+    comparison: Omit<StoredComparison, 'participants'>,
+    agents: Array<{ agentId: string; name: string }>,
+  ): void {
+    const { store, redact } = this.#options
+    this.#save({
+      ...comparison,
+      title: redact(comparison.title).slice(0, 1000),
+      participants: agents.map(({ agentId, name }) => ({ agentId, agentName: name, run: NEW_RUN })),
+    })
+    const ids = [comparison.id, ...this.#ids()]
+    const old = ids.slice(MAX_COMPARISONS).filter(id => !this.#holdsPrompt(id))
+    for (const id of old) {
+      this.#known.delete(id)
+      store.set(keyOf(id), undefined)
+    }
+    store.set(
+      IDS,
+      ids.filter(id => !old.includes(id)),
+    )
+  }
+
+  /** How far an agent is. Without its session and its start, it can't go on. */
+  runOf(participantId: ParticipantId): Run {
+    const { run, agentId, sessionId } = this.at(participantId)!
+    const goesOn =
+      this.#starts.has(draftKeyOf(participantId)) ||
+      (sessionId !== undefined && this.#options.manager.find(agentId, sessionId) !== undefined)
+    return goesOn ? run : nextRun(run, { type: 'lose', at: run.since ?? 0 })
+  }
+
+  /** What is known about an agent's last words and use, as it is now. */
+  usageOf(participantId: ParticipantId): z.infer<typeof usage> {
+    const { agentId, sessionId, line, cost, tokens } = this.at(participantId)!
+    const step = this.#steps.get(draftKeyOf(participantId))
+    if (step !== undefined) return { line: step }
+    const open = sessionId === undefined ? undefined : this.#options.manager.find(agentId, sessionId)
+    return open
+      ? this.#usage(open)
+      : {
+          ...(line !== undefined && { line }),
+          ...(cost && { cost }),
+          ...(tokens !== undefined && { tokens }),
+        }
+  }
+
+  /** The agent didn't get its prompt. */
+  hasPrompt(participantId: ParticipantId): boolean {
+    return this.#options.drafts.keys().includes(draftKeyOf(participantId))
+  }
+
+  /** Nothing else knows the prompts that weren't sent. */
+  #holdsPrompt(id: string): boolean {
+    const agents = this.#known.get(id)?.participants.keys() ?? []
+    return [...agents].some(agent => this.hasPrompt({ id, agent }))
+  }
+
+  /** Removes the first line of the prompt when no session has the prompt anymore and no agent is still to get it. */
+  #forgetTitle(id: string): void {
+    const comparison = this.#known.get(id)
+    if (!comparison?.participants.some(one => one.isDeleted)) return
+    const isKnown = comparison.participants.some(
+      (one, agent) =>
+        (one.sessionId !== undefined && !one.isDeleted) ||
+        this.isStarting({ id, agent }) ||
+        this.hasPrompt({ id, agent }),
+    )
+    if (isKnown || comparison.title === '') return
+    this.#save({ ...comparison, title: '' })
+    this.#change.fire({ id, agent: 0 })
+  }
+
+  #participantIds(): ParticipantId[] {
+    return this.list().flatMap(({ id, participants }) => participants.map((_, agent) => ({ id, agent })))
+  }
+
+  // ---- the start ---------------------------------------------------------------------------------------------------
+
+  /** The agent is started from now on, until the returned function is called. `undefined`: it's being started already. */
+  begin(participantId: ParticipantId): { signal: AbortSignal; end: () => void } | undefined {
+    const key = draftKeyOf(participantId)
+    if (this.#starts.has(key)) return undefined
+    const abort = new AbortController()
+    this.#starts.set(key, abort)
+    this.apply(participantId, { type: 'lose', at: 0 })
+    this.apply(participantId, { type: 'start' })
+    const end = () => {
+      this.#starts.delete(key)
+      this.step(participantId, undefined)
+    }
+    return { signal: abort.signal, end }
+  }
+
+  /** The worktrees of the agents that this window is starting. */
+  starting(): string[] {
+    return this.list().flatMap(({ id, participants }) =>
+      participants.flatMap(({ worktree }, agent) =>
+        worktree && this.#starts.has(draftKeyOf({ id, agent })) ? worktree.path : [],
+      ),
+    )
+  }
+
+  isStarting(participantId: ParticipantId): boolean {
+    return this.#starts.has(draftKeyOf(participantId))
+  }
+
+  /** What is done for the agent while it starts. */
+  step(participantId: ParticipantId, step: string | undefined): void {
+    if (step === undefined) this.#steps.delete(draftKeyOf(participantId))
+    else this.#steps.set(draftKeyOf(participantId), step)
+    this.#change.fire(participantId)
+  }
+
+  worktreeMade(participantId: ParticipantId, worktree: NonNullable<Participant['worktree']>): void {
+    const rules = new PathRules()
+    // the names of discarded worktrees are used again: an earlier agent must not own what this one makes
+    for (const other of this.#participantIds()) {
+      const own = this.at(other)!.worktree
+      if (own && rules.same(own.path, worktree.path)) this.#update(other, { worktree: undefined })
+    }
+    this.#update(participantId, { worktree })
+  }
+
+  /** The agent works in this session, from now on. */
+  sessionStarted(participantId: ParticipantId, open: OpenSession): void {
+    const isAgain = this.at(participantId)?.isDeleted && { isDeleted: undefined }
+    this.#update(participantId, { sessionId: open.session.sessionId, ...isAgain })
+    this.#sync(open)
+  }
+
+  apply(participantId: ParticipantId, event: RunEvent): void {
+    const known = this.at(participantId)
+    if (!known) return
+    const run = nextRun(known.run, event)
+    if (JSON.stringify(run) !== JSON.stringify(known.run)) this.#update(participantId, { run })
+  }
+
+  /** Stops the turn, or the start. */
+  stop(participantId: ParticipantId): void {
+    this.#starts.get(draftKeyOf(participantId))?.abort()
+    const open = this.sessionOf(participantId)
+    if (open && open.session.state.activity !== 'idle') open.cancel()
+  }
+
+  sessionOf(participantId: ParticipantId): OpenSession | undefined {
+    const { agentId, sessionId } = this.at(participantId) ?? {}
+    if (agentId === undefined || sessionId === undefined) return undefined
+    return this.#options.manager.find(agentId, sessionId)
+  }
+
+  // ---- the sessions ------------------------------------------------------------------------------------------------
+
+  #watch(open: OpenSession): Disposable {
+    const { session } = open
+    const following = new DisposableStore()
+    following.add(
+      session.onDidChange(changes => {
+        const isRelevant = changes.some(
+          change => change.type === 'reset' || (change.type === 'head' && change.key === 'activity'),
+        )
+        if (isRelevant) this.#sync(open)
+      }),
+    )
+    following.add(session.onDidChangeStatus(() => this.#sync(open)))
+    following.add(session.onDidEnd(exit => this.#ended(open, exit)))
+    this.#sync(open)
+    return following
+  }
+
+  #sync(open: OpenSession): void {
+    const participantId = this.#participantIdOf(open)
+    const { state, queue, phase } = open.session
+    // a replay isn't work
+    if (!participantId || phase !== 'ready') return
+    const at = this.#now()
+    const { activity, turnStartedAt = at } = state
+    if (activity !== 'idle') {
+      this.#working.add(open)
+      this.apply(participantId, {
+        type: 'turn',
+        since: turnStartedAt,
+        isWaiting: activity === 'requires_action',
+      })
+      return
+    }
+    const { since } = this.at(participantId)!.run
+    if (since !== undefined) {
+      this.apply(participantId, this.#working.has(open) ? endOf(open, at) : { type: 'lose', at: since })
+      this.#update(participantId, this.#usage(open))
+    }
+    const [asked] = queue.awaitingSignIn
+    const [returned] = since === undefined ? queue.returned : []
+    const reason = asked?.reason ?? returned?.reason
+    // the prompt also comes back when the user stopped the start
+    if (reason !== undefined && this.at(participantId)!.run.state !== 'stopped')
+      this.apply(participantId, { type: 'fail', reason, needsSignIn: asked !== undefined, at })
+  }
+
+  #ended(open: OpenSession, exit: OpenSession['session']['exit']): void {
+    const participantId = this.#participantIdOf(open)
+    if (!participantId || !isBusy(this.at(participantId)!.run)) return
+    const at = this.#now()
+    const reason = exit?.message ?? l10n.t("The agent isn't running.")
+    this.apply(
+      participantId,
+      !exit || exit.reason === 'disposed' ? { type: 'lose', at } : { type: 'fail', reason, at },
+    )
+    this.#update(participantId, this.#usage(open))
+  }
+
+  #participantIdOf({ agentId, session }: OpenSession): ParticipantId | undefined {
+    for (const { id, participants } of this.#known.values()) {
+      const agent = participants.findIndex(
+        one => one.agentId === agentId && one.sessionId === session.sessionId,
+      )
+      if (agent !== -1) return { id, agent }
+    }
+    return undefined
+  }
+
+  #usage({ session }: OpenSession): z.infer<typeof usage> {
+    const { cost, tokens } = session.state.usage ?? {}
+    const line = lineOf(session, this.#options.redact)
+    return {
+      ...(line !== undefined && { line }),
+      ...(cost && { cost: { amount: cost.amount, currency: cost.currency.slice(0, 64) } }),
+      ...(tokens && { tokens: tokens.total }),
+    }
+  }
+
+  // ---- the store ---------------------------------------------------------------------------------------------------
+
+  /** Another window of the workspace may have added some. */
+  #ids(): string[] {
+    return z.array(z.string()).catch([]).parse(this.#options.store.get(IDS))
+  }
+
+  #update(
+    participantId: ParticipantId,
+    change: { [K in keyof Participant]?: Participant[K] | undefined },
+  ): void {
+    const comparison = this.#known.get(participantId.id)
+    if (!comparison?.participants[participantId.agent]) return
+    const participants = comparison.participants.map((one, at) =>
+      at === participantId.agent ? { ...one, ...change } : one,
+    )
+    this.#save({ ...comparison, participants })
+    this.#change.fire(participantId)
+  }
+
+  #save(comparison: StoredComparison): void {
+    this.#known.set(comparison.id, comparison)
+    this.#options.store.set(keyOf(comparison.id), comparison)
+  }
+}
+
+/** The key of the queue that holds an agent's prompt until its session has one. */
+export function draftKeyOf({ id, agent }: ParticipantId): string {
+  return `compare ${id} ${agent}`
+}
+
+/** How the last turn of a session ended. */
+function endOf({ session: { state } }: OpenSession, at: number): RunEvent {
+  const last = state.entries.at(-1)
+  if (last?.kind !== 'turn_end' || last.turn !== state.turn) return { type: 'end', how: 'done', at }
+  const { error, stopReason } = last
+  if (!error && stopReason === 'cancelled') return { type: 'end', how: 'stopped', at }
+  return { type: 'fail', reason: error?.message ?? l10n.t('The turn ended: {0}', stopReason), at }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import * as l10n from '@vscode/l10n'
+import { EMPTY_DRAFT, isEmptyDraft } from '../../common/draft.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { MAX_COMPARED_AGENTS, MIN_COMPARED_AGENTS } from '../../common/limits.ts'
+import type { AgentEntry } from '../../sessions/ports.ts'
+import type { PickItem } from '../workbench.ts'
+import { pickRepository, setupCommand } from '../worktrees/new-session-in-worktree.ts'
+import type { CompareOptions } from './compare-options.ts'
+import { startAgent } from './start-agents.ts'
+
+/** Sends the draft of a conversation to several agents that the user selects, each in a worktree of its own. */
+export async function sendTo(options: CompareOptions, key: string): Promise<void> {
+  const { agents, comparisons, comparePage, drafts, surfaces, workbench } = options
+  if (isEmptyDraft(drafts.get(key))) {
+    throw new UnavailableError(l10n.t('Write a prompt first.'))
+  }
+  await agents.ready()
+  if (agents.list().length < MIN_COMPARED_AGENTS) {
+    throw new UnavailableError(l10n.t('Install another agent first. At least two are needed.'))
+  }
+  const found = await pickRepository(workbench)
+  if (!found) return
+  const chosen = await pickAgents(options)
+  if (!chosen) return
+  const setup = await setupCommand(options)
+  // what the user wrote until now, perhaps also while the list was open
+  const draft = drafts.get(key)
+  if (isEmptyDraft(draft)) return
+  const { repository, within } = found
+  const id = randomUUID()
+  const { top, head: commit, branch } = repository
+  comparisons.add(
+    {
+      id,
+      title: draft.text.trim().split('\n', 1)[0]!.slice(0, 300),
+      at: Date.now(),
+      from: { top, within, commit, ...(branch !== undefined && { branch }) },
+    },
+    chosen,
+  )
+  comparePage.show(id)
+  const starts = chosen.map((_, agent) => startAgent(options, { id, agent }, draft, setup))
+  try {
+    await Promise.any(starts)
+  } catch {
+    // the page shows the reasons; each agent's prompt is kept for Retry
+    void workbench.dialogs.warn(l10n.t('No agent was started, so the prompt stays in the input.'))
+    return
+  }
+  if (JSON.stringify(drafts.get(key)) === JSON.stringify(draft)) drafts.set(key, EMPTY_DRAFT)
+  const sent = { key, text: draft.text, ids: String(draft.items.map(({ id }) => id)) }
+  surfaces.withKey(key)?.tell('composer/sent', sent)
+}
+
+/** `undefined`: canceled. */
+async function pickAgents({
+  agents,
+  comparisons,
+  workbench,
+}: CompareOptions): Promise<AgentEntry[] | undefined> {
+  const { dialogs } = workbench
+  const [latest] = comparisons.list()
+  let selected = new Set(latest?.participants.map(({ agentId }) => agentId))
+  for (;;) {
+    const items = agents.list().map((agent): PickItem & { agent: AgentEntry } => ({
+      label: agent.name,
+      icon: /^[a-z0-9-]+$/.test(agent.icon ?? '') ? agent.icon! : 'sparkle',
+      ...(agent.description !== undefined && { description: agent.description }),
+      picked: selected.has(agent.agentId),
+      agent,
+    }))
+    const picked = await dialogs.pickMany(items, {
+      title: l10n.t('Send to Several Agents'),
+      placeholder: l10n.t(
+        'Select {0} to {1} agents. Each works in a worktree of its own, without uncommitted changes.',
+        MIN_COMPARED_AGENTS,
+        MAX_COMPARED_AGENTS,
+      ),
+      ignoreFocusOut: true,
+    })
+    if (!picked) return undefined
+    if (picked.length >= MIN_COMPARED_AGENTS && picked.length <= MAX_COMPARED_AGENTS)
+      return picked.map(({ agent }) => agent)
+    void dialogs.warn(l10n.t('Select {0} to {1} agents.', MIN_COMPARED_AGENTS, MAX_COMPARED_AGENTS))
+    selected = new Set(picked.map(({ agent }) => agent.agentId))
+  }
+}

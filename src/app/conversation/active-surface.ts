@@ -1,0 +1,105 @@
+import { Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+
+/**
+ * A page's report about the keyboard focus. `used`: the user did something in it, so the focus isn't just passing
+ * through.
+ */
+export type FocusReport = 'came' | 'used' | 'left'
+
+/** The palette returns the focus for a moment before its command moves it elsewhere. */
+const FOCUS_STAYS_MS = 300
+
+/**
+ * Determines which of several surfaces is active. A surface becomes active immediately when the user does something in it,
+ * and after a moment when it only has the focus.
+ *
+ * A command applies to the surface that was active when the user invoked it. When the palette closes, VS Code always
+ * focuses the active editor, and the command may run much later, so having the focus isn't sufficient for a command. A
+ * surface counts if the user presses a key in it, or if the focus leaves it when they open the palette.
+ */
+export class ActiveSurface<Surface> extends Owner {
+  readonly #change = this.register(new Emitter<void>())
+  #current: Surface
+  /** The surface that the user used before the current one only got the focus. */
+  #before: Surface | undefined
+  /** The surface that the user used and that still has the focus, as its page reported. */
+  #inUse: Surface | undefined
+  readonly #focused = new Set<Surface>()
+  #timer: NodeJS.Timeout | undefined
+  #commands = 0
+
+  readonly onDidChange = this.#change.event
+
+  constructor(surface: Surface) {
+    super()
+    this.#current = surface
+    this.register({ dispose: () => clearTimeout(this.#timer) })
+  }
+
+  get current(): Surface {
+    return this.#current
+  }
+
+  /** The user did something in the surface, or a command revealed it. */
+  set(surface: Surface): void {
+    clearTimeout(this.#timer)
+    this.#before = undefined
+    this.#show(surface)
+  }
+
+  report(surface: Surface, focus: FocusReport): void {
+    if (focus === 'left') this.#left(surface)
+    else this.#focused.add(surface)
+    if (focus === 'used') {
+      // the focus isn't in any other page, even if a busy one reports only later that it lost it
+      for (const other of this.#focused) if (other !== surface) this.#focused.delete(other)
+      this.#inUse = surface
+      this.set(surface)
+    } else this.#activateFocusedSoon()
+  }
+
+  /** The surface was removed; `instead` replaces it. */
+  remove(surface: Surface, instead: Surface): void {
+    this.#left(surface)
+    if (this.#before === surface) this.#before = undefined
+    if (this.#current === surface) this.set(instead)
+  }
+
+  /** Runs a command for the surface where it was invoked. Until it ends, only the user's actions change the active surface. */
+  async run<T>(command: () => T): Promise<Awaited<T>> {
+    clearTimeout(this.#timer)
+    if (this.#before !== undefined) this.set(this.#before)
+    this.#commands += 1
+    try {
+      return await command()
+    } finally {
+      this.#commands -= 1
+      this.#activateFocusedSoon()
+    }
+  }
+
+  #left(surface: Surface): void {
+    this.#focused.delete(surface)
+    if (this.#inUse === surface) this.#inUse = undefined
+    if (this.#current === surface) this.#before = undefined
+  }
+
+  /** Ignore late reports of other pages while the user is using one. */
+  #activateFocusedSoon(): void {
+    clearTimeout(this.#timer)
+    if (this.#inUse !== undefined || this.#commands > 0) return
+    const surface = [...this.#focused].at(-1)
+    if (surface === undefined || surface === this.#current) return
+    this.#timer = setTimeout(() => {
+      this.#before = this.#current
+      this.#show(surface)
+    }, FOCUS_STAYS_MS)
+  }
+
+  #show(surface: Surface): void {
+    if (this.#current === surface) return
+    this.#current = surface
+    this.#change.fire()
+  }
+}

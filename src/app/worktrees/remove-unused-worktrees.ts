@@ -1,0 +1,75 @@
+import type { Disposable } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import {
+  findWorktree,
+  insideOf,
+  isEmpty,
+  openRepository,
+  recordedAt,
+  removeWorktree,
+  stateOf,
+} from '../../editor/worktrees/repository.ts'
+import type { SessionRecords } from '../../sessions/ports.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+
+/** A newer worktree may still be prepared for its session. Milliseconds. */
+const MIN_AGE_MS = 3_600_000
+
+export interface RemoveUnusedOptions {
+  /** all worktrees of the repositories of this window */
+  paths: readonly string[]
+  /** The directories that are in use, as things are now. */
+  used: () => Promise<string[]>
+  records: Pick<SessionRecords, 'agentIds' | 'list'>
+  manager: Pick<SessionManager, 'reserve'>
+  /** A worktree with this path was removed. */
+  onRemove: (path: string) => void
+  log: Logger
+}
+
+/**
+ * Removes empty worktrees that Parley made and nothing uses. One with ignored files other than copies isn't empty. Never
+ * rejects.
+ */
+export async function removeUnusedWorktrees(options: RemoveUnusedOptions): Promise<void> {
+  for (const worktree of options.paths) {
+    try {
+      if (await removeUnused(worktree, options)) options.onRemove(worktree)
+    } catch (error) {
+      options.log.debug(`The worktree ${worktree} stays: ${messageOf(error)}`)
+    }
+  }
+}
+
+async function removeUnused(
+  folder: string,
+  { used, records, manager }: RemoveUnusedOptions,
+): Promise<boolean> {
+  const isUsed = async () => {
+    const paths = await used()
+    return paths.some(await insideOf(folder, paths))
+  }
+  if (await isUsed()) return false
+  const worktree = await findWorktree(folder)
+  if (!worktree || worktree.isOpened || Date.now() - (await recordedAt(folder)) < MIN_AGE_MS) return false
+  const state = await stateOf(worktree)
+  if (!isEmpty(state) || state.ignored.length > 0) return false
+  const repository = await openRepository(folder)
+  const reserved: Disposable[] = []
+  try {
+    // sessions to which nothing was ever sent, which another window may have open
+    const all = records.agentIds().flatMap(id => records.list(id))
+    const isIn = await insideOf(
+      folder,
+      all.map(({ cwd }) => cwd),
+    )
+    for (const { agentId, sessionId, cwd } of all)
+      if (isIn(cwd)) reserved.push(manager.reserve(agentId, sessionId))
+    if (await isUsed()) return false
+    await removeWorktree(repository, worktree, { ignored: [] })
+    return true
+  } finally {
+    for (const one of reserved) one.dispose()
+  }
+}

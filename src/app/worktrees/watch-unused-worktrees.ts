@@ -1,0 +1,82 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
+import { type Disposable, toDisposable } from '../../common/disposable.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { Documents } from '../../editor/files/documents.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { SessionRecords } from '../../sessions/ports.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import type { Comparisons } from '../compare/comparisons.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { rootsOf, type WindowSessions } from '../window-sessions.ts'
+import type { Workbench } from '../workbench.ts'
+import { directoriesOf } from './hosted-directories.ts'
+import type { WindowWorktrees } from './window-worktrees.ts'
+
+/** After the start, sessions of the window before may still be opened again. Milliseconds. */
+const AFTER_START_MS = 30_000
+/** After a session was opened, closed or deleted. Milliseconds. */
+const AFTER_CHANGE_MS = 2000
+
+interface UnusedWorktreesOptions {
+  workbench: Workbench
+  worktrees: WindowWorktrees
+  manager: SessionManager
+  records: Pick<SessionRecords, 'agentIds' | 'list' | 'get'>
+  history: Pick<HistoryList, 'directories'>
+  surfaces: Pick<ConversationSurfaces, 'list'>
+  comparisons: Pick<Comparisons, 'starting'>
+  windows: Pick<WindowSessions, 'refresh' | 'others' | 'busy' | 'used'>
+  documents: Pick<Documents, 'unsaved'>
+  /** The agents in the agent host, attached to a window or not. */
+  hosts: { list(): Promise<HostedAgentInfo[]> }
+  log: Logger
+}
+
+/** Removes empty worktrees once no session uses them. Those with changes or commits stay. */
+export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposable {
+  const { workbench, worktrees, manager, records, log } = options
+  let timer: NodeJS.Timeout | undefined
+  let work = Promise.resolve()
+  const clean = async () => {
+    const paths = worktrees.paths()
+    if (paths.length === 0 || !workbench.isTrusted) return
+    const { removeUnusedWorktrees } = await import('./remove-unused-worktrees.ts')
+    const used = async () => {
+      const { history, surfaces, comparisons, windows, documents, hosts } = options
+      const agents = await hosts.list()
+      windows.refresh()
+      return [
+        ...workbench.folders().map(folder => folder.path),
+        ...documents.unsaved(),
+        ...manager.list().flatMap(rootsOf),
+        ...surfaces.list().flatMap(({ controller }) => controller.opener.expected?.cwd ?? []),
+        ...comparisons.starting(),
+        ...history.directories(),
+        ...windows.others().map(({ cwd }) => cwd),
+        ...windows.busy(),
+        ...windows.used(),
+        ...agents.flatMap(agent => directoriesOf(agent, records)),
+      ]
+    }
+    const onRemove = (removed: string) => {
+      void worktrees.refresh()
+      workbench.dialogs.showStatus(l10n.t('Removed the empty worktree {0}', path.basename(removed)))
+    }
+    await removeUnusedWorktrees({ paths, used, records, manager, onRemove, log })
+  }
+  const later = (ms: number) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      work = work.then(clean)
+    }, ms)
+    timer.unref()
+  }
+  later(AFTER_START_MS)
+  const watching = manager.onDidChange(() => later(AFTER_CHANGE_MS))
+  return toDisposable(() => {
+    clearTimeout(timer)
+    watching.dispose()
+  })
+}

@@ -1,0 +1,85 @@
+/**
+ * - `starting`: the worktree is made and prepared, and the agent starts or gets the prompt.
+ * - `waiting`: a request of the agent is pending.
+ * - `failed`: nothing was started, the agent ended, or its turn ended with an error.
+ * - `interrupted`: the window or the session was closed.
+ */
+export const RUN_STATES = [
+  ...(['starting', 'working', 'waiting'] as const),
+  ...(['done', 'failed', 'stopped', 'interrupted'] as const),
+] as const
+
+export type RunState = (typeof RUN_STATES)[number]
+
+/** Whether the agent works, or will. */
+export function isBusy({ state }: { state: RunState }): boolean {
+  return state === 'starting' || state === 'working' || state === 'waiting'
+}
+
+/** An agent of a comparison. */
+export interface ComparedAgent {
+  name: string
+  icon?: string
+  /** the name of its worktree */
+  worktree?: string
+  state: RunState
+  /** Why it failed. */
+  reason?: string
+  needsSignIn?: true
+  /** what it said or does last */
+  line?: string
+  /** how long the turns took that are over, in milliseconds */
+  worked: number
+  /** when the running turn began, milliseconds since the epoch */
+  since?: number
+  /** with its currency */
+  cost?: string
+  tokens?: number
+  /** It has a session that can be opened. */
+  hasSession?: true
+  /** Its prompt wasn't sent, so that it can be started again. */
+  hasPrompt?: true
+}
+
+export interface ComparedFile {
+  path: string
+  kind: 'added' | 'deleted' | 'modified'
+  /** Numbers of lines; absent for a binary file. */
+  added?: number
+  removed?: number
+}
+
+/** What an agent changed. */
+export interface ComparedFiles {
+  /** the first ones */
+  files: ComparedFile[]
+  /** of all files */
+  count: number
+  added: number
+  removed: number
+  /** It was applied to the workspace. `outdated`: and changed since. */
+  applied?: 'all' | 'outdated'
+  /** The worktree was removed or discarded. */
+  isGone?: true
+  /** Why the changes aren't known. */
+  problem?: string
+}
+
+export interface Comparison {
+  id: string
+  /** the first line of the prompt */
+  title: string
+  /** what the worktrees were made from: a branch and a commit */
+  from: string
+  /** milliseconds since the epoch */
+  at: number
+  trusted: boolean
+  /** There are other comparisons. */
+  hasOthers: boolean
+  agents: ComparedAgent[]
+}
+
+export interface CompareState {
+  /** Absent: it was deleted. */
+  comparison?: Comparison
+}

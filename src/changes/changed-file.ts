@@ -1,0 +1,98 @@
+/** What agents changed in a file, in short. */
+import { Owner, toDisposable } from '../common/disposable.ts'
+import { countChanges } from '../editor/line-edits.ts'
+import type { Matches } from './change-versions.ts'
+import { sameAttributes } from './file-state.ts'
+import type { TrackedFile } from './tracked-file.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+
+/** How long files are described before other work goes on. Milliseconds. */
+const SLICE_MS = 5
+
+/** All or some of the changes of a file. */
+export type Share = 'all' | 'some'
+
+export interface ChangedFile {
+  /** absolute */
+  path: string
+  status: 'added' | 'modified' | 'deleted' | 'renamed'
+  /** Of a renamed file: its previous path, absolute. */
+  from?: string
+  /** Which of its changes happened during a turn without a report by the agent. */
+  uncertain?: Share
+  added: number
+  removed: number
+}
+
+const described = new WeakMap<TrackedFile, { version: number; file: ChangedFile | undefined }>()
+
+/** All changes of a file, compared once for each of its versions; `undefined` if it is unchanged. */
+export function describeAll(file: TrackedFile): ChangedFile | undefined {
+  const known = described.get(file)
+  if (known?.version === file.version) return known.file
+  const now = describe(file, () => true)
+  described.set(file, { version: file.version, file: now })
+  return now
+}
+
+/** The matching changes; `undefined` if there are none. */
+export function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined {
+  const hunks = file.hunks(matches)
+  const authors = [...hunks.flatMap(hunk => hunk.authors), ...file.attributeAuthors(matches)]
+  const before = file.attributesWithout(matches)
+  // another agent may have reverted all of it
+  if (authors.length === 0 || (hunks.length === 0 && sameAttributes(before, file.attributes)))
+    return undefined
+  let added = 0
+  let removed = 0
+  for (const { before, after } of hunks) {
+    const counts = countChanges(before, after)
+    added += counts.added
+    removed += counts.removed
+  }
+  const was = before.type
+  const is = file.attributes.type
+  const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
+  const uncertain = shareOf(authors, author => author.uncertain)
+  return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
+}
+
+/** How many of the items have it. */
+export function shareOf<T>(items: readonly T[], has: (item: T) => boolean | undefined): Share | undefined {
+  if (items.every(has)) return 'all'
+  return items.some(has) ? 'some' : undefined
+}
+
+/** Describes files when they change, so that a list never has to describe many at once. */
+export class DescribeAhead extends Owner {
+  readonly #files: TrackedFiles
+  readonly #waiting = new Set<string>()
+  #next: NodeJS.Immediate | undefined
+
+  constructor(files: TrackedFiles) {
+    super()
+    this.#files = files
+    this.register(
+      files.onDidChange(paths => {
+        for (const path of paths) this.#waiting.add(path)
+        this.#next ??= setImmediate(() => this.#describe())
+      }),
+    )
+    this.register(toDisposable(() => clearImmediate(this.#next)))
+  }
+
+  #describe(): void {
+    this.#next = undefined
+    const end = performance.now() + SLICE_MS
+    for (const path of this.#waiting) {
+      if (performance.now() > end) break
+      this.#waiting.delete(path)
+      const file = this.#files.at(path)
+      if (!file) continue
+      describeAll(file)
+      // asked for with the list
+      void file.sessions
+    }
+    if (this.#waiting.size > 0) this.#next = setImmediate(() => this.#describe())
+  }
+}

@@ -1,0 +1,45 @@
+/** Tracks which contents of the store this window uses, so that they aren't removed. */
+import type { ContentUse } from '../history/changes-store.ts'
+import type { FileAttributes } from './file-state.ts'
+
+export interface ContentUseStore {
+  /** Removes contents of this window, some time after they were stored, if they aren't in use. */
+  removeUnused(use: ContentUse): void
+}
+
+interface Holder {
+  hashes: () => Iterable<string> | undefined
+  /** of a turn */
+  isOfTurn: boolean
+}
+
+/** Objects that refer to contents as long as they are there. */
+export class ContentHolders {
+  readonly #holders = new Set<Holder>()
+
+  /** `isOfTurn`: it is used only while a turn runs. Returns a function that removes it. */
+  add<T extends object>(holder: T, hashesOf: (holder: T) => Iterable<string>, isOfTurn = false): () => void {
+    const reference = new WeakRef(holder)
+    const hashes = () => {
+      const held = reference.deref()
+      return held && hashesOf(held)
+    }
+    const added = { hashes, isOfTurn }
+    this.#holders.add(added)
+    return () => this.#holders.delete(added)
+  }
+
+  /** `isQuiet`: no turn runs. */
+  addTo(used: Set<string>, isQuiet: boolean): void {
+    for (const holder of this.#holders) {
+      if (isQuiet && holder.isOfTurn) continue
+      const hashes = holder.hashes()
+      if (!hashes) this.#holders.delete(holder)
+      else for (const hash of hashes) used.add(hash)
+    }
+  }
+}
+
+export function contentsOf(attributes: Iterable<{ value: FileAttributes }>): string[] {
+  return [...attributes].flatMap(({ value }) => (value.type === 'binary' ? value.hash : []))
+}

@@ -1,0 +1,196 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import path from 'node:path'
+import { messageOf } from '../errors.ts'
+import { PROCESS_VANISH_MS } from '../limits.ts'
+import { OutputPump } from './command-output.ts'
+import type { ProcessGuard } from './process-guard.ts'
+import { SpawnError, type SpawnErrorKind, spawnProcess } from './spawn-process.ts'
+
+/**
+ * One command of an agent as a child process with pipes.
+ *
+ * It uses pipes, because a pty would need a native add-on. It doesn't set `FORCE_COLOR` or similar variables: command
+ * lines redirect and pipe output, and color codes would end up in files and other programs. If a command prints colors
+ * anyway, or its agent sets such a variable, they are shown. A pty could also implement {@link RunCommand}.
+ */
+
+export interface CommandRequest {
+  /** a program; without `args`, a whole shell command line */
+  command: string
+  args: readonly string[]
+  /** absolute */
+  cwd: string
+  /** the whole environment */
+  env: Record<string, string>
+  /** ends the command if this process dies without having done so */
+  guard?: ProcessGuard
+  /** the terminal that shows it */
+  terminal: CommandTerminal
+}
+/** What a window needs to know of a command to show it in a terminal. */
+export interface CommandTerminal {
+  id: string
+  /** the command as a user would type it */
+  shown: string
+  cwd: string
+  /** maximum output in bytes that is kept */
+  outputLimit: number
+}
+export interface CommandExit {
+  exitCode?: number | null
+  signal?: string | null
+}
+export interface CommandEvents {
+  /** stdout and stderr as they arrive, in whole characters */
+  onOutput(text: string): void
+  /** All output that is kept, in place of what came before. `truncated`: there was more. */
+  onWholeOutput(text: string, truncated: boolean): void
+  /** Called once, after the command's last output. Processes that it left running may still write. */
+  onExit(exit: CommandExit): void
+}
+export interface RunningCommand {
+  /**
+   * Ends the command and its children: first with SIGTERM, after `graceMs` by force. `onExit` is called as soon as the
+   * command itself has exited; the promise resolves when all processes have, and never rejects.
+   */
+  kill(graceMs: number): Promise<void>
+  /** Ends all processes by force, without waiting, because the window closes. */
+  killNow(): void
+  /** It keeps running when the window closes, and the next window continues it. */
+  readonly isKept?: boolean
+  /** Nobody asks for its output anymore. */
+  forget?(): void
+}
+/** Starts a command; rejects with a sentence if it can't be started. Events follow after the promise resolved. */
+export type RunCommand = (request: CommandRequest, events: CommandEvents) => Promise<RunningCommand>
+
+/** Runs the commands of a session outside of this process, so that they can outlive it. */
+export interface CommandHost {
+  run: RunCommand
+  /** Those that an earlier window started. `isAnswered`: the agent was told the terminal's id. */
+  readonly left: ReadonlyArray<CommandTerminal & { isAnswered: boolean }>
+  /** Goes on with one of them. Its whole output follows, and its exit. */
+  resume(id: string, events: CommandEvents): RunningCommand
+}
+
+export const runCommand: RunCommand = async (request, events) => {
+  checkFolder(request.cwd)
+  const isLine = request.args.length === 0 && !isProgram(request.command)
+  const shell = isLine ? shellFor(request.env) : undefined
+  const program = shell ?? request.command
+  const args = shell ? ['-c', inOneStream(request.command)] : request.args
+  const { child, tree } = await spawnProcess(
+    { command: program, args, cwd: request.cwd, env: request.env },
+    // Users can't type here, so a command that reads its input gets its end instead of waiting forever.
+    { stdio: ['ignore', 'pipe', 'pipe'], shell: isLine && shell === undefined },
+  ).catch((error: unknown) => {
+    throw startError(request, error)
+  })
+  request.guard?.add(tree.root)
+  const noteWhetherGone = async () => {
+    if (!(await tree.isAlive())) request.guard?.remove(tree.root)
+  }
+  const streams = [child.stdout, child.stderr].filter(stream => stream !== null)
+  const output = new OutputPump(streams, text => events.onOutput(text))
+  const closed = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const exited = new Promise<CommandExit>(resolve => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+  })
+  let ended = false
+  const end = (exit: CommandExit) => {
+    if (ended) return
+    ended = true
+    events.onExit(exit)
+  }
+  void exited.then(async exit => {
+    void noteWhetherGone()
+    // A process left running may keep the pipes open forever.
+    await Promise.race([closed, output.quiet()])
+    end(exit)
+  })
+
+  return {
+    async kill(graceMs) {
+      await tree.end(graceMs)
+      await noteWhetherGone()
+      await Promise.race([closed, output.quiet()])
+      output.close()
+      end({
+        exitCode: child.exitCode,
+        signal: child.signalCode ?? (child.exitCode === null ? 'SIGKILL' : null),
+      })
+    },
+    killNow() {
+      output.close()
+      void tree
+        .killAll()
+        .then(() => tree.goneWithin(PROCESS_VANISH_MS))
+        .then(noteWhetherGone)
+    },
+  }
+}
+
+/**
+ * Redirects stderr to stdout, so that the output is in the order in which it was written, as in a terminal. On the same
+ * line, so that line numbers in the shell's messages stay correct.
+ */
+function inOneStream(line: string): string {
+  return `exec 2>&1; ${line}`
+}
+
+/** Whether the text is the absolute path of a file, perhaps with spaces, rather than a shell command line. */
+function isProgram(command: string): boolean {
+  return path.isAbsolute(command) && statSync(command, { throwIfNoEntry: false })?.isFile() === true
+}
+
+function checkFolder(folder: string): void {
+  let isFolder: boolean
+  try {
+    isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch (error) {
+    throw new Error(`The command can't be started in ${folder}: ${messageOf(error)}`)
+  }
+  if (!isFolder) throw new Error(`The command can't be started in ${folder}: the folder doesn't exist.`)
+}
+
+/** In English, because the agent reads it. */
+function startError(request: CommandRequest, error: unknown): Error {
+  const kind = error instanceof SpawnError ? error.kind : 'other'
+  const cause = error instanceof SpawnError ? error.cause : error
+  const shown = request.command.length > 200 ? `${request.command.slice(0, 200)}…` : request.command
+  const why = START_PROBLEMS[kind] ?? messageOf(cause)
+  return new Error(`${JSON.stringify(shown)} can't be started: ${why}.`, { cause })
+}
+
+const START_PROBLEMS: Partial<Record<SpawnErrorKind, string>> = {
+  'command-missing': 'there is no such program on the PATH',
+  'interpreter-missing': "the program that runs it isn't installed",
+  'not-executable': 'it may not be executed',
+  'too-long': 'the command is too long',
+}
+
+/**
+ * The shell that runs an agent's command lines. Models write them for bash, so use the user's shell if it's bash or zsh,
+ * else bash, else `sh`; fish and others wouldn't understand them. `undefined` on Windows, where Node's `shell` option
+ * uses `cmd.exe`.
+ */
+export function shellFor(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+  isExecutable: (path: string) => boolean = executable,
+): string | undefined {
+  if (platform === 'win32') return undefined
+  const own = env.SHELL
+  const candidates = own && /\/(bash|zsh)$/.test(own) ? [own] : []
+  candidates.push('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash', '/run/current-system/sw/bin/bash')
+  return candidates.find(isExecutable) ?? '/bin/sh'
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,15 @@
+import type { CheckedTool } from './server-check.ts'
+
+/** `waiting`: the agent hasn't started the bridge; `ended`: it had, and the bridge has ended since. */
+export type BridgeState = 'waiting' | 'connecting' | 'connected' | 'failed' | 'ended'
+
+/** How a bridge is doing, as it says itself. Texts contain no secrets. */
+export interface BridgeStatus {
+  state: BridgeState
+  /** Why it isn't connected. */
+  reason?: string
+  /** The end of what the bridge reported and the server logged. */
+  log: string
+  /** As the server listed them to the agent; absent until it has. */
+  tools?: CheckedTool[]
+}

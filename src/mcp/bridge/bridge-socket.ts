@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import path from 'node:path'
+import { HostChannel } from '../../acp/transport/host/channel.ts'
+import { newSocketPath } from '../../acp/transport/host/endpoint.ts'
+import { greetWindow, MAX_HANDSHAKE_BYTES } from '../../acp/transport/host/handshake.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import type { WindowSocket } from './bridged-server.ts'
+
+/** A socket at which bridges reach the window. Only this user can reach it, and only programs with its secret are served. */
+export class BridgeSocket implements Disposable {
+  readonly address: WindowSocket
+  readonly #server: Server
+  readonly #connections = new Set<Socket>()
+
+  private constructor(serve: (channel: HostChannel) => void) {
+    this.address = { socket: newSocketPath(), secret: randomBytes(32).toString('hex') }
+    this.#server = createServer(connection => {
+      this.#connections.add(connection)
+      connection.once('close', () => this.#connections.delete(connection))
+      const channel = new HostChannel(connection, MAX_HANDSHAKE_BYTES)
+      void greetWindow(channel, this.address.secret).then(isKnown => {
+        if (isKnown) serve(channel)
+      })
+    })
+  }
+
+  static async listen(serve: (channel: HostChannel) => void): Promise<BridgeSocket> {
+    const socket = new BridgeSocket(serve)
+    socket.#server.listen(socket.address.socket)
+    await once(socket.#server, 'listening')
+    return socket
+  }
+
+  dispose(): void {
+    this.#server.close()
+    for (const connection of this.#connections) connection.destroy()
+    if (process.platform !== 'win32')
+      rmSync(path.dirname(this.address.socket), { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,17 @@
+/** Characters of a text of the log, a reason, and of a tool's name, title and description that the window shows. */
+export const MAX_LINE = 1000
+export const MAX_TOOL_TEXT = 300
+/** Characters that the window gets beyond these, so that a secret isn't cut before it's redacted. */
+const MARGIN = 2000
+
+/** What the bridge sends of a text. */
+export function sentPart(text: string, max: number): string {
+  return text.slice(0, max + MARGIN)
+}
+
+/** What the window shows of it: nothing of what the bridge may have cut within a secret. */
+export function shownPart(sent: string, max: number, redact: (text: string) => string): string {
+  const text = redact(sent)
+  const isCut = sent.length >= max + MARGIN
+  return text.slice(0, isCut ? Math.max(0, Math.min(max, text.length - MARGIN)) : max)
+}

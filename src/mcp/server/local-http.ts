@@ -1,0 +1,70 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Servers that only programs of this machine reach, and of those only the ones that know a token. */
+
+/** Listens on this machine's loopback address, by default on a port that the system chooses. */
+export async function listenLocally(maxConnections: number, port = 0): Promise<Server> {
+  const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: 16_384 })
+  http.maxConnections = maxConnections
+  // a broken request concerns nobody else
+  http.on('clientError', (_error, socket) => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject)
+    http.listen({ host: '127.0.0.1', port }, () => {
+      http.off('error', reject)
+      resolve()
+    })
+  })
+  // the window may close without waiting for it
+  http.unref()
+  return http
+}
+
+export function portOf(http: Server): number {
+  return (http.address() as AddressInfo).port
+}
+
+/** A web page may reach the port, also under a name of its own (DNS rebinding). */
+export function isLocalRequest({ headers: { host, origin } }: IncomingMessage, http: Server): boolean {
+  const port = portOf(http)
+  return (host === `127.0.0.1:${port}` || host === `localhost:${port}`) && isOwnOrigin(origin)
+}
+
+/** Programs send no origin; only pages of this machine may. */
+function isOwnOrigin(origin: string | undefined): boolean {
+  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(origin)
+}
+
+/** Answers with a status alone. The body isn't read, however long it is. */
+export function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
+  response.writeHead(status, {
+    'content-length': '0',
+    connection: 'close',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  })
+  response.end(() => request.socket.destroy())
+}
+
+/** The token of a request, or an empty string. */
+export function bearerToken({ headers }: IncomingMessage): string {
+  return /^Bearer ([\w-]+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** Checks whether a token is the right one, in a time that doesn't depend on how much of it is right. */
+export class TokenCheck {
+  readonly #digest: Buffer
+
+  constructor(token: string) {
+    this.#digest = digest(token)
+  }
+
+  accepts(token: string): boolean {
+    return timingSafeEqual(digest(token), this.#digest)
+  }
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

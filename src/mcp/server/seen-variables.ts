@@ -1,0 +1,137 @@
+import * as l10n from '@vscode/l10n'
+import { isRecord } from '../../common/is-record.ts'
+
+/** What is known of the variables that VS Code replaces in a task or a launch configuration. */
+export interface VariableSources {
+  /** `inputs` of the settings that apply there. */
+  inputs: unknown
+  /** The value of a setting that applies there. */
+  setting: (id: string) => unknown
+  /** The value of an environment variable. */
+  environment?: (name: string) => string | undefined
+  /** The command of the editor that a debugger's own name for one stands for. */
+  command?: (name: string) => string | undefined
+}
+
+/** What a value contains for VS Code to replace, also in what replaces it. */
+interface SeenVariables {
+  /** The inputs that it asks for, which may run commands of the editor. */
+  inputs: unknown[]
+  /** Inputs that aren't there. */
+  missing: string[]
+  /** It's nested so deeply that nobody can say what runs. */
+  isTooDeep: boolean
+  /** What the other variables are replaced with, as far as it's known, one line each. */
+  lines: string[]
+}
+
+/** How often VS Code's replacements are followed in one text. */
+const MAX_DEPTH = 8
+/** Characters of a text with its variables replaced. */
+const MAX_LENGTH = 200_000
+/** Texts of one value, with all their replacements. */
+const MAX_TEXTS = 20_000
+/** These say by themselves what they are. */
+const PLAIN =
+  /^(?:workspaceFolder|workspaceRoot|workspaceFolderBasename|userHome|pathSeparator|execPath|cwd|\/)(?::|$)/
+
+/** What VS Code replaces in a value. It looks for variables again in a text in which it has replaced some. */
+export function seenVariables(value: unknown, sources: VariableSources): SeenVariables {
+  const all = (Array.isArray(sources.inputs) ? sources.inputs : []).filter(isRecord)
+  const inputs = new Set<unknown>()
+  const missing = new Set<string>()
+  const names = new Set<string>()
+  const texts = new Map<string, number>()
+  const add = (text: string, depth: number) => {
+    if (!texts.has(text)) texts.set(text, depth)
+  }
+  for (const text of textsIn(value)) add(text, 0)
+  let isTooDeep = false
+  for (const [text, depth] of texts) {
+    if (depth > MAX_DEPTH || text.length > MAX_LENGTH || texts.size > MAX_TEXTS) {
+      isTooDeep = true
+      break
+    }
+    let replaced = ''
+    let end = 0
+    for (const { name, from, to } of variablesIn(text)) {
+      names.add(name)
+      const [kind, id] = partsOf(name)
+      if (kind === 'input') {
+        const own = all.filter(one => one.id === id)
+        if (own.length === 0) missing.add(`\${${name}}`)
+        for (const one of own) {
+          inputs.add(one)
+          for (const part of textsIn(one)) add(part, depth + 1)
+        }
+      }
+      const known = knownValue(kind, id, sources)
+      if (known === undefined) continue
+      add(known, depth + 1)
+      // no longer than what is refused above
+      if (replaced.length <= MAX_LENGTH) replaced += text.slice(end, from) + known
+      end = to
+    }
+    if (end > 0) add(replaced + text.slice(end), depth + 1)
+  }
+  const lines = [...names].flatMap(name => lineOf(name, sources))
+  return { inputs: [...inputs], missing: [...missing], isTooDeep, lines }
+}
+
+/** For the agent, if `isTooDeep`. */
+export const TOO_DEEP = 'Variables whose values contain variables, nested too deeply'
+
+/** The same under a title, for the user. */
+export function titledVariables(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [l10n.t('VS Code replaces these variables at the start:'), ...lines]
+}
+
+function lineOf(name: string, { setting, command }: VariableSources): string[] {
+  const [kind, id] = partsOf(name)
+  if (PLAIN.test(name) || kind === 'input') return []
+  const shown = `\${${name}}`
+  if (kind === 'config') {
+    const set = setting(id)
+    return [set === undefined ? l10n.t('{0}: not set', shown) : `${shown}: ${JSON.stringify(set)}`]
+  }
+  if (kind === 'command') return [l10n.t('{0}: the result of the command {1}', shown, command?.(id) ?? id)]
+  return [shown]
+}
+
+function knownValue(kind: string, id: string, { setting, environment }: VariableSources): string | undefined {
+  // VS Code removes those that aren't set
+  if (kind === 'env') return environment && (environment(id) ?? '')
+  const value = kind === 'config' && id !== '' ? setting(id) : undefined
+  if (value === undefined) return undefined
+  return typeof value === 'object' ? [...textsIn(value)].join() : String(value)
+}
+
+function partsOf(name: string): [kind: string, id: string] {
+  const at = name.indexOf(':')
+  return at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)]
+}
+
+/** As VS Code finds them: braces in a name are balanced, and what they contain isn't replaced. */
+function* variablesIn(text: string): Iterable<{ name: string; from: number; to: number }> {
+  const ends = new Map<number, number>()
+  const open: number[] = []
+  for (const { 0: brace, index } of text.matchAll(/[{}]/g)) {
+    if (brace === '{') open.push(index)
+    else ends.set(open.pop() ?? -1, index + 1)
+  }
+  for (let from = text.indexOf('${'); from >= 0; ) {
+    const to = ends.get(from + 1)
+    if (to !== undefined) yield { name: text.slice(from + 2, to - 1), from, to }
+    from = text.indexOf('${', to ?? from + 2)
+  }
+}
+
+/** All of a value's texts, also the names of its properties. */
+function* textsIn(value: unknown): Iterable<string> {
+  if (typeof value === 'string') yield value
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, part] of Object.entries(value)) {
+      yield key
+      yield* textsIn(part)
+    }
+}

@@ -1,0 +1,173 @@
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import { messageOf } from '../../common/errors.ts'
+import { makePrivateFolder } from '../../common/private-files.ts'
+import type { EditorSelection } from '../server/editor-features.ts'
+import { listenLocally, portOf, refuse } from '../server/local-http.ts'
+import { ClaudeTools, selectionOf } from './claude-tools.ts'
+import { alreadyExists, removeStaleFiles } from './discovery-files.ts'
+import { LocalIde } from './local-ide.ts'
+import { MAX_CONNECTIONS, MAX_MESSAGE, type TerminalIde, type TerminalIdeOptions } from './terminal-editor.ts'
+import { toolsServer } from './tools-server.ts'
+import { CloseCode, refuseUpgrade, WebSocketConnection } from './websocket.ts'
+
+/**
+ * Lets Claude Code in a terminal use the editor, as its own extension does: MCP over a WebSocket, which it finds by a lock file
+ * named after the port. The protocol isn't documented by its vendor; read in
+ * https://github.com/coder/claudecode.nvim/blob/main/PROTOCOL.md and in Claude Code 2.1.318.
+ */
+
+/** Ports whose file's name is taken, until it's given up. */
+const MAX_ATTEMPTS = 5
+
+/** Rejects if the file can't be written, without which Claude Code has no token. */
+export async function startClaudeIde(
+  options: TerminalIdeOptions,
+  folder = lockFolder(),
+): Promise<TerminalIde> {
+  makePrivateFolder(folder)
+  removeStaleFiles(folder, /^\d+\.lock(\.\d+)?$/, options.log)
+  for (let attempt = 1; ; attempt++) {
+    const http = await listenLocally(MAX_CONNECTIONS)
+    try {
+      return new ClaudeIde(http, folder, options)
+    } catch (error) {
+      if (!alreadyExists(error) || attempt === MAX_ATTEMPTS) throw error
+    }
+  }
+}
+
+function lockFolder(): string {
+  return join(process.env.CLAUDE_CONFIG_DIR || join(homedir(), '.claude'), 'ide')
+}
+
+class ClaudeIde extends LocalIde {
+  readonly #connections = new Set<Connection>()
+  #latest: EditorSelection | undefined
+
+  constructor(http: HttpServer, folder: string, options: TerminalIdeOptions) {
+    super('Claude Code', http, options)
+    try {
+      this.announce(folder, `${portOf(http)}.lock`)
+    } catch (error) {
+      this.dispose()
+      throw error
+    }
+    http.on('request', (request, response) => refuse(request, response, 403))
+    http.on('upgrade', (request, socket, head) => this.#connect(request, socket, head))
+  }
+
+  protected override content() {
+    return {
+      // Claude Code removes the file of a process that has ended, and looks for an ancestor of the terminal
+      pid: process.ppid,
+      workspaceFolders: this.options.editor.folders().map(({ path }) => path),
+      ideName: 'VS Code',
+      transport: 'ws',
+      authToken: this.token,
+    }
+  }
+
+  get variables(): Record<string, string> {
+    return { CLAUDE_CODE_SSE_PORT: String(portOf(this.http)), ENABLE_IDE_INTEGRATION: 'true' }
+  }
+
+  #connect(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy())
+    const status = this.refusal(request, String(request.headers['x-claude-code-ide-authorization'] ?? ''))
+    if (status) {
+      refuseUpgrade(socket, status)
+      return
+    }
+    const accepted = WebSocketConnection.accept(request, socket, { protocol: 'mcp', maxBytes: MAX_MESSAGE })
+    if (!accepted) return
+    const { editor, version, log } = this.options
+    const tools = new ClaudeTools(editor, () => this.#latest)
+    const connection = new Connection(accepted, () => {
+      this.#connections.delete(connection)
+      tools.dispose()
+    })
+    this.#connections.add(connection)
+    const server = toolsServer(tools.all, version, log)
+    server.onerror = error => log.debug(`Claude Code in a terminal: ${messageOf(error)}`)
+    server.oninitialized = () => this.selectionChanged()
+    void server.connect(connection).then(() => connection.listen(head))
+  }
+
+  protected override async sendSelection(isLatest: () => boolean): Promise<void> {
+    const { editor } = this.options
+    const selection = editor.selection()
+    // a terminal in the editor area may have the focus
+    if (!selection) return
+    const isInside = await editor.has(selection.path)
+    if (!isLatest()) return
+    this.#latest = isInside ? selection : undefined
+    const params = isInside ? selectionOf(selection) : NOTHING
+    for (const connection of this.#connections)
+      void connection.send({ jsonrpc: '2.0', method: 'selection_changed', params })
+  }
+
+  override dispose(): void {
+    for (const connection of this.#connections) connection.destroy()
+    super.dispose()
+  }
+}
+
+/** A WebSocket as the SDK's transport. */
+class Connection implements Transport {
+  readonly #socket: WebSocketConnection
+  readonly #closed: () => void
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+
+  constructor(socket: WebSocketConnection, closed: () => void) {
+    this.#socket = socket
+    this.#closed = closed
+  }
+
+  listen(head: Buffer): void {
+    this.#socket.listen(head, {
+      text: text => this.#receive(text),
+      closed: () => {
+        this.#closed()
+        this.onclose?.()
+      },
+    })
+  }
+
+  #receive(text: string): void {
+    let message: JSONRPCMessage
+    try {
+      message = deserializeMessage(text)
+    } catch (error) {
+      this.onerror?.(new Error(messageOf(error)))
+      this.#socket.close(CloseCode.invalid)
+      return
+    }
+    this.onmessage?.(message)
+  }
+
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#socket.send(JSON.stringify(message))
+  }
+
+  async close(): Promise<void> {
+    this.#socket.close(CloseCode.normal)
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+}
+
+/** Replaces what was selected before. */
+const NOTHING = {
+  text: '',
+  selection: { ...{ start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, isEmpty: true },
+}

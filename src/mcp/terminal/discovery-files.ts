@@ -1,0 +1,122 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { messageOf } from '../../common/errors.ts'
+import { isRecord } from '../../common/is-record.ts'
+import type { Logger } from '../../common/logger.ts'
+import { makePrivateFolder, PRIVATE_FILE, writePrivateFile } from '../../common/private-files.ts'
+import { operatingSystem } from '../../common/processes/process-system.ts'
+
+/**
+ * The files in which agents in a terminal look for editors, with the token that lets them in: one for each window. Those of other
+ * programs are in the same folder and are never touched.
+ */
+
+/** Bytes; the list of folders is most of it. */
+const MAX_FILE = 256 * 1024
+
+/** Who wrote a file, in its member `owner`, which agents ignore. */
+interface FileOwner {
+  name: 'parley'
+  /** of the extension host: agents ask for the editor's own process in the same file */
+  pid: number
+  host: string
+}
+
+/** A folder that several users may have, such as one for temporary files: it must be this user's own. */
+export function sharedFolder(parent: string, ...names: string[]): string {
+  let folder = parent
+  for (const name of names) {
+    folder = join(folder, name)
+    try {
+      mkdirSync(folder, { mode: 0o700 })
+    } catch (error) {
+      if (!alreadyExists(error)) throw error
+    }
+    const stats = lstatSync(folder)
+    if (!stats.isDirectory() || (process.getuid && stats.uid !== process.getuid()))
+      throw new Error(`${folder} belongs to another user.`)
+  }
+  makePrivateFolder(folder)
+  return folder
+}
+
+/** Removes the files of windows that crashed. Never throws. */
+export function removeStaleFiles(folder: string, names: RegExp, log: Logger): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      const file = join(folder, name)
+      const owner = names.test(name) ? ownerOf(contentOf(file)) : undefined
+      // the home folder may be shared between machines, each with processes of its own
+      if (owner?.host === hostname() && !operatingSystem.exists(owner.pid)) rmSync(file, { force: true })
+    }
+  } catch (error) {
+    log.debug(`${folder} wasn't cleaned up: ${messageOf(error)}`)
+  }
+}
+
+/** The file of this window. */
+export class DiscoveryFile {
+  readonly #path: string
+  readonly #token: string
+
+  /** Throws if there is a file with that name, whoever wrote it. */
+  constructor(folder: string, name: string, content: DiscoveryContent) {
+    this.#path = join(folder, name)
+    this.#token = content.authToken
+    writeFileSync(this.#path, textOf(content), { flag: 'wx', mode: PRIVATE_FILE })
+  }
+
+  /** Throws if it can't be written. */
+  update(content: DiscoveryContent): void {
+    if (this.#isOwn()) writePrivateFile(this.#path, textOf(content), `${this.#path}.${process.pid}`)
+  }
+
+  /** Never throws. */
+  remove(): void {
+    try {
+      if (this.#isOwn()) rmSync(this.#path, { force: true })
+    } catch {
+      // removed with its folder
+    }
+  }
+
+  /** An agent may have removed it, and another program may have its name now. */
+  #isOwn(): boolean {
+    return contentOf(this.#path)?.authToken === this.#token
+  }
+}
+
+export interface DiscoveryContent {
+  authToken: string
+  [member: string]: unknown
+}
+
+export function alreadyExists(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
+}
+
+function textOf(content: DiscoveryContent): string {
+  const owner: FileOwner = { name: 'parley', pid: process.pid, host: hostname() }
+  return JSON.stringify({ ...content, owner })
+}
+
+function contentOf(file: string): Record<string, unknown> | undefined {
+  try {
+    const stats = lstatSync(file)
+    if (!stats.isFile() || stats.size > MAX_FILE) return undefined
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return isRecord(content) ? content : undefined
+  } catch {
+    // removed meanwhile, or no JSON
+    return undefined
+  }
+}
+
+function ownerOf(content: Record<string, unknown> | undefined): FileOwner | undefined {
+  const owner = content?.owner
+  if (!isRecord(owner) || owner.name !== 'parley') return undefined
+  return typeof owner.pid === 'number' && typeof owner.host === 'string'
+    ? { name: owner.name, pid: owner.pid, host: owner.host }
+    : undefined
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { isLocalRequest, TokenCheck } from '../server/local-http.ts'
+import { type DiscoveryContent, DiscoveryFile } from './discovery-files.ts'
+import { SELECTION_MS, type TerminalIde, type TerminalIdeOptions } from './terminal-editor.ts'
+
+/** What the servers for all agents have in common: a listener with a token, a file by which it's found, and changes of the selection. */
+export abstract class LocalIde extends Owner implements TerminalIde {
+  readonly #name: string
+  protected readonly http: HttpServer
+  protected readonly options: TerminalIdeOptions
+  protected readonly token = randomBytes(32).toString('hex')
+  readonly #check = new TokenCheck(this.token)
+  #changes = 0
+  #timer: NodeJS.Timeout | undefined
+
+  abstract readonly variables: Readonly<Record<string, string>>
+
+  /** `name`: the agent's. */
+  constructor(name: string, http: HttpServer, options: TerminalIdeOptions) {
+    super()
+    this.#name = name
+    this.http = http
+    this.options = options
+    const { editor, secrets, log } = options
+    secrets.add(this.token)
+    http.on('error', error => this.report(error))
+    this.register(editor.onDidChangeSelection(() => this.selectionChanged()))
+    log.info(`${name} in terminals can use the editor.`)
+  }
+
+  /** What the file says. */
+  protected abstract content(): DiscoveryContent
+
+  /** Sends the selection to agents. `isLatest`: whether it hasn't changed again meanwhile. */
+  protected abstract sendSelection(isLatest: () => boolean): Promise<void>
+
+  /** Writes the file. Throws if it can't be written, or if there is one. */
+  protected announce(folder: string, name: string): void {
+    const file = new DiscoveryFile(folder, name, this.content())
+    this.register(toDisposable(() => file.remove()))
+    this.register(
+      this.options.editor.onDidChangeFolders(() => {
+        try {
+          file.update(this.content())
+        } catch (error) {
+          this.report(error)
+        }
+      }),
+    )
+  }
+
+  /** The status with which a request is refused, if it is. */
+  protected refusal(request: IncomingMessage, token: string): 401 | 403 | undefined {
+    if (!isLocalRequest(request, this.http)) return 403
+    return this.#check.accepts(token) ? undefined : 401
+  }
+
+  /** Sends the selection once it hasn't changed for a moment. */
+  protected selectionChanged(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      const change = ++this.#changes
+      void this.sendSelection(() => change === this.#changes)
+    }, SELECTION_MS)
+  }
+
+  protected report(error: unknown): void {
+    this.options.log.warn(`The server for ${this.#name}: ${messageOf(error)}`)
+  }
+
+  override dispose(): void {
+    clearTimeout(this.#timer)
+    super.dispose()
+    this.http.close()
+    this.http.closeAllConnections()
+  }
+}

@@ -1,0 +1,40 @@
+import type { SessionActivity } from '../../conversation/state.ts'
+import type { SessionReference } from '../open-session.ts'
+
+/** A session in lists. Never changes: another one replaces it. */
+export interface HistoryItem extends SessionReference {
+  agentName: string
+  /** milliseconds since the epoch */
+  updatedAt?: number
+  /** earlier and other titles by which it can be found */
+  formerTitles?: string[]
+  /** open in this window */
+  open: boolean
+  activity?: SessionActivity
+  /** what the agent reports about one that isn't open in this window */
+  status?: SessionStatus
+  /** The session is archived. */
+  archived: boolean
+  /** It is first in lists. */
+  pinned: boolean
+  /** The agent has listed all of its sessions, and this isn't one of them. `saved`: Parley has a copy. */
+  unlisted?: 'saved' | 'gone'
+  canLoad: boolean
+  canResume: boolean
+  canClose: boolean
+  /** the agent runs and can, or Parley has saved something of it */
+  canDelete: boolean
+  /** Only what Parley has saved can be deleted: the agent keeps its own. */
+  deletesCopy: boolean
+  /** the agent runs and can */
+  canFork: boolean
+  /** the agent runs and can */
+  canArchive: boolean
+}
+
+/** What an agent reports about a session that isn't open in this window. */
+export interface SessionStatus {
+  /** `open`: it is loaded in the agent, for another client; `saved`: it's only in its store */
+  status: string
+  activity?: string
+}

@@ -1,0 +1,154 @@
+import type { AgentCapabilities, SessionInfo } from '../../acp/model.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import type { LocalSession } from '../../history/session-store.ts'
+import type { HistoryItem, SessionStatus } from './history-item.ts'
+
+/** What an agent's sessions are known from. Each part stays the same object until it changes. */
+export interface SessionSources {
+  agentName: string
+  /** The agent can be started. */
+  isAvailable: boolean
+  /** of the running agent */
+  running: AgentCapabilities | undefined
+  /** of the agent, whether it runs or not */
+  canLoad: boolean
+  canResume: boolean
+  records: readonly LocalSession[]
+  listed: readonly SessionInfo[]
+  /** The agent has listed all of its sessions. */
+  isWhole: boolean
+  statuses: ReadonlyMap<string, SessionStatus>
+  /** keys of the sessions of which Parley saved at least a part of the conversation */
+  kept: ReadonlySet<string>
+}
+
+/**
+ * The sessions of one agent, as they are without what is open in this window. They're the same objects until something
+ * of the agent changes, since a list of thousands is asked for with every change of an open session.
+ */
+export class KnownSessions {
+  readonly #agentId: string
+  #sources: SessionSources | undefined
+  /** by session id; also those that lists don't show */
+  readonly #all = new Map<string, HistoryItem>()
+  /** by session id */
+  readonly #records = new Map<string, LocalSession>()
+  #listed: HistoryItem[] = []
+
+  constructor(agentId: string) {
+    this.#agentId = agentId
+  }
+
+  /** Those to list, unless they're open. */
+  get listed(): readonly HistoryItem[] {
+    return this.#listed
+  }
+
+  /** Also those that lists don't show. */
+  all(): IterableIterator<HistoryItem> {
+    return this.#all.values()
+  }
+
+  get(sessionId: string): HistoryItem | undefined {
+    return this.#all.get(sessionId)
+  }
+
+  update(sources: SessionSources): void {
+    const before = this.#sources
+    const keys = Object.keys(sources) as Array<keyof SessionSources>
+    if (before && keys.every(key => before[key] === sources[key])) return
+    this.#sources = sources
+    this.#all.clear()
+    this.#records.clear()
+    for (const record of sources.records) this.#addRecord(record, sources)
+    for (const info of sources.listed) this.#addListed(info, sources)
+    for (const [sessionId, { givenTitle }] of this.#records) {
+      const item = givenTitle === undefined ? undefined : this.#all.get(sessionId)
+      if (item) item.title = givenTitle
+    }
+    this.#note(sources)
+    this.#listed = [...this.#all.values()].filter(
+      item => (sources.isAvailable || item.canLoad) && !this.isUnused(item),
+    )
+  }
+
+  /** Nothing was ever sent to it, as far as Parley knows, so a new session is the same. */
+  isUnused({ sessionId, title, pinned, updatedAt }: HistoryItem): boolean {
+    if (title?.trim() || pinned) return false
+    const createdAt = this.#records.get(sessionId)?.createdAt
+    // the agent had it before
+    const isForeign = createdAt === undefined || (updatedAt !== undefined && updatedAt < createdAt)
+    return !isForeign && !this.#sources?.kept.has(sessionKey(this.#agentId, sessionId))
+  }
+
+  /** A session with what is known of it, and the title that the user gave it. */
+  with(
+    reference: Pick<HistoryItem, 'sessionId' | 'cwd' | 'title'>,
+    more: Partial<HistoryItem>,
+  ): HistoryItem | undefined {
+    if (!this.#sources) return undefined
+    const item = this.#item(reference, this.#sources, more)
+    const given = this.#records.get(reference.sessionId)?.givenTitle
+    if (given !== undefined) item.title = given
+    return item
+  }
+
+  #addRecord(record: LocalSession, sources: SessionSources): void {
+    const { sessionId, updatedAt, archived = false, pinned = false, formerTitles = [], title } = record
+    this.#records.set(sessionId, record)
+    const item = this.#item(record, sources, {
+      ...{ updatedAt, archived, pinned, canDelete: true, deletesCopy: !sources.running?.delete },
+      formerTitles: title === undefined ? formerTitles : [...formerTitles, title],
+    })
+    this.#all.set(sessionId, item)
+  }
+
+  #addListed(info: SessionInfo, sources: SessionSources): void {
+    const { sessionId, updatedAt, archived } = info
+    const status = sources.statuses.get(sessionId)
+    const item = this.#item(info, sources, {
+      ...(updatedAt !== undefined && { updatedAt }),
+      ...(archived !== undefined && { archived }),
+      ...(status && { status }),
+    })
+    this.#all.set(sessionId, item)
+  }
+
+  /** Those that the agent doesn't list, and what can be read without it. */
+  #note({ listed, isWhole, kept }: SessionSources): void {
+    const ids = isWhole ? new Set(listed.map(({ sessionId }) => sessionId)) : undefined
+    for (const item of this.#all.values()) {
+      const { sessionId } = item
+      const isKept = () => kept.has(sessionKey(this.#agentId, sessionId))
+      if (ids && !ids.has(sessionId)) item.unlisted = isKept() ? 'saved' : 'gone'
+      if (!item.canLoad && !item.canResume) item.canLoad = isKept()
+    }
+  }
+
+  #item(
+    reference: Pick<HistoryItem, 'sessionId' | 'cwd' | 'title'> & { additionalDirectories?: string[] },
+    { agentName, running, canLoad, canResume }: SessionSources,
+    more: Partial<HistoryItem>,
+  ): HistoryItem {
+    const { sessionId, cwd, title, additionalDirectories } = reference
+    const before = this.#all.get(sessionId)
+    return {
+      ...{ agentId: this.#agentId, agentName, sessionId, cwd },
+      additionalDirectories: additionalDirectories ?? before?.additionalDirectories ?? [],
+      title: title ?? before?.title,
+      formerTitles: before?.formerTitles,
+      updatedAt: before?.updatedAt,
+      open: false,
+      archived: before?.archived ?? false,
+      pinned: before?.pinned ?? false,
+      canLoad,
+      canResume,
+      canClose: false,
+      canDelete: before?.canDelete ?? running?.delete ?? false,
+      deletesCopy: before?.deletesCopy ?? false,
+      canFork: running?.fork ?? false,
+      canArchive: running?.archive ?? false,
+      ...more,
+    }
+  }
+}

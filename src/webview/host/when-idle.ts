@@ -1,0 +1,6 @@
+/** Runs `work` while the page is idle, or after `delay` milliseconds. Safari can't tell when it is. */
+export function whenIdle(work: () => void, delay = 0): void {
+  if (delay > 0) setTimeout(work, delay)
+  else if ('requestIdleCallback' in globalThis) requestIdleCallback(work)
+  else setTimeout(work)
+}

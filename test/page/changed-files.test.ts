@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+
+describe('the changes of a session', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { liar: fixtureAgent(root, 'Liar') } }),
+  })
+  const file = (name: string) => join(dirname(vscode.workspace), 'planets-api', name)
+  const planets = () => readFileSync(file('planets.js'), 'utf8')
+  let workbench: PageWindow
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Liar')
+  })
+  const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
+  const write = async (name: string, words: string) => {
+    await conversation.send(`[[write ${name} ${words}]]`)
+    await waitFor(`change of ${name}`, () => read(name)?.includes(words))
+  }
+  const read = (name: string) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8') : undefined)
+  const isBack = (name: string, text: string) => waitFor(`${name} as it was`, () => read(name) === text)
+  const isGone = (name: string) => waitFor(`the end of ${name}`, () => !existsSync(file(name)))
+  const confirm = () =>
+    workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
+
+  it('include those of a command in a repository, marked as uncertain and reverted only after a warning', async () => {
+    const before = planets()
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: dirname(file('planets.js')) })
+    git('init', '-q')
+    git('add', '.')
+    git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'first')
+    // a model takes at least this long for its first word
+    await conversation.send('[[paced 10 3]] [[run echo changed >> planets.js; echo new > made.txt]]')
+    await bar().getByText('2 files').waitFor()
+    const list = bar().getByRole('button', { name: /2 files/ })
+    // the list may still be open from the previous session
+    if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+    await bar()
+      .getByRole('button', { name: /^Modified: planets\.js.*Changed on disk during the turn/ })
+      .waitFor()
+    await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
+    await workbench.page
+      .locator('.monaco-dialog-box')
+      .getByText(/weren't reported by the agent/)
+      .waitFor()
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    await isBack('planets.js', before)
+    await isGone('made.txt')
+    rmSync(join(dirname(file('planets.js')), '.git'), { recursive: true })
+  })
+
+  it('include a file that a command moved, even without a repository, and its old name can be restored', async () => {
+    const before = planets()
+    await conversation.send('[[paced 10 3]] [[run mv planets.js worlds.js]]')
+    await bar().getByText('1 file').waitFor()
+    const list = bar().getByRole('button', { name: /1 file/ })
+    if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+    await bar()
+      .getByRole('button', { name: /^Renamed: worlds\.js.*was planets\.js/ })
+      .click()
+    await workbench.page.locator('.tab.active', { hasText: 'worlds.js' }).waitFor()
+    await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
+    await workbench.page
+      .locator('.monaco-dialog-box')
+      .getByText(/get their old names back/)
+      .waitFor()
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    await isBack('planets.js', before)
+    await isGone('worlds.js')
+  })
+
+  it('are restored after a reload', async () => {
+    await write('moons.txt', 'Titan')
+    await bar().getByText('1 file').waitFor()
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await bar().getByText('1 file').waitFor()
+    await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    await isGone('moons.txt')
+  })
+})

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
+
+interface Snapshot {
+  more: boolean
+  first: number
+  total: number
+  atEnd: boolean
+}
+
+describe('a long conversation opened from History', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+  })
+
+  /** A window that shows another session after a reload. */
+  async function withLongSession(): Promise<PageWindow> {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.startSession(workbench, 'Fixture')
+    await conversation.send('[[title Long]] [[replay 150 10]]')
+    await conversation.text('Answer 150').waitFor()
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+    const other = await ConversationPage.startSession(workbench, 'Fixture')
+    await other.runTurn('[[title Other]] [[say Nothing of note.]]')
+    await workbench.reload()
+    return workbench
+  }
+
+  async function choose(workbench: PageWindow): Promise<ConversationPage> {
+    const history = await HistoryPage.open(workbench)
+    await history.find('Long')
+    // what the page gets, and whether it's still at the end then
+    await history.frame.evaluate(`
+      window.snapshots = []
+      addEventListener('message', ({ data }) => {
+        if (data?.method !== 'conversation/snapshot') return
+        const { more = false, first, total, head } = [data.params].flat()[0]
+        const list = document.querySelector('.transcript')
+        const atEnd = !list || list.scrollHeight - list.clientHeight - list.scrollTop < 2
+        if (total > 100) window.snapshots.push({ more, first, total, atEnd })
+      })`)
+    await history.row('Long').click()
+    return ConversationPage.find(workbench)
+  }
+
+  it('shows its end before the rest of it was read, stays there, and then has all of it', async () => {
+    const workbench = await withLongSession()
+    const conversation = await choose(workbench)
+    await conversation.text('Answer 150').waitFor()
+    await conversation.waitForPhase('ready')
+    const snapshots = await conversation.frame.evaluate<Snapshot[]>('window.snapshots')
+    const [end, whole] = snapshots
+    assert.equal(end?.more, true, JSON.stringify(snapshots))
+    assert.deepEqual([whole?.more, whole?.total], [false, end.total])
+    assert.ok(snapshots.every(({ atEnd }) => atEnd))
+
+    await conversation.frame.locator('.transcript').focus()
+    await workbench.page.keyboard.press('ControlOrMeta+f')
+    const widget = conversation.frame.getByRole('search', { name: 'Find in Conversation' })
+    await widget.getByRole('textbox', { name: 'Find' }).fill('Question 7')
+    await widget
+      .locator('.find-count')
+      .filter({ hasText: /of 11$/ })
+      .waitFor()
+    await widget.getByRole('textbox', { name: 'Find' }).fill('Question 1 of 150')
+    await conversation.text('Question 1 of 150').waitFor()
+  })
+
+  it('gets a prompt that is written before its agent runs, and is opened again after the window closed', async () => {
+    const workbench = await withLongSession()
+    const conversation = await choose(workbench)
+    await conversation.text('Answer 150').waitFor()
+    await workbench.reload()
+    const again = await choose(workbench)
+    await again.text('Answer 150').waitFor()
+    await again.send('[[say I have read it.]]')
+    await again.agentMessage('I have read it.').waitFor()
+    await workbench.runCommand('Parley: Go to First Turn')
+    await again.text('Question 1 of 150').waitFor()
+  })
+
+  it('is shown at what was found by the search, far above its end', async () => {
+    const workbench = await withLongSession()
+    const history = await HistoryPage.open(workbench)
+    await history.search.fill('"Question 12 of 150"')
+    await history.row('Long').locator('mark').first().waitFor()
+    await workbench.page.keyboard.press('Enter')
+    const conversation = await ConversationPage.find(workbench)
+    await waitFor('the match in sight', () =>
+      conversation.frame.evaluate<boolean>(`(() => {
+        const [range] = CSS.highlights.get('parley-find-current') ?? []
+        const box = range?.getBoundingClientRect()
+        return Boolean(box && box.top >= 0 && box.bottom <= innerHeight && box.height > 0)
+      })()`),
+    )
+  })
+})

@@ -1,0 +1,58 @@
+/** Stores what its parent says, in a process of its own whose files may be limited in size. */
+import { silentLogger } from '../../../src/common/logger.ts'
+import type { Entry } from '../../../src/conversation/state.ts'
+import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
+
+export type Command =
+  | { do: 'open'; folder: string }
+  | { do: 'save'; args: Parameters<ChangesStore['save']> }
+  | { do: 'saveUndone'; args: Parameters<ChangesStore['saveUndone']> }
+  | { do: 'addUndone'; args: Parameters<ChangesStore['addUndone']> }
+  | { do: 'openConversations'; file: string }
+  | { do: 'write'; entries: Entry[]; replace: boolean }
+  | { do: 'close' }
+
+// otherwise it ends the process; the write fails like on a full disk
+process.on('SIGXFSZ', () => {})
+
+let store: ChangesStore | undefined
+let conversations: ConversationStorage | undefined
+
+async function run(command: Command): Promise<void> {
+  switch (command.do) {
+    case 'open':
+      store = new ChangesStore(command.folder, silentLogger, { collectAfter: 10, recent: 20 })
+      store.removeUnused({ inUse: () => new Set(), collected: () => {} })
+      return
+    case 'save':
+      store?.save(...command.args)
+      return store?.flushed()
+    case 'saveUndone':
+      return store?.saveUndone(...command.args)
+    case 'addUndone':
+      return store?.addUndone(...command.args)
+    case 'openConversations':
+      conversations = new ConversationStorage({ file: command.file })
+      conversations.leases.acquire('a', 's')
+      return
+    case 'write': {
+      const { entries, replace } = command
+      const all = entries.map((entry, position) => ({ position, entry }))
+      const changes = { replace, entries: replace ? all : all.slice(-1), terminals: [] }
+      if (!conversations?.transcripts.write('a', 's', changes)) throw new Error('not written')
+      return
+    }
+    case 'close':
+      store?.dispose()
+      conversations?.dispose()
+  }
+}
+
+process.on('message', (command: Command) => {
+  run(command).then(
+    () => process.send?.('done'),
+    (error: unknown) => process.send?.(String(error)),
+  )
+})
+process.send?.('ready')

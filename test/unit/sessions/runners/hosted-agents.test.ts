@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import type { HostedAgentInfo } from '../../../../src/acp/start-hosted.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import type { KeepAgentsRunning } from '../../../../src/common/settings.ts'
+import { HostedAgents } from '../../../../src/sessions/runners/hosted-agents.ts'
+import { SessionsFixture } from '../sessions-fixture.ts'
+
+describe('agents of earlier windows', () => {
+  const left = (workspace: string) => [
+    { id: 'a1', tag: { agentId: 'one', name: 'One', workspace }, sessions: ['s1'], isAttached: false },
+  ]
+  const windowOf = (keep: KeepAgentsRunning, trusted = true, found: unknown[] = left('file:///w')) => {
+    const fixture = new SessionsFixture()
+    const heard = { lists: 0, marks: [] as boolean[], trusted }
+    const hosted = new HostedAgents({
+      hosts: {
+        list: async () => {
+          heard.lists++
+          return found as HostedAgentInfo[]
+        },
+        start: () => Promise.reject(new Error('not started')),
+        attach: async () => undefined,
+      },
+      workspace: 'file:///w',
+      keep: () => keep,
+      trusted: () => heard.trusted,
+      agents: fixture.directory,
+      isSearchSure: () => true,
+      launchOf: () => undefined,
+      nameOf: agentId => agentId,
+      holdSecrets: async () => {},
+      runners: fixture.runners,
+      manager: fixture.manager,
+      queues: fixture.queues,
+      onUnavailable: () => {},
+      mark: isLeft => void heard.marks.push(isLeft),
+      log: silentLogger,
+    })
+    // the runners ask it for the agents
+    return { heard, hosted, fixture: Object.assign(fixture, { hosted }) }
+  }
+
+  it("aren't looked for in Restricted Mode, or if the setting is off; once the user trusts the workspace, they are", async () => {
+    for (const { heard, hosted } of [windowOf('untilDone', false), windowOf('off')]) {
+      await hosted.start()
+      assert.equal(hosted.startProcess('one'), undefined)
+      assert.equal(heard.lists, 0)
+    }
+    const { heard, hosted, fixture } = windowOf('untilDone', false)
+    await hosted.start()
+    assert.deepEqual([heard.lists, fixture.started.length], [0, 0])
+    heard.trusted = true
+    await hosted.start()
+    assert.deepEqual([heard.lists, fixture.started.length], [1, 1])
+    assert.ok(hosted.startProcess('one'))
+  })
+
+  it("aren't awaited by the next window if there are none of its workspace", async () => {
+    const others = windowOf('untilDone', true, left('file:///other'))
+    await others.hosted.start()
+    assert.deepEqual([others.heard.marks, others.fixture.started.length], [[false], 0])
+    const own = windowOf('whileReloading')
+    await own.hosted.start()
+    assert.deepEqual(own.heard.marks, [])
+  })
+})

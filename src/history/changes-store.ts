@@ -258,7 +258,11 @@ export class ChangesStore extends Owner {
   }
 
   /** Newest first; removes content that is no longer referenced. */
-  async loadUndone(): Promise<Undone[]> {
+  loadUndone(): Promise<Undone[]> {
+    return this.#undoInOrder(() => this.#loadUndone())
+  }
+
+  async #loadUndone(): Promise<Undone[]> {
     const found = (await this.#readUndone()).sort((a, b) => b.value.at - a.value.at)
     const undone: Undone[] = []
     for (const [i, { value, file }] of found.entries()) {
@@ -312,11 +316,14 @@ export class ChangesStore extends Owner {
     this.#collectSoon()
   }
 
-  /** An undo may be stored again while it's being removed. */
-  #undoInOrder(change: () => Promise<void>): Promise<void> {
-    const changing = this.#undoing.then(change)
-    this.#undoing = changing.catch(() => {})
-    return changing
+  /** An undo may be stored again, or read, while it's being removed. */
+  #undoInOrder<T>(access: () => Promise<T>): Promise<T> {
+    const result = this.#undoing.then(access)
+    this.#undoing = result.then(
+      () => {},
+      () => {},
+    )
+    return result
   }
 
   removeUnused(use: ContentUse): void {

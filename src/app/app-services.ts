@@ -25,6 +25,7 @@ import {
   agentHosts,
   connectOptions,
   createAgentServices,
+  noticeOfOtherHost,
   noticeWithoutHost,
 } from './agents/agent-services.ts'
 import { ManageAgents } from './agents/manage-agents.ts'
@@ -167,6 +168,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       await Promise.all([agentServices.signInValues.hold(agentId), providers.hold(agentId)])
     },
     onUnavailable: noticeWithoutHost(workbench),
+    onUnreachable: () => void noticeOfOtherHost(workbench),
     mark: isLeft => viewStore(storage, log).set(HAS_AGENTS, isLeft || undefined),
   })
   void hosted.start().finally(() => agentsBack.resolve())

@@ -35,6 +35,7 @@ import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { sentence } from '../cards/card-content.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
+import { CommandId } from '../ids.ts'
 import { inputPrompter } from '../mcp/mcp-inputs.ts'
 import { askMcpClient, confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
@@ -333,6 +334,18 @@ export function noticeWithoutHost({ dialogs, settings }: Pick<Workbench, 'dialog
       // the user has read the warning
     }
   }
+}
+
+/** Says that agents run in a host of another version of Parley. */
+export async function noticeOfOtherHost({
+  dialogs,
+  execute,
+}: Pick<Workbench, 'dialogs' | 'execute'>): Promise<void> {
+  const show = l10n.t('Show Background Sessions')
+  const text = l10n.t(
+    "Agents that were started by another version of Parley are still running. This window can't connect to them. They stop after their turns.",
+  )
+  if ((await dialogs.info(text, show)) === show) await execute(CommandId.showBackgroundSessions)
 }
 
 /** Asks for a variable's value with an input box, which hides secrets. */

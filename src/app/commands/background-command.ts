@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
+import type { AgentHosts } from '../../acp/start-hosted.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { memoryOfTrees } from '../../common/processes/process-memory.ts'
 import { visible } from '../../common/visible.ts'
@@ -9,12 +9,12 @@ import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { PickItem, Workbench } from '../workbench.ts'
 
 interface BackgroundCommandOptions {
-  hosts: { list(): Promise<HostedAgentInfo[]>; end(id: string): Promise<void> }
+  hosts: Pick<AgentHosts, 'list' | 'end' | 'others' | 'endOther'>
   records: Pick<LocalSessions, 'get'>
   workbench: Pick<Workbench, 'dialogs' | 'language'>
 }
 
-type Item = PickItem & { id: string }
+type Item = PickItem & { stop(): Promise<void> }
 
 /** *Show Background Sessions*: all agents that run outside of the windows, with their sessions; stops them. */
 export function backgroundCommand(options: BackgroundCommandOptions) {
@@ -24,8 +24,7 @@ export function backgroundCommand(options: BackgroundCommandOptions) {
 }
 
 async function show(options: BackgroundCommandOptions): Promise<void> {
-  const { hosts, workbench } = options
-  const { dialogs } = workbench
+  const { dialogs } = options.workbench
   const first = await itemsOf(options)
   if (first.length === 0) {
     void dialogs.info(l10n.t('No agents are kept running.'))
@@ -43,7 +42,7 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
   const stop = async (item: Item | undefined) => {
     if (!item) return
     box.busy = true
-    await hosts.end(item.id)
+    await item.stop()
     const left = await itemsOf(options)
     box.busy = false
     box.items = left
@@ -61,12 +60,14 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
   }
 }
 
-/** The oldest first. */
+/** The oldest first; then the hosts of other versions, which don't tell what they run. */
 async function itemsOf({ hosts, records, workbench }: BackgroundCommandOptions): Promise<Item[]> {
-  const agents = (await hosts.list()).sort((a, b) => a.since - b.since)
+  const [listed, others] = await Promise.all([hosts.list(), hosts.others()])
+  const agents = listed.sort((a, b) => a.since - b.since)
   const memory = await memoryOfTrees(agents.map(({ pid }) => pid))
   const date = new Intl.DateTimeFormat(workbench.language, { dateStyle: 'short', timeStyle: 'short' })
-  return agents.map(({ id, pid, tag, cwd, since, isAttached, hasExited, sessions }) => {
+  const stopButton = { icon: 'debug-stop', tooltip: l10n.t('Stop') }
+  const items = agents.map(({ id, pid, tag, cwd, since, isAttached, hasExited, sessions }) => {
     const titles = sessions.map(sessionId => recordedTitle(records.get(tag.agentId, sessionId)))
     const used = memory.get(pid)
     const facts = [
@@ -76,11 +77,19 @@ async function itemsOf({ hosts, records, workbench }: BackgroundCommandOptions):
       cwd,
     ]
     return {
-      id,
+      stop: () => hosts.end(id),
       label: `$(server-process) ${visible(tag.name)}`,
       description: titles.map(title => visible(title ?? '') || l10n.t('Untitled session')).join(' · '),
       detail: facts.join(' · '),
-      buttons: [{ icon: 'debug-stop', tooltip: l10n.t('Stop') }],
+      buttons: [stopButton],
     }
   })
+  const unknown = others.map(pid => ({
+    stop: () => hosts.endOther(pid),
+    label: `$(server-process) ${l10n.t('Agents of another version of Parley')}`,
+    description: l10n.t('Process {0}', pid),
+    detail: l10n.t("They stop after their turns. This window can't connect to them."),
+    buttons: [stopButton],
+  }))
+  return [...items, ...unknown]
 }

@@ -29,7 +29,7 @@ import type { RunningAgent } from './agent-runner.ts'
 import type { AgentRunners } from './agent-runners.ts'
 
 export interface HostedAgentsOptions {
-  hosts: Pick<AgentHosts, 'start' | 'attach' | 'list'>
+  hosts: Pick<AgentHosts, 'start' | 'attach' | 'list' | 'others'>
   /** Identifies the workspace across windows. */
   workspace: string
   keep: () => KeepAgentsRunning
@@ -47,6 +47,8 @@ export interface HostedAgentsOptions {
   queues: Pick<PromptQueues, 'leave'>
   /** An agent runs in this window, since there is no host that could keep it. `agentName`: its name. */
   onUnavailable: (agentName: string, reason: string) => void
+  /** Agents of this workspace may run in a host of another version of Parley, where this window can't reach them. */
+  onUnreachable: () => void
   /** Stores whether agents may still be running when the workspace's next window opens. */
   mark: (isLeft: boolean) => void
   log: Logger
@@ -311,12 +313,16 @@ export class HostedAgents extends Owner implements HostedSessions {
 
   /** The agents of this workspace that no window has. Before a reload, the same window may still be closing. */
   async #findLeft(): Promise<HostedAgentInfo[]> {
-    const { hosts, workspace, mark, log } = this.#options
+    const { hosts, workspace, onUnreachable, mark, log } = this.#options
     const end = Date.now() + RELOAD_CLOSE_MS
     try {
       for (;;) {
         const all = (await hosts.list()).filter(({ tag }) => tag.workspace === workspace)
-        if (all.length === 0) mark(false)
+        if (all.length === 0) {
+          const isElsewhere = (await hosts.others()).length > 0
+          if (isElsewhere) onUnreachable()
+          else mark(false)
+        }
         const left = all.filter(({ isAttached }) => !isAttached)
         if (left.length === all.length || Date.now() >= end) return left
         await delay(RELEASE_POLL_MS)

@@ -655,11 +655,28 @@ describe('a host that this window does not use', () => {
       assert.equal((await program.hosts.list()).length, 1)
       await second.stop(QUICK_STOP)
       assert.ok(isRunning(first.pid) && existsSync(file))
+      assert.deepEqual(await program.hosts.others(), change.version === undefined ? [] : [entry!.pid])
     }
     writeFileSync(file, JSON.stringify(entry))
     const [found] = await program.hosts.list()
     assert.equal(found?.id, first.id)
     await first.stop(QUICK_STOP)
+  })
+
+  it('is of another version, and ends with its agents if the user wants that', async () => {
+    await until(async () => (await readEntries(program.entries)).length === 0, 'the end of earlier hosts')
+    const agent = await program.hosts.start(script(COUNTER), TAG, {})
+    agent.keep({ silentMs: A_WHILE })
+    const [entry] = await readEntries(program.entries)
+    const file = path.join(program.entries, `host-${entry!.pid}.json`)
+    // not the host of this version, also if a caller names it
+    await program.hosts.endOther(entry!.pid)
+    assert.ok(isRunning(entry!.pid))
+    writeFileSync(file, JSON.stringify({ ...entry!, version: entry!.version + 1 }))
+    await program.hosts.endOther(entry!.pid)
+    assert.deepEqual(await program.hosts.others(), [])
+    await until(() => !isRunning(entry!.pid), 'the end of the host')
+    await until(() => !isRunning(agent.pid), 'the end of the agent')
   })
 })
 

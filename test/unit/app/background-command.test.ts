@@ -22,6 +22,15 @@ const info = (more: Partial<HostedAgentInfo>): HostedAgentInfo => ({
 
 /** Runs the command and accepts the items at these positions, one after the other. Returns what was listed each time. */
 async function run(agents: HostedAgentInfo[], ...accepted: number[]): Promise<Item[][]> {
+  return runBeside([], agents, ...accepted)
+}
+
+/** The same with the process ids of hosts of other versions. */
+async function runBeside(
+  others: number[],
+  agents: HostedAgentInfo[],
+  ...accepted: number[]
+): Promise<Item[][]> {
   const listed: Item[][] = []
   let hide = () => {}
   let accept = (_: Item | undefined) => {}
@@ -57,6 +66,8 @@ async function run(agents: HostedAgentInfo[], ...accepted: number[]): Promise<It
           left.findIndex(one => one.id === id),
           1,
         ),
+      others: async () => [...others],
+      endOther: async (pid: number) => void others.splice(others.indexOf(pid), 1),
     },
     records: { get: () => ({ title: 'Hello', givenTitle: 'Fix the bug' }) },
     workbench: {
@@ -95,6 +106,15 @@ describe('Show Background Sessions', () => {
       listed.map(({ length }) => length),
       [2, 1, 0],
     )
+  })
+
+  it('lists and stops hosts of other versions', async () => {
+    const listed = await runBeside([41, 42], [info({})], 1, 0)
+    assert.deepEqual(
+      listed.map(items => items.map(({ description }) => description)),
+      [['Fix the bug', 'Process 41', 'Process 42'], ['Fix the bug', 'Process 42'], ['Process 42']],
+    )
+    assert.equal(listed[0]![1]!.label, '$(server-process) Agents of another version of Parley')
   })
 
   it('says if there is none', async () => {

@@ -433,6 +433,7 @@ export class SessionsFixture {
       keep: () => 'untilDone',
       trusted: () => this.trusted,
       agents: this.directory,
+      onUnreachable: () => {},
       isSearchSure: () => this.isSearchSure,
       launchOf: () => this.launchId,
       nameOf: agentId => agentId,

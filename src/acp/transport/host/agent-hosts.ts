@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { delay, withTimeout } from '../../../common/async.ts'
-import { HOST_LAST_WORDS_MS, HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
+import { END_HOST_MS, HOST_LAST_WORDS_MS, HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
 import { makePrivateFolder } from '../../../common/private-files.ts'
 import type { SpawnRequest } from '../../../common/processes/spawn-process.ts'
 import type { AgentProcessOptions } from '../running-process.ts'
@@ -101,6 +101,21 @@ export class AgentHosts {
       await channel?.next()
       channel?.dispose()
     }
+  }
+
+  /** The process ids of running hosts of other versions, whose agents no window of this version can attach to. */
+  async others(): Promise<number[]> {
+    const entries = await readEntries(this.#options.folder)
+    return entries.filter(({ version }) => version !== HOST_VERSION).map(({ pid }) => pid)
+  }
+
+  /** Ends a host of another version with its agents. Resolves when it has exited, or doesn't within the time it has for that. */
+  async endOther(pid: number): Promise<void> {
+    const runs = async () => (await this.others()).includes(pid)
+    if (!(await runs())) return
+    process.kill(pid, 'SIGTERM')
+    const until = performance.now() + END_HOST_MS
+    while ((await runs()) && performance.now() < until) await delay(HOST_START_POLL_MS)
   }
 
   #entries(): HostEntry[] {

@@ -9,9 +9,14 @@ describe('agents of earlier windows', () => {
   const left = (workspace: string) => [
     { id: 'a1', tag: { agentId: 'one', name: 'One', workspace }, sessions: ['s1'], isAttached: false },
   ]
-  const windowOf = (keep: KeepAgentsRunning, trusted = true, found: unknown[] = left('file:///w')) => {
+  const windowOf = (
+    keep: KeepAgentsRunning,
+    trusted = true,
+    found: unknown[] = left('file:///w'),
+    others: number[] = [],
+  ) => {
     const fixture = new SessionsFixture()
-    const heard = { lists: 0, marks: [] as boolean[], trusted }
+    const heard = { lists: 0, marks: [] as boolean[], unreachable: 0, trusted }
     const hosted = new HostedAgents({
       hosts: {
         list: async () => {
@@ -20,6 +25,7 @@ describe('agents of earlier windows', () => {
         },
         start: () => Promise.reject(new Error('not started')),
         attach: async () => undefined,
+        others: async () => others,
       },
       workspace: 'file:///w',
       keep: () => keep,
@@ -33,6 +39,7 @@ describe('agents of earlier windows', () => {
       manager: fixture.manager,
       queues: fixture.queues,
       onUnavailable: () => {},
+      onUnreachable: () => void heard.unreachable++,
       mark: isLeft => void heard.marks.push(isLeft),
       log: silentLogger,
     })
@@ -53,6 +60,15 @@ describe('agents of earlier windows', () => {
     await hosted.start()
     assert.deepEqual([heard.lists, fixture.started.length], [1, 1])
     assert.ok(hosted.startProcess('one'))
+  })
+
+  it('may run in a host of another version: the user is told, also by the next window', async () => {
+    const { hosted, heard } = windowOf('untilDone', true, [], [42])
+    await hosted.start()
+    assert.deepEqual([heard.unreachable, heard.marks], [1, []])
+    const none = windowOf('untilDone', true, [])
+    await none.hosted.start()
+    assert.deepEqual([none.heard.unreachable, none.heard.marks], [0, [false]])
   })
 
   it("aren't awaited by the next window if there are none of its workspace", async () => {

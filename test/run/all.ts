@@ -19,11 +19,14 @@ const unsteady: string[] = []
 /** The number of tests that may pass only on the retry. The end of the run lists them, since each is a bug. */
 const MOST_UNSTEADY = 2
 
+/** How many steps run at once. Most tests wait for processes and pages, so a step takes less than half of a core. */
+const LANES = Math.min(8, 2 * Math.max(2, availableParallelism()))
+
 exitOnSignals()
 rmSync(logs, { recursive: true, force: true })
 rmSync(join(outDirectory, 'ui'), { recursive: true, force: true })
 mkdirSync(logs, { recursive: true })
-await schedule(allSteps(), Math.min(4, Math.max(2, availableParallelism())), run, drop)
+await schedule(allSteps(), LANES, run, drop)
 
 const total = addTallies(tallies)
 console.log(`all in ${seconds(start)}`)

@@ -65,9 +65,9 @@ function mochaSuites(
 }
 
 /**
- * UI tests mostly wait, so two windows at once take little more than half the time of one. There are more steps than
- * lanes, so that all lanes end at about the same time. A failed test is retried once in a new window; one that passes
- * only then is a bug, and is listed at the end. A busy machine takes several times as long as a quiet one.
+ * There are more steps than lanes, so that all lanes end at about the same time. A failed test is retried once in a new
+ * window; one that passes only then is a bug, and is listed at the end. A busy machine takes several times as long as a
+ * quiet one.
  */
 const uiSuites = mochaSuites(
   'UI',

@@ -306,7 +306,7 @@ export class SessionOpener implements Disposable {
 
   /** Restores the session from before a reload of the window, if there was one. */
   async restore(last = this.#last): Promise<void> {
-    const isEmpty = !this.#displayed.current && !this.attempt
+    const isEmpty = !this.#displayed.current && !this.#pending
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     this.#restoring = last

@@ -988,6 +988,17 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'unknown-agent')
     })
 
+    it('is shown instead of a session that is being started, even if its agent is gone', async () => {
+      const starting = fixture.controller.opener.start('two')
+      await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length === 1)
+      fixture.entries.shift()
+      await fixture.controller.opener.reopen('load', reference)
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+      await starting
+      assert.deepEqual([fixture.controller.key, fixture.controller.phase], ['one/s9', 'ended'])
+      assert.deepEqual(textsOf(fixture), ['kept'])
+    })
+
     it('shows the previous conversation again if the user cancels', async () => {
       const open = await ready()
       await onlyLoads()

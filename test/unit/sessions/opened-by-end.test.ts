@@ -78,7 +78,7 @@ describe('a long conversation that is opened by its end', () => {
 
   it('has what another window added before the rest of it was read', async () => {
     const opening = open(first)
-    second.transcripts.write('one', 'long', { entries: [entry(COUNT)], terminals: [] })
+    second.transcripts.write('one', 'long', { replace: false, entries: [entry(COUNT)], terminals: [] })
     await goOn(first)
     await opening
     assert.equal(count(first), COUNT + 1)

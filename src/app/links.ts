@@ -77,10 +77,9 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
       const { agentId, prompt } = link
       if (agentId !== undefined && !agents.get(agentId))
         throw new UnavailableError(l10n.t("The agent “{0}” in this link isn't available.", visible(agentId)))
-      await surfaces.active.reveal()
       const { active } = surfaces
       const before = active.controller.current
-      await active.controller.opener.start(agentId)
+      await surfaces.open(active, opener => opener.start(agentId))
       // if no session was started, the conversation before is shown again, which has its own draft
       const isAnother = before === undefined || active.controller.current !== before
       if (prompt.trim() !== '' && isAnother) active.write(prompt)

@@ -106,8 +106,7 @@ export class SessionActions {
       return
     }
     if (action === 'fork') {
-      await this.#surfaces.active.reveal()
-      await this.#surfaces.active.controller.opener.fork(item)
+      await this.#surfaces.open(this.#surfaces.active, opener => opener.fork(item))
       return
     }
     await this.#open(action, item)
@@ -170,10 +169,13 @@ export class SessionActions {
     }
     // a conversation whose agent ended is reopened where it's shown
     const surface = this.#surfaces.withKey(key) ?? this.#surfaces.active
-    await surface.reveal()
-    if (match) surface.showMatch({ ...match, key })
     // it was closed while the list still showed it as open
-    await surface.controller.opener.reopen(action === 'show' ? 'restore' : action, item, match !== undefined)
+    const how = action === 'show' ? 'restore' : action
+    await this.#surfaces.open(
+      surface,
+      opener => opener.reopen(how, item, match !== undefined),
+      match && { ...match, key },
+    )
   }
 
   /** Refreshes the list, also if the action completes late. */

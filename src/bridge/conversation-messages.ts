@@ -210,8 +210,12 @@ export const conversationMessages = {
     answer<void>(),
   ),
   /** The composer has taken the returned prompts into this draft, so they leave the queue. */
-  'conversation/movedToComposer': z.object({ key, ids: z.array(promptId).max(1024), draft }),
-  'conversation/draft': draftText.extend({ key }),
+  'conversation/movedToComposer': request(
+    z.object({ key, ids: z.array(promptId).max(1024), draft }),
+    answer<void>(),
+  ),
+  /** When this resolves, snapshots have the draft. */
+  'conversation/draft': request(draftText.extend({ key }), answer<void>()),
   /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
   'conversation/draftItems': z.object({ key, items: draftItems }),
   /** The suggestions for `@` and the text after it: open editors, context, files and folders. */

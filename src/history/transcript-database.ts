@@ -170,6 +170,7 @@ export class TranscriptDatabase implements Disposable {
     this.#statements.clear()
     // reopen it only once, since a disk that corrupts data would cause an endless loop
     this.#opened = this.#suspect ? undefined : null
+    if (this.#suspect) this.#failed(error)
     this.#suspect = true
     try {
       db?.close()

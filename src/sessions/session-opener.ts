@@ -43,14 +43,15 @@ type StartAttempt = Extract<Attempt, { type: 'new' }>
 
 interface CurrentAttempt {
   abort: AbortController
-  agentId: string
   attempt: Attempt
   before: OpenSession | undefined
   /** the agent replays the session's history */
   replays: boolean
+  /** the end of its long conversation, shown until all of it was read */
+  end?: ShownEnd | undefined
 }
 
-interface ShownEnd extends Pick<CurrentAttempt, 'attempt' | 'before'> {
+interface ShownEnd {
   conversation: ConversationEnd
   /** settles when a page has drawn it, or nobody waits for that anymore */
   drawn: Deferred<void>
@@ -71,8 +72,6 @@ export class SessionOpener implements Disposable {
   readonly #failures: Failures
   readonly #changed: () => void
   #current: CurrentAttempt | undefined
-  /** the end of the long conversation that is being reopened, shown until all of it was read */
-  #end: ShownEnd | undefined
   /** the attempt that failed while prompts wait for it: the view stays empty, and the next prompt retries it */
   #failed: Attempt | undefined
   #slow: NodeJS.Timeout | undefined
@@ -104,22 +103,22 @@ export class SessionOpener implements Disposable {
 
   /** The attempt in progress. */
   get attempt(): Attempt | undefined {
-    return (this.#current ?? this.#end)?.attempt
+    return this.#current?.attempt
   }
 
   /** The end of the conversation that is being reopened, until all of it is displayed. */
   get end(): ConversationEnd | undefined {
-    return this.#end?.conversation
+    return this.#current?.end?.conversation
   }
 
   /** Settles when all of the conversation is displayed of which `end` is the end, or something else. */
   get whole(): Promise<void> | undefined {
-    return this.#end?.over.promise
+    return this.#current?.end?.over.promise
   }
 
   /** A page has drawn the end: there is time to read the rest. */
   endDrawn(): void {
-    this.#end?.drawn.resolve()
+    this.#current?.end?.drawn.resolve()
   }
 
   /** The failed attempt that the next prompt retries. */
@@ -191,7 +190,7 @@ export class SessionOpener implements Disposable {
         ...(cwd !== undefined && { cwd }),
         ...(begun && { begun }),
       }
-      await this.#run(attempt, (signal, progress) =>
+      await this.#run(this.#begin(attempt), (signal, progress) =>
         this.#options.manager.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
       )
     })
@@ -244,53 +243,45 @@ export class SessionOpener implements Disposable {
     }
     const { manager, trusted } = this.#options
     const displayed = this.#displayed
-    const before = displayed.current
     const attempt: Attempt = { type: how, ...reference }
     // the saved conversation is readable at once, even if the agent is gone or can't load the session
     const isWanted = !displayed.continues(attempt) && trusted()
     const end = isWanted && !isWhole ? manager.savedEnd(reference) : undefined
+    const current = this.#begin(attempt)
     if (end && !keepFailures) this.#failures.clear()
-    if (end && !(await this.#showEnd({ attempt, before, conversation: end }))) return
+    if (end && !(await this.#showEnd(current, end))) return
     let kept: OpenSession | undefined
     try {
       kept = isWanted ? manager.saved(reference) : undefined
     } catch (error) {
-      this.#leaveEnd()
+      this.#giveUp(current)
+      this.#changed()
       throw error
     }
-    this.#hideEnd()
+    endOver(current)
     if (kept) displayed.display(kept)
-    if (!this.isReady(reference.agentId, keepFailures)) return
+    if (!this.isReady(reference.agentId, keepFailures)) {
+      this.#finish()
+      this.#changed()
+      return
+    }
     const previous = displayed.continues(attempt) ? displayed.current : undefined
-    await this.#run(
-      attempt,
-      (signal, progress) => manager.reopen(how, reference, signal, progress, previous),
-      { before },
-    )
+    await this.#run(current, (signal, progress) => manager.reopen(how, reference, signal, progress, previous))
   }
 
   /** Shows the end of a conversation. Resolves to false if the user has canceled or opened something else meanwhile. */
-  async #showEnd(shown: Omit<ShownEnd, 'drawn' | 'over'>): Promise<boolean> {
-    this.abort()
-    const end = { ...shown, drawn: deferred(), over: deferred() }
-    this.#end = end
+  async #showEnd(current: CurrentAttempt, conversation: ConversationEnd): Promise<boolean> {
+    const end = { conversation, drawn: deferred(), over: deferred() }
+    current.end = end
     this.#displayed.display(undefined)
     this.#changed()
     await withTimeout(end.drawn.promise, DRAW_END_MS)
-    return this.#end === end
+    return this.#current === current
   }
 
-  #hideEnd(): void {
-    this.endDrawn()
-    this.#end?.over.resolve()
-    this.#end = undefined
-  }
-
-  /** Displays what was there before the end of a conversation, for something else that is opened. */
-  #leaveEnd(): void {
-    if (!this.#end) return
-    const { before } = this.#end
-    this.#hideEnd()
+  /** Displays again what was there before the attempt. */
+  #giveUp({ before }: CurrentAttempt): void {
+    this.abort()
     this.#displayed.display(before)
   }
 
@@ -298,7 +289,7 @@ export class SessionOpener implements Disposable {
   fork(reference: SessionReference, at?: ForkPoint): Promise<void> {
     return this.#open(async () => {
       if (!this.isReady(reference.agentId)) return
-      await this.#run({ type: 'fork', ...reference }, (signal, progress) =>
+      await this.#run(this.#begin({ type: 'fork', ...reference }), (signal, progress) =>
         this.#options.manager.fork(reference, signal, progress, at),
       )
     })
@@ -306,7 +297,7 @@ export class SessionOpener implements Disposable {
 
   /** Restores the session from before a reload of the window, if there was one. */
   async restore(last = this.#last): Promise<void> {
-    const isEmpty = !this.#displayed.current && !this.attempt
+    const isEmpty = !this.#displayed.current && !this.#pending
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     this.#restoring = last
@@ -382,7 +373,7 @@ export class SessionOpener implements Disposable {
   /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
   cancel(): boolean {
     if (!this.attempt && !this.#search) return false
-    const { before } = this.#current ?? this.#end ?? { before: this.#displayed.current }
+    const { before } = this.#current ?? { before: this.#displayed.current }
     this.abort()
     this.#goBack(before)
     this.#showEnded()
@@ -397,7 +388,6 @@ export class SessionOpener implements Disposable {
     this.#restoring = undefined
     this.#replacement = undefined
     this.#finish()
-    this.#hideEnd()
     this.#takingOver?.abort()
     current?.abort.abort(new CancelledError())
   }
@@ -410,6 +400,7 @@ export class SessionOpener implements Disposable {
 
   /** The attempt is over, whether it succeeded or not. */
   #finish(): void {
+    if (this.#current) endOver(this.#current)
     this.#current = undefined
     clearTimeout(this.#slow)
     this.#failures.drop('slow')
@@ -449,7 +440,8 @@ export class SessionOpener implements Disposable {
   }
 
   #open(work: () => Promise<void>): Promise<void> {
-    this.#leaveEnd()
+    // something else is opened: its attempt begins from what was displayed before the end of a conversation
+    if (this.#current?.end) this.#giveUp(this.#current)
     const opening = work().finally(() => {
       if (this.#pending === opening) this.#pending = undefined
     })
@@ -457,17 +449,22 @@ export class SessionOpener implements Disposable {
     return opening
   }
 
-  async #run(
-    attempt: Attempt,
-    open: (signal: AbortSignal, progress: OpenProgress) => Promise<OpenSession>,
-    { before }: { before: OpenSession | undefined } = { before: this.#displayed.current },
-  ): Promise<void> {
+  /** Begins an attempt, which cancels the previous one. */
+  #begin(attempt: Attempt): CurrentAttempt {
     this.abort()
-    const abort = new AbortController()
+    const before = this.#displayed.current
+    const current: CurrentAttempt = { abort: new AbortController(), attempt, before, replays: false }
+    this.#current = current
+    return current
+  }
+
+  async #run(
+    current: CurrentAttempt,
+    open: (signal: AbortSignal, progress: OpenProgress) => Promise<OpenSession>,
+  ): Promise<void> {
+    const { abort, attempt, before } = current
     const displayed = this.#displayed
     const kept = displayed.continues(attempt) ? displayed.current : undefined
-    const current = { abort, agentId: attempt.agentId, attempt, before, replays: false }
-    this.#current = current
     let servers: string[] = []
     this.#slow = setTimeout(
       () => this.#showSlow(attempt, servers),
@@ -605,4 +602,11 @@ export class SessionOpener implements Disposable {
     if (failure) this.#failures.add(failure)
     else this.#changed()
   }
+}
+
+/** The end of its conversation is no longer shown. */
+function endOver(current: CurrentAttempt): void {
+  current.end?.drawn.resolve()
+  current.end?.over.resolve()
+  current.end = undefined
 }

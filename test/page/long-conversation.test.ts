@@ -32,8 +32,9 @@ describe('a long conversation opened from History', () => {
   }
 
   async function choose(workbench: PageWindow): Promise<ConversationPage> {
+    // without a search, which would lead to a match in it
     const history = await HistoryPage.open(workbench)
-    await history.find('Long')
+    await history.row('Long').waitFor()
     // what the page gets, and whether it's still at the end then
     await history.frame.evaluate(`
       window.snapshots = []
@@ -51,7 +52,7 @@ describe('a long conversation opened from History', () => {
   it('shows its end before the rest of it was read, stays there, and then has all of it', async () => {
     const workbench = await withLongSession()
     const conversation = await choose(workbench)
-    await conversation.text('Answer 150').waitFor()
+    await conversation.agentMessage('Answer 150').waitFor()
     await conversation.waitForPhase('ready')
     const snapshots = await conversation.frame.evaluate<Snapshot[]>('window.snapshots')
     const [end, whole] = snapshots
@@ -74,10 +75,10 @@ describe('a long conversation opened from History', () => {
   it('gets a prompt that is written before its agent runs, and is opened again after the window closed', async () => {
     const workbench = await withLongSession()
     const conversation = await choose(workbench)
-    await conversation.text('Answer 150').waitFor()
+    await conversation.agentMessage('Answer 150').waitFor()
     await workbench.reload()
     const again = await choose(workbench)
-    await again.text('Answer 150').waitFor()
+    await again.agentMessage('Answer 150').waitFor()
     await again.send('[[say I have read it.]]')
     await again.agentMessage('I have read it.').waitFor()
     await workbench.runCommand('Parley: Go to First Turn')

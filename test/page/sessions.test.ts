@@ -7,6 +7,18 @@ import { fixtureAgent } from '../ui/support/fixture-agent.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
 import { storedDrafts } from '../ui/support/stored.ts'
 
+/** Types into the composer the moment that the page shows or focuses it, which is earlier than any user can. */
+async function typeAtOnce({ frame }: ConversationPage, text: string): Promise<void> {
+  await frame.evaluate(`
+    addEventListener('message', function type({ data }) {
+      const isShown = data?.method === 'view/page' && [data.params].flat()[0].page === 'conversation'
+      if (!isShown && data?.method !== 'conversation/focus') return
+      removeEventListener('message', type)
+      document.querySelector('.composer .cm-content').focus()
+      document.execCommand('insertText', false, ${JSON.stringify(text)})
+    })`)
+}
+
 describe('sessions', () => {
   const vscode = new PageSuite({
     settings: root => ({ 'parley.agents': { lister: fixtureAgent(root, 'Lister', 'quirk-22') } }),
@@ -123,6 +135,27 @@ describe('sessions', () => {
     await workbench.runAndPick('Parley: Resume Session…', '/think loudly')
     await conversation.waitForPhase('ready')
     await conversation.frame.getByRole('heading', { name: '/think loudly' }).waitFor()
+  })
+
+  it('get what is typed at once, as soon as their composer can be seen', async () => {
+    const conversation = await talk('/think of what is opened', /Both were scripted/)
+    const history = await HistoryPage.open(workbench)
+    await history.clickAction('/think of what is opened', 'Close')
+    await conversation.waitForPhase('empty')
+    await talk('/help what is left', /\/compact/)
+
+    await HistoryPage.open(workbench)
+    await typeAtOnce(conversation, 'for the one from History')
+    await history.row('/think of what is opened').click()
+    await conversation.frame.getByRole('heading', { name: '/think of what is opened' }).waitFor()
+    await conversation.waitForPhase('ready')
+    assert.equal(await conversation.composerText(), 'for the one from History')
+    await conversation.composer.fill('')
+
+    await typeAtOnce(conversation, 'for the new one')
+    const started = await ConversationPage.startSession(workbench, 'Demo Agent')
+    assert.equal(await started.composerText(), 'for the new one')
+    await started.composer.fill('')
   })
 
   it('are restored with title and draft when the window reloads during a turn', async () => {

@@ -43,15 +43,11 @@ export function generalCommands(options: GeneralCommandOptions) {
     return options.pickSession(how)
   }
   return {
-    [CommandId.newSession]: async () => {
-      await surfaces.active.reveal()
-      await shown().opener.start()
-    },
+    [CommandId.newSession]: () => surfaces.open(surfaces.active, opener => opener.start()),
     [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
       const picked = typeof agentId === 'string' ? agentId : await pickAgent(workbench, agents, accounts)
       if (picked === undefined) return
-      await surfaces.active.reveal()
-      await shown().opener.start(picked)
+      await surfaces.open(surfaces.active, opener => opener.start(picked))
     },
     [CommandId.selectDefaultAgent]: () => selectDefaultAgent(workbench, options.settings, agents, accounts),
     [CommandId.loadSession]: () => pickSession('load'),

@@ -52,8 +52,7 @@ export function sessionCommands({ surfaces, organizer, workbench: { dialogs } }:
     [CommandId.forkSession]: on(async open => {
       if (!open.session.agent.capabilities.fork)
         throw new UnavailableError(l10n.t("{0} can't fork sessions.", open.agentName))
-      await surfaces.active.reveal()
-      await surfaces.active.controller.opener.fork(referenceOf(open))
+      await surfaces.open(surfaces.active, opener => opener.fork(referenceOf(open)))
     }),
   } satisfies Partial<CommandHandlers>
 }

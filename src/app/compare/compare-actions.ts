@@ -2,6 +2,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { ComparedFiles } from '../../bridge/compare.ts'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
+import { sessionKey } from '../../common/session-key.ts'
 import { findWorktree, type Worktree } from '../../editor/worktrees/repository.ts'
 import {
   type ChangedPath,
@@ -68,8 +69,8 @@ export function compareActions(options: ActionOptions): CompareActions {
       const { agentId, sessionId } = comparisons.at(participantId)!
       const record = sessionId === undefined ? undefined : records.get(agentId, sessionId)
       if (!record) throw new UnavailableError(l10n.t('The session was deleted.'))
-      await sideBar.reveal()
-      await sideBar.controller.opener.reopen('restore', { ...record, agentId })
+      const surface = surfaces.withKey(sessionKey(agentId, record.sessionId)) ?? sideBar
+      await surfaces.open(surface, opener => opener.reopen('restore', { ...record, agentId }))
     },
     async retry(participantId) {
       checkTrust()

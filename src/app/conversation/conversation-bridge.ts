@@ -223,12 +223,12 @@ export class ConversationBridge extends Owner {
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
     this.#options.pageFocus.update()
-    if (this.#ready) this.#connection.send('view/page', { page, focus })
+    if (this.#ready) this.#sendForShown('view/page', { page, focus })
     else this.#focusWanted ||= focus
   }
 
   focusComposer(): void {
-    if (this.#ready) this.#connection.send('conversation/focus')
+    if (this.#ready) this.#sendForShown('conversation/focus')
     else this.#focusWanted = true
   }
 

@@ -7,6 +7,7 @@ import type { FindQuery } from '../../common/find-pattern.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
+import type { SessionOpener } from '../../sessions/session-opener.ts'
 import { ActiveSurface, type FocusReport } from './active-surface.ts'
 
 /** Sends a conversation's page a message. */
@@ -136,6 +137,22 @@ export class ConversationSurfaces extends Owner {
     const key = sessionKey(reference.agentId, reference.sessionId)
     const surface = this.list().find(one => one.controller !== controller && one.controller.key === key)
     return surface && (() => surface.reveal())
+  }
+
+  /**
+   * Opens a session in the surface and reveals that only then, so that what the user types at once is for this session and not
+   * for the one before. Then shows a match in it, if one is given.
+   */
+  async open(
+    surface: ConversationSurface,
+    begin: (opener: SessionOpener) => Promise<void>,
+    match?: ConversationMatch,
+  ): Promise<void> {
+    const reveal = async () => {
+      await surface.reveal()
+      if (match) surface.showMatch(match)
+    }
+    await Promise.all([begin(surface.controller.opener), reveal()])
   }
 
   /** Reveals the session where it's shown, else in `instead`, by default the side bar, and then the request. */

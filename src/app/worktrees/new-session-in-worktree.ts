@@ -49,8 +49,7 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   if (!(await prepare(options, worktree.path, worktree.name))) return
   const cwd = await directoryIn(worktree.path, within)
   const place = surfaces.has(surface) ? surface : surfaces.active
-  await place.reveal()
-  await place.controller.opener.start(agentId, { cwd })
+  await surfaces.open(place, opener => opener.start(agentId, { cwd }))
 }
 
 /** The folder of the workspace in a worktree; its root if there's none. */

@@ -340,11 +340,11 @@ class WorktreeMenu {
   }
 
   async #start(): Promise<void> {
-    const { active } = this.#options.surfaces
+    const { surfaces } = this.#options
+    const { active } = surfaces
     const agentId = await agentFor(this.#options)
     if (agentId === undefined) return
-    await active.reveal()
-    await active.controller.opener.start(agentId, { cwd: this.#worktree.path })
+    await surfaces.open(active, opener => opener.start(agentId, { cwd: this.#worktree.path }))
   }
 
   async #openWindow(): Promise<void> {

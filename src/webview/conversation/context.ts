@@ -18,6 +18,8 @@ export interface ComposerPort {
   focus(): void
   /** Whether it's empty. */
   readonly isEmpty: boolean
+  /** The user has written since it got the focus, which is still there. */
+  readonly isWriting: boolean
   attach(attachment: Attachment): void
   /** Inserts text, for keys pressed while something else has the focus. */
   type(text: string): void

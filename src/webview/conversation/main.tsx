@@ -47,11 +47,11 @@ const store: ConversationStore = new ConversationStore(
 )
 const list = new ListController(store.rows.window, { follow: true })
 const draft = new Draft({
-  saveText: (key, text, marks) => host.send('conversation/draft', { key, text, marks }),
+  saveText: (key, text, marks) => host.request('conversation/draft', { key, text, marks }),
   saveItems: (key, items) => host.send('conversation/draftItems', { key, items }),
   enqueue: (key, prompt, joins) =>
     host.request('conversation/enqueue', { key, ...prompt, ...(joins && { joins }) }),
-  movedToComposer: (key, ids, draft) => host.send('conversation/movedToComposer', { key, ids, draft }),
+  movedToComposer: (key, ids, draft) => host.request('conversation/movedToComposer', { key, ids, draft }),
 })
 
 const { listeners: workListeners, ...work } = createWork()

@@ -404,6 +404,39 @@ describe('the conversation storage', () => {
       assert.deepEqual(textsOf(make()), ['first', 'second', 'third'])
     })
 
+    it('says that nothing is saved anymore if the file is damaged again', () => {
+      let broken = false
+      class Breaking extends sqlite!.DatabaseSync {
+        override exec(sql: string): void {
+          if (broken) throw Object.assign(new Error('database disk image is malformed'), { errcode: 11 })
+          super.exec(sql)
+        }
+      }
+      const storage = make({ sqlite: { ...sqlite!, DatabaseSync: Breaking } })
+      for (const isLast of [false, true]) {
+        broken = false
+        assert.equal(write(storage, true, [0, 'kept']), true)
+        broken = true
+        assert.equal(write(storage, true, [0, 'not kept']), false)
+        assert.equal(problems.length, isLast ? 1 : 0)
+      }
+      broken = false
+      assert.equal(write(storage, true, [0, 'not kept, either']), false)
+      assert.match(problems.join(), /can't save conversations .*malformed/)
+    })
+
+    it('is reported once if it was damaged while two windows use it', () => {
+      const windows = [make(), make()]
+      for (const window of windows) assert.equal(write(window, true, [0, 'before']), true)
+      for (const part of ['', '-wal', '-shm']) writeFileSync(file + part, 'no database any more'.repeat(500))
+      for (const window of windows) {
+        write(window, true, [0, 'lost'])
+        assert.equal(write(window, true, [0, 'since']), true)
+      }
+      assert.deepEqual(textsOf(make()), ['since'])
+      assert.equal(problems.length, 1)
+    })
+
     it('detects damage in a file that can be opened, and loses only its content', () => {
       const first = make()
       for (let at = 0; at < 500; at++) write(first, false, [at, 'x'.repeat(100)])

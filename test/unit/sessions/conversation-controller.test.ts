@@ -110,6 +110,18 @@ describe('ConversationController', () => {
       assert.equal(fixture.agent.newSessions.length, 1)
     })
 
+    it('starts it, and not the one from before, if the view is shown for the first time meanwhile', async () => {
+      fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
+      const search = found()
+      const started = fixture.controller.opener.start()
+      await fixture.controller.opener.restore()
+      search.resolve()
+      await until(() => fixture.started.length === 1 && fixture.agent.newSessions.length === 1)
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+      await started
+      assert.equal(fixture.controller.key, 'one/s1')
+    })
+
     it('keeps a session that the user started meanwhile', async () => {
       await ready()
       const search = found()
@@ -974,6 +986,17 @@ describe('ConversationController', () => {
       assert.deepEqual(textsOf(fixture), ['kept'])
       assert.equal(fixture.controller.phase, 'ended')
       assert.equal(failure().type, 'unknown-agent')
+    })
+
+    it('is shown instead of a session that is being started, even if its agent is gone', async () => {
+      const starting = fixture.controller.opener.start('two')
+      await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length === 1)
+      fixture.entries.shift()
+      await fixture.controller.opener.reopen('load', reference)
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+      await starting
+      assert.deepEqual([fixture.controller.key, fixture.controller.phase], ['one/s9', 'ended'])
+      assert.deepEqual(textsOf(fixture), ['kept'])
     })
 
     it('shows the previous conversation again if the user cancels', async () => {

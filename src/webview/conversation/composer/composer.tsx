@@ -31,6 +31,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const input = useRef<TextInputHandle>(null)
   const area = useRef<HTMLDivElement>(null)
   const recalling = useRef(false)
+  const writing = useRef(false)
   const [note, setNote] = useState<{ text: string; icon: 'error' | 'info' }>()
   const text = draft.text.value
   const isEmpty = draft.isEmpty.value
@@ -53,6 +54,9 @@ export function Composer({ draft }: { draft: Draft }) {
       focus: () => input.current?.focus(),
       get isEmpty() {
         return draft.isEmpty.peek()
+      },
+      get isWriting() {
+        return writing.current && area.current?.contains(document.activeElement) === true
       },
       attach(attachment) {
         void attachNow.current(fitAttachments([attachment], receiverOf(store.head.peek())))
@@ -135,6 +139,7 @@ export function Composer({ draft }: { draft: Draft }) {
   }
   const onInput = (moves: Moves) => {
     if (!recalling.current) history.stop()
+    writing.current = true
     completion.onInput(moves)
     setNote(undefined)
   }
@@ -150,7 +155,13 @@ export function Composer({ draft }: { draft: Draft }) {
   const placeholder = usePlaceholder(head, area)
   const called = calledCommand(commands, text)
   return (
-    <div ref={area} class="composer-area">
+    <div
+      ref={area}
+      class="composer-area"
+      onFocusIn={() => {
+        writing.current = false
+      }}
+    >
       {completion.list}
       {head?.queue.some(({ state }) => state === 'queued') && <Queue head={head} />}
       <div

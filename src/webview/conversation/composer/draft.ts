@@ -25,13 +25,14 @@ const SAVE_DELAY_MS = 50
 
 /** The host's side of the composer. */
 interface DraftHost {
-  saveText(key: string, text: string, marks: ChipRange[]): void
+  /** When this settles, the host has the draft, and so does every later snapshot. */
+  saveText(key: string, text: string, marks: ChipRange[]): Promise<void>
   /** Separate from the text, since items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
   /** When this resolves, the host owns the prompt and has stored an empty draft. If it rejects, the page keeps the prompt. */
   enqueue(key: string, prompt: StoredPrompt, joins: boolean): Promise<void>
-  /** The returned prompts are now in this draft. */
-  movedToComposer(key: string, ids: string[], draft: WrittenDraft): void
+  /** The returned prompts are now in this draft. Settles as `saveText` does. */
+  movedToComposer(key: string, ids: string[], draft: WrittenDraft): Promise<void>
 }
 
 /**
@@ -61,6 +62,10 @@ export class Draft {
   #savedItems = ''
   /** ids of the returned prompts that are in the draft */
   readonly #moved = new Set<string>()
+  /** by key: the drafts on their way to the host, which a snapshot may not have yet */
+  readonly #onTheWay = new Map<string, { draft: WrittenDraft }>()
+  /** by key: prompts that the host couldn't take, of conversations that aren't shown */
+  readonly #notTaken = new Map<string, ReturnedPrompt[]>()
 
   constructor(host: DraftHost) {
     this.#host = host
@@ -101,14 +106,16 @@ export class Draft {
     // in one write with the draft, because a prompt stored twice could be returned twice
     const draft = this.content.peek()
     const ids = prompts.map(({ id }) => id)
-    this.#host.movedToComposer(this.#key, ids, draft)
+    this.#follow(this.#key, draft, this.#host.movedToComposer(this.#key, ids, draft))
     this.#savedItems = idsOf(draft.items)
   }
 
-  #begin(key: string, saved: WrittenDraft): void {
+  #begin(key: string, received: WrittenDraft): void {
     const first = this.#key === ''
     if (!first) this.flush()
     this.#key = key
+    // the user left this conversation a moment ago, and what was written there is newer than the snapshot
+    const saved = this.#onTheWay.get(key)?.draft ?? received
     this.#savedItems = idsOf(saved.items)
     // a tab is restored by the key of its conversation
     keepState({ key })
@@ -124,6 +131,9 @@ export class Draft {
     const hasComments = saved.items.some(({ content }) => content.type === 'comment')
     if (hasComments) this.#savedItems = ''
     if (hasComments || !isEmptyDraft(early)) this.#changed()
+    const notTaken = this.#notTaken.get(key)
+    this.#notTaken.delete(key)
+    if (notTaken) this.#moveToComposer(notTaken)
   }
 
   /** `saved`: under the new key, where comments may have been written meanwhile. */
@@ -141,7 +151,7 @@ export class Draft {
     this.#changed()
     this.flush()
     this.#host.saveItems(before, [])
-    this.#host.saveText(before, '', [])
+    this.#follow(before, EMPTY_DRAFT, this.#host.saveText(before, '', []))
   }
 
   /** The editor's current text. Drops marks of unknown items. */
@@ -212,12 +222,26 @@ export class Draft {
     this.#timer = undefined
     this.#savedItems = idsOf([])
     this.#set(EMPTY_DRAFT)
-    this.#host.enqueue(key, prompt, joins).then(
+    const taken = this.#host.enqueue(key, prompt, joins)
+    this.#follow(key, EMPTY_DRAFT, taken)
+    taken.then(
       () => this.#release([prompt]),
       (error: unknown) => {
-        if (key === this.#key) this.#moveToComposer([{ ...prompt, reason: messageOf(error) }])
+        const notTaken = [{ ...prompt, reason: messageOf(error) }]
+        if (key === this.#key) this.#moveToComposer(notTaken)
+        else this.#notTaken.set(key, [...(this.#notTaken.get(key) ?? []), ...notTaken])
       },
     )
+  }
+
+  /** Remembers a draft until the host has it. */
+  #follow(key: string, draft: WrittenDraft, received: Promise<void>): void {
+    const mine = { draft }
+    this.#onTheWay.set(key, mine)
+    const end = () => {
+      if (this.#onTheWay.get(key) === mine) this.#onTheWay.delete(key)
+    }
+    received.then(end, end)
   }
 
   /** Several agents got this draft. Empties the composer, unless it has something else by now. */
@@ -237,11 +261,12 @@ export class Draft {
     if (this.#timer === undefined) return
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const { text, marks, items } = this.content.peek()
+    const draft = this.content.peek()
+    const { text, marks, items } = draft
     const ids = idsOf(items)
     if (ids !== this.#savedItems) this.#host.saveItems(this.#key, items)
     this.#savedItems = ids
-    this.#host.saveText(this.#key, text, marks)
+    this.#follow(this.#key, draft, this.#host.saveText(this.#key, text, marks))
   }
 
   #replace(draft: WrittenDraft): void {

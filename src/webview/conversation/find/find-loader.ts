@@ -30,19 +30,23 @@ export class FindLoader {
     return model?.isOpen.peek() ? model : undefined
   }
 
-  /** Opens the widget with the selection in the conversation or a match elsewhere, or focuses it. */
+  /**
+   * Opens the widget with the selection in the conversation or a match elsewhere, or focuses it. A match may arrive so late that
+   * the user is already writing a prompt, who then continues.
+   */
   async open(match?: WantedMatch): Promise<void> {
     // an empty view has nothing to search
     if (!document.querySelector('.transcript')) {
       this.held.flush()
       return
     }
-    this.held.expect()
+    if (!match) this.held.expect()
     // read the focus and selection now, since they may change while it's loading
     const before = document.activeElement
     const selected = selectedText()
     const model = this.#model.peek() ?? (await this.#load())
-    if (model) model.open(selected, before, match)
+    const isWriting = match !== undefined && this.#context.composer.current?.isWriting === true
+    if (model) model.open(selected, before, match, !isWriting)
     else this.held.flush()
   }
 

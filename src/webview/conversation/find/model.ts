@@ -54,15 +54,16 @@ export class FindModel {
    * @param selected the selection to search for, if any
    * @param before the focused element, to restore the focus
    * @param match what to search for instead
+   * @param takesFocus whether it gets the focus
    */
-  open(selected: string, before: Element | null, match?: WantedMatch): void {
+  open(selected: string, before: Element | null, match?: WantedMatch, takesFocus = true): void {
     if (!this.isOpen.peek()) {
       this.#before = before
       this.#from = this.#firstEntryInView()
       this.#position = undefined
     }
     this.isOpen.value = true
-    this.focusWanted.value++
+    if (takesFocus) this.focusWanted.value++
     if (match) {
       this.#position = undefined
       this.#from = match.from

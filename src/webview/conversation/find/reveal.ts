@@ -17,7 +17,7 @@ export interface FindContext {
   host: HostClient<ConversationMessages>
   list: ListController<Row>
   store: ConversationStore
-  composer: { current: { focus(): void; type(text: string): void } | undefined }
+  composer: { current: { readonly isWriting: boolean; focus(): void; type(text: string): void } | undefined }
 }
 
 /** The number of frames to wait for a row to be rendered. */

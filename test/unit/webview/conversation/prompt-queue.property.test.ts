@@ -195,17 +195,18 @@ class Window {
     const { store, queue } = this
     const toPage: Array<() => void> = []
     this.toPage = toPage
+    const ask = (deliver: () => void) =>
+      new Promise<void>(resolve => {
+        this.toHost.push(() => {
+          deliver()
+          toPage.push(resolve)
+        })
+      })
     this.page = new Draft({
-      saveText: (_key, text, marks) => void this.toHost.push(() => store.setText(key, text, marks)),
+      saveText: (_key, text, marks) => ask(() => store.setText(key, text, marks)),
       saveItems: (_key, items) => void this.toHost.push(() => store.setItems(key, items)),
-      movedToComposer: (_key, ids, draft) => void this.toHost.push(() => queue.movedToComposer(ids, draft)),
-      enqueue: (_key, prompt) =>
-        new Promise<void>(resolve => {
-          this.toHost.push(() => {
-            this.#enqueue(prompt)
-            toPage.push(resolve)
-          })
-        }),
+      movedToComposer: (_key, ids, draft) => ask(() => queue.movedToComposer(ids, draft)),
+      enqueue: (_key, prompt) => ask(() => this.#enqueue(prompt)),
     })
     this.page.onRefused = () => this.refusals++
     this.snapshot()
@@ -424,10 +425,10 @@ describe('the prompt queue, from the composer to the agent', () => {
       seen.push(kept())
     }
     const page = new Draft({
-      saveText: (key, text, marks) => put(key, { text, marks }),
+      saveText: async (key, text, marks) => put(key, { text, marks }),
       saveItems: (key, items) => put(key, { items }),
       enqueue: async () => {},
-      movedToComposer: () => {},
+      movedToComposer: async () => {},
     })
     page.show('new', EMPTY_DRAFT)
     page.put({
@@ -450,14 +451,14 @@ describe('the prompt queue, from the composer to the agent', () => {
   it('keeps the comments that were written for the session before its page knew it', () => {
     const stored = new Map<string, string[]>()
     const page = new Draft({
-      saveText: () => {},
+      saveText: async () => {},
       saveItems: (key, items) =>
         void stored.set(
           key,
           items.map(({ label }) => label),
         ),
       enqueue: async () => {},
-      movedToComposer: () => {},
+      movedToComposer: async () => {},
     })
     const about = (label: string): Attachment => ({
       ...{ id: label, label, icon: 'comment' },

@@ -191,6 +191,26 @@ describe('conversation page: find', () => {
     assert.equal(page.document.activeElement, area)
   })
 
+  it('shows a match of a search elsewhere with the focus, except while the user writes a prompt', async () => {
+    const match = { query: { text: 'word', matchCase: false, wholeWord: false, regex: false }, from: 0 }
+    const area = page.document.querySelector<HTMLElement>('.composer [contenteditable]')!
+    area.focus()
+    await page.send('find/show', { match })
+    await page.until(() => page.document.activeElement === input() && input())
+    page.key(input(), 'Escape')
+    await page.until(() => !input())
+    page.type('I was about to')
+    const before = searches.length
+    await page.send('find/show', { match })
+    await page.until(() => searches.length > before)
+    await answer([0, 1, 1])
+    await page.until(() => count() === '1 of 1')
+    await new Promise(done => page.window.requestAnimationFrame(done))
+    assert.ok(page.document.activeElement === area)
+    // asked for, it gets the focus
+    await open()
+  })
+
   it('searches the next displayed conversation', async () => {
     await open()
     type('word')

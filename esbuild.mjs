@@ -196,7 +196,7 @@ const lazyAfter = program => ({
 
 /** Bundled CommonJS packages ask for Node's own modules with `require`, which an ES module lacks. */
 const requireInModules = {
-  js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
 }
 
 /**
@@ -230,6 +230,34 @@ const extension = {
   plugins: [...node.plugins, laterModules],
 }
 
+/**
+ * Node copies all that a module of its own exports when an ES module imports it, and thereby loads what it would only load
+ * when used: 40 ms for `node:http` alone. Asked for this way, only what is used is looked at.
+ * @type {esbuild.Plugin}
+ */
+const modulesOfNode = {
+  name: 'modules-of-node',
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'node', sideEffects: false } : undefined,
+    )
+    build.onLoad({ filter: /.*/, namespace: 'node' }, ({ path }) => {
+      const names = Object.getOwnPropertyNames(process.getBuiltinModule(path))
+      const named = names.filter(name => name !== 'default' && /^\w+$/.test(name))
+      return {
+        contents: [
+          `const all = process.getBuiltinModule(${JSON.stringify(path)})`,
+          'export default all',
+          // without effects, so that what isn't used is dropped
+          ...named.map(
+            (name, i) => `const v${i} = /* @__PURE__ */ (() => all.${name})(); export { v${i} as ${name} }`,
+          ),
+        ].join('\n'),
+      }
+    })
+  },
+}
+
 /** @type {esbuild.BuildOptions} */
 const services = {
   ...host,
@@ -244,7 +272,7 @@ const services = {
   format: 'esm',
   splitting: true,
   chunkNames: 'chunks/[hash]',
-  plugins: [...node.plugins, lazyAfter('./src/services.ts')],
+  plugins: [...node.plugins, modulesOfNode, lazyAfter('./src/services.ts')],
   banner: requireInModules,
 }
 

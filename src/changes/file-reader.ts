@@ -52,7 +52,8 @@ export class FileReader {
 
   /** `known`: the encoding of a file that isn't tracked. */
   async read(path: string, known?: string): Promise<FileState | undefined> {
-    const now = await this.#states.read(path, this.#encodings(path, known))
+    const wasText = this.#files.at(path)?.attributes.type === 'text'
+    const now = await this.#states.read(path, this.#encodings(path, known), wasText)
     const file = this.#files.at(path)
     return file && now ? this.#asSaved(file, now) : now
   }

@@ -1,5 +1,5 @@
 /** A file on disk, with everything that is needed to restore it byte for byte. */
-import { constants, type Stats } from 'node:fs'
+import { constants, fstatSync, type Stats } from 'node:fs'
 import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
@@ -38,6 +38,9 @@ export interface BlobStore {
 const MAX_TEXT_BYTES = 4_000_000
 /** Larger files aren't stored. Bytes. */
 const MAX_FILE_BYTES = 50_000_000
+
+/** Larger files take turns while they are read. Bytes. */
+const MAX_QUICK_BYTES = 100_000
 
 /** How much of files is in memory at a time while they are read: an agent may name hundreds of large ones. Bytes. */
 const MAX_READING_BYTES = 2 * MAX_FILE_BYTES
@@ -81,9 +84,28 @@ export class FileStates {
 
   /**
    * `undefined` if it's neither a file nor a link; where a folder is, there is no file. `encodings`: those that the file may
-   * have, the likeliest first.
+   * have, the likeliest first. `wasText`: it was a text file when it was read last.
    */
-  async read(path: string, encodings: readonly string[] = []): Promise<FileState | undefined> {
+  async read(
+    path: string,
+    encodings: readonly string[] = [],
+    wasText = false,
+  ): Promise<FileState | undefined> {
+    const text = wasText ? await this.#readText(path, encodings).catch(() => undefined) : undefined
+    return text ?? this.#read(path, encodings)
+  }
+
+  /** A file that isn't looked at before it's opened. `undefined` if it isn't a text. */
+  async #readText(path: string, encodings: readonly string[]): Promise<FileState | undefined> {
+    return withFile(path, constants.O_RDONLY, async handle => {
+      const info = fstatSync(handle.fd)
+      if (!info.isFile() || info.size > MAX_QUICK_BYTES) return undefined
+      const bytes = await readHandle(handle, path, MAX_QUICK_BYTES)
+      return this.#text(bytes, path, modeOf(info), encodings)
+    })
+  }
+
+  async #read(path: string, encodings: readonly string[]): Promise<FileState | undefined> {
     try {
       const info = await lstat(path)
       if (info.isSymbolicLink())
@@ -93,8 +115,7 @@ export class FileStates {
         }
       if (info.isDirectory()) return ABSENT
       if (!info.isFile()) return undefined
-      // Windows has only one of these bits, which follows from another attribute
-      const mode = process.platform === 'win32' ? 0o666 : info.mode & 0o7777
+      const mode = modeOf(info)
       const large = ({ size, mtimeMs }: Stats): FileState => ({
         attributes: { type: 'large', size, modified: mtimeMs, mode },
         text: '',
@@ -232,6 +253,11 @@ async function removeEmptyFolder(path: string): Promise<void> {
     throw new LeftUnchangedError(l10n.t('A folder that contains other files is in its place.'))
   for (const { name } of entries) await removeEmptyFolder(join(path, name))
   await withEntry(path, entry => rmdir(entry))
+}
+
+/** The permission bits. Windows has only one of them, which follows from another attribute. */
+function modeOf({ mode }: Stats): number {
+  return process.platform === 'win32' ? 0o666 : mode & 0o7777
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, fstatSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 
 const CHUNK_BYTES = 64 * 1024
@@ -23,7 +23,8 @@ export async function readBounded(file: string, maxBytes: number): Promise<strin
 
 /** The bytes of an open file. Rejects as {@link readBounded}; its errors name the file by its path. */
 export async function readHandle(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
-  const info = await handle.stat()
+  // what has just been opened is known without waiting for a disk
+  const info = fstatSync(handle.fd)
   const { size } = info
   if (!info.isFile()) throw new Error(`${path} isn't a file.`)
   const chunks: Buffer[] = []

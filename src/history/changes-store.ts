@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { fstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
 import {
   appendFile,
   mkdir,
@@ -9,6 +9,7 @@ import {
   rename,
   rm,
   stat,
+  unlink,
   utimes,
   writeFile,
 } from 'node:fs/promises'
@@ -126,8 +127,6 @@ export class ChangesStore extends Owner {
   /** by hash: contents that are being removed */
   readonly #removing = new Map<string, Promise<void>>()
   #dropped: Readonly<DroppedHistories> | undefined
-  /** that are there */
-  readonly #folders = new Set<string>()
   #use: ContentUse | undefined
   #collectTimer: NodeJS.Timeout | undefined
   #timer: NodeJS.Timeout | undefined
@@ -252,9 +251,9 @@ export class ChangesStore extends Owner {
     const line = `${await this.#undoneLine(head.id, file)}\n`
     const to = this.#undone(head.id)
     const last = await lastByte(to)
-    if (last === undefined) return this.#write(to, `${JSON.stringify(head)}\n${line}`)
+    if (last === undefined) await this.#write(to, `${JSON.stringify(head)}\n${line}`)
     // a full disk or a crash may have cut off the last line
-    await appendFile(to, last === LINE_FEED ? line : `\n${line}`)
+    else await appendFile(to, last === LINE_FEED ? line : `\n${line}`)
   }
 
   /** Newest first; removes content that is no longer referenced. */
@@ -419,8 +418,10 @@ export class ChangesStore extends Owner {
   }
 
   #isText(hash: string): boolean {
-    if (this.#storing.includes(hash) || [...this.#texts.values()].includes(hash)) return true
-    return [...this.#undoneTexts.values()].some(texts => texts.has(hash))
+    if (this.#storing.includes(hash)) return true
+    for (const text of this.#texts.values()) if (text === hash) return true
+    for (const texts of this.#undoneTexts.values()) if (texts.has(hash)) return true
+    return false
   }
 
   /** Removes a content, unless another window may use it. */
@@ -432,7 +433,7 @@ export class ChangesStore extends Owner {
     const blob = this.#blob(hash)
     const removing = stampOf(blob)
       // another window may have put the same content meanwhile
-      .then(now => (now === stamp ? rm(blob, { force: true }) : undefined))
+      .then(now => (now === stamp ? unlink(blob).catch(ignoreMissing) : undefined))
       .finally(() => this.#removing.delete(hash))
     this.#removing.set(hash, removing)
     await removing
@@ -532,21 +533,29 @@ export class ChangesStore extends Owner {
         () => false,
       ))
     ) {
-      await this.#write(file, bytes)
-      const stamp = await stampOf(file)
-      if (stamp) this.#created.set(hash, stamp)
+      this.#created.set(hash, stampIn(await this.#write(file, bytes)))
     }
     return hash
   }
 
-  async #write(file: string, content: string | Uint8Array): Promise<void> {
+  /** Resolves to what is known of the file that was written. */
+  async #write(file: string, content: string | Uint8Array): Promise<Stats> {
     const fresh = `${file}.${++this.#count}.new`
-    const folder = path.dirname(file)
-    // one that was removed since is created again with the next try
-    if (!this.#folders.delete(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeFile(fresh, content, { mode: 0o600 })
+    const create = () => open(fresh, 'w', 0o600)
+    const handle = await create().catch(async (error: unknown) => {
+      if (!isNotFound(error)) throw error
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+      return create()
+    })
+    let written: Stats
+    try {
+      await writeFile(handle, content)
+      written = fstatSync(handle.fd)
+    } finally {
+      await handle.close()
+    }
     await rename(fresh, file)
-    this.#folders.add(folder)
+    return written
   }
 
   /** `value` is undefined if the file can't be read. */
@@ -745,6 +754,10 @@ async function isMissing(file: string): Promise<boolean> {
   )
 }
 
+function ignoreMissing(error: unknown): void {
+  if (!isNotFound(error)) throw error
+}
+
 function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
@@ -773,7 +786,11 @@ function parsed(json: string): unknown {
 /** Changes each time the content is put again; `undefined` if it can't be read. */
 async function stampOf(file: string): Promise<string | undefined> {
   const info = await stat(file).catch(() => undefined)
-  return info && `${info.mtimeMs} ${info.ino}`
+  return info && stampIn(info)
+}
+
+function stampIn({ mtimeMs, ino }: Stats): string {
+  return `${mtimeMs} ${ino}`
 }
 
 function hashOf(content: string | Uint8Array): string {

@@ -102,7 +102,8 @@ function describe(
   if (waiting > 0) return { icon: 'bell-dot', word: needsAnswerText(l10n.t), attention: true }
   if (phase === 'starting') return { icon: 'loading~spin', word: l10n.t('Starting'), attention: false }
   if (phase === 'loading') return { icon: 'loading~spin', word: l10n.t('Loading'), attention: false }
-  if (working > 0) return { icon: 'sync~spin', word: l10n.t('Working'), attention: false }
+  // still, since it's visible for many minutes, and each frame of an animation redraws the window
+  if (working > 0) return { icon: 'sync', word: l10n.t('Working'), attention: false }
   if (ended.failed > 0) return { icon: 'error', word: l10n.t('Failed'), attention: false }
   if (ended.done > 0) return { icon: 'pass', word: l10n.t('Done'), attention: false }
   // the conversation continues, since something else failed

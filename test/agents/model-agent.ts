@@ -214,28 +214,31 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(state)
     })
 
-    it("ask: shows the editor tool's question in the conversation, and tells the model the answer", async function () {
+    it("ask: shows the editor tool's question in the conversation, and tells the model the answer, also of the next window", async function () {
       if (facts.callsServers === false || !(await rig.running()).agent.capabilities.mcp.http)
         return this.skip()
       rig.editorFeatures = new FakeEditorFeatures(rig.workspace)
       const open = await rig.create()
       const { session } = open
-      const answer = session.onDidChange(() => {
-        for (const request of session.pendingRequests)
-          if (request.kind === 'elicitation')
-            session.answerElicitation(request.requestId, { action: 'accept', content: { answer: 'blue' } })
-      })
-      // Codex has the tools of a server only once it has connected, whatever the user sends before
-      do assert.deepEqual(await rig.promptScenario(open, 'ask'), { type: 'ended', stopReason: 'end_turn' })
-      while (messageTexts(session.state).at(-1)?.includes('There is no tool for tool'))
-      answer.dispose()
-      assert.equal(messageTexts(session.state).at(-1), 'Now I know.')
-      const [question, ...more] = entriesOfKind(session.state, 'elicitation')
-      assert.deepEqual(more, [])
-      assert.match(JSON.stringify(question), /Which color\?.*red.*blue/)
-      const { results } = rig.model.requests.findLast(({ scenario }) => scenario === 'ask')!
-      assert.match(results?.at(-1) ?? '', /The user answered: blue/)
-      assertSettled(session.state)
+      for (const [count, color] of ['blue', 'red'].entries()) {
+        const answer = session.onDidChange(() => {
+          for (const request of session.pendingRequests)
+            if (request.kind === 'elicitation')
+              session.answerElicitation(request.requestId, { action: 'accept', content: { answer: color } })
+        })
+        // Codex has the tools of a server only once it has connected, whatever the user sends before
+        do assert.deepEqual(await rig.promptScenario(open, 'ask'), { type: 'ended', stopReason: 'end_turn' })
+        while (messageTexts(session.state).at(-1)?.includes('There is no tool for tool'))
+        answer.dispose()
+        assert.equal(messageTexts(session.state).at(-1), 'Now I know.')
+        const questions = entriesOfKind(session.state, 'elicitation')
+        assert.equal(questions.length, count + 1)
+        assert.match(JSON.stringify(questions.at(-1)), /Which color\?.*red.*blue/)
+        const { results } = rig.model.requests.findLast(({ scenario }) => scenario === 'ask')!
+        assert.match(results?.at(-1) ?? '', new RegExp(`The user answered: ${color}`))
+        assertSettled(session.state)
+        if (count === 0) await rig.reloadEditorTools(open)
+      }
     })
 
     for (const transport of ['http', 'sse'] as const) {

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import fs from 'node:fs/promises'
+import { connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { AgentStartError, type StartAgent, type TraceFrame, type TraceTap } from '../../src/acp/agent.ts'
@@ -24,6 +26,7 @@ import { McpInputs } from '../../src/mcp/inputs.ts'
 import { McpServers } from '../../src/mcp/mcp-servers.ts'
 import type { EditorFeatures } from '../../src/mcp/server/editor-features.ts'
 import { EditorTools } from '../../src/mcp/server/editor-tools.ts'
+import type { ToolConversation } from '../../src/mcp/server/tool.ts'
 import { McpSwitches } from '../../src/mcp/switches.ts'
 import { type OpenSession, referenceOf } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
@@ -101,6 +104,8 @@ export class AgentRig {
     secrets: { add() {} },
     log: silentLogger,
   })
+  /** where tools of the editor ask, by the key of the session */
+  readonly #conversations = new Map<string, ToolConversation>()
   /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
   serverTransport: 'stdio' | 'http' | 'sse' = 'stdio'
   #remoteServer: ChildProcess | undefined
@@ -235,6 +240,21 @@ export class AgentRig {
     )
   }
 
+  /**
+   * Serves the editor's tools like the next window, while the agent runs on with the connection that it has: the window before
+   * closed its server, and this one listens at the same address.
+   */
+  async reloadEditorTools({ plan, key, session }: OpenSession): Promise<void> {
+    const { kept } = plan.editorTools!
+    plan.editorTools!.dispose()
+    await waitFor('end of the server', async () => !(await accepts(kept!.port)))
+    const { mcp, hiddenTools } = session.agent.capabilities
+    const lost = () => assert.fail('The port of the tools is taken')
+    const { tools } = this.#editorTools.resume(kept!, rootsOf(plan.roots), { ...mcp, hiddenTools }, key, lost)
+    tools.begin(this.#conversations.get(key)!, key)
+    await tools.reopen!()
+  }
+
   /** Stops everything, and fails if a message of Parley didn't match the official schema. */
   async close(): Promise<void> {
     await this.#stop()
@@ -365,6 +385,12 @@ export class AgentRig {
       const { passed, notes } = await servers.select(can, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
       const { tools } = await this.#editorTools.offer(rootsOf(roots), { ...mcp, hiddenTools }, [])
+      const begin = tools?.begin.bind(tools)
+      if (tools && begin)
+        tools.begin = (conversation, key) => {
+          this.#conversations.set(key, conversation)
+          begin(conversation, key)
+        }
       const mcpServers = tools ? [...passed, tools.server] : passed
       const setup = { ...rootsOf(roots), mcpServers }
       return { setup, roots, mcpServers: notes, ...(tools && { editorTools: tools }) }
@@ -447,6 +473,15 @@ export class AgentRig {
   #traceFile(): string {
     return path.join(TRACES, `${this.#variant.name ?? this.name}-${this.#scenario}.ndjson`)
   }
+}
+
+/** Whether something listens at a port of this machine. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
 }
 
 function folderOf(name: AgentName, { byCommand }: Variant): string {

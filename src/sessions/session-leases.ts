@@ -36,9 +36,9 @@ export async function takeOver(
   signal: AbortSignal,
   graceMs = TAKE_OVER_MS,
 ): Promise<string | undefined> {
-  const end = Date.now() + graceMs
+  const end = performance.now() + graceMs
   while (!leases.acquire(agentId, sessionId)) {
-    if (Date.now() >= end) return leases.seize(agentId, sessionId) ?? ''
+    if (performance.now() >= end) return leases.seize(agentId, sessionId) ?? ''
     leases.request(agentId, sessionId)
     await delay(ACQUIRE_SESSION_POLL_MS)
     if (signal.aborted) throw new CancelledError()

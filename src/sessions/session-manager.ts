@@ -206,7 +206,7 @@ export class SessionManager extends Owner {
     from?: string,
   ): Promise<(() => void) | undefined> {
     const { leases, takeOverMs = TAKE_OVER_MS } = this.#options
-    const end = Date.now() + takeOverMs
+    const end = performance.now() + takeOverMs
     const releases: Array<() => void> = []
     const release = () => {
       for (const one of releases) one()
@@ -215,7 +215,7 @@ export class SessionManager extends Owner {
       while (leases?.acquire(agentId, sessionId, from) === false) {
         if (position === 0) return undefined
         // the window that has it gives it up, as it doesn't get the first one
-        if (Date.now() >= end) leases.seize(agentId, sessionId)
+        if (performance.now() >= end) leases.seize(agentId, sessionId)
         else await delay(ACQUIRE_SESSION_POLL_MS)
       }
       releases.push(this.#keep(agentId, sessionId))
@@ -328,9 +328,9 @@ export class SessionManager extends Owner {
     signal: AbortSignal,
     waitMs: number,
   ): Promise<void> {
-    const end = Date.now() + waitMs
+    const end = performance.now() + waitMs
     while (this.#options.leases?.acquire(agentId, sessionId) === false) {
-      if (Date.now() >= end)
+      if (performance.now() >= end)
         throw new SessionElsewhereError(await this.#options.hosted?.has({ agentId, sessionId }))
       await delay(RELEASE_POLL_MS)
       if (signal.aborted) throw new CancelledError()

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert'
+import { mock } from 'node:test'
 import { CancelledError } from '../../../src/common/errors.ts'
+import { takeOver } from '../../../src/sessions/session-leases.ts'
 import { until } from '../../support/until.ts'
 import { type SessionsFixture, sendPrompt, twoWindows } from './sessions-fixture.ts'
 
@@ -149,5 +151,27 @@ describe('a session that is open in another window', () => {
     }
     await second.controller.opener.reopen('load', reference)
     assert.equal(first.leases.acquire('one', 's1'), true)
+  })
+
+  describe('while the clock is set back', () => {
+    beforeEach(() => {
+      const { now } = Date
+      let looks = 0
+      // an hour earlier each time that anything looks at it
+      mock.method(Date, 'now', () => now() - 3_600_000 * looks++)
+    })
+    afterEach(() => mock.restoreAll())
+
+    it("is taken from a window that doesn't respond", async () => {
+      first.leases.hangs = true
+      assert.ok(await takeOver(second.leases, reference, new AbortController().signal, 50))
+      assert.equal(first.leases.acquire('one', 's1'), false)
+    })
+
+    it('is reported as open there after the time that a window needs to close', async () => {
+      await second.controller.opener.restore(reference)
+      assert.equal(failure()?.type, 'elsewhere')
+      second.controller.dispose()
+    })
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { HostedAgentInfo } from '../../../../src/acp/start-hosted.ts'
+import { deferred } from '../../../../src/common/async.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { KeepAgentsRunning } from '../../../../src/common/settings.ts'
 import { HostedAgents } from '../../../../src/sessions/runners/hosted-agents.ts'
@@ -9,13 +10,20 @@ describe('agents of earlier windows', () => {
   const left = (workspace: string) => [
     { id: 'a1', tag: { agentId: 'one', name: 'One', workspace }, sessions: ['s1'], isAttached: false },
   ]
-  const windowOf = (keep: KeepAgentsRunning, trusted = true, found: unknown[] = left('file:///w')) => {
+  const windowOf = (
+    keep: KeepAgentsRunning,
+    trusted = true,
+    found: unknown[] = left('file:///w'),
+    likely?: string,
+  ) => {
     const fixture = new SessionsFixture()
-    const heard = { lists: 0, marks: [] as boolean[], trusted }
+    const heard = { lists: 0, held: [] as string[], listed: deferred(), marks: [] as boolean[], trusted }
+    heard.listed.resolve()
     const hosted = new HostedAgents({
       hosts: {
         list: async () => {
           heard.lists++
+          await heard.listed.promise
           return found as HostedAgentInfo[]
         },
         start: () => Promise.reject(new Error('not started')),
@@ -28,7 +36,8 @@ describe('agents of earlier windows', () => {
       isSearchSure: () => true,
       launchOf: () => undefined,
       nameOf: agentId => agentId,
-      holdSecrets: async () => {},
+      holdSecrets: async agentId => void heard.held.push(agentId),
+      likely: () => likely,
       runners: fixture.runners,
       manager: fixture.manager,
       queues: fixture.queues,
@@ -62,5 +71,18 @@ describe('agents of earlier windows', () => {
     const own = windowOf('whileReloading')
     await own.hosted.start()
     assert.deepEqual(own.heard.marks, [])
+  })
+
+  it('have their secrets known once, those of the likely one while the host is asked', async () => {
+    const { heard, hosted } = windowOf('untilDone', true, left('file:///w'), 'one')
+    heard.listed = deferred()
+    const started = hosted.start()
+    assert.deepEqual(heard.held, ['one'])
+    heard.listed.resolve()
+    await started
+    assert.deepEqual(heard.held, ['one'])
+    const other = windowOf('untilDone')
+    await other.hosted.start()
+    assert.deepEqual(other.heard.held, ['one'])
   })
 })

@@ -6,6 +6,7 @@ import { deferred } from '../common/async.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
+import { LAST_SESSION } from '../common/session-key.ts'
 import { promptOf } from '../conversation/attachment.ts'
 import { makePrompt } from '../editor/mentions/make-prompt.ts'
 import { PathGuard } from '../editor/path-guard.ts'
@@ -14,7 +15,7 @@ import { ProtectedFiles } from '../editor/protected-files.ts'
 import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
 import { ConversationController } from '../sessions/conversation-controller.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
-import { redactedStore } from '../sessions/open-session.ts'
+import { redactedStore, type SessionReference } from '../sessions/open-session.ts'
 import { PromptQueues } from '../sessions/prompt-queues.ts'
 import { AgentRunners } from '../sessions/runners/agent-runners.ts'
 import { HostedAgents } from '../sessions/runners/hosted-agents.ts'
@@ -167,6 +168,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     holdSecrets: async agentId => {
       await Promise.all([agentServices.signInValues.hold(agentId), providers.hold(agentId)])
     },
+    likely: () => storage.workspace.get<SessionReference>(LAST_SESSION)?.agentId,
     onUnavailable: noticeWithoutHost(workbench),
     onUnreachable: () => void noticeOfOtherHost(workbench),
     mark: isLeft => viewStore(storage, log).set(HAS_AGENTS, isLeft || undefined),

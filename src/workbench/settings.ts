@@ -88,22 +88,29 @@ function isRemoteWindow(): boolean {
 export class VsCodeSettings extends Owner implements SettingsSource {
   readonly #changed = this.register(new Emitter<void>())
   readonly onDidChange: Event<void> = this.#changed.event
+  /** by folder, until something changes: VS Code merges all settings for each of them */
+  readonly #configurations = new Map<string, vscode.WorkspaceConfiguration>()
 
   constructor() {
     super()
     this.register(
       vscode.workspace.onDidChangeConfiguration(event => {
-        if (event.affectsConfiguration(SECTION)) this.#changed.fire()
+        if (event.affectsConfiguration(SECTION)) this.#fire()
       }),
     )
     // A folder's settings apply as soon as it's opened.
-    this.register(vscode.workspace.onDidChangeWorkspaceFolders(() => this.#changed.fire()))
+    this.register(vscode.workspace.onDidChangeWorkspaceFolders(() => this.#fire()))
     // The workspace's settings apply as soon as it's trusted.
-    this.register(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#changed.fire()))
+    this.register(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#fire()))
+  }
+
+  #fire(): void {
+    this.#configurations.clear()
+    this.#changed.fire()
   }
 
   layers(key: SettingName): SettingLayer[] {
-    const values = inspectSetting(key)
+    const values = this.#inspect(key)
     const layers: SettingLayer[] = [
       { scope: 'default', value: values?.defaultValue },
       { scope: 'user', value: values?.globalValue },
@@ -111,10 +118,17 @@ export class VsCodeSettings extends Owner implements SettingsSource {
     ]
     // If several folders have the setting, the first one takes precedence, so it comes last.
     for (const { uri, name } of namedFolders().reverse()) {
-      const inFolder = inspectSetting(key, uri)
+      const inFolder = this.#inspect(key, uri)
       layers.push({ scope: 'folder', folder: name, value: inFolder?.workspaceFolderValue })
     }
     return layers.filter(layer => layer.value !== undefined)
+  }
+
+  #inspect(key: SettingName, folder: vscode.Uri | null = null) {
+    const id = String(folder)
+    const configuration = this.#configurations.get(id) ?? vscode.workspace.getConfiguration(SECTION, folder)
+    this.#configurations.set(id, configuration)
+    return configuration.inspect<unknown>(key)
   }
 }
 

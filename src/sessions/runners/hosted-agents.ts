@@ -42,6 +42,8 @@ export interface HostedAgentsOptions {
   nameOf: (agentId: string) => string
   /** Makes known the secrets that an agent of an earlier window may know, before it says something. */
   holdSecrets: (agentId: string) => Promise<void>
+  /** The id of the agent that an earlier window most likely left. */
+  likely: () => string | undefined
   runners: AgentRunners
   manager: SessionManager
   queues: Pick<PromptQueues, 'leave'>
@@ -84,6 +86,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   readonly #launches = new Map<string, string | undefined>()
   /** by the id of a configured agent: settles when this window has all of its processes that earlier windows left */
   readonly #goingOn = new Map<string, Promise<void>>()
+  /** by the id of a configured agent: settles when its secrets are known, which VS Code may take a while to tell */
+  readonly #holding = new Map<string, Promise<void>>()
   /** Agents of which not all sessions are open yet. */
   readonly #reattaching = new Set<Agent>()
   /** by the id of an agent: while this window takes it over, for any of its sessions */
@@ -119,11 +123,20 @@ export class HostedAgents extends Owner implements HostedSessions {
     if (keep() === 'off') mark(false)
     if (!this.#isOn) return
     this.#left = this.#findLeft()
+    const likely = this.#options.likely()
+    if (likely !== undefined) void this.#hold(likely).catch(() => {})
     const left = await this.#left
     const ids = new Set(left.map(({ tag }) => tag.agentId))
     await Promise.all([...ids].map(agentId => this.#goOn(agentId)))
     this.#left = undefined
     this.#goingOn.clear()
+    this.#holding.clear()
+  }
+
+  #hold(agentId: string): Promise<void> {
+    const holding = this.#holding.get(agentId) ?? this.#options.holdSecrets(agentId)
+    this.#holding.set(agentId, holding)
+    return holding
   }
 
   /** Goes on with all processes of an agent that earlier windows left. New sessions get the newest one. Doesn't reject. */
@@ -349,10 +362,10 @@ export class HostedAgents extends Owner implements HostedSessions {
     const left = (await this.#left)?.filter(({ id, tag }) => tag.agentId === agentId && !this.#tried.has(id))
     const newest = left?.sort((a, b) => b.since - a.since)[0]
     if (!newest || !this.#isOn) return undefined
-    const { hosts, holdSecrets } = this.#options
+    const { hosts } = this.#options
     this.#tried.add(newest.id)
     this.#launches.set(newest.id, newest.tag.launch)
-    await holdSecrets(agentId)
+    await this.#hold(agentId)
     return leftAgent(hosts, newest, { attachments: newest.attachments })
   }
 

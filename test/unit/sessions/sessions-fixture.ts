@@ -438,6 +438,7 @@ export class SessionsFixture {
       launchOf: () => this.launchId,
       nameOf: agentId => agentId,
       holdSecrets: async () => {},
+      likely: () => undefined,
       runners: this.runners,
       manager: this.manager,
       queues: this.queues,

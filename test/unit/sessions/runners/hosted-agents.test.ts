@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { HostedAgentInfo } from '../../../../src/acp/start-hosted.ts'
+import { deferred } from '../../../../src/common/async.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { KeepAgentsRunning } from '../../../../src/common/settings.ts'
 import { HostedAgents } from '../../../../src/sessions/runners/hosted-agents.ts'
@@ -13,14 +14,23 @@ describe('agents of earlier windows', () => {
     keep: KeepAgentsRunning,
     trusted = true,
     found: unknown[] = left('file:///w'),
-    others: number[] = [],
+    { others = [], likely }: { others?: number[]; likely?: string } = {},
   ) => {
     const fixture = new SessionsFixture()
-    const heard = { lists: 0, marks: [] as boolean[], unreachable: 0, trusted }
+    const heard = {
+      lists: 0,
+      held: [] as string[],
+      listed: deferred(),
+      marks: [] as boolean[],
+      unreachable: 0,
+      trusted,
+    }
+    heard.listed.resolve()
     const hosted = new HostedAgents({
       hosts: {
         list: async () => {
           heard.lists++
+          await heard.listed.promise
           return found as HostedAgentInfo[]
         },
         start: () => Promise.reject(new Error('not started')),
@@ -34,7 +44,8 @@ describe('agents of earlier windows', () => {
       isSearchSure: () => true,
       launchOf: () => undefined,
       nameOf: agentId => agentId,
-      holdSecrets: async () => {},
+      holdSecrets: async agentId => void heard.held.push(agentId),
+      likely: () => likely,
       runners: fixture.runners,
       manager: fixture.manager,
       queues: fixture.queues,
@@ -63,7 +74,7 @@ describe('agents of earlier windows', () => {
   })
 
   it('may run in a host of another version: the user is told, also by the next window', async () => {
-    const { hosted, heard } = windowOf('untilDone', true, [], [42])
+    const { hosted, heard } = windowOf('untilDone', true, [], { others: [42] })
     await hosted.start()
     assert.deepEqual([heard.unreachable, heard.marks], [1, []])
     const none = windowOf('untilDone', true, [])
@@ -78,5 +89,18 @@ describe('agents of earlier windows', () => {
     const own = windowOf('whileReloading')
     await own.hosted.start()
     assert.deepEqual(own.heard.marks, [])
+  })
+
+  it('have their secrets known once, those of the likely one while the host is asked', async () => {
+    const { heard, hosted } = windowOf('untilDone', true, left('file:///w'), { likely: 'one' })
+    heard.listed = deferred()
+    const started = hosted.start()
+    assert.deepEqual(heard.held, ['one'])
+    heard.listed.resolve()
+    await started
+    assert.deepEqual(heard.held, ['one'])
+    const other = windowOf('untilDone')
+    await other.hosted.start()
+    assert.deepEqual(other.heard.held, ['one'])
   })
 })

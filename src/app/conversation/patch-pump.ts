@@ -23,7 +23,7 @@ const SNAPSHOT_ENTRIES = 100
 /** Minimum time between two patches: one frame of a 60 Hz screen, in milliseconds. */
 const FRAME_MS = 16
 /** Interval of patches while a conversation is being loaded, in milliseconds, since users read it only afterward. */
-const LOADING_MS = 200
+const LOADING_MS = 500
 /** After a patch with more text than anyone reads in a frame, the next ones come less often. */
 const MAX_READ_IN_FRAME = 4000
 const FAST_MS = 48

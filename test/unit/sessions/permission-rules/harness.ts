@@ -8,6 +8,8 @@ import { silentLogger } from '../../../../src/common/logger.ts'
 import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import type { Links } from '../../../../src/editor/path-guard.ts'
+import { PathRules } from '../../../../src/editor/path-rules.ts'
+import { ProtectedFiles } from '../../../../src/editor/protected-files.ts'
 import {
   PermissionRules,
   type RuleConsent,
@@ -36,6 +38,8 @@ interface Setup {
 export class RulesHarness {
   readonly directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
   readonly root = join(this.directory, 'project')
+  /** As in a window, one for all requests: it asks Git only now and then. */
+  readonly #protectedFiles = new ProtectedFiles(new PathRules())
 
   constructor() {
     mkdirSync(join(this.root, 'src'), { recursive: true })
@@ -58,6 +62,7 @@ export class RulesHarness {
       },
       trusted: () => trusted,
       log: silentLogger,
+      protectedFiles: this.#protectedFiles,
       ...(consent && { consent }),
       ...(links && { links }),
       ...(lookMs !== undefined && { lookMs }),

@@ -1,15 +1,13 @@
 /** Runs random command lines that a rule with `*` allows, with the real programs of this machine. */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
-  readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -30,8 +28,6 @@ interface Case {
   program: string
   /** the subcommand, in the rule as well */
   rest?: string
-  /** It may write in the session's folders. */
-  writes?: boolean
   tries?: number
 }
 
@@ -47,60 +43,121 @@ const READ_ONLY: Case[] = [
   { program: 'git', rest: 'stash show' },
 ]
 const WRITING: Case[] = [
-  { program: 'tar', writes: true },
-  { program: 'cp', writes: true },
-  { program: 'git', rest: 'add', writes: true },
-  { program: 'git', rest: 'commit', writes: true },
-  { program: 'git', rest: 'branch', writes: true },
-  { program: 'git', rest: 'tag', writes: true },
-  { program: 'git', writes: true, tries: 300 },
-  { program: 'npm', rest: 'test', writes: true, tries: 60 },
+  { program: 'tar' },
+  { program: 'cp' },
+  { program: 'git', rest: 'add' },
+  { program: 'git', rest: 'commit' },
+  { program: 'git', rest: 'branch' },
+  { program: 'git', rest: 'tag' },
+  { program: 'git', tries: 300 },
+  { program: 'npm', rest: 'test', tries: 60 },
 ]
 
 describe('command lines that rules with * allow', () => {
   const exists = (program: string) =>
     (process.env.PATH ?? '').split(':').some(folder => existsSync(join(folder, program)))
-  for (const [title, cases] of [
-    ['read and write nothing else, and run nothing', READ_ONLY],
-    ["write nothing outside of the session's folders, and run nothing", WRITING],
-  ] as const) {
-    for (const one of cases) {
+  const cases = (title: string, all: readonly Case[], run: (one: Case, name: string) => Promise<void>) => {
+    for (const one of all) {
       const name = [one.program, one.rest].filter(Boolean).join(' ')
       const test = process.platform === 'linux' && exists(one.program) ? it : it.skip
-      test(`${title}: ${name}`, async () => {
-        const project = new Project()
-        try {
-          await tryOut(one, name, project)
-        } finally {
-          project.harness.dispose()
-        }
-      })
+      test(`${title}: ${name}`, () => run(one, name))
     }
   }
+
+  describe('that only read', () => {
+    /** One for all, since each test proves that nothing in it changed. */
+    let project: Project | undefined
+    after(() => project?.harness.dispose())
+
+    cases('read and write nothing else, and run nothing', READ_ONLY, async (one, name) => {
+      project ??= new Project()
+      const used = project
+      project = undefined
+      try {
+        await tryReading(one, name, used)
+        used.clearHome()
+        project = used
+      } finally {
+        if (!project) used.harness.dispose()
+      }
+    })
+  })
+
+  cases("write nothing outside of the session's folders, and run nothing", WRITING, async (one, name) => {
+    const project = new Project()
+    try {
+      await tryWriting(one, name, project)
+    } finally {
+      project.harness.dispose()
+    }
+  })
 })
 
-async function tryOut(one: Case, name: string, project: Project): Promise<void> {
-  const { harness } = project
+/** Runs all lines in one shell. What they do can't depend on the order, as none may change anything. */
+async function tryReading(one: Case, name: string, project: Project): Promise<void> {
+  const lines: string[] = []
+  const isAllowed = allowedIn(project, name)
+  for (const line of randomLines(one, name)) if (await isAllowed(line)) lines.push(line)
+  const problem = await problemOf([...new Set(lines)], project, false)
+  if (problem !== undefined) assert.fail(`${await culprit(lines)}: ${problem}`)
+  assert.ok(lines.length >= MIN_ALLOWED, `${lines.length} allowed`)
+}
+
+/** What a line writes may decide what the next one may do, so they run one by one. */
+async function tryWriting(one: Case, name: string, project: Project): Promise<void> {
+  const isAllowed = allowedIn(project, name)
+  let ran = 0
+  for (const line of randomLines(one, name)) {
+    if (!(await isAllowed(line))) continue
+    ran += 1
+    const problem = await problemOf([line], project, true)
+    assert.equal(problem, undefined, line)
+  }
+  assert.ok(ran >= MIN_ALLOWED, `${ran} allowed`)
+}
+
+const randomLines = (one: Case, name: string) =>
+  fc
+    .sample(wordsOf(one, name), { numRuns: Math.max(one.tries ?? 0, TRIES) })
+    .map(words => `${name} ${words.join(' ')}`)
+
+function allowedIn({ harness }: Project, name: string): (line: string) => Promise<boolean> {
   const rules = harness.rules([{ command: `${name} *`, action: 'allow' }])
   const answers = rules.answersFor('one', harness.roots)
-  const allowed = async (line: string) => {
+  return async line => {
     const asked = command(line)
     const tool = toolCallOf(createSessionState(), asked)
     const answer = await answers(asked, tool, new AbortController().signal)
     return answer !== undefined && 'rule' in answer
   }
-  const before = project.snapshot(one.writes === true)
-  let ran = 0
-  for (const words of fc.sample(wordsOf(one, name), { numRuns: Math.max(one.tries ?? 0, TRIES) })) {
-    const line = `${name} ${words.join(' ')}`
-    if (!(await allowed(line))) continue
-    ran += 1
-    const output = await project.run(line)
-    assert.ok(!output.includes(CANARY), `${line} reads outside: ${output.slice(0, 2000)}`)
-    assert.ok(!existsSync(project.marker), `${line} runs a program`)
-    assert.deepEqual(project.snapshot(one.writes === true), before, `${line} writes`)
+}
+
+/** What lines did that they must not do. */
+async function problemOf(
+  lines: readonly string[],
+  project: Project,
+  writes: boolean,
+): Promise<string | undefined> {
+  const before = project.snapshot(writes)
+  const output = await project.run(lines)
+  if (output.includes(CANARY)) return `reads outside: ${output.slice(0, 2000)}`
+  if (existsSync(project.marker)) return 'runs a program'
+  const now = project.snapshot(writes)
+  const changed = Object.keys({ ...before, ...now }).filter(path => before[path] !== now[path])
+  return changed.length > 0 ? `writes ${changed.join(', ')}` : undefined
+}
+
+/** The first of the lines that does something on its own; all of them if none does. */
+async function culprit(lines: readonly string[]): Promise<string> {
+  for (const line of lines) {
+    const project = new Project()
+    try {
+      if ((await problemOf([line], project, false)) !== undefined) return line
+    } finally {
+      project.harness.dispose()
+    }
   }
-  assert.ok(ran >= MIN_ALLOWED, `${ran} allowed`)
+  return lines.join('\n')
 }
 
 /** Words of random command lines: known options, all options that the program itself lists, and what an attacker tries. */
@@ -268,17 +325,37 @@ class Project {
     write('data.json', '{"inside": [1, 2, 3]}')
   }
 
-  run(line: string): Promise<string> {
+  /** All output of command lines, each of which runs in its own shell. */
+  async run(lines: readonly string[]): Promise<string> {
+    const shell = 'for line; do ( eval "$line" ); done'
+    const { output, ended } = await this.#execute(['-c', shell, 'bash', ...lines])
+    if (ended || lines.length === 1) return output
+    // one took too long or printed too much
+    const all: string[] = []
+    for (const line of lines) all.push(await this.run([line]))
+    return all.join('\n')
+  }
+
+  #execute(words: readonly string[]): Promise<{ output: string; ended: boolean }> {
     return new Promise(resolve => {
       const options = { cwd: this.#root, env: this.#environment(), timeout: 10_000, maxBuffer: 1 << 24 }
-      const child = execFile('/bin/bash', ['-c', line], options, (_error, stdout, stderr) =>
-        resolve(stdout + stderr),
+      const child = execFile('/bin/bash', words, options, (error, stdout, stderr) =>
+        resolve({ output: stdout + stderr, ended: typeof (error?.code ?? 0) === 'number' && !error?.killed }),
       )
       child.stdin?.end()
     })
   }
 
-  /** All files with their contents: outside of the project, and in it unless those may change. */
+  /** Programs keep their caches and logs there. */
+  clearHome(): void {
+    rmSync(this.#home, { recursive: true, force: true })
+    mkdirSync(this.#home)
+  }
+
+  /**
+   * All files and folders: outside of the project, and in it unless those may change. The time of the last change is one
+   * that no program can set, so also what is undone again is seen.
+   */
   snapshot(outsideOnly: boolean): Record<string, string> {
     const found: Record<string, string> = {}
     const walk = (folder: string) => {
@@ -291,10 +368,10 @@ class Project {
           (outsideOnly && path === this.#root)
         )
           continue
-        const file = lstatSync(path)
+        const file = lstatSync(path, { bigint: true })
         if (file.isDirectory()) walk(path)
-        else if (file.isSymbolicLink()) found[path] = readlinkSync(path)
-        else found[path] = `${file.mode} ${createHash('sha1').update(readFileSync(path)).digest('hex')}`
+        // Git replaces its index in this folder
+        found[path] = entry === '.git' ? 'folder' : `${file.mode} ${file.ino} ${file.ctimeNs}`
       }
     }
     walk(this.harness.directory)

@@ -25,6 +25,7 @@ import {
 } from './app/storage/stores.ts'
 import type { Preview } from './bridge/preview.ts'
 import { DisposableStore } from './common/disposable.ts'
+import { CancelledError, messageOf } from './common/errors.ts'
 import type { Logger } from './common/logger.ts'
 import { LAST_SESSION, sessionKey } from './common/session-key.ts'
 import type { Services } from './services.ts'
@@ -69,11 +70,23 @@ export function activate(context: vscode.ExtensionContext): void {
   const commentController = createCommentController(own)
   loading = undefined
   const services = () => {
-    loading ??= import('./services.ts').then(({ createServices }) => {
-      const created = createServices({ context, log, own, commentController })
-      baseFiles.follow(created.tracker)
-      return created
-    })
+    loading ??= import('./services.ts').then(
+      ({ createServices }) => {
+        const created = createServices({ context, log, own, commentController })
+        baseFiles.follow(created.tracker)
+        return created
+      },
+      // an update has deleted the files of this version, for example: reported once, and tried again when needed
+      error => {
+        loading = undefined
+        const why = messageOf(error)
+        log.error(why)
+        void dialogs.error(
+          vscode.l10n.t("Parley couldn't be loaded. Reload the window, or reinstall Parley. {0}", why),
+        )
+        throw new CancelledError()
+      },
+    )
     return loading
   }
   const baseFiles = own.add(new BaseFiles(async () => (await services()).tracker))

@@ -94,37 +94,32 @@ export const CommandId = {
   undoDecision: 'parley.undoDecision',
 } as const
 
-/** The buttons in the title bar of the view, which act on that view, whichever conversation is active. */
-export const SIDE_BAR_COMMANDS = [
+/** The buttons of both title bars below. */
+const BOTH = [
   'newSession',
   'newSessionWithAgent',
   'newSessionInTab',
   'newSessionInWorktree',
+  'newSessionWithConversation',
+  'find',
+  'openConversationAsDocument',
+  'exportConversation',
+] as const
+
+/** The buttons in the title bar of the view, which act on that view, whichever conversation is active. */
+export const SIDE_BAR_COMMANDS = [
+  ...BOTH,
   'openSession',
   'openInTab',
   'openBeside',
-  'find',
-  'newSessionWithConversation',
   'copyConversation',
-  'openConversationAsDocument',
-  'exportConversation',
   'restartAgent',
   'showAgentLog',
   'showConversation',
 ] as const satisfies Array<keyof typeof CommandId>
 
 /** The buttons in the title bar of a conversation's editor tab, which act on that tab. */
-export const TAB_COMMANDS = [
-  'moveToSideBar',
-  'newSession',
-  'newSessionWithAgent',
-  'newSessionInTab',
-  'newSessionInWorktree',
-  'newSessionWithConversation',
-  'find',
-  'openConversationAsDocument',
-  'exportConversation',
-] as const satisfies Array<keyof typeof CommandId>
+export const TAB_COMMANDS = ['moveToSideBar', ...BOTH] as const satisfies Array<keyof typeof CommandId>
 
 type TitleBarCommand =
   | `parley.sideBar.${(typeof SIDE_BAR_COMMANDS)[number]}`

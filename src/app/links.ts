@@ -85,7 +85,7 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
       if (prompt.trim() !== '' && isAnother) active.write(prompt)
     },
     [CommandId.copyLink]: async () => {
-      const { current } = surfaces.active.controller
+      const current = await surfaces.active.controller.whole()
       if (!current) throw new UnavailableError(l10n.t('The conversation has no session.'))
       await copyLink(workbench, { agentId: current.agentId, sessionId: current.session.sessionId })
     },

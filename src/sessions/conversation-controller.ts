@@ -127,6 +127,15 @@ export class ConversationController extends Owner {
   get current(): OpenSession | undefined {
     return this.#displayed.current
   }
+  /**
+   * The displayed session, once all of its conversation is there, not only the end. `undefined` if there is none, or something
+   * else is displayed by then.
+   */
+  async whole(): Promise<OpenSession | undefined> {
+    const { key } = this
+    await this.opener.whole
+    return this.key === key ? this.current : undefined
+  }
   get failures(): ReadonlyMap<string, Failure> {
     return this.#failures.all
   }

@@ -53,8 +53,8 @@ interface Plan {
 
 /** Goes back to before a prompt: the files, the conversation, or both. */
 export function checkpointCommands({ surfaces, ...services }: CheckpointCommandsOptions) {
-  const on = (run: (target: EntryTarget) => Promise<void>) => (context?: unknown) =>
-    run(targetOf(surfaces, context))
+  const on = (run: (target: EntryTarget) => Promise<void>) => async (context?: unknown) =>
+    run(await targetOf(surfaces, context))
   return {
     [CommandId.restoreCheckpoint]: on(async ({ surface, open, entry }) => {
       const picked = entry ? undefined : await pickPrompt(open, services)

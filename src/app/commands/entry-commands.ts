@@ -35,8 +35,8 @@ export function entryCommands(
   workbench: Workbench,
   exporter: Pick<SessionExporter, 'exportSession'>,
 ) {
-  const on = (run: (target: EntryTarget) => unknown) => (context?: unknown) =>
-    run(targetOf(surfaces, context))
+  const on = (run: (target: EntryTarget) => unknown) => async (context?: unknown) =>
+    run(await targetOf(surfaces, context))
   return {
     [CommandId.copyMessage]: on(async ({ open: { session }, entry }) => {
       const wanted = entry ?? lastAnswer(session.state)
@@ -59,19 +59,15 @@ export function entryCommands(
       surface.controller.prompts.enqueue(open.key, prompt, async () => blocks)
     }),
     [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
-      await surface.reveal()
+      const begun = ({ session }: OpenSession) =>
+        surface.attach(conversationAttachment(open, session.agent.capabilities.prompt.embeddedContext))
       // if it can't be started, its view shows why
-      await surface.controller.opener.start(open.agentId, {
-        cwd: open.plan.setup.cwd,
-        begun: ({ session }) =>
-          surface.attach(conversationAttachment(open, session.agent.capabilities.prompt.embeddedContext)),
-      })
+      await surfaces.open(surface, opener => opener.start(open.agentId, { cwd: open.plan.setup.cwd, begun }))
     }),
-    [CommandId.quoteSelection]: () => {
-      const { surface } = targetOf(surfaces, undefined)
+    [CommandId.quoteSelection]: on(({ surface }) => {
       if (!surface.isVisible) throw new UnavailableError(l10n.t('Select text in the conversation first.'))
       surface.tell('actions/quote')
-    },
+    }),
   } satisfies Partial<CommandHandlers>
 }
 
@@ -80,10 +76,10 @@ async function copy({ copy, dialogs }: Workbench, text: string): Promise<void> {
   dialogs.showStatus(l10n.t('Copied to the clipboard'))
 }
 
-export function targetOf(surfaces: ConversationSurfaces, context: unknown): EntryTarget {
+export async function targetOf(surfaces: ConversationSurfaces, context: unknown): Promise<EntryTarget> {
   const pointed = entryContext.safeParse(context)
   const surface = pointed.success ? surfaces.withKey(pointed.data.conversation) : surfaces.active
-  const open = surface?.controller.current
+  const open = await surface?.controller.whole()
   if (!surface || !open) throw new UnavailableError(l10n.t('No conversation is open.'))
   const { entries, index } = open.session.state
   const id = pointed.success ? pointed.data.entry : undefined

@@ -18,7 +18,7 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
   /** Shows the conversation; fails if there is none. */
   const shown = async () => {
     const { active } = surfaces
-    const { current } = active.controller
+    const current = await active.controller.whole()
     if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
     if (!active.isVisible) await active.reveal()
     return { active, current }

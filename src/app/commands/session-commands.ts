@@ -24,10 +24,10 @@ interface SessionCommandOptions {
 
 /** *Rename Session…* and *Fork Session*, for the active conversation. */
 export function sessionCommands({ surfaces, organizer, workbench: { dialogs } }: SessionCommandOptions) {
-  const on = (run: (open: OpenSession) => Promise<void>) => () => {
-    const { current } = surfaces.active.controller
-    if (!current) throw new UnavailableError(l10n.t('The conversation has no session.'))
-    return run(current)
+  const on = (run: (open: OpenSession) => Promise<void>) => async () => {
+    const open = await surfaces.active.controller.whole()
+    if (!open) throw new UnavailableError(l10n.t('The conversation has no session.'))
+    await run(open)
   }
   return {
     [CommandId.renameSession]: on(async open => {

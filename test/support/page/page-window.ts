@@ -36,6 +36,8 @@ function readCommands(): Map<string, string> {
 export interface PageWindowSettings extends ContextOptions {
   workspace?: string
   language?: 'zh-cn'
+  /** the extension's folder; by default the project with its build */
+  extension?: string
   /** of the extension host and its agents */
   env?: NodeJS.ProcessEnv
 }
@@ -178,10 +180,10 @@ export class PageWindow extends VsCodeWindow {
 
 function startHost(
   root: IsolatedRoot,
-  { workspace, language, env }: PageWindowSettings,
+  { workspace, language, env, extension = projectDirectory }: PageWindowSettings,
 ): Promise<ExtensionHost> {
   const options: PageWindowOptions = {
-    extension: projectDirectory,
+    extension,
     userData: root.userData,
     ...(workspace !== undefined && { workspace }),
     ...(language && { language, bundle: join(projectDirectory, `l10n/bundle.l10n.${language}.json`) }),

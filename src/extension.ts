@@ -45,6 +45,9 @@ import {
 } from './workbench/webviews/webview-page.ts'
 import { windowStorage } from './workbench/window-storage.ts'
 
+/** How long a view that VS Code restores has to ask for its page before the services are loaded. Milliseconds. */
+const VIEW_MS = 100
+
 let loading: Promise<Services> | undefined
 
 /** Not the whole port, which would load more at startup. */
@@ -70,23 +73,26 @@ export function activate(context: vscode.ExtensionContext): void {
   const commentController = createCommentController(own)
   loading = undefined
   const services = () => {
-    loading ??= import('./services.ts').then(
-      ({ createServices }) => {
-        const created = createServices({ context, log, own, commentController })
-        baseFiles.follow(created.tracker)
-        return created
-      },
-      // an update has deleted the files of this version, for example: reported once, and tried again when needed
-      error => {
-        loading = undefined
-        const why = messageOf(error)
-        log.error(why)
-        void dialogs.error(
-          vscode.l10n.t("Parley couldn't be loaded. Reload the window, or reinstall Parley. {0}", why),
-        )
-        throw new CancelledError()
-      },
-    )
+    // what VS Code was told, such as a view's page, is on its way before this occupies the extension host
+    loading ??= new Promise(resolve => setTimeout(resolve))
+      .then(() => import('./services.ts'))
+      .then(
+        ({ createServices }) => {
+          const created = createServices({ context, log, own, commentController })
+          baseFiles.follow(created.tracker)
+          return created
+        },
+        // an update has deleted the files of this version, for example: reported once, and tried again when needed
+        error => {
+          loading = undefined
+          const why = messageOf(error)
+          log.error(why)
+          void dialogs.error(
+            vscode.l10n.t("Parley couldn't be loaded. Reload the window, or reinstall Parley. {0}", why),
+          )
+          throw new CancelledError()
+        },
+      )
     return loading
   }
   const baseFiles = own.add(new BaseFiles(async () => (await services()).tracker))
@@ -114,7 +120,9 @@ export function activate(context: vscode.ExtensionContext): void {
   setContext(ContextKey.isActive, true)
   restoreDoneSteps(storage.global, setContext)
   const shown = viewStore(storage, log)
-  if (shown.get(HAS_COMMENTS) || shown.get(HAS_AGENTS)) void reportErrors(dialogs, 'start', log, services)
+  // a view that VS Code restores comes first: its page loads meanwhile
+  if (shown.get(HAS_COMMENTS) || shown.get(HAS_AGENTS))
+    setTimeout(() => own.isDisposed || reportErrors(dialogs, 'start', log, services), VIEW_MS)
   own.add(
     vscode.window.registerUriHandler({
       handleUri: ({ path, query }) => vscode.commands.executeCommand(HiddenCommandId.openLink, path, query),

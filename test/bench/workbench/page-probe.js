@@ -28,6 +28,7 @@
     #lastBeat = performance.now()
     #scrolled
     #copy
+    #plain
     #mutations
     #observer
     #held
@@ -107,6 +108,51 @@
       copy.remove()
       list.style.visibility = ''
       return way
+    }
+
+    /**
+     * From the next text on, the page shows nothing but the text of this conversation's patches, which it appends:
+     * receiving, laying out and painting it costs at least as much as here.
+     */
+    onlyAppend() {
+      const page = document.createElement('div')
+      Object.assign(page.style, { position: 'fixed', inset: '0', overflowY: 'auto', whiteSpace: 'pre-wrap' })
+      let paragraph = page.appendChild(document.createElement('p'))
+      const root = document.getElementById('root')
+      const data = Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data')
+      const hear = event => {
+        const { method, params } = data.get.call(event) ?? {}
+        if (method !== 'conversation/patch') return
+        const texts = params.ops.filter(({ op }) => op === 'text').map(({ text }) => text)
+        if (texts.length === 0) return
+        if (!page.isConnected) {
+          root.style.display = 'none'
+          document.body.append(page)
+          // Parley's listener was added first, so it can't be kept from an event, only from its message
+          Object.defineProperty(MessageEvent.prototype, 'data', { ...data, get: () => undefined })
+        }
+        for (const text of texts) {
+          paragraph.append(text)
+          if (text.endsWith('\n\n')) paragraph = page.appendChild(document.createElement('p'))
+          for (const [, n] of text.matchAll(/c(\d+) /g)) this.chunks[n] ??= Date.now()
+        }
+        page.scrollTop = page.scrollHeight
+      }
+      window.addEventListener('message', hear)
+      this.#plain = () => {
+        window.removeEventListener('message', hear)
+        Object.defineProperty(MessageEvent.prototype, 'data', data)
+        page.remove()
+        root.style.display = ''
+        // Parley misses what was only appended, so it requests everything
+        const gap = { method: 'conversation/patch', params: { revision: Number.MAX_SAFE_INTEGER, ops: [] } }
+        window.postMessage({ jsonrpc: '2.0', ...gap }, '*')
+      }
+    }
+
+    /** Parley's page is back. */
+    appendNoMore() {
+      this.#plain()
     }
 
     #look() {

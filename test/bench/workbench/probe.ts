@@ -85,6 +85,15 @@ export class Probe {
     return this.#ask('takeStillCopy()')
   }
 
+  /** Replaces Parley's page with one that only appends the text, and records its chunks. */
+  onlyAppend(): Promise<void> {
+    return this.#ask('onlyAppend()')
+  }
+
+  appendNoMore(): Promise<void> {
+    return this.#ask('appendNoMore()')
+  }
+
   waitUntilIdle(): Promise<boolean> {
     return this.#ask('quiet()')
   }

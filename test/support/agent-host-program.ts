@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import * as esbuild from 'esbuild'
 import { AgentHosts, type AgentHostsOptions } from '../../src/acp/transport/host/agent-hosts.ts'
 import { readEntries } from '../../src/acp/transport/host/endpoint.ts'
 import type { AgentTag } from '../../src/acp/transport/host/hosted-agent-state.ts'
-import { projectDirectory } from '../host/paths.ts'
+import { bundlePrograms } from './bundle-program.ts'
 import { until } from './until.ts'
 
 /** Of the agents that tests start. */
@@ -39,21 +38,10 @@ export class AgentHostProgram {
   }
 
   async build(): Promise<void> {
-    await esbuild.build({
-      entryPoints: {
-        'agent-host': path.join(projectDirectory, 'src/agent-host/main.ts'),
-        window: path.join(import.meta.dirname, 'agent-host-window.ts'),
-        'process-guard': path.join(projectDirectory, 'src/common/processes/process-guard-main.ts'),
-      },
-      outdir: this.folder,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      logLevel: 'error',
-      banner: {
-        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-      },
+    await bundlePrograms(this.folder, {
+      'agent-host': 'src/agent-host/main.ts',
+      window: 'test/support/agent-host-window.ts',
+      'process-guard': 'src/common/processes/process-guard-main.ts',
     })
   }
 

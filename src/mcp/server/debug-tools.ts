@@ -239,7 +239,7 @@ async function start(
       before = new Set(debug.sessions().map(({ id }) => id))
       const starting = debug.start(configuration)
       try {
-        return await raceAbort(withTimeout(starting, seconds * 1000), context.signal)
+        return await withTimeout(raceAbort(starting, context.signal), seconds * 1000)
       } catch (error) {
         // it may still start, which nobody waits for
         if (context.signal.aborted) void starting.then(stopNewOnes).catch(() => {})
@@ -390,7 +390,7 @@ async function waitForPause(
     if (find()) paused.resolve()
   })
   try {
-    if (!find() && !isUnknown()) await raceAbort(withTimeout(paused.promise, seconds * 1000), signal)
+    if (!find() && !isUnknown()) await withTimeout(raceAbort(paused.promise, signal), seconds * 1000)
   } finally {
     listening.dispose()
   }
@@ -424,7 +424,7 @@ async function requestOf(
       throw new ToolError('The debugger reports a failure.', [messageOf(error)])
     },
   )
-  const given = await raceAbort(withTimeout(answer, DEBUG_REQUEST_MS), signal)
+  const given = await withTimeout(raceAbort(answer, signal), DEBUG_REQUEST_MS)
   if (!given) throw new ToolError("The debugger didn't answer in time.")
   return given.body
 }

@@ -50,7 +50,7 @@ const runTests = tool({
         const input = { ...(paths && { files: paths }), ...(names && { testNames: names }) }
         try {
           const ran = run(input, limit.signal).then(text => ({ text }))
-          return await raceAbort(withTimeout(ran, seconds * 1000), signal)
+          return await withTimeout(raceAbort(ran, signal), seconds * 1000)
         } finally {
           // if they still run
           limit.abort()

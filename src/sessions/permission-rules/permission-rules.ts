@@ -142,7 +142,7 @@ export class PermissionRules extends Owner {
   /** `undefined` if it fails or takes too long. */
   async #analyze<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
     try {
-      return await raceAbort(withTimeout(work(), this.#options.lookMs ?? RULE_CHECK_MS), signal)
+      return await withTimeout(raceAbort(work(), signal), this.#options.lookMs ?? RULE_CHECK_MS)
     } catch (error) {
       if (signal?.aborted) return undefined
       this.#options.log.debug(

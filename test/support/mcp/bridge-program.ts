@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, type JSONRPCMessage } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import * as esbuild from 'esbuild'
 import type { McpServer } from '../../../src/acp/model.ts'
 import type { BridgeProgram } from '../../../src/mcp/bridge/bridged-server.ts'
-import { projectDirectory } from '../../host/paths.ts'
+import { bundlePrograms } from '../bundle-program.ts'
 
 /** The bridge's program, built in a folder of its own. */
 export class BuiltBridge implements BridgeProgram {
@@ -15,17 +14,7 @@ export class BuiltBridge implements BridgeProgram {
   readonly script = join(this.folder, 'mcp-bridge.mjs')
 
   async build(): Promise<void> {
-    await esbuild.build({
-      entryPoints: [join(projectDirectory, 'src/mcp/bridge/main.ts')],
-      outfile: this.script,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      logLevel: 'error',
-      banner: {
-        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-      },
-    })
+    await bundlePrograms(this.folder, { 'mcp-bridge': 'src/mcp/bridge/main.ts' })
   }
 
   remove(): void {

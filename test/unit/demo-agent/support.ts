@@ -18,6 +18,7 @@ import {
 } from '@agentclientprotocol/sdk'
 import { createDemoAgent } from '../../../src/demo-agent/agent.ts'
 import { SessionStore } from '../../../src/demo-agent/store.ts'
+import { bundlePrograms } from '../../support/bundle-program.ts'
 
 const ALL_CAPABILITIES: ClientCapabilities = {
   fs: { readTextFile: true, writeTextFile: true },
@@ -228,8 +229,9 @@ export async function spawnDemo(options: { state: string; pace?: string }): Prom
   agent: ClientContext
   exited: Promise<{ code: number | null; signal: string | null }>
 }> {
-  const main = path.resolve(import.meta.dirname, '../../../src/demo-agent/main.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const folder = path.join(options.state, 'program')
+  await bundlePrograms(folder, { main: 'src/demo-agent/main.ts' })
+  const child = spawn(process.execPath, [path.join(folder, 'main.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, PARLEY_DEMO_STATE: options.state, PARLEY_DEMO_PACE: options.pace ?? '0' },
   })

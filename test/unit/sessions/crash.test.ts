@@ -6,10 +6,10 @@ import path from 'node:path'
 import type { Entry } from '../../../src/conversation/state.ts'
 import type { TranscriptChanges } from '../../../src/history/transcript-rows.ts'
 import { appendText } from '../../../src/history/transcript-schema.ts'
+import { bundlePrograms } from '../../support/bundle-program.ts'
 import { until } from '../../support/until.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
 
-const TURN = path.join(import.meta.dirname, '../../fixtures/recorded-turn.ts')
 const CRASHES = 5
 /** Milliseconds, without the time in which the process couldn't run. */
 const TEXT_MS = 100
@@ -27,13 +27,14 @@ describe('a conversation whose process is killed during a turn', () => {
   const folder = useTemporaryFolder()
 
   it('has all answers, all tool calls, and all text but that of the last 100 ms', async () => {
+    await bundlePrograms(folder(), { turn: 'test/fixtures/recorded-turn.ts' })
     let recorded = 0
     for (let crash = 0; crash < CRASHES; crash++) {
       const [journal, log] = ['journal', 'log'].map(name => path.join(folder(), `${name}-${crash}`)) as [
         string,
         string,
       ]
-      const args = ['--import', 'tsx', TURN, journal, log]
+      const args = [path.join(folder(), 'turn.mjs'), journal, log]
       const turn = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
       const exited = once(turn, 'exit')
       // different moments of the recorder's interval

@@ -7,7 +7,6 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { zipSync } from 'fflate'
 import {
   AgentInstaller,
@@ -23,6 +22,7 @@ import { rootVariable } from '../../../host/isolated-root.ts'
 import { projectDirectory } from '../../../host/paths.ts'
 import { processesStartedIn } from '../../../host/processes.ts'
 import { waitFor } from '../../../host/wait-for.ts'
+import { bundlePrograms } from '../../../support/bundle-program.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 import { NpmRegistry } from '../../../support/npm-registry.ts'
 
@@ -497,11 +497,12 @@ describe('AgentInstaller', () => {
 
   /** Starts a process that installs the agent, like an extension host. */
   const installingHost = async () => {
-    const program = join(import.meta.dirname, 'install-in-host.ts')
-    const guard = join(home, 'process-guard.cjs')
-    const entry = join(projectDirectory, 'src/common/processes/process-guard-main.ts')
-    await build({ entryPoints: [entry], outfile: guard, bundle: true, platform: 'node', format: 'cjs' })
-    return spawn(process.execPath, ['--import', 'tsx', program, storage, guard], {
+    const folder = join(home, 'programs')
+    await bundlePrograms(folder, {
+      host: 'test/unit/agents/registry/install-in-host.ts',
+      guard: 'src/common/processes/process-guard-main.ts',
+    })
+    return spawn(process.execPath, [join(folder, 'host.mjs'), storage, join(folder, 'guard.mjs')], {
       cwd: projectDirectory,
       env: { ...env, [rootVariable]: home },
       stdio: ['ignore', 'inherit', 'inherit'],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { SETUPS } from '../agents/agents.ts'
 import { installAgent } from '../agents/install.ts'
@@ -29,6 +28,7 @@ const by = (word: string): [string, string] => [word, `${word.toUpperCase()} too
 /** The user's edit, at the end of the file. */
 const MINE: [string, string] = [LAST, `${LAST} mine`]
 
+// What needs no keyboard, no click and no reload is in `test/integration/interleavings.test.ts`.
 for (const { name: agent, writes, args, env } of AGENTS) {
   const byItself = writes === 'by itself'
 
@@ -55,7 +55,6 @@ for (const { name: agent, writes, args, env } of AGENTS) {
         }
         return {
           'parley.agents': { tested: setting },
-          '[json]': { 'editor.formatOnSave': true, 'files.insertFinalNewline': true },
         }
       },
     })
@@ -67,29 +66,24 @@ for (const { name: agent, writes, args, env } of AGENTS) {
     const place = () => join(dirname(vscode.workspace), 'planets-api')
     const file = () => join(place(), name)
     const disk = () => (existsSync(file()) ? readFileSync(file(), 'utf8') : undefined)
-    const holds = (content: string | undefined) =>
+    const holds = (content: string) =>
       waitFor('the text on the disk', () => disk() === content).catch(() =>
         assert.equal(disk(), content, 'on the disk'),
       )
 
-    async function begin(content = text(), extension = 'txt'): Promise<void> {
-      name = `${agent}-${++tries}.${extension}`
-      writeFileSync(file(), content)
+    async function begin(): Promise<void> {
+      name = `${agent}-${++tries}.txt`
+      writeFileSync(file(), text())
       workbench = await vscode.sharedWindow()
       conversation = await ConversationPage.startSession(workbench, agent)
     }
 
     // ---- what the agent does ---------------------------------------------------------------------------------------
 
-    const replace = (oldText: string, newText: string, after?: Promise<unknown>): Step => ({
-      work: [{ do: 'edit', path: file(), oldText, newText }],
-      ...(after && { after }),
-    })
-    const edit = (word: string, after?: Promise<unknown>) => replace(...by(word), after)
-    const run = (command: string, after: Promise<unknown>): Step => ({
-      work: [{ do: 'shell', command }],
-      after,
-    })
+    function edit(word: string, after?: Promise<unknown>): Step {
+      const [oldText, newText] = by(word)
+      return { work: [{ do: 'edit', path: file(), oldText, newText }], ...(after && { after }) }
+    }
     /** A promise that the test resolves. */
     function gate(): { opened: Promise<void>; open: () => void } {
       let open = () => {}
@@ -110,10 +104,6 @@ for (const { name: agent, writes, args, env } of AGENTS) {
         .last()
         .waitFor()
       await conversation.button(/^Stop/).waitFor({ state: 'detached' })
-    }
-    async function play(scenario: string, ...steps: Step[]): Promise<void> {
-      await send(scenario, ...steps)
-      await finished(scenario)
     }
 
     // ---- what the user does ----------------------------------------------------------------------------------------
@@ -175,15 +165,6 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await dialog.waitFor({ state: 'detached' })
     }
     const nothingChanged = () => bar().waitFor({ state: 'detached' })
-    /** Expects that reverting is refused, since it would discard unsaved text. */
-    async function revertIsRefused(): Promise<void> {
-      const before = disk()
-      await revertAll()
-      await workbench.notification('Save these files or discard their unsaved changes').waitFor()
-      await workbench.runCommand('Notifications: Clear All Notifications')
-      assert.equal(disk(), before)
-      await line(MINE[1]).waitFor()
-    }
 
     it("keeps what the user types, and doesn't save, while the agent writes", async () => {
       await begin()
@@ -215,130 +196,6 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await nothingChanged()
     })
 
-    it('keeps what the user saves between two writes of the agent', async () => {
-      await begin()
-      await open()
-      const { opened, open: go } = gate()
-      await send('saving', edit('bravo'), edit('foxtrot', opened))
-      await line('BRAVO').waitFor()
-      await type()
-      await save()
-      await holds(text(by('bravo'), MINE))
-      await workbench.page.locator('.tab.active:not(.dirty)', { hasText: name }).waitFor()
-      go()
-      await finished('saving')
-      await holds(text(by('bravo'), by('foxtrot'), MINE))
-      await changed(2)
-      await revertAll()
-      await holds(text(MINE))
-      await nothingChanged()
-    })
-
-    it('keeps what the user typed and saves it after the agent deleted the file', async () => {
-      await begin()
-      await open()
-      const { opened, open: go } = gate()
-      await send('deleting', edit('bravo'), run(`rm ${name}`, opened))
-      await line('BRAVO').waitFor()
-      await type()
-      go()
-      await finished('deleting')
-      await holds(undefined)
-      // both notice the deletion a moment later, and would restore the file until then
-      await bar().getByText('−10').first().waitFor()
-      await workbench.page.locator('.tab.active .strikethrough', { hasText: name }).waitFor()
-      await revertIsRefused()
-      await cursorAt(LAST, WORDS.length)
-      await save()
-      await holds(text(by('bravo'), MINE))
-      await changed(1)
-      await revertAll()
-      await holds(text(MINE))
-      await nothingChanged()
-    })
-
-    it('allows one change to be reverted while another turn writes', async () => {
-      await begin()
-      await open()
-      await play('first', edit('bravo'), edit('hotel'))
-      await changed(2)
-      const { opened, open: go } = gate()
-      await send('second', edit('echo', opened))
-      await line('BRAVO').waitFor()
-      await cursorAt('BRAVO', 2)
-      await workbench.runCommand('Parley: Revert Change')
-      await holds(text(by('hotel')))
-      go()
-      await finished('second')
-      await holds(text(by('echo'), by('hotel')))
-      await changed(2)
-      await revertAll()
-      await holds(text())
-      await nothingChanged()
-    })
-
-    it("keeps the user's later lines when the turn is reverted and restored", async () => {
-      await begin()
-      await open()
-      await play('before', edit('bravo'))
-      await line('BRAVO').waitFor()
-      await type()
-      await save()
-      await holds(text(by('bravo'), MINE))
-      await changed(1)
-      await revertAll()
-      await holds(text(MINE))
-      await nothingChanged()
-      await workbench.runCommand('Parley: Restore Last Reverted Changes')
-      await holds(text(by('bravo'), MINE))
-      await changed(1)
-      await bar().getByRole('button', { name: 'Keep All Changes' }).click()
-      await nothingChanged()
-    })
-
-    it('can be changed by two sessions, each of which reverts only its own changes', async () => {
-      await begin()
-      const { opened, open: go } = gate()
-      await send('one', edit('bravo'), edit('echo', opened))
-      await holds(text(by('bravo')))
-      conversation = await ConversationPage.startSession(workbench, agent)
-      await play('two', edit('hotel'))
-      await holds(text(by('bravo'), by('hotel')))
-      await changed(1)
-      await revertAll()
-      await holds(text(by('bravo')))
-      await nothingChanged()
-      go()
-      await holds(text(by('bravo'), by('echo')))
-      await open()
-      await line('ECHO').waitFor()
-      await workbench.runCommand('Parley: Revert Agent Changes…')
-      await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).waitFor()
-      await workbench.page.keyboard.press('Enter')
-      await holds(text())
-    })
-
-    it('can be restored to a checkpoint while it has unsaved changes', async () => {
-      await begin()
-      await open()
-      await play('restoring', edit('bravo'))
-      await line('BRAVO').waitFor()
-      await type()
-      const prompt = conversation.frame.locator('.row-prompt').last()
-      await prompt.hover()
-      await prompt.getByRole('button', { name: 'Restore to Here…' }).click()
-      const dialog = workbench.page.locator('.monaco-dialog-box')
-      await dialog.getByText(`Restore ${name} (+1 −1)`).waitFor()
-      await workbench.page.keyboard.press('Enter')
-      await line('bravo').waitFor()
-      await line(MINE[1]).waitFor()
-      await cursorAt(LAST, WORDS.length)
-      await save()
-      await holds(text(MINE))
-      await conversation.button('Undo Restore').click()
-      await holds(text(by('bravo'), MINE))
-    })
-
     it('can be reverted after a reload in the middle of the turn', async () => {
       await begin()
       const { opened, open: go } = gate()
@@ -355,77 +212,6 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await cursorAt('BRAVO', 2)
       await workbench.runCommand('Parley: Revert Change')
       await holds(text(MINE))
-    })
-
-    it('can be formatted when the user saves it after the agent wrote it', async () => {
-      const json = (bravo: string, last: string) =>
-        `{\n  "alpha": 1,\n  "bravo":${bravo},\n  "charlie": 3,\n  "delta": ${last}\n}\n`
-      await begin(json(' 2', '4'), 'json')
-      await open()
-      await play('formatting', replace('  "bravo": 2,', '  "bravo":22,'))
-      await line('22').waitFor()
-      await changed(1)
-      // VS Code saves without formatting if the formatter takes too long, as it may while it starts
-      const isFormattedByUser = disk() !== json(' 22', '4')
-      await cursorAt('delta', 5)
-      await workbench.page.keyboard.press('End')
-      await workbench.page.keyboard.type('2')
-      await save()
-      await holds(json(' 22', '42'))
-      await changed(1)
-      await revertAll()
-      if (isFormattedByUser) {
-        await workbench
-          .notification("so they weren't reverted")
-          .getByRole('button', { name: 'Revert Anyway' })
-          .click()
-      }
-      await holds(json(' 2', '42'))
-      await nothingChanged()
-    })
-
-    it('can be stashed and restored by the user with Git during the turn', async () => {
-      await begin()
-      const git = (...words: string[]) =>
-        execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...words], {
-          cwd: place(),
-          encoding: 'utf8',
-        })
-      try {
-        git('init', '-q')
-        git('add', '-A')
-        git('commit', '-qm', 'all')
-        const head = git('rev-parse', 'HEAD')
-        const { opened, open: go } = gate()
-        await send('stashing', edit('bravo'), edit('foxtrot', opened))
-        await holds(text(by('bravo')))
-        await changed(1)
-        git('stash')
-        await holds(text())
-        git('stash', 'pop', '-q')
-        writeFileSync(file(), text(by('bravo'), MINE))
-        git('stash')
-        git('checkout', '-q', '-b', 'other')
-        git('stash', 'pop', '-q')
-        go()
-        await finished('stashing')
-        await holds(text(by('bravo'), by('foxtrot'), MINE))
-        await open()
-        await line('FOXTROT').waitFor()
-        for (const [word, number] of [
-          ['FOXTROT', 6],
-          ['BRAVO', 2],
-        ] as const) {
-          await cursorAt(word, number)
-          await workbench.runCommand('Parley: Revert Change')
-          await line(word.toLowerCase()).waitFor()
-        }
-        await waitFor('the agent’s changes undone', () => !/[A-Z]/.test(disk() ?? 'A'))
-        assert.equal(git('rev-parse', 'HEAD'), head)
-        assert.equal(git('stash', 'list'), '')
-      } finally {
-        rmSync(join(place(), '.git'), { recursive: true, force: true })
-      }
     })
   })
 }

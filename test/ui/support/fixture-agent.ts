@@ -4,6 +4,9 @@ import type { IsolatedRoot } from '../../host/isolated-root.ts'
 import { testDirectory } from '../../host/paths.ts'
 import { SchemaCheck } from '../../support/schema-check.ts'
 
+/** Contains the log of each agent. */
+type Root = Pick<IsolatedRoot, 'directory'>
+
 /** An entry of `parley.agents`. */
 export interface AgentSetting {
   command: string
@@ -44,7 +47,7 @@ export const INITIALIZE_V2 = {
 }
 
 /** The fixture agent as an entry of the settings; a preset or a script defines its behavior. */
-export function fixtureAgent(root: IsolatedRoot, name: string, script: string | object = {}): AgentSetting {
+export function fixtureAgent(root: Root, name: string, script: string | object = {}): AgentSetting {
   return {
     name,
     command: process.execPath,
@@ -57,22 +60,18 @@ export function fixtureAgent(root: IsolatedRoot, name: string, script: string | 
 }
 
 /** Opens the `[[gate]]` at which the agent with this name waits, or will wait. */
-export function openGate(root: IsolatedRoot, name: string): void {
+export function openGate(root: Root, name: string): void {
   writeFileSync(`${logOf(root, name)}.gate`, '')
 }
 
 /** The parameters that the agent with this name received for a method, in order. */
-export function receivedParams(
-  root: IsolatedRoot,
-  name: string,
-  method: string,
-): Array<Record<string, unknown>> {
+export function receivedParams(root: Root, name: string, method: string): Array<Record<string, unknown>> {
   return agentLog(root, name).flatMap(({ received }) =>
     received?.method === method ? [received.params ?? {}] : [],
   )
 }
 
-export function agentLog(root: IsolatedRoot, name: string): LogLine[] {
+export function agentLog(root: Root, name: string): LogLine[] {
   return readLog(logOf(root, name))
 }
 
@@ -86,7 +85,7 @@ function readLog(file: string): LogLine[] {
 }
 
 /** Fails if any fixture agent of this root received a message that violates the official schema. */
-export function assertValidMessages(root: IsolatedRoot): void {
+export function assertValidMessages(root: Root): void {
   const problems = readdirSync(root.directory)
     .filter(name => name.endsWith('.log') && isFixtureLog(join(root.directory, name)))
     .flatMap(name =>
@@ -118,6 +117,6 @@ export function invalidMessages(lines: readonly LogLine[]): string[] {
   )
 }
 
-function logOf(root: IsolatedRoot, name: string): string {
+function logOf(root: Root, name: string): string {
   return join(root.directory, `${name.replace(/\W+/g, '-')}.log`)
 }

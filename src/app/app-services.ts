@@ -299,7 +299,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     log,
     own,
   })
-  const { history } = placed
+  const { history, deletions } = placed
   const historyView: HistoryView = placed.historyView
   const exporter = new SessionExporter({
     workbench,
@@ -314,6 +314,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     records,
     transcripts,
     history,
+    deletions,
     storage: historySize,
   })
   own.add(

@@ -141,7 +141,7 @@ export class SessionActions {
   /** Deletes a session that the user can no longer bring back. */
   async delete(item: DeletableSession): Promise<void> {
     await waitForAgent(this.#workbench.dialogs, item.agentName, l10n.t('Delete Session'), async () => {
-      await this.#manager.delete(item.agentId, item.sessionId)
+      await this.#manager.delete(item)
       this.#history.forget(item.agentId, item.sessionId)
     })
   }

@@ -54,7 +54,8 @@ export class ConversationStorage extends Owner {
       }),
     )
     this.transcripts.onDidWrite(() => {
-      if (this.#now() - this.#trimmedAt >= TRIM_EVERY_MS) this.trim()
+      // the clock may have been set back
+      if (Math.abs(this.#now() - this.#trimmedAt) >= TRIM_EVERY_MS) this.trim()
     })
   }
 

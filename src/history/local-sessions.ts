@@ -53,6 +53,8 @@ export class LocalSessions implements Disposable {
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
   /** a store with the same changes, for reading */
   readonly #memory = new MemoryStore()
+  /** keys of the sessions that were deleted here, but are still in the database */
+  readonly #forgotten = new Set<string>()
   /** usage that isn't in the database yet */
   readonly #unsavedUsage = new Map<string, UsageRecord>()
   #retryTimer: NodeJS.Timeout | undefined
@@ -73,7 +75,8 @@ export class LocalSessions implements Disposable {
 
   /** The agent's sessions, newest first; the same object until one of them changes, unless the disk can't be written. */
   list(agentId: string): readonly LocalSession[] {
-    const saved = this.#read<readonly LocalSession[]>(store => store.list(agentId), [])
+    const stored = this.#read<readonly LocalSession[]>(store => store.list(agentId), [])
+    const saved = this.#forgotten.size === 0 ? stored : stored.filter(session => !this.#isForgotten(session))
     const unsaved = this.#memory.list(agentId)
     if (unsaved.length === 0) return saved
     const sessions = new Map([...saved, ...unsaved].map(session => [session.sessionId, session]))
@@ -81,9 +84,13 @@ export class LocalSessions implements Disposable {
   }
 
   get(agentId: string, sessionId: string): LocalSession | undefined {
-    return (
-      this.#memory.get(agentId, sessionId) ?? this.#read(store => store.get(agentId, sessionId), undefined)
-    )
+    const unsaved = this.#memory.get(agentId, sessionId)
+    if (unsaved || this.#isForgotten({ agentId, sessionId })) return unsaved
+    return this.#read(store => store.get(agentId, sessionId), undefined)
+  }
+
+  #isForgotten({ agentId, sessionId }: SessionId): boolean {
+    return this.#forgotten.has(sessionKey(agentId, sessionId))
   }
 
   /** Keys of the sessions that the user pinned; `undefined` if that can't be read now. */
@@ -167,6 +174,7 @@ export class LocalSessions implements Disposable {
   /** The session was deleted. */
   forget(agentId: string, sessionId: string): void {
     this.#memory.remove(agentId, sessionId)
+    this.#forgotten.add(sessionKey(agentId, sessionId))
     this.#write(sessionKey(agentId, sessionId), store => store.remove(agentId, sessionId))
   }
 
@@ -291,6 +299,7 @@ export class LocalSessions implements Disposable {
       if (!(store instanceof MemoryStore)) this.#trouble.worked(this.#options.file)
       // Everything is in the database, which other windows change, too.
       this.#memory.clear()
+      this.#forgotten.clear()
     } catch (error) {
       this.#failed(error)
     } finally {

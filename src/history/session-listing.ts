@@ -40,6 +40,8 @@ export class SessionListing {
   #before: ReadonlyMap<string, SessionInfo> = new Map()
   /** When the agent had listed everything, in milliseconds since the epoch. */
   #wholeAt = 0
+  /** The sessions that were deleted since the current request began: its response may still list them. */
+  readonly #forgotten = new Set<string>()
   #sorted: SessionInfo[] | undefined
   #work: Promise<void> = Promise.resolve()
 
@@ -107,6 +109,7 @@ export class SessionListing {
 
   /** The session was deleted. */
   forget(sessionId: string): void {
+    this.#forgotten.add(sessionId)
     this.#pages.byId.delete(sessionId)
     this.#before = new Map([...this.#before].filter(([id]) => id !== sessionId))
     this.#sorted = undefined
@@ -144,7 +147,15 @@ export class SessionListing {
 
   /** Runs requests one after the other. */
   #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#work.then(work)
+    const done = this.#work.then(async () => {
+      this.#forgotten.clear()
+      try {
+        await work()
+      } finally {
+        for (const sessionId of this.#forgotten) this.#pages.byId.delete(sessionId)
+        this.#sorted = undefined
+      }
+    })
     this.#work = done.catch(() => {})
     return done
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
@@ -62,6 +63,11 @@ export class TranscriptDatabase implements Disposable {
 
   get isOpen(): boolean {
     return Boolean(this.#opened)
+  }
+
+  /** Something may be stored, even if it can't be opened. */
+  get hasFile(): boolean {
+    return existsSync(this.#options.file)
   }
 
   run(sql: string, ...values: Array<string | number | null>): void {

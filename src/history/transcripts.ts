@@ -258,17 +258,22 @@ export class Transcripts implements Disposable {
     if (this.#kept && !this.#kept.keys.has(key)) this.#kept.keys = new Set(this.#kept.keys).add(key)
   }
 
-  /** Deletes the saved conversation. */
-  forget(agentId: string, sessionId: string): void {
-    this.#database.transaction(() => {
+  /** Deletes the saved conversation. Returns whether nothing of it is saved anymore. */
+  forget(agentId: string, sessionId: string): boolean {
+    const isRemoved = this.#database.transaction(() => {
       const whole = copyOf(agentId, sessionId)
       for (const { copy } of this.#rows.separateCopies(whole)) this.#rows.remove(copy)
       this.#rows.remove(whole)
-      this.#revisions.delete(sessionKey(...whole))
-    }, undefined)
+      return true
+    }, !this.#database.hasFile)
+    if (!isRemoved) return false
+    const key = sessionKey(...copyOf(agentId, sessionId))
+    this.#revisions.delete(key)
+    this.#merged.delete(key)
     this.#kept = undefined
     this.#deleted.fire({ agentId, sessionId })
     this.#database.compactLater()
+    return true
   }
 
   /** What is stored, with the oldest writes first; only what was written before that time, if given. */

@@ -6,7 +6,7 @@ import type { ChangeTracker } from '../changes/change-tracker.ts'
 import { SessionChanges } from '../changes/session-changes.ts'
 import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { CancelledError, messageOf, UnavailableError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import {
   ACQUIRE_SESSION_POLL_MS,
@@ -120,8 +120,12 @@ export class SessionManager extends Owner {
   readonly #seized = new Map<string, string>()
   readonly #change = this.register(new Emitter<void>())
 
+  readonly #yielded = this.register(new Emitter<SessionId>())
+
   /** A session was opened or closed. */
   readonly onDidChange = this.#change.event
+  /** Another window requests a session that isn't open but reserved here, or has taken it. */
+  readonly onDidYield = this.#yielded.event
 
   constructor(options: SessionManagerOptions) {
     super()
@@ -574,7 +578,12 @@ export class SessionManager extends Owner {
   /** Another window takes the session over: stops the turn unless it goes on there, saves the conversation and closes the session. */
   async #giveUp({ agentId, sessionId }: SessionId, isLost = false): Promise<void> {
     const open = this.find(agentId, sessionId)
-    if (!open) return this.#release(agentId, sessionId)
+    if (!open) {
+      const isReserved = () => this.#reserved.has(sessionKey(agentId, sessionId))
+      if (isReserved()) this.#yielded.fire({ agentId, sessionId })
+      if (!isReserved()) this.#release(agentId, sessionId)
+      return
+    }
     if (this.#takenOver.has(open)) return
     const { session } = open
     if (session.agent.hosted?.isKept) return this.handOver(session.agent, isLost)
@@ -611,19 +620,38 @@ export class SessionManager extends Owner {
   }
 
   /**
-   * Deletes the session with its agent, if that runs and can, and everything Parley has saved of it. Rejects without
-   * deleting anything if the agent refuses or another window has the session.
+   * Deletes the session with its agent, and everything Parley has saved of it; with `deletesCopy`, the agent keeps its own,
+   * even if it could delete it by now. Rejects without deleting anything if the agent refuses or doesn't run, or another
+   * window has the session; and if what is saved can't be deleted, which keeps the session in the list.
    */
-  async delete(agentId: string, sessionId: string): Promise<void> {
+  async delete({
+    agentId,
+    sessionId,
+    agentName,
+    deletesCopy,
+  }: SessionId & { agentName: string; deletesCopy: boolean }): Promise<void> {
     const { runner, records, transcripts } = this.#options
     const reserved = this.reserve(agentId, sessionId)
     try {
       const agent = runner(agentId).running?.agent
+      if (!deletesCopy && !agent?.capabilities.delete)
+        throw new UnavailableError(
+          l10n.t(
+            "{0} isn't running anymore, so the session wasn't deleted. Start the agent, then delete it again.",
+            agentName,
+          ),
+        )
       const open = this.find(agentId, sessionId)
       if (open) await this.close(open)
-      if (agent?.capabilities.delete) await agent.deleteSession(sessionId)
+      if (!deletesCopy) await agent?.deleteSession(sessionId)
+      // first, since without its record nobody would find what is left of it
+      if (!transcripts.forget(agentId, sessionId))
+        throw new UnavailableError(
+          l10n.t(
+            "The conversation couldn't be deleted from this machine. When its disk can be written again, delete the session again.",
+          ),
+        )
       records.forget(agentId, sessionId)
-      transcripts.forget(agentId, sessionId)
     } finally {
       reserved.dispose()
     }

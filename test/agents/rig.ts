@@ -415,7 +415,7 @@ export class AgentRig {
         readEnd: () => undefined,
         revision: () => undefined,
         write: () => true,
-        forget() {},
+        forget: () => true,
       },
       queues: new PromptQueues({
         save() {},

@@ -1,6 +1,10 @@
 import * as l10n from '@vscode/l10n'
+import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import { isSignInAsked } from '../../sessions/failures.ts'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { DeletableSession, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { SessionActions } from '../session-actions.ts'
 import type { Dialogs } from '../workbench.ts'
 import { countText, type SessionChoice, sessionChoices } from './session-choices.ts'
@@ -14,7 +18,7 @@ export async function deleteSessions(
   history: HistoryList,
   actions: SessionActions,
 ): Promise<void> {
-  const sessions = history.items().filter(({ open, pinned, canDelete }) => canDelete && !open && !pinned)
+  const sessions = history.items().filter(isForAll)
   if (sessions.length === 0) {
     void dialogs.info(l10n.t('There are no sessions to delete. Open and pinned sessions are kept.'))
     return
@@ -29,15 +33,81 @@ export async function deleteSessions(
   const answer = await dialogs.confirm(questionOf(chosen), { detail: whatRemains(chosen.sessions) }, all)
   if (answer !== all) return
   const undo = l10n.t('Undo')
-  const deleted = await actions.deleteAll(chosen.sessions)
-  const skipped = chosen.sessions.length - deleted
+  // as they are now: one may have been opened, pinned or deleted while the user was asked
+  const now = new Map(history.items().map(item => [sessionKey(item.agentId, item.sessionId), item]))
+  const left = chosen.sessions.flatMap(item => {
+    const current = now.get(sessionKey(item.agentId, item.sessionId))
+    return current ? { item, current } : []
+  })
+  const wanted = left.flatMap(({ item, current }) => (isForAll(current) ? item : []))
+  const deleted = await actions.deleteAll(wanted)
+  const skipped = left.length - deleted
   const done = [
     deleted === 1 ? l10n.t('1 session deleted.') : l10n.t('{0} sessions deleted.', deleted),
-    ...(skipped > 0 ? [keptText(skipped)] : []),
+    ...(skipped > 0 ? [keptOfAllText(skipped)] : []),
   ].join(' ')
   if ((await dialogs.info(done, ...(deleted > 0 ? [undo] : []))) !== undo) return
-  if (!actions.undoDeletion(chosen.sessions))
-    void dialogs.info(l10n.t('The sessions have been deleted and can no longer be restored.'))
+  if (!actions.undoDeletion(wanted)) void dialogs.info(cannotUndoText())
+}
+
+/** *Delete Sessions…* deletes it. */
+function isForAll({ open, pinned, canDelete }: HistoryItem): boolean {
+  return canDelete && !open && !pinned
+}
+
+/**
+ * Deletes sessions that the user can no longer bring back, and ends their deletion. Those of an agent one after the other;
+ * one that doesn't respond doesn't keep those of others. An agent's failures are told together. Never rejects.
+ *
+ * @param tell shows the error of the work, and repeats the work once the user has signed in
+ */
+export async function deleteExpired(
+  items: readonly DeletableSession[],
+  actions: Pick<SessionActions, 'delete'>,
+  deletions: Pick<SessionDeletions, 'ended'>,
+  tell: (agentId: string, work: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const agentIds = [...new Set(items.map(({ agentId }) => agentId))]
+  await Promise.all(
+    agentIds.map(agentId => {
+      const left = new Set(items.filter(item => item.agentId === agentId))
+      const end = (item: DeletableSession) => {
+        left.delete(item)
+        deletions.ended(item)
+      }
+      return tell(agentId, async () => {
+        const failures: unknown[] = []
+        for (const item of left) {
+          try {
+            await actions.delete(item)
+          } catch (error) {
+            if (isSignInAsked(error)) {
+              // the others wouldn't be deleted either; they're in the list until the user has signed in
+              for (const one of left) deletions.ended(one)
+              throw error
+            }
+            if (!(error instanceof CancelledError)) failures.push(error)
+          }
+          end(item)
+        }
+        if (failures.length > 1)
+          throw new UnavailableError(
+            l10n.t("{0} sessions couldn't be deleted: {1}", failures.length, messageOf(failures[0])),
+          )
+        if (failures.length > 0) throw failures[0]
+      })
+    }),
+  )
+}
+
+export function cannotUndoText(): string {
+  return l10n.t('The sessions have been deleted and can no longer be restored.')
+}
+
+function keptOfAllText(count: number): string {
+  return count === 1
+    ? l10n.t("1 session was kept because it's open, pinned, or can't be deleted.")
+    : l10n.t("{0} sessions were kept because they're open, pinned, or can't be deleted.", count)
 }
 
 /** Says that this number of sessions wasn't deleted. */

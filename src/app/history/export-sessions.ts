@@ -62,7 +62,9 @@ export class SessionExporter {
     })
     // the current state, not that when the dialog was opened
     const conversation = target && this.#read(item)
-    if (!conversation) return
+    if (!target) return
+    if (!conversation)
+      throw new UnavailableError(l10n.t('The session was deleted meanwhile. Nothing was exported.'))
     const isLines = target.name.toLowerCase().endsWith(`.${LINES_EXTENSION}`)
     const text = isLines
       ? [...conversationLines(conversation, this.#aboutOf(item), secrets), ''].join('\n')

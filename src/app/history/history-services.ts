@@ -50,6 +50,7 @@ interface HistoryServicesOptions {
 /** History in the side bar and in a tab, and the actions for its sessions. */
 export function createHistoryServices(options: HistoryServicesOptions): {
   history: HistoryList
+  deletions: SessionDeletions
   historyView: HistoryView
   historyTab: HistoryTab
   actions: SessionActions
@@ -77,6 +78,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     own,
   } = options
   const deletions = own.add(new SessionDeletions())
+  own.add(manager.onDidYield(session => deletions.restore(session)))
   const history = own.add(
     new HistoryList({
       agents,
@@ -119,5 +121,5 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     }),
   )
   const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))
-  return { history, historyView, historyTab, actions, recent }
+  return { history, deletions, historyView, historyTab, actions, recent }
 }

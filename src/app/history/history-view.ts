@@ -16,7 +16,7 @@ import type { SearchClient } from '../../history/search/search-client.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
-import type { DeletableSession, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
+import type { SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
@@ -28,7 +28,7 @@ import type { WebviewConnection } from '../webview-connection.ts'
 import type { WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
-import { keptText } from './delete-sessions.ts'
+import { cannotUndoText, deleteExpired, keptText } from './delete-sessions.ts'
 import { previewOf } from './preview.ts'
 import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
@@ -83,7 +83,12 @@ export class HistoryView extends Owner {
     this.register(options.worktrees.onDidChange(() => this.#schedule()))
     this.register(options.search.onDidChange(() => this.#schedule()))
     this.register(options.deletions.onDidChange(() => this.#schedule()))
-    this.register(options.deletions.onDidExpire(items => void this.#delete(items)))
+    this.register(
+      options.deletions.onDidExpire(items => {
+        const { actions, deletions } = options
+        void deleteExpired(items, actions, deletions, (agentId, work) => this.#tell(agentId, work))
+      }),
+    )
   }
 
   /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
@@ -122,7 +127,7 @@ export class HistoryView extends Owner {
         return item && this.#tell(agentId, () => actions.rename(item, title))
       },
       'history/undoDeletion': () => {
-        actions.undoDeletion()
+        if (!actions.undoDeletion()) void workbench.dialogs.info(cannotUndoText())
       },
       'history/startAgent': ({ agentId }) => this.#tell(agentId, () => this.#start(agentId)),
       'history/signIn': ({ agentId }) => workbench.execute(CommandId.signIn, agentId),
@@ -174,15 +179,6 @@ export class HistoryView extends Owner {
   #tell(agentId: string, work: () => Promise<void>): Promise<void> {
     const { actions, workbench } = this.#options
     return showFailureOrSignIn(workbench.dialogs, agentId, actions.offerSignIn, work)
-  }
-
-  /** One after the other, so that an agent that fails or asks to sign in says so once at a time. */
-  async #delete(items: DeletableSession[]): Promise<void> {
-    const { actions, deletions } = this.#options
-    for (const item of items) {
-      await this.#tell(item.agentId, () => actions.delete(item))
-      deletions.ended(item)
-    }
   }
 
   /** Runs an action from a row's context menu. A new title is entered in the row itself. */

@@ -7,6 +7,7 @@ import { MAX_LINE, ProtocolReader, type ReadConversation } from '../../history/p
 import { readLines } from '../../history/read-lines.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import { CommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
 import { linesFilter } from './export-sessions.ts'
@@ -16,6 +17,7 @@ export interface SessionImporterOptions {
   records: Pick<LocalSessions, 'imported' | 'agent' | 'agentRuns'>
   transcripts: Pick<Transcripts, 'add'>
   history: Pick<HistoryList, 'recordsChanged'>
+  deletions: Pick<SessionDeletions, 'restore'>
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
 }
@@ -122,10 +124,12 @@ export class SessionImporter {
     conversation,
     size,
   }: ReadConversation): Promise<'added' | 'merged' | 'same' | 'failed' | 'noRoom'> {
-    const { records, transcripts, storage } = this.#options
+    const { records, transcripts, storage, deletions } = this.#options
     const { used, max } = storage()
     if (max > 0 && used + size * OVERHEAD > max) return 'noRoom'
     const { agentName, ...record } = session
+    // else what is imported would be deleted with what is saved
+    if (!deletions.restore(record)) return 'failed'
     const saved = await transcripts.add(record.agentId, record.sessionId, conversation)
     if (saved === 'failed') return saved
     // whoever wrote the file must not choose what an agent may access without asking

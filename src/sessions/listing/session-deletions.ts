@@ -68,13 +68,28 @@ export class SessionDeletions extends Owner {
     this.#change.fire()
   }
 
-  /** Brings all back. With `items`, only while one of these can come back; returns whether it did. */
-  undo(items?: readonly SessionId[]): boolean {
-    const isLate = items?.every(({ agentId, sessionId }) => !this.#marked.has(sessionKey(agentId, sessionId)))
+  /** Brings all back. With `items`, only while one of these can come back. Returns whether any did. */
+  undo(items: readonly SessionId[] = this.undoable): boolean {
+    const isLate = items.every(({ agentId, sessionId }) => !this.#marked.has(sessionKey(agentId, sessionId)))
     if (isLate) return false
     clearTimeout(this.#timer)
     for (const { reserved } of this.#marked.values()) reserved.dispose()
     this.#marked.clear()
+    this.#change.fire()
+    return true
+  }
+
+  /**
+   * The session is needed again: it's in a file that the user imports, or another window has it. Brings only this one back.
+   * Returns false if it's being deleted.
+   */
+  restore({ agentId, sessionId }: SessionId): boolean {
+    const key = sessionKey(agentId, sessionId)
+    const marked = this.#marked.get(key)
+    if (!marked) return !this.#due.has(key)
+    this.#marked.delete(key)
+    marked.reserved.dispose()
+    if (this.#marked.size === 0) clearTimeout(this.#timer)
     this.#change.fire()
     return true
   }

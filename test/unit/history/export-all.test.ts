@@ -106,6 +106,31 @@ describe('Export All Conversations', () => {
     )
   })
 
+  it('says that a session was deleted while the file was chosen', async () => {
+    let kept: KeptConversation | undefined = said('In s')
+    const written: string[] = []
+    const exporter = new SessionExporter({
+      workbench: {
+        dialogs: {
+          async saveFile() {
+            kept = undefined
+            return { name: 's.md', write: async (text: string) => void written.push(text) }
+          },
+        },
+      } as unknown as Workbench,
+      records: { get: () => undefined },
+      transcripts: { read: () => kept, byAge: () => [] },
+      manager: { find: () => undefined },
+      history: { find: () => items[0], items: () => items },
+      secrets: new SecretRegistry(),
+    })
+    await assert.rejects(
+      exporter.exportSession({ agentId: 'a', sessionId: 's' }),
+      /^UnavailableError: The session was deleted meanwhile. Nothing was exported./,
+    )
+    assert.deepEqual(written, [])
+  })
+
   it('leaves nothing of a file that could not be completed', async () => {
     async function* lines() {
       yield 'x'.repeat(2_000_000)

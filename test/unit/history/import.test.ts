@@ -14,6 +14,8 @@ import { LocalSessions } from '../../../src/history/local-sessions.ts'
 import { conversationLines, type ExportedSession } from '../../../src/history/protocol-lines.ts'
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
 import { readLines } from '../../../src/history/read-lines.ts'
+import { SessionDeletions } from '../../../src/sessions/listing/session-deletions.ts'
+import { until } from '../../support/until.ts'
 import { eventSequences } from '../conversation/arbitrary-updates.ts'
 import { keptOf } from './kept-of.ts'
 
@@ -42,6 +44,7 @@ class Machine {
   readonly storage: ConversationStorage
   readonly records: LocalSessions
   readonly secrets = new SecretRegistry()
+  deletions = new SessionDeletions()
   readonly told: string[] = []
   max = 0
   /** Called once something was imported. */
@@ -78,6 +81,7 @@ class Machine {
       records: this.records,
       transcripts: this.storage.transcripts,
       history: { recordsChanged() {} },
+      deletions: this.deletions,
       storage: () => ({ used: 0, max: this.max }),
     })
     await importer.importFiles()
@@ -92,6 +96,7 @@ class Machine {
   }
 
   dispose(): void {
+    this.deletions.dispose()
     this.storage.dispose()
     this.records.dispose()
     rmSync(this.#folder, { recursive: true, force: true })
@@ -217,6 +222,28 @@ class Machine {
     )
     leases.release('a', 's')
     assert.deepEqual(machine.texts().sort(), ['Mine', 'More', 'No', 'Theirs', 'Yes'])
+  })
+
+  it('brings back a session that the user has deleted a moment ago', async () => {
+    const file = fileText([said('A', 'B'), {}])
+    await machine.import(file)
+    const item = { ...session, deletesCopy: true }
+    const { leases, transcripts } = machine.storage
+    leases.acquire('a', 's')
+    machine.deletions.mark([{ item, reserved: { dispose: () => leases.release('a', 's') } }])
+    assert.equal(await machine.import(file), 'Already saved: 1 conversation.')
+    assert.equal(machine.deletions.has('a', 's'), false)
+    // too late: what is saved is being deleted
+    machine.deletions = new SessionDeletions(1)
+    const expired: unknown[] = []
+    machine.deletions.onDidExpire(items => expired.push(...items))
+    machine.deletions.mark([{ item, reserved: { dispose() {} } }])
+    await until(() => expired.length > 0)
+    assert.equal(await machine.import(file), "Couldn't be saved: 1 conversation.")
+    transcripts.forget('a', 's')
+    machine.deletions.ended(item)
+    assert.equal(await machine.import(file), 'Imported: 1 conversation.')
+    assert.deepEqual(machine.texts(), ['A', 'B'])
   })
 
   it('stores no secret that is known here, and knows what it stored', async () => {

@@ -409,6 +409,25 @@ describe('LocalSessions', () => {
       )
     })
 
+    it("doesn't show a deleted session again while the database is locked, and deletes it later", () => {
+      const sessions = make()
+      for (const id of ['one', 'two']) sessions.opened('claude', session(id))
+      sessions.noted('claude', session('one'), { givenTitle: 'Mine' })
+      const other = new sqlite!.DatabaseSync(file)
+      other.exec('BEGIN IMMEDIATE')
+      sessions.forget('claude', 'one')
+      const ids = (all = sessions) => all.list('claude').map(({ sessionId }) => sessionId)
+      assert.deepEqual([ids(), sessions.get('claude', 'one')], [['two'], undefined])
+      // the same session, opened again, has nothing of the deleted one
+      sessions.forget('claude', 'two')
+      sessions.opened('claude', session('two'))
+      assert.deepEqual(ids(), ['two'])
+      other.exec('ROLLBACK')
+      other.close()
+      sessions.dispose()
+      assert.deepEqual(ids(make()), ['two'])
+    })
+
     it('counts usage once, later, if the database is locked', () => {
       const sessions = make()
       sessions.addUsage(used('one', { cost: 1, mark: 1 }))

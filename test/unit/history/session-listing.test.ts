@@ -76,6 +76,31 @@ describe('SessionListing', () => {
     )
   })
 
+  for (const how of ['refresh', 'update', 'more'] as const)
+    it(`doesn't list a session again that was deleted during a request: ${how}`, async () => {
+      const pages: Record<string, Page> = {
+        '': { sessions: [info('a', 9), info('b', 8)], nextCursor: 'p2' },
+        p2: { sessions: [info('c', 7), info('d', 6)], ...(how === 'more' && { nextCursor: 'p3' }) },
+        p3: { sessions: [info('c', 7), info('d', 6), info('e', 5)] },
+      }
+      const agent = agentWith(pages)
+      const listing = new SessionListing(agent)
+      await listing.refresh()
+      await listing.more()
+      if (how === 'update') pages['']!.sessions.push(info('new', 10))
+      const [gone, rest] = how === 'more' ? ['d', 'a b c e'] : ['b', how === 'update' ? 'new a c d' : 'a c d']
+      const working = listing[how]()
+      // the agent has answered, but the answer isn't handled yet
+      await Promise.resolve()
+      listing.forget(gone)
+      await working
+      assert.equal(ids(listing).join(' '), rest)
+      // the agent's own word about it counts from the next request on
+      await listing.refresh()
+      while (listing.hasMore) await listing.more()
+      assert.ok(ids(listing).includes(gone))
+    })
+
   it('stops if a cursor repeats', async () => {
     const agent = agentWith({
       '': { sessions: [info('a')], nextCursor: 'x' },

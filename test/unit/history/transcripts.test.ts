@@ -481,7 +481,7 @@ describe('the conversation storage', () => {
       const storage = make()
       assert.equal(textsOf(storage), undefined)
       assert.equal(write(storage, true, [0, 'ours']), false)
-      storage.transcripts.forget('a', 's')
+      assert.equal(storage.transcripts.forget('a', 's'), false)
       storage.trim()
       storage.dispose()
       assert.equal(problems.length, 1)
@@ -529,6 +529,31 @@ describe('the conversation storage', () => {
         terminals: [],
       })
       assert.ok(storage.usedBytes <= 1_300_000)
+      // and after the clock was set back
+      now -= 90_000
+      storage.leases.release('a', 'new')
+      storage.transcripts.write('a', 'newer', {
+        replace: true,
+        entries: [entry(0, 'x'.repeat(900_000))],
+        terminals: [],
+      })
+      assert.ok(storage.usedBytes <= 1_300_000)
+    })
+
+    it("says whether a conversation could be deleted, and keeps it whole if it couldn't", () => {
+      const storage = make()
+      assert.equal(storage.transcripts.forget('a', 'unknown'), true)
+      write(storage, true, [0, 'one'], [1, 'two'])
+      const deleted: unknown[] = []
+      storage.transcripts.onDidDelete(session => deleted.push(session))
+      const other = new sqlite!.DatabaseSync(file)
+      other.exec('BEGIN IMMEDIATE')
+      assert.equal(storage.transcripts.forget('a', 's'), false)
+      assert.deepEqual([textsOf(storage), deleted], [['one', 'two'], []])
+      other.exec('ROLLBACK')
+      other.close()
+      assert.equal(storage.transcripts.forget('a', 's'), true)
+      assert.deepEqual([textsOf(storage), deleted], [undefined, [{ agentId: 'a', sessionId: 's' }]])
     })
   })
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
+import { until } from '../../support/until.ts'
 import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
+
+const theirs = { agentId: 'one', sessionId: 's1', agentName: 'Agent One', deletesCopy: false }
 
 describe('SessionManager: deleting', () => {
   it('deletes the session with the agent, closes it, and deletes what is saved', async () => {
@@ -8,7 +11,7 @@ describe('SessionManager: deleting', () => {
     const deleted: string[] = []
     fixture.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
     fixture.controller.leave()
-    await fixture.manager.delete('one', 's1')
+    await fixture.manager.delete(theirs)
     assert.deepEqual(deleted, ['s1'])
     assert.deepEqual(fixture.manager.list(), [])
     assert.deepEqual(fixture.records.list('one'), [])
@@ -20,12 +23,12 @@ describe('SessionManager: deleting', () => {
     fixture.agent.deleteSession = async () => {
       throw new AgentRequestError('session/delete', 'other', { code: 1, message: 'It is locked.' })
     }
-    await assert.rejects(fixture.manager.delete('one', 's1'), /It is locked/)
+    await assert.rejects(fixture.manager.delete(theirs), /It is locked/)
     assert.equal(fixture.records.list('one').length, 1)
     const [first, second] = twoWindows()
     first.leases.acquire('one', 's1')
     second.records.opened('one', { sessionId: 's1', cwd: '/w', additionalDirectories: [], title: 'Theirs' })
-    await assert.rejects(second.manager.delete('one', 's1'), /open in another window/)
+    await assert.rejects(second.manager.delete(theirs), /open in another window/)
     assert.equal(second.records.list('one').length, 1)
   })
 
@@ -50,10 +53,57 @@ describe('SessionManager: deleting', () => {
         title: 'Saved',
       })
       fixture.transcripts.write(agentId, 's1', { replace: true, entries: [], terminals: [] })
-      await fixture.manager.delete(agentId, 's1')
+      await fixture.manager.delete({ agentId, sessionId: 's1', agentName: agentId, deletesCopy: true })
       assert.deepEqual(fixture.records.list(agentId), [])
       assert.equal(fixture.transcripts.kept.has(`${agentId}/s1`), false)
     }
     assert.deepEqual(fixture.manager.list(), [])
+  })
+
+  it('leaves the agent its own copy if the user was told so, though it runs by now', async () => {
+    const fixture = await SessionsFixture.withSession()
+    fixture.agent.deleteSession = async () => assert.fail('the user was told that the agent keeps it')
+    fixture.controller.leave()
+    await fixture.manager.delete({ ...theirs, deletesCopy: true })
+    assert.deepEqual(fixture.records.list('one'), [])
+    assert.equal(fixture.transcripts.kept.has('one/s1'), false)
+  })
+
+  it("deletes nothing if the agent should delete the session, but doesn't run anymore", async () => {
+    const fixture = await SessionsFixture.withSession()
+    const [open] = fixture.manager.list()
+    await fixture.manager.close(open!)
+    fixture.agent.dispose()
+    await until(() => !fixture.runners.peek('one')?.running)
+    await assert.rejects(
+      fixture.manager.delete(theirs),
+      /Agent One isn't running anymore, so the session wasn't deleted/,
+    )
+    assert.equal(fixture.records.list('one').length, 1)
+  })
+
+  it("says that the saved conversation couldn't be deleted, and keeps its session in the list", async () => {
+    const fixture = await SessionsFixture.withSession()
+    fixture.controller.leave()
+    fixture.transcripts.write('one', 's1', { replace: true, entries: [], terminals: [] })
+    fixture.transcripts.fails = true
+    await assert.rejects(fixture.manager.delete(theirs), /couldn't be deleted from this machine/)
+    assert.equal(fixture.records.list('one').length, 1)
+    fixture.transcripts.fails = false
+    await fixture.manager.delete(theirs)
+    assert.deepEqual([fixture.records.list('one'), fixture.transcripts.kept.has('one/s1')], [[], false])
+  })
+
+  it('says when another window requests or takes a session that is only reserved here', async () => {
+    const [first, second] = twoWindows()
+    const yielded: string[] = []
+    first.manager.onDidYield(({ sessionId }) => yielded.push(sessionId))
+    const marked = first.manager.reserve('one', 's1')
+    second.leases.request('one', 's1')
+    assert.deepEqual(yielded, ['s1'])
+    // it's still needed here until that has been decided
+    assert.equal(second.leases.acquire('one', 's1'), false)
+    marked.dispose()
+    assert.equal(second.leases.acquire('one', 's1'), true)
   })
 })

@@ -113,8 +113,10 @@ export class MemoryTranscripts implements SavedConversations {
     const kept = this.kept.get(`${agentId}/${sessionId}`)
     return kept && JSON.stringify(kept)
   }
-  forget(agentId: string, sessionId: string): void {
+  forget(agentId: string, sessionId: string): boolean {
+    if (this.fails) return false
     this.kept.delete(`${agentId}/${sessionId}`)
+    return true
   }
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
     if (this.fails) return false

@@ -79,6 +79,28 @@ describe('SessionDeletions', () => {
     later.dispose()
   })
 
+  it('brings a single one back that is needed again, unless it is being deleted', async () => {
+    const deletions = begin(1)
+    mark(deletions, 'a')
+    mark(deletions, 'b')
+    assert.equal(deletions.restore(session('a')), true)
+    assert.equal(deletions.restore(session('other')), true)
+    assert.deepEqual([undoable(deletions), [...reserved]], [['b'], ['b']])
+    await until(() => expired.length > 0)
+    assert.deepEqual(expired, [['b']])
+    assert.equal(deletions.restore(session('b')), false)
+    assert.deepEqual([...reserved], ['b'])
+    deletions.dispose()
+  })
+
+  it('says that nothing came back if there was nothing', () => {
+    const deletions = begin(1e6)
+    assert.equal(deletions.undo(), false)
+    mark(deletions, 'a')
+    assert.equal(deletions.undo(), true)
+    deletions.dispose()
+  })
+
   it('counts a session that is deleted twice once', () => {
     const deletions = begin(1e6)
     mark(deletions, 'a')

@@ -82,7 +82,8 @@ export class SessionOpener implements Disposable {
   /** settles when the session that is being started or reopened is open or failed */
   #pending: Promise<void> | undefined
   #restarting = false
-  #preparing: string | undefined
+  /** the agent that is being prepared */
+  #preparing: { agentName: string } | undefined
   /** follows a conversation that is open in another window */
   #following: DisposableStore | undefined
   #takingOver: AbortController | undefined
@@ -169,7 +170,7 @@ export class SessionOpener implements Disposable {
    * displayed session stays open in this window.
    */
   start(wanted?: string, how: Pick<StartAttempt, 'cwd' | 'begun'> = {}): Promise<void> {
-    if (this.#preparing !== undefined) this.#options.agentReplaced(this.#preparing)
+    if (this.#preparing) this.#options.agentReplaced(this.#preparing.agentName)
     return this.#open(async () => {
       if (wanted === undefined) {
         if (this.#restoring) {
@@ -201,25 +202,24 @@ export class SessionOpener implements Disposable {
    * `ready` resolves to `undefined` or the user has opened something else meanwhile.
    */
   startAfter(agentName: string, ready: Promise<{ agentId: string } | undefined>): Promise<void> {
-    this.#preparing = agentName
     this.#failures.clear()
-    const opening: Promise<void> = this.#open(async () => {
-      let prepared: { agentId: string } | undefined
-      try {
-        prepared = await ready
-      } finally {
-        if (this.#pending === opening) this.#preparing = undefined
+    return this.#open(async () => {
+      const preparing = { agentName }
+      this.#preparing = preparing
+      this.#changed()
+      let isWanted = false
+      const prepared = await ready.finally(() => {
+        isWanted = this.#preparing === preparing
+        if (isWanted) this.#preparing = undefined
         this.#changed()
-      }
-      if (prepared && this.#pending === opening) await this.start(prepared.agentId)
+      })
+      if (prepared && isWanted) await this.start(prepared.agentId)
     })
-    this.#changed()
-    return opening
   }
 
   /** The name of the agent that is being prepared. */
   get preparing(): string | undefined {
-    return this.#preparing
+    return this.#preparing?.agentName
   }
 
   /** `isWhole`: another place than the end of its conversation will be shown. */
@@ -254,7 +254,7 @@ export class SessionOpener implements Disposable {
     try {
       kept = isWanted ? manager.saved(reference) : undefined
     } catch (error) {
-      this.#giveUp(current)
+      this.#giveUp()
       this.#changed()
       throw error
     }
@@ -279,10 +279,16 @@ export class SessionOpener implements Disposable {
     return this.#current === current
   }
 
-  /** Displays again what was there before the attempt. */
-  #giveUp({ before }: CurrentAttempt): void {
+  /** Cancels the attempt, and displays again what was there before. */
+  #giveUp(): void {
+    const before = this.#before
     this.abort()
     this.#displayed.display(before)
+  }
+
+  /** What is displayed again if the attempt, or the next one, fails or is canceled. */
+  get #before(): OpenSession | undefined {
+    return this.#current ? this.#current.before : this.#displayed.current
   }
 
   /** Forks a session, at a point if the agent accepts it, and displays the fork. */
@@ -297,7 +303,8 @@ export class SessionOpener implements Disposable {
 
   /** Restores the session from before a reload of the window, if there was one. */
   async restore(last = this.#last): Promise<void> {
-    const isEmpty = !this.#displayed.current && !this.#pending
+    // a session that couldn't be started before the view was shown has left the reason
+    const isEmpty = !this.#displayed.current && !this.#pending && this.#failures.all.size === 0
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     this.#restoring = last
@@ -344,7 +351,7 @@ export class SessionOpener implements Disposable {
     const agentId = this.agentId ?? this.#options.agents.defaultAgentId()
     if (agentId === undefined) return
     const again = this.attempt ?? this.#failed ?? this.#displayed.continuation()
-    this.abort()
+    this.#giveUp()
     this.#restarting = true
     void this.#options.runner(agentId).renew(undefined, true)
     this.#restarting = false
@@ -373,9 +380,7 @@ export class SessionOpener implements Disposable {
   /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
   cancel(): boolean {
     if (!this.attempt && !this.#search) return false
-    const { before } = this.#current ?? { before: this.#displayed.current }
-    this.abort()
-    this.#goBack(before)
+    this.#giveUp()
     this.#showEnded()
     this.#changed()
     return true
@@ -387,6 +392,7 @@ export class SessionOpener implements Disposable {
     this.#search = undefined
     this.#restoring = undefined
     this.#replacement = undefined
+    this.#preparing = undefined
     this.#finish()
     this.#takingOver?.abort()
     current?.abort.abort(new CancelledError())
@@ -441,7 +447,8 @@ export class SessionOpener implements Disposable {
 
   #open(work: () => Promise<void>): Promise<void> {
     // something else is opened: its attempt begins from what was displayed before the end of a conversation
-    if (this.#current?.end) this.#giveUp(this.#current)
+    if (this.#current?.end) this.#giveUp()
+    this.#preparing = undefined
     const opening = work().finally(() => {
       if (this.#pending === opening) this.#pending = undefined
     })
@@ -451,8 +458,8 @@ export class SessionOpener implements Disposable {
 
   /** Begins an attempt, which cancels the previous one. */
   #begin(attempt: Attempt): CurrentAttempt {
+    const before = this.#before
     this.abort()
-    const before = this.#displayed.current
     const current: CurrentAttempt = { abort: new AbortController(), attempt, before, replays: false }
     this.#current = current
     return current

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
+import type { OpenSession } from '../../../src/sessions/open-session.ts'
 import { titleOf } from '../../../src/sessions/session-title.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
@@ -195,6 +196,65 @@ describe('ConversationController', () => {
       fixture.started.map(({ agentId }) => agentId),
       ['one'],
     )
+  })
+
+  for (const [what, open] of [
+    ['starts', () => void fixture.controller.opener.start('one')],
+    ['shows', (earlier: OpenSession) => fixture.controller.show(earlier)],
+    ['leaves', () => fixture.controller.leave()],
+  ] as const)
+    it(`doesn't start an agent once it is prepared if the user ${what} a session meanwhile`, async () => {
+      const earlier = await ready()
+      const made = new Deferred<{ agentId: string } | undefined>()
+      const { controller } = fixture
+      const preparing = controller.opener.startAfter('Agent Two', made.promise)
+      open(earlier)
+      assert.equal(controller.opener.preparing, undefined)
+      made.resolve({ agentId: 'two' })
+      await preparing
+      assert.deepEqual(
+        fixture.started.map(({ agentId }) => agentId),
+        ['one'],
+      )
+    })
+
+  it('returns to the displayed session if the user opens several others and cancels the last one', async () => {
+    const open = await ready()
+    const { controller } = fixture
+    const reopen = (sessionId: string) =>
+      controller.opener.reopen('load', { agentId: 'one', sessionId, cwd: '/w/a' })
+    const first = reopen('b')
+    await until(() => fixture.agent.loads.length === 1)
+    assert.equal(controller.current?.session.sessionId, 'b')
+    const second = reopen('c')
+    await until(() => fixture.agent.loads.length === 2)
+    const third = controller.opener.start('one')
+    await until(() => fixture.agent.newSessions.length === 2)
+    controller.cancel()
+    assert.deepEqual([controller.key, controller.phase, controller.failures.size], [open.key, 'ready', 0])
+    await Promise.all([first, second, third])
+    assert.equal(controller.key, open.key)
+  })
+
+  it('returns to the displayed session if the user restarts the agent of another one that is opened, and cancels', async () => {
+    const open = await ready()
+    const { controller } = fixture
+    const opening = controller.opener.reopen('load', { agentId: 'two', sessionId: 'b', cwd: '/w/a' })
+    await until(() => fixture.agent.loads.length === 1)
+    const restarting = controller.opener.restart()
+    await until(() => fixture.started.length === 3 && fixture.agent.loads.length === 1)
+    controller.cancel()
+    await Promise.all([opening, restarting])
+    assert.deepEqual([controller.key, controller.phase], [open.key, 'ready'])
+  })
+
+  it('still says why a session was not started once the view is shown for the first time', async () => {
+    fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
+    fixture.defaultProblem = { agentId: 'codex', message: 'It is not there.' }
+    await fixture.controller.opener.start()
+    await fixture.controller.opener.restore()
+    assert.equal(failure().type, 'default-agent')
+    assert.equal(fixture.started.length, 0)
   })
 
   it('shows a card if an agent fails to start, and starts it again on Retry', async () => {

@@ -234,14 +234,16 @@ export class Draft {
     )
   }
 
-  /** Remembers a draft until the host has it. */
+  /** Remembers a draft until the host has it. What the host couldn't take stays newer than what it has. */
   #follow(key: string, draft: WrittenDraft, received: Promise<void>): void {
     const mine = { draft }
     this.#onTheWay.set(key, mine)
-    const end = () => {
-      if (this.#onTheWay.get(key) === mine) this.#onTheWay.delete(key)
-    }
-    received.then(end, end)
+    received.then(
+      () => {
+        if (this.#onTheWay.get(key) === mine) this.#onTheWay.delete(key)
+      },
+      () => {},
+    )
   }
 
   /** Several agents got this draft. Empties the composer, unless it has something else by now. */

@@ -304,6 +304,25 @@ describe('what is written while a session is opened by its end', () => {
     assert.equal(page.content.peek().text, 'w1')
   })
 
+  it('is in the composer once if the host cannot take it, but has it as the draft from before', async () => {
+    const page = new Draft({
+      saveText: async () => {},
+      saveItems() {},
+      enqueue: async () => {
+        throw new Error('No.')
+      },
+      movedToComposer: async () => {},
+    })
+    page.show('one', EMPTY_DRAFT)
+    page.write('w1', [])
+    page.flush()
+    page.send()
+    page.show('two', EMPTY_DRAFT)
+    await settle()
+    page.show('one', { ...EMPTY_DRAFT, text: 'w1' })
+    assert.equal(page.content.peek().text, 'w1')
+  })
+
   it('is not in the composer again if the user comes back before the host has the prompt', async () => {
     const page = new Draft({
       saveText: async () => {},

@@ -1,9 +1,11 @@
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
+import { storedDrafts } from '../ui/support/stored.ts'
 
 describe('an installation that lacks files, as after an update that the window has not loaded yet', () => {
   const vscode = new PageSuite()
@@ -27,6 +29,7 @@ describe('an installation that lacks files, as after an update that the window h
     const conversation = await ConversationPage.startSession(before, 'Demo Agent')
     await conversation.runTurn('/help')
     await conversation.composer.fill('what I was about to say')
+    await waitFor('draft on disk', () => storedDrafts(vscode.root).includes('what I was about to say'))
     await before.close()
 
     const { folder, complete } = incomplete()

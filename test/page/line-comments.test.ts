@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { deferred } from '../../src/common/async.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -166,5 +167,28 @@ describe('comments on lines', () => {
     await conversation.send('gone')
     await waitFor('the prompt', () => sent('One')?.[0]?.text === 'gone')
     assert.match(sent('One')[1]?.resource?.text ?? '', /gone\n\n```\nconst one = 1\n```/)
+  })
+})
+
+describe('a comment on lines that is written while the page loads', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { one: fixtureAgent(root, 'One') } }),
+  })
+
+  it('is in its composer, although the page has not reported yet that it is there', async () => {
+    const workbench = await vscode.open()
+    const reports = deferred()
+    await workbench.page.route('**/event', async route => {
+      if (route.request().postData()?.includes('conversation/ready')) await reports.promise
+      await route.continue()
+    })
+    await workbench.host.call('openSideBar')
+    await workbench.host.call('run', 'parley.newSessionWithAgent', 'one')
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.waitForPhase('ready')
+    const file = join(dirname(vscode.workspace), 'planets-api/planets.js')
+    await workbench.host.call('addComment', file, 2, 3, 'Use one object.')
+    reports.resolve()
+    await conversation.frame.getByRole('listitem').filter({ hasText: 'planets.js:2-3' }).waitFor()
   })
 })

@@ -172,9 +172,10 @@ export class ConversationBridge extends Owner {
     this.#whenReady(() => this.#sendForShown('conversation/attach', attachment))
   }
 
+  /** Also for a page that is loading: it may have a draft without the comment already. */
   commentChanged(key: string, id: string, item?: bridge.Attachment): boolean {
-    if (this.#ready) this.#sendForShown('composer/comment', { key, id, ...(item && { item }) })
-    return this.#ready
+    this.#whenReady(() => this.#sendForShown('composer/comment', { key, id, ...(item && { item }) }))
+    return true
   }
 
   write(text: string): void {

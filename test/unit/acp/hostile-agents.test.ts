@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Agent, AgentClient, AgentExit, ConnectOptions } from '../../../src/acp/agent.ts'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
+import { deferred } from '../../../src/common/async.ts'
 import { MAX_DEPTH } from '../../../src/common/limits.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { until } from '../../support/until.ts'
@@ -108,6 +109,8 @@ describe('a hostile agent', () => {
 
   it("that requests thousands of large files and doesn't read them is disconnected before memory fills up", async () => {
     let open = 0
+    const all = deferred()
+    let last = all.promise
     const growth = await growthOf(async () => {
       const [closed] = await start(
         `
@@ -117,10 +120,11 @@ describe('a hostile agent', () => {
         for (let id = 1; id <= 900; id++) send({ id, method: 'fs/read_text_file', params: { sessionId: 's', path: '/' + id } })`,
         {
           readTextFile: async () => {
-            const turn = ++open
-            // all are open before the first one is answered
-            await until(() => open === 900, 'all requests')
-            for (let i = 0; i < turn; i++) await new Promise(setImmediate)
+            // all are open before the first one is answered, and each is answered right after the one before
+            last = last.then(() => new Promise(setImmediate))
+            const turn = last
+            if (++open === 900) all.resolve()
+            await turn
             return Buffer.alloc(2_000_000, 'x').toString('latin1')
           },
         },

@@ -96,6 +96,17 @@ for (const [agent, how, edits] of [
     const shows = (content: string) =>
       waitFor(`“${content}” in the editor`, () => editor.document.getText().includes(content))
     const isSaved = () => waitFor('the saved document', () => !editor.document.isDirty)
+    /** Resolves when VS Code notices that the file is deleted. */
+    function noticesDeletion(): Promise<void> {
+      const pattern = new vscode.RelativePattern(vscode.Uri.file(place()), name)
+      const watcher = vscode.workspace.createFileSystemWatcher(pattern)
+      return new Promise(resolve =>
+        watcher.onDidDelete(() => {
+          watcher.dispose()
+          resolve()
+        }),
+      )
+    }
     function cursorAt(content: string): void {
       const at = editor.document.positionAt(editor.document.getText().indexOf(content) + content.length)
       editor.selection = new vscode.Selection(at, at)
@@ -171,11 +182,13 @@ for (const [agent, how, edits] of [
       await holds(text(by('bravo')))
       await isSaved()
       await typeMine()
+      const noticed = noticesDeletion()
       open()
       await finished('deleting')
       await holds(undefined)
-      // noticed a moment later
+      // both notice the deletion a moment later, and would restore the file until then
       await changed({ removed: 10 })
+      await noticed
       await revertIsRefused()
       await save()
       await holds(text(by('bravo'), MINE))

@@ -9,6 +9,8 @@ import { PromptQueue, type PromptStorage } from '../conversation/prompts/prompt-
 export interface PromptQueuesStorage extends PromptStorage {
   /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
   claim(key: string): StoredPrompt[]
+  /** Deletes the draft and the prompts of a conversation. */
+  forget(key: string): void
   /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver: Event<string>
 }
@@ -97,6 +99,13 @@ export class PromptQueues extends Owner {
     if (!handover) return
     const queue = this.of(key)
     this.#decide(key, isSent => handover.take(key, prompts => this.#put(queue, prompts, isSent)))
+  }
+
+  /** The session of a conversation was deleted, with all that was written for it and not sent. */
+  forget(key: string): void {
+    this.#queues.delete(key)
+    this.#handover?.take(key, () => {})
+    this.#storage.forget(key)
   }
 
   #claim(queue: PromptQueue): void {

@@ -630,7 +630,7 @@ export class SessionManager extends Owner {
     agentName,
     deletesCopy,
   }: SessionId & { agentName: string; deletesCopy: boolean }): Promise<void> {
-    const { runner, records, transcripts } = this.#options
+    const { runner, records, transcripts, queues } = this.#options
     const reserved = this.reserve(agentId, sessionId)
     try {
       const agent = runner(agentId).running?.agent
@@ -652,6 +652,7 @@ export class SessionManager extends Owner {
           ),
         )
       records.forget(agentId, sessionId)
+      queues.forget(sessionKey(agentId, sessionId))
     } finally {
       reserved.dispose()
     }

@@ -421,6 +421,7 @@ export class AgentRig {
         save() {},
         holds: () => true,
         claim: () => [],
+        forget() {},
         onDidTakeOver: new Emitter<string>().event,
       }),
       activeSession: () => undefined,

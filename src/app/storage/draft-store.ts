@@ -155,6 +155,19 @@ export class DraftStore extends Owner implements Drafts {
     return left.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
   }
 
+  /** The session of the conversation was deleted: nothing that was written for it stays. */
+  forget(key: string): void {
+    this.#findLost()
+    const isGone = (prompt: StoredText) => prompt.key === key
+    const gone: Array<Text | undefined> = [this.#drafts.get(key), ...this.#prompts.filter(isGone)]
+    for (const { id } of this.#prompts.filter(isGone)) this.#left.delete(id)
+    this.#drafts.delete(key)
+    this.#prompts = this.#prompts.filter(prompt => !isGone(prompt))
+    this.#write()
+    for (const one of gone) this.#forgetItems(one?.items)
+    this.#itemsChange.fire(key)
+  }
+
   #takeOverLater(tries: number): void {
     if (!this.#windows.hasOthers || tries === 0 || this.owned.isDisposed) return
     this.#takeOverTimer = setTimeout(() => {

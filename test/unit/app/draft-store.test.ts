@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -121,6 +121,25 @@ describe('DraftStore', () => {
     assert.equal(last.get('two').text, 'see @a.ts, and more')
     last.set('two', EMPTY_DRAFT)
     assert.deepEqual(itemFiles(), [])
+  })
+
+  it('leaves nothing in any file of what was written for a deleted session', () => {
+    const drafts = open()
+    const draft = (text: string) => ({ text, marks: [], items: [image(text)] })
+    drafts.set('one', draft('secret draft'))
+    drafts.save('one', [{ id: 'p1', draft: draft('secret prompt') }])
+    drafts.set('two', draft('kept'))
+    const next = reopen()
+    assert.equal(itemFiles().length, 3)
+    next.forget('one')
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    const texts = files
+      .filter(found => found.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
+    assert.doesNotMatch(texts.join(), /secret/)
+    assert.match(texts.join(), /kept/)
+    assert.equal(itemFiles().length, 1)
+    assert.deepEqual([next.keys(), next.claim('one')], [['two'], []])
   })
 
   it("doesn't touch the drafts and prompts of a running window", () => {

@@ -18,6 +18,19 @@ describe('SessionManager: deleting', () => {
     assert.equal(fixture.transcripts.kept.has('one/s1'), false)
   })
 
+  it('deletes what the user has written for the session, and nothing of others', async () => {
+    const fixture = await SessionsFixture.withSession()
+    fixture.controller.leave()
+    const draft = (text: string) => ({ text, marks: [], items: [] })
+    fixture.drafts.set('one/s1', draft('written for it'))
+    fixture.drafts.set('one/s2', draft('written for another one'))
+    fixture.queues.of('one/s1').addReturned([{ id: 'p1', draft: draft('queued') }])
+    await until(() => fixture.drafts.prompts('one/s1').length > 0)
+    await fixture.manager.delete(theirs)
+    assert.deepEqual(fixture.drafts.keys(), ['one/s2'])
+    assert.deepEqual(fixture.queues.of('one/s1').returned, [])
+  })
+
   it('keeps what is saved if the agent refuses or another window has the session', async () => {
     const fixture = await SessionsFixture.withSession()
     fixture.agent.deleteSession = async () => {

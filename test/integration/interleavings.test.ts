@@ -95,7 +95,12 @@ for (const [agent, how, edits] of [
     /** Waits until VS Code shows a text in the editor. */
     const shows = (content: string) =>
       waitFor(`“${content}” in the editor`, () => editor.document.getText().includes(content))
-    const isSaved = () => waitFor('the saved document', () => !editor.document.isDirty)
+    /** Also in its tab, which may know it later, and which Parley trusts. */
+    const isSaved = () =>
+      waitFor('the saved document', () => {
+        const { activeTab } = vscode.window.tabGroups.activeTabGroup
+        return !editor.document.isDirty && activeTab?.isDirty === false
+      })
     /** Resolves when VS Code notices that the file is deleted. */
     function noticesDeletion(): Promise<void> {
       const pattern = new vscode.RelativePattern(vscode.Uri.file(place()), name)
@@ -192,6 +197,7 @@ for (const [agent, how, edits] of [
       await revertIsRefused()
       await save()
       await holds(text(by('bravo'), MINE))
+      await isSaved()
       await changed({ added: 1 })
       await revertAll()
       await holds(text(MINE))
@@ -223,6 +229,7 @@ for (const [agent, how, edits] of [
       await typeMine()
       await save()
       await holds(text(by('bravo'), MINE))
+      await isSaved()
       await changed({ added: 1 })
       await revertAll()
       await holds(text(MINE))

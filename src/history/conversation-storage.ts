@@ -80,17 +80,36 @@ export class ConversationStorage extends Owner {
       this.#log.warn('No conversations were deleted for the limits: which ones are pinned is unknown.')
       return
     }
-    const discard = (copy: StoredCopy) =>
-      !pinned.has(sessionKey(copy[0], sessionIdOf(copy))) && this.transcripts.discard(copy)
     let deleted = 0
-    for (const copy of old) if (discard(copy)) deleted += 1
+    const discard = (copies: readonly StoredCopy[]) => {
+      if (copies.filter(copy => this.transcripts.discard(copy)).length > 0) deleted += 1
+    }
+    const oldKeys = new Set(old.map(copy => sessionKey(...copy)))
+    const isOld = (copies: readonly StoredCopy[]) => copies.every(copy => oldKeys.has(sessionKey(...copy)))
+    const all = byLastWrite(this.transcripts.byAge()).filter(
+      ([copy]) => !pinned.has(sessionKey(copy[0], sessionIdOf(copy))),
+    )
+    for (const copies of all) if (isOld(copies)) discard(copies)
     if (isLarge)
-      for (const copy of this.transcripts.byAge()) {
+      for (const copies of all) {
         if (this.usedBytes <= 0.9 * max) break
-        if (discard(copy)) deleted += 1
+        if (!isOld(copies)) discard(copies)
       }
     if (deleted === 0) return
     this.#log.info(`Deleted ${deleted} saved conversations to stay within the limits of age and size.`)
     this.#database.compactLater()
   }
+}
+
+/** All copies of each conversation, those with the oldest last writes first. `copies`: those with the oldest writes first. */
+function byLastWrite(copies: readonly StoredCopy[]): Array<[StoredCopy, ...StoredCopy[]]> {
+  const conversations = new Map<string, [StoredCopy, ...StoredCopy[]]>()
+  for (const copy of copies) {
+    const key = sessionKey(copy[0], sessionIdOf(copy))
+    const others = conversations.get(key) ?? []
+    // a map keeps the order in which its keys were added
+    conversations.delete(key)
+    conversations.set(key, [copy, ...others])
+  }
+  return [...conversations.values()]
 }

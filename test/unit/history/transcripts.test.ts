@@ -606,6 +606,30 @@ describe('the conversation storage', () => {
     assert.ok(has('open'))
   })
 
+  it('deletes all of a conversation together, by its last write in any window', function () {
+    if (!sqlite) this.skip()
+    let now = 1_000
+    let maxAgeMs = 0
+    const options = { now: () => now, maxAgeMs: () => maxAgeMs }
+    const [here, there] = [make(options), make(options)]
+    const write = (window: ConversationStorage, text: string) =>
+      window.transcripts.write('a', 's', { replace: true, entries: [entry(0, text)], terminals: [] })
+    write(here, 'first')
+    write(there, 'second')
+    now += 80_000
+    write(here, 'first and more')
+    here.leases.release('a', 's')
+    there.leases.release('a', 's')
+    const deleted: unknown[] = []
+    here.transcripts.onDidDelete(session => deleted.push(session))
+    maxAgeMs = 60_000
+    here.trim()
+    assert.deepEqual([textsOf(here)?.sort(), deleted], [['first and more', 'second'], []])
+    now += 60_001
+    here.trim()
+    assert.equal(textsOf(here), undefined)
+  })
+
   describe('with a session in several windows', () => {
     let now = 0
     const write = (window: ConversationStorage, replace: boolean, ...texts: Array<[number, string]>) =>

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
-import { HostChannel } from '../../../src/acp/transport/host/channel.ts'
+import { mock } from 'node:test'
+import { HOST_VERSION, HostChannel } from '../../../src/acp/transport/host/channel.ts'
 import { type HostEntry, readEntries } from '../../../src/acp/transport/host/endpoint.ts'
 import { greetHost, greetWindow, MAX_HANDSHAKE_BYTES } from '../../../src/acp/transport/host/handshake.ts'
 import type { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
 import { delay } from '../../../src/common/async.ts'
+import { operatingSystem } from '../../../src/common/processes/process-system.ts'
 import type { CommandEvents, CommandExit } from '../../../src/common/processes/run-command.ts'
 import { AgentHostProgram, TAG } from '../../support/agent-host-program.ts'
 import { isRunning, QUICK_STOP, script } from '../../support/contracts/running-process.ts'
@@ -710,6 +712,29 @@ describe('the entries of agent hosts', () => {
     chmodSync(program.entries, 0o755)
     assert.deepEqual(await readEntries(program.entries, system), [], 'others can reach the socket')
     assert.deepEqual(await readEntries(path.join(program.entries, 'none'), system), [])
+  })
+
+  it('never end another process that has the id of a host, also if processes cannot be listed', async function () {
+    if (process.platform === 'win32') this.skip()
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+    const exited = once(other, 'exit')
+    try {
+      await once(other, 'spawn')
+      const socket = path.join(program.entries, 's')
+      write('host-6.json', {
+        ...{ pid: other.pid!, started: 1, version: HOST_VERSION + 1, socket },
+        ...{ secret: 'x', program: program.folder },
+      })
+      chmodSync(program.entries, 0o700)
+      mock.method(operatingSystem, 'list', async () => undefined)
+      assert.deepEqual(await program.hosts.others(), [other.pid])
+      await program.hosts.endOther(other.pid!)
+      assert.deepEqual([other.exitCode, other.signalCode], [null, null])
+    } finally {
+      mock.restoreAll()
+      other.kill('SIGKILL')
+      await exited
+    }
   })
 })
 

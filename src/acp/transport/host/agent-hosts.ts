@@ -6,10 +6,11 @@ import * as l10n from '@vscode/l10n'
 import { delay, withTimeout } from '../../../common/async.ts'
 import { END_HOST_MS, HOST_LAST_WORDS_MS, HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
 import { makePrivateFolder } from '../../../common/private-files.ts'
+import { operatingSystem } from '../../../common/processes/process-system.ts'
 import type { SpawnRequest } from '../../../common/processes/spawn-process.ts'
 import type { AgentProcessOptions } from '../running-process.ts'
 import { HOST_VERSION, HostChannel } from './channel.ts'
-import { type HostEntry, likelyEntries, readEntries } from './endpoint.ts'
+import { type HostEntry, likelyEntries, readEntries, startOf } from './endpoint.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
 import type { AgentClaim, AgentTag, HostedAgentInfo } from './hosted-agent-state.ts'
 import { HostedProcess } from './hosted-process.ts'
@@ -111,9 +112,12 @@ export class AgentHosts {
 
   /** Ends a host of another version with its agents. Resolves when it has exited, or doesn't within the time it has for that. */
   async endOther(pid: number): Promise<void> {
-    const runs = async () => (await this.others()).includes(pid)
-    if (!(await runs())) return
-    process.kill(pid, 'SIGTERM')
+    const entries = await readEntries(this.#options.folder)
+    const entry = entries.find(one => one.pid === pid && one.version !== HOST_VERSION)
+    // without a list of processes, it isn't known whether the id belongs to another one by now
+    const runs = async () => (await startOf(pid)) === entry?.started
+    if (!entry || !(await runs())) return
+    operatingSystem.signal(pid, 'SIGTERM')
     const until = performance.now() + END_HOST_MS
     while ((await runs()) && performance.now() < until) await delay(HOST_START_POLL_MS)
   }

@@ -80,9 +80,10 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
       const { active } = surfaces
       const before = active.controller.current
       await surfaces.open(active, opener => opener.start(agentId))
-      // if no session was started, the conversation before is shown again, which has its own draft
-      const isAnother = before === undefined || active.controller.current !== before
-      if (prompt.trim() !== '' && isAnother) active.write(prompt)
+      // if no session was started, another conversation may be shown, which has its own draft
+      const { current, keyBefore } = active.controller
+      const isNew = !current || (current !== before && keyBefore !== undefined)
+      if (prompt.trim() !== '' && isNew) active.write(prompt)
     },
     [CommandId.copyLink]: async () => {
       const current = await surfaces.active.controller.whole()

@@ -256,7 +256,7 @@ export class HostedAgents extends Owner implements HostedSessions {
    */
   async #take(found: HostedAgentInfo, session: SessionId, from: string | undefined): Promise<void> {
     const { manager } = this.#options
-    const end = Date.now() + RELOAD_CLOSE_MS
+    const end = performance.now() + RELOAD_CLOSE_MS
     for (let info: HostedAgentInfo | undefined = found; info; info = await this.#find(session)) {
       if (info.isAttached && this.#isHere(info)) return
       // the session isn't open there anymore, or a window that lost its sessions is still to leave the agent
@@ -267,7 +267,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         const isAttached = await this.#attach(info).finally(release)
         if (isAttached) return
       }
-      if (Date.now() >= end) return
+      if (performance.now() >= end) return
       await delay(RELEASE_POLL_MS)
     }
   }
@@ -327,7 +327,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   /** The agents of this workspace that no window has. Before a reload, the same window may still be closing. */
   async #findLeft(): Promise<HostedAgentInfo[]> {
     const { hosts, workspace, onUnreachable, mark, log } = this.#options
-    const end = Date.now() + RELOAD_CLOSE_MS
+    const end = performance.now() + RELOAD_CLOSE_MS
     try {
       for (;;) {
         const all = (await hosts.list()).filter(({ tag }) => tag.workspace === workspace)
@@ -337,7 +337,7 @@ export class HostedAgents extends Owner implements HostedSessions {
           else mark(false)
         }
         const left = all.filter(({ isAttached }) => !isAttached)
-        if (left.length === all.length || Date.now() >= end) return left
+        if (left.length === all.length || performance.now() >= end) return left
         await delay(RELEASE_POLL_MS)
       }
     } catch (error) {

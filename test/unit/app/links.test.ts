@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { ConversationSurfaces } from '../../../src/app/conversation/conversation-surface.ts'
 import { HiddenCommandId } from '../../../src/app/ids.ts'
 import { type LinkOptions, linkCommands, pathOf, readLink } from '../../../src/app/links.ts'
 import { UnavailableError } from '../../../src/common/errors.ts'
@@ -65,16 +66,29 @@ describe('links into Parley', () => {
 
   describe('when opened', () => {
     let done: string[] = []
+    /** what is displayed once `start` is over */
+    let after: { current?: object; keyBefore?: string } = {}
+    beforeEach(() => {
+      after = { current: {}, keyBefore: 'new' }
+    })
     const options = (isTrusted = true) => {
       done = []
       const active = {
         reveal: async () => void done.push('reveal'),
-        controller: { opener: { start: async (agentId?: string) => void done.push(`start ${agentId}`) } },
+        controller: {
+          current: undefined,
+          opener: {
+            start: async (agentId?: string) => {
+              done.push(`start ${agentId}`)
+              Object.assign(active.controller, after)
+            },
+          },
+        },
         write: (text: string) => void done.push(`write ${text}`),
       }
       return {
         workbench: { isTrusted },
-        surfaces: { active },
+        surfaces: { active, open: ConversationSurfaces.prototype.open },
         agents: { ready: async () => {}, get: (agentId: string) => (agentId === 'codex' ? {} : undefined) },
         history: { find: (_agent: string, sessionId: string) => (sessionId === 's' ? {} : undefined) },
         historyView: { open: async (...ids: string[]) => void done.push(`open ${ids}`) },
@@ -87,9 +101,18 @@ describe('links into Parley', () => {
       await open('/session/codex/s', '')
       assert.deepEqual(done, ['open codex,s'])
       await open('/new', 'agent=codex&prompt=Hello')
-      assert.deepEqual(done, ['reveal', 'start codex', 'write Hello'])
+      assert.deepEqual(done, ['start codex', 'reveal', 'write Hello'])
       await open('/new', 'prompt=Hello')
-      assert.deepEqual(done, ['reveal', 'start undefined', 'write Hello'])
+      assert.deepEqual(done, ['start undefined', 'reveal', 'write Hello'])
+    })
+
+    it('fill the input of no session that the user opened while one was started', async () => {
+      after = { current: {} }
+      await open('/new', 'prompt=Hello')
+      assert.deepEqual(done, ['start undefined', 'reveal'])
+      after = {}
+      await open('/new', 'prompt=Hello')
+      assert.equal(done.at(-1), 'write Hello')
     })
 
     it('do nothing in Restricted Mode, and say what they lack', async () => {

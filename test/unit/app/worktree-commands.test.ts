@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { ConversationSurfaces } from '../../../src/app/conversation/conversation-surface.ts'
 import { newSessionInWorktree } from '../../../src/app/worktrees/new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from '../../../src/app/worktrees/worktree-command-options.ts'
 import { discardAll, showWorktree } from '../../../src/app/worktrees/worktree-menu.ts'
@@ -126,6 +127,7 @@ describe('the commands for worktrees', () => {
           return surfaces.active
         },
         has: (one: object) => surfaces.all.includes(one),
+        open: ConversationSurfaces.prototype.open,
         list: () => [{ controller: { opener } }],
       },
       agents: { ready: async () => {}, defaultAgentId: () => 'demo' },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import type { HostedAgentInfo } from '../../../../src/acp/start-hosted.ts'
 import { deferred } from '../../../../src/common/async.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
@@ -71,6 +72,20 @@ describe('agents of earlier windows', () => {
     await hosted.start()
     assert.deepEqual([heard.lists, fixture.started.length], [1, 1])
     assert.ok(hosted.startProcess('one'))
+  })
+
+  it('are awaited no longer than a window needs to close, also if the clock is set back', async () => {
+    const { now } = Date
+    let looks = 0
+    mock.method(Date, 'now', () => now() - 3_600_000 * looks++)
+    try {
+      const found = left('file:///w').map(one => ({ ...one, isAttached: true }))
+      const { hosted, heard } = windowOf('untilDone', true, found)
+      await hosted.start()
+      assert.ok(heard.lists > 1)
+    } finally {
+      mock.restoreAll()
+    }
   })
 
   it('may run in a host of another version: the user is told, also by the next window', async () => {

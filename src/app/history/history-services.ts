@@ -4,7 +4,7 @@ import type { Logger } from '../../common/logger.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
-import { SessionDeletions } from '../../sessions/listing/session-deletions.ts'
+import { keepNeeded, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
 import type { AgentRunners } from '../../sessions/runners/agent-runners.ts'
@@ -78,7 +78,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     own,
   } = options
   const deletions = own.add(new SessionDeletions())
-  own.add(manager.onDidYield(session => deletions.restore(session)))
+  own.add(keepNeeded(deletions, manager))
   const history = own.add(
     new HistoryList({
       agents,

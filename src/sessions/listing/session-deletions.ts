@@ -1,7 +1,8 @@
-import { type Disposable, Owner } from '../../common/disposable.ts'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import { UNDO_DELETION_MS } from '../../common/limits.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
+import type { SessionManager } from '../session-manager.ts'
 
 /** What is needed of a session to delete it, and to say what was deleted. */
 export interface DeletableSession extends SessionId {
@@ -117,4 +118,20 @@ export class SessionDeletions extends Owner {
     this.#change.fire()
     this.#expire.fire(items)
   }
+}
+
+/** Brings sessions back that are opened in this window, or that another window has or requests. */
+export function keepNeeded(
+  deletions: SessionDeletions,
+  manager: Pick<SessionManager, 'find' | 'onDidChange' | 'onDidYield'>,
+): Disposable {
+  const all = new DisposableStore()
+  all.add(manager.onDidYield(session => void deletions.restore(session)))
+  all.add(
+    manager.onDidChange(() => {
+      for (const session of deletions.undoable)
+        if (manager.find(session.agentId, session.sessionId)) deletions.restore(session)
+    }),
+  )
+  return all
 }

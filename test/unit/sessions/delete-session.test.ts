@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
+import { keepNeeded, SessionDeletions } from '../../../src/sessions/listing/session-deletions.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
 
@@ -118,5 +119,32 @@ describe('SessionManager: deleting', () => {
     assert.equal(second.leases.acquire('one', 's1'), false)
     marked.dispose()
     assert.equal(second.leases.acquire('one', 's1'), true)
+  })
+
+  it("doesn't delete a session that is opened again meanwhile", async () => {
+    const fixture = await SessionsFixture.withSession()
+    const [open] = fixture.manager.list()
+    const deletions = new SessionDeletions(1e6)
+    keepNeeded(deletions, fixture.manager)
+    fixture.controller.leave()
+    await fixture.manager.close(open!)
+    deletions.mark([{ item: theirs, reserved: fixture.manager.reserve('one', 's1') }])
+    assert.ok(deletions.has('one', 's1'))
+    // the agent doesn't respond
+    fixture.manager.reopen('resume', { ...theirs, cwd: '/w' }, new AbortController().signal).catch(() => {})
+    await until(() => fixture.manager.list().length > 0)
+    assert.equal(deletions.has('one', 's1'), false)
+    deletions.dispose()
+  })
+
+  it("doesn't delete a session that another window takes over meanwhile", async () => {
+    const [first, second] = twoWindows()
+    const deletions = new SessionDeletions(1e6)
+    keepNeeded(deletions, first.manager)
+    deletions.mark([{ item: theirs, reserved: first.manager.reserve('one', 's1') }])
+    await second.manager.takeOver({ ...theirs, cwd: '/w' }, new AbortController().signal)
+    assert.equal(deletions.has('one', 's1'), false)
+    assert.throws(() => first.manager.reserve('one', 's1'), /open in another window/)
+    deletions.dispose()
   })
 })

@@ -93,17 +93,7 @@ export class AgentRig {
   addsFolderAndServer = false
   /** Gives new sessions the editor's own tools. */
   editorFeatures: EditorFeatures | undefined
-  readonly #editorTools = new EditorTools({
-    features: async () => this.editorFeatures!,
-    names: () => (this.editorFeatures ? EDITOR_TOOL_NAMES : []),
-    onDidChangeNames: () => ({ dispose() {} }),
-    switches: { isOffIn: () => false, set() {} },
-    guard: roots => new PathGuard(roots),
-    bridge: () => Promise.reject(new Error('The tests of agents use HTTP.')),
-    version: '0.0.0',
-    secrets: { add() {} },
-    log: silentLogger,
-  })
+  #editorTools = this.#newEditorTools()
   /** where tools of the editor ask, by the key of the session */
   readonly #conversations = new Map<string, ToolConversation>()
   /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
@@ -246,13 +236,28 @@ export class AgentRig {
    */
   async reloadEditorTools({ plan, key, session }: OpenSession): Promise<void> {
     const { kept } = plan.editorTools!
-    plan.editorTools!.dispose()
+    this.#editorTools.dispose()
     await waitFor('end of the server', async () => !(await accepts(kept!.port)))
+    this.#editorTools = this.#newEditorTools()
     const { mcp, hiddenTools } = session.agent.capabilities
     const lost = () => assert.fail('The port of the tools is taken')
     const { tools } = this.#editorTools.resume(kept!, rootsOf(plan.roots), { ...mcp, hiddenTools }, key, lost)
     tools.begin(this.#conversations.get(key)!, key)
     await tools.reopen!()
+  }
+
+  #newEditorTools(): EditorTools {
+    return new EditorTools({
+      features: async () => this.editorFeatures!,
+      names: () => (this.editorFeatures ? EDITOR_TOOL_NAMES : []),
+      onDidChangeNames: () => ({ dispose() {} }),
+      switches: { isOffIn: () => false, set() {} },
+      guard: roots => new PathGuard(roots),
+      bridge: () => Promise.reject(new Error('The tests of agents use HTTP.')),
+      version: '0.0.0',
+      secrets: { add() {} },
+      log: silentLogger,
+    })
   }
 
   /** Stops everything, and fails if a message of Parley didn't match the official schema. */

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import { mock } from 'node:test'
@@ -684,6 +693,7 @@ describe('a host that this window does not use', () => {
 
 describe('the entries of agent hosts', () => {
   const program = new AgentHostProgram()
+  afterEach(() => rmSync(program.entries, { recursive: true, force: true }))
   after(() => program.end())
   const write = (name: string, entry: Partial<HostEntry> | string, mode = 0o600) => {
     mkdirSync(program.entries, { recursive: true, mode: 0o700 })

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { chmod, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf } from './errors.ts'
@@ -26,6 +26,23 @@ export function writePrivateFile(file: string, text: string, temporary: string):
     // the disk may be full
     rmSync(temporary, { force: true })
     throw error
+  }
+}
+
+/**
+ * Creates a file that only the user can read, with all of its text at once: whoever finds it finds it whole. Throws if there is a
+ * file with that name.
+ */
+export function createPrivateFile(file: string, text: string, temporary: string): void {
+  try {
+    writeFileSync(temporary, text, { mode: PRIVATE_FILE })
+    linkSync(temporary, file)
+  } catch (error) {
+    if (existsSync(file)) throw error
+    // a file system without links
+    writeFileSync(file, text, { flag: 'wx', mode: PRIVATE_FILE })
+  } finally {
+    rmSync(temporary, { force: true })
   }
 }
 

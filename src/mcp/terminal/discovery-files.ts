@@ -1,10 +1,10 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
 import type { Logger } from '../../common/logger.ts'
-import { makePrivateFolder, PRIVATE_FILE, writePrivateFile } from '../../common/private-files.ts'
+import { createPrivateFile, makePrivateFolder, writePrivateFile } from '../../common/private-files.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
 
 /**
@@ -64,12 +64,12 @@ export class DiscoveryFile {
   constructor(folder: string, name: string, content: DiscoveryContent) {
     this.#path = join(folder, name)
     this.#token = content.authToken
-    writeFileSync(this.#path, textOf(content), { flag: 'wx', mode: PRIVATE_FILE })
+    createPrivateFile(this.#path, textOf(content), this.#temporary)
   }
 
   /** Throws if it can't be written. */
   update(content: DiscoveryContent): void {
-    if (this.#isOwn()) writePrivateFile(this.#path, textOf(content), `${this.#path}.${process.pid}`)
+    if (this.#isOwn()) writePrivateFile(this.#path, textOf(content), this.#temporary)
   }
 
   /** Never throws. */
@@ -79,6 +79,11 @@ export class DiscoveryFile {
     } catch {
       // removed with its folder
     }
+  }
+
+  /** Agents don't read files with such a name. */
+  get #temporary(): string {
+    return `${this.#path}.${process.pid}`
   }
 
   /** An agent may have removed it, and another program may have its name now. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import {
   DiscoveryFile,
@@ -35,6 +37,39 @@ describe('the files in which terminal agents look for editors', () => {
     return !existsSync(join(folder, name))
   }
   const owner = { name: 'parley', pid: DEAD, host: hostname() }
+
+  it('are whole whenever an agent reads them', async () => {
+    const reader = new Worker(
+      `const { parentPort, workerData } = require('node:worker_threads')
+      const { readdirSync, readFileSync } = require('node:fs')
+      parentPort.postMessage('ready')
+      for (let torn = 0, read = 0, ended = false; !ended; ) {
+        for (const name of readdirSync(workerData).filter(name => /\\.(lock|end)$/.test(name))) {
+          if (name.endsWith('.end')) {
+            parentPort.postMessage({ torn, read })
+            ended = true
+            break
+          }
+          try {
+            const text = readFileSync(workerData + '/' + name, 'utf8')
+            read++
+            JSON.parse(text)
+          } catch (error) {
+            if (error instanceof SyntaxError) torn++
+          }
+        }
+      }`,
+      { eval: true, workerData: folder },
+    )
+    await once(reader, 'message')
+    for (let port = 0; port < 1000; port++)
+      new DiscoveryFile(folder, `${port}.lock`, { authToken: 'secret' }).remove()
+    const found = once(reader, 'message')
+    write('all.end', '')
+    const [{ torn, read }] = (await found) as [{ torn: number; read: number }]
+    assert.ok(read > 0, 'it found files')
+    assert.equal(torn, 0)
+  })
 
   it('can be read by the user alone, and say whose they are', () => {
     const file = new DiscoveryFile(folder, '1.lock', { authToken: 'secret' })

@@ -19,8 +19,8 @@ const unsteady: string[] = []
 /** The number of tests that may pass only on the retry. The end of the run lists them, since each is a bug. */
 const MOST_UNSTEADY = 2
 
-/** How many steps run at once. Most tests wait for processes and pages, so a step takes less than half of a core. */
-const LANES = Math.min(8, 2 * Math.max(2, availableParallelism()))
+/** How many steps run at once. A step waits for processes and pages a third of its time, so one more than cores keeps them busy. */
+const LANES = Math.min(8, Math.max(2, availableParallelism()) + 1)
 
 exitOnSignals()
 rmSync(logs, { recursive: true, force: true })

@@ -25,7 +25,13 @@ export async function run(): Promise<void> {
   await foldersOpen()
   // works in every Node, unlike `require` of an ES module
   const { default: Mocha } = await import('mocha')
-  const mocha = new Mocha({ timeout: 180_000, color: false, grep: process.env[grepVariable] ?? '' })
+  // like UI tests: one that passes only when it's tried again is reported, and few may
+  const mocha = new Mocha({
+    timeout: 180_000,
+    retries: 1,
+    color: false,
+    grep: process.env[grepVariable] ?? '',
+  })
   const suite = join(__dirname, '..')
   for (const file of readdirSync(suite, { recursive: true, encoding: 'utf8' }).sort())
     if (file.endsWith('.test.cjs')) mocha.addFile(join(suite, file))
@@ -34,8 +40,12 @@ export async function run(): Promise<void> {
   const write = () => writeFileSync(process.env[resultsVariable]!, JSON.stringify(results))
   const failures = await new Promise<number>(resolve => {
     const runner = mocha.run(resolve)
+    const retried = new Map<string, string>()
+    runner.on('retry', (test: Mocha.Test, error: Error) => {
+      retried.set(test.fullTitle(), error.stack ?? error.message)
+    })
     runner.on('test end', test => {
-      results.push(describeTest(test))
+      results.push(describeTest(test, retried.get(test.fullTitle())))
       write()
     })
     // A failed hook skips the tests of its suite, which would otherwise go unnoticed.
@@ -48,12 +58,13 @@ export async function run(): Promise<void> {
   if (failures > 0) throw new Error(`${failures} tests failed`)
 }
 
-function describeTest(test: Mocha.Test): TestResult {
+function describeTest(test: Mocha.Test, firstError: string | undefined): TestResult {
   const state = test.state === 'passed' || test.state === 'failed' ? test.state : 'skipped'
   return {
     title: test.fullTitle(),
     state,
     milliseconds: test.duration ?? 0,
-    ...(test.err && { error: test.err.stack ?? test.err.message }),
+    ...(state === 'failed' && test.err && { error: test.err.stack ?? test.err.message }),
+    ...(firstError !== undefined && { retriedAfter: firstError }),
   }
 }

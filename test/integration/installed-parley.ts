@@ -154,11 +154,15 @@ export class Questions {
     })
   }
 
+  get unanswered(): string[] {
+    return this.#open.map(({ text, detail }) => (detail === undefined ? text : `${text} (${detail})`))
+  }
+
   /** Waits for the question with this text, in its message or its details, and presses the button, or closes it. */
   async answer(text: string, button?: string): Promise<void> {
     const has = (one: Question) => `${one.text}\n${one.detail}`.includes(text)
     const asked = await waitFor(`the question “${text}”`, () => this.#open.find(has)).catch(error => {
-      throw new Error(`${error.message}, but: ${this.#open.map(one => one.text).join(' | ')}`)
+      throw new Error(`${error.message}, but: ${this.unanswered.join(' | ')}`)
     })
     if (button !== undefined) assert.ok(asked.buttons.includes(button), asked.buttons.join(', '))
     this.#open = this.#open.filter(one => one !== asked)

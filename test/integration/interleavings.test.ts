@@ -58,7 +58,7 @@ for (const [agent, how, edits] of [
     const disk = () => (existsSync(file()) ? readFileSync(file(), 'utf8') : undefined)
     const holds = (content: string | undefined) =>
       waitFor('the text on the disk', () => disk() === content).catch(() =>
-        assert.equal(disk(), content, 'on the disk'),
+        assert.equal(disk(), content, `on the disk; unanswered: ${questions.unanswered.join(' | ')}`),
       )
 
     async function begin(content = text(), extension = 'txt'): Promise<void> {

@@ -5,6 +5,8 @@ export interface TestResult {
   milliseconds: number
   /** The stack, with the difference if there is one. */
   error?: string
+  /** The stack of the first try, if the test passed only when it was tried again. */
+  retriedAfter?: string
 }
 
 /** Names the file for an array of `TestResult` as JSON, which is rewritten after every test. */

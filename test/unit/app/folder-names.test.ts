@@ -3,7 +3,10 @@ import type * as Settings from '../../../src/workbench/settings.ts'
 import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
 describe('workspace folders with the same name', () => {
-  const folder = (fsPath: string, name: string) => ({ name, uri: { scheme: 'file', fsPath } })
+  const folder = (fsPath: string, name: string) => ({
+    name,
+    uri: { scheme: 'file', fsPath, toString: () => `file://${fsPath}` },
+  })
   const nothing = () => ({ dispose() {} })
   const workspace = {
     workspaceFolders: [folder('/a/api', 'api'), folder('/b/api', 'api'), folder('/web', 'web')],

@@ -1,5 +1,6 @@
 import valid from 'semver/functions/valid.js'
 import * as z from 'zod'
+import { visibleProse } from '../../common/visible.ts'
 import { isWindowsDevice } from '../../common/windows-names.ts'
 import { isWebAddress } from './secure-fetch.ts'
 
@@ -164,7 +165,10 @@ const target = z.object({
 })
 const entry = z.object({
   id,
-  name: text.max(256),
+  // it's part of questions and lists
+  name: text.max(256).refine(value => visibleProse(value) === value && !/\s\s|[\t\n]/.test(value), {
+    error: 'it has line breaks or invisible characters',
+  }),
   version,
   description: z.string().trim().max(4096).default(''),
   repository: webAddress.optional().catch(undefined),

@@ -186,6 +186,19 @@ describe('the registry', () => {
       assert.deepEqual(one({ version }).agents, [], version)
   })
 
+  it('rejects a name that could be taken for more than a name', () => {
+    for (const name of [
+      'Good 1.0?\n\nRuns: nothing',
+      'a\tb',
+      'a\u202eb',
+      'a\u200bb',
+      `Good${' '.repeat(80)}x`,
+    ])
+      assert.deepEqual(one({ name }).agents, [], name)
+    for (const name of ['通义灵码', 'Ağent №1', 'نمی\u200cخواهم'])
+      assert.equal(one({ name }).agents[0]?.name, name)
+  })
+
   it('accepts archives from encrypted URLs and from this machine', () => {
     const archive = (address: string) =>
       one({ distribution: { binary: { 'linux-x86_64': { archive: address, cmd: './a' } } } }).agents.length

@@ -260,8 +260,8 @@ const PYTHON_VERSION =
 function pinnedPackage(type: 'npx' | 'uvx', spec: string, ofEntry: string): string | undefined {
   const isExact = (one: string) => (type === 'npx' ? valid(one) !== null : PYTHON_VERSION.test(one))
   const [, name = spec, own = ''] = /^(.+?)(?:==|@)([^@/]*)$/.exec(spec) ?? []
-  const version = [own, ofEntry].find(isExact)
-  return version && `${name}${type === 'npx' ? '@' : '=='}${version}`
+  if (isExact(own)) return spec
+  return isExact(ofEntry) ? `${name}${type === 'npx' ? '@' : '=='}${ofEntry}` : undefined
 }
 
 function summary(error: z.ZodError): string {

@@ -155,7 +155,7 @@ export class InstalledAgents extends Owner {
       started: false,
       ...(before && { previous: before.started ? before.folder : (before.previous ?? before.folder) }),
     })
-    await rm(this.#useFile(folder), { force: true })
+    await rm(join(folder, IN_USE), { recursive: true, force: true })
     await this.#collect(id)
     await this.read()
   }
@@ -171,12 +171,7 @@ export class InstalledAgents extends Owner {
   use({ directory, id }: Pick<InstalledAgent, 'directory' | 'id'>): () => void {
     const count = (this.#used.get(directory) ?? 0) + 1
     this.#used.set(directory, count)
-    if (count === 1) {
-      const file = this.#useFile(directory)
-      void mkdir(join(directory, IN_USE), { recursive: true })
-        .then(() => writeFile(file, ''))
-        .catch(error => this.#log.warn(`${id}: ${messageOf(error)}`))
-    }
+    if (count === 1) this.#mark(directory, process.pid)
     let over = false
     return () => {
       if (over) return
@@ -188,6 +183,17 @@ export class InstalledAgents extends Owner {
         .then(() => this.exclusively(id, () => this.#collect(id)))
         .catch(error => this.#log.warn(`${id}: ${messageOf(error)}`))
     }
+  }
+
+  /** The process may go on when this one has ended. Its folder is kept until it has ended, too. */
+  useInProcess({ directory }: Pick<InstalledAgent, 'directory'>, pid: number): void {
+    this.#mark(directory, pid)
+  }
+
+  #mark(directory: string, pid: number): void {
+    void mkdir(join(directory, IN_USE), { recursive: true })
+      .then(() => writeFile(this.#useFile(directory, pid), ''))
+      .catch(error => this.#log.warn(`${directory}: ${messageOf(error)}`))
   }
 
   /** This version works, so the previous one is no longer needed. */
@@ -281,8 +287,8 @@ export class InstalledAgents extends Owner {
     return users.some(pid => operatingSystem.exists(Number(pid)))
   }
 
-  #useFile(folder: string): string {
-    return join(folder, IN_USE, String(process.pid))
+  #useFile(folder: string, pid = process.pid): string {
+    return join(folder, IN_USE, String(pid))
   }
 }
 
@@ -309,8 +315,18 @@ export function startInstalled(start: StartAgent, installed: InstalledAgents, lo
     const agent = agentOf(launch, installed.agents)
     if (!agent) return start(launch, client, options)
     const release = installed.use(agent)
+    const { startProcess } = options
     try {
-      const running = await start(launch, client, options)
+      const running = await start(launch, client, {
+        ...options,
+        ...(startProcess && {
+          startProcess: async (...how) => {
+            const process = await startProcess(...how)
+            installed.useInProcess(agent, process.pid)
+            return process
+          },
+        }),
+      })
       running.onDidClose(() => release())
       void installed.started(agent).catch(error => log.warn(String(error)))
       return running

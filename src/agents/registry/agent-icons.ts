@@ -48,7 +48,7 @@ export class AgentIcons extends Owner {
   readonly #ended = new AbortController()
   #icons = new Map<string, z.output<typeof kept>[string]>()
   /** Those that come with Parley, for agents whose icon isn't known otherwise. */
-  #bundled: Readonly<Record<string, string>> = {}
+  #bundled: ReadonlyMap<string, string> = new Map()
   #loading: Promise<void> | undefined
   #refreshing: Promise<void> | undefined
 
@@ -59,7 +59,7 @@ export class AgentIcons extends Owner {
 
   /** The `data:` URI of an SVG in the color of the surrounding text; `undefined` if none is known. */
   get(registryId: string): string | undefined {
-    const svg = this.#icons.get(registryId)?.svg ?? this.#bundled[registryId]
+    const svg = this.#icons.get(registryId)?.svg ?? this.#bundled.get(registryId)
     return svg && `data:image/svg+xml,${encodeURIComponent(svg)}`
   }
 
@@ -156,10 +156,10 @@ export class AgentIcons extends Owner {
     if (bundledFile === undefined) return
     try {
       const icons = bundled.parse(JSON.parse(await readFile(bundledFile, 'utf8')))
-      this.#bundled = Object.fromEntries(
+      this.#bundled = new Map(
         Object.entries(icons).flatMap(([id, text]) => {
           const svg = cleanIcon(text)
-          return svg === undefined ? [] : [[id, svg]]
+          return svg === undefined ? [] : [[id, svg] as const]
         }),
       )
     } catch (error) {

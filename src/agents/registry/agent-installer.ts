@@ -2,11 +2,13 @@ import { chmod, open, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promi
 import { homedir } from 'node:os'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline'
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import coerce from 'semver/functions/coerce.js'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import * as z from 'zod'
+import { raceAbort } from '../../common/async.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { KILL_AFTER_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -14,7 +16,12 @@ import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { type Environment, findCommand, spawnProcess } from '../../common/processes/spawn-process.ts'
 import { DownloadError, download } from './download.ts'
 import { type InstallPlan, type InstallScript, isSamePlan, type ScriptsAnswer } from './install-plan.ts'
-import type { InstalledAgents, InstalledLaunch, InstallRecord } from './installed-agents.ts'
+import {
+  type InstalledAgents,
+  type InstalledLaunch,
+  type InstallRecord,
+  OWN_NAMES,
+} from './installed-agents.ts'
 import { networkProblemOfOutput } from './network-problem.ts'
 import {
   archiveKind,
@@ -108,13 +115,13 @@ export class AgentInstaller {
     { signal, isRetry = false, onProgress = () => {}, onScripts }: InstallOptions = {},
   ): Promise<void> {
     const { installed, environment } = this.#options
-    if (isRetry) await environment({ fresh: true })
-    let choice = await this.#choose(agent)
-    if (choice.missing && !isRetry) {
-      // installed meanwhile, perhaps into a directory that is only on the PATH of a new login shell
+    const chooseAgain = async () => {
       await environment({ fresh: true })
-      choice = await this.#choose(agent)
+      return this.#choose(agent)
     }
+    let choice = await raceAbort(isRetry ? chooseAgain() : this.#choose(agent), signal)
+    // installed meanwhile, perhaps into a directory that is only on the PATH of a new login shell
+    if (choice.missing && !isRetry) choice = await raceAbort(chooseAgain(), signal)
     const { distribution } = choice
     if (!isSamePlan(planOf(agent, choice), confirmed))
       throw new InstallError(
@@ -128,7 +135,12 @@ export class AgentInstaller {
       async () => {
         if (signal?.aborted) throw new CancelledError()
         await installed.read()
-        if (installed.get(agent.id)?.version === agent.version) return
+        const before = installed.get(agent.id)
+        const isThere =
+          before?.version === agent.version &&
+          isMadeFrom(before, distribution) &&
+          (await isFile(join(before.directory, before.launch.path)))
+        if (isThere) return
         const folder = await installed.newFolder(agent.id, agent.version)
         try {
           const made =
@@ -209,7 +221,7 @@ export class AgentInstaller {
       const kind = archiveKind(target.archive)
       if (!kind)
         throw new ArchiveError(l10n.t("The format of the download isn't supported: {0}", target.archive))
-      await unpackArchive(archive, folder, { kind, cmd: target.cmd, signal })
+      await unpackArchive(archive, folder, { kind, cmd: target.cmd, reserved: OWN_NAMES, signal })
       const program = programIn(folder, target.cmd)
       if (!(await isFile(program)))
         throw new ArchiveError(l10n.t("The downloaded archive doesn't contain {0}.", target.cmd))
@@ -266,11 +278,12 @@ export class AgentInstaller {
     if (answer === 'cancel') throw new CancelledError()
     if (answer === 'run') {
       // of the packages that are there, which are those whose scripts the user has seen
-      const rebuild = (...names: string[]) => run(['rebuild', '--ignore-scripts=false', ...names])
+      const rebuild = (...paths: string[]) =>
+        run(['rebuild', '--ignore-scripts=false', ...paths.map(path => `./${path}`)])
       const required = packages.filter(one => !one.isOptional)
-      if (required.length > 0) await rebuild(...required.map(one => one.name))
-      for (const { name, home } of packages.filter(one => one.isOptional))
-        await rebuild(name).catch(async (error: unknown) => {
+      if (required.length > 0) await rebuild(...required.map(one => one.path))
+      for (const { name, path, home } of packages.filter(one => one.isOptional))
+        await rebuild(path).catch(async (error: unknown) => {
           if (!(error instanceof InstallError)) throw error
           // like npm, which goes on without it
           this.#options.log.warn(`${name} is optional and was removed: ${error.message}`)
@@ -285,7 +298,7 @@ export class AgentInstaller {
     if (!file.startsWith(home + sep) || !(await isFile(file)))
       throw new InstallError('failed', l10n.t("The package {0} doesn't contain its program.", spec))
     const isScript = await isNodeScript(file)
-    if (!isScript || (await this.#fitsNode(manifest.engines?.node, environment))) {
+    if (!isScript || (await this.#fitsNode(manifest.engines?.node, environment, options))) {
       const shim = environment.platform === 'win32' ? `${command}.cmd` : command
       return { type: 'program', path: join('node_modules', '.bin', shim), args, env }
     }
@@ -303,13 +316,13 @@ export class AgentInstaller {
   async #fitsNode(
     wanted: string | undefined,
     { env, platform }: { env: Environment; platform: NodeJS.Platform },
+    { signal }: InstallOptions,
   ): Promise<boolean> {
     const node = await findCommand('node', { env, platform, cwd: homedir() })
     if (!('path' in node)) return false
     if (wanted === undefined || validRange(wanted) === null) return true
-    const { output } = await this.#run(node.path, ['--version'], homedir(), env, {}).catch(() => ({
-      output: '',
-    }))
+    const asked = this.#run(node.path, ['--version'], homedir(), env, { ...(signal && { signal }) })
+    const { output } = await asked.catch(() => ({ output: '' }))
     const version = coerce(output)
     return version !== null && satisfies(version, wanted, { includePrerelease: true })
   }
@@ -377,8 +390,15 @@ export class AgentInstaller {
   }
 }
 
-/** The lock file is necessary to know the installed packages, also if the user's npm writes none. */
-const NPM_OPTIONS = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error', '--package-lock']
+/**
+ * Whatever the user's npm is set to, it installs into the folder and writes its lock file, which names the packages, and
+ * the programs in `.bin`. The folder isn't part of a project above it.
+ */
+const NPM_OPTIONS = [
+  ...['--no-audit', '--no-fund', '--no-progress', '--loglevel=error'],
+  ...['--package-lock', '--bin-links', '--install-strategy=hoisted'],
+  ...['--no-global', '--location=user', '--no-workspaces'],
+]
 
 const npmLock = z.object({
   packages: z.record(
@@ -395,6 +415,8 @@ const scriptManifest = z.object({
 interface PackageWithScripts {
   /** with its version */
   name: string
+  /** Relative to the folder of the agent, with `/`. Another package may have the same name and version. */
+  path: string
   home: string
   /** The agent also works without it. */
   isOptional: boolean
@@ -420,7 +442,7 @@ async function packagesWithScripts(folder: string): Promise<PackageWithScripts[]
       events.unshift({ event: 'install', command: 'node-gyp rebuild' })
     const name = `${manifest.name}@${manifest.version}`
     const scripts = events.map(one => ({ package: name, ...one }))
-    if (scripts.length > 0) packages.push({ name, home, isOptional: optional, scripts })
+    if (scripts.length > 0) packages.push({ name, path, home, isOptional: optional, scripts })
   }
   return packages
 }
@@ -434,6 +456,20 @@ function planOf({ version }: RegistryAgent, { distribution, missing }: Choice): 
   const { type, package: spec, args, env } = distribution
   const action = type === 'npx' ? `npm install --ignore-scripts ${spec}` : `uv tool install ${spec}`
   return { distribution: type, version, action, args, env, ...(missing && { missing }) }
+}
+
+/** Whether an installation of the same version is what was confirmed: a registry may change without a new version. */
+function isMadeFrom(
+  { source, sha256, launch }: InstallRecord,
+  distribution: Choice['distribution'],
+): boolean {
+  const isBinary = distribution.type === 'binary'
+  const { args, env } = isBinary ? distribution.target : distribution
+  if (!isDeepStrictEqual([launch.args, launch.env], [args, env])) return false
+  if (!isBinary) return source === distribution.package
+  const { archive, cmd, sha256: wanted } = distribution.target
+  const isSameFile = source === archive && (wanted === undefined || wanted === sha256)
+  return isSameFile && launch.path === relative('/', programIn('/', cmd))
 }
 
 const packageManifest = z.object({

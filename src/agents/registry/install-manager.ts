@@ -249,8 +249,7 @@ export class InstallManager extends Owner {
   async #install(id: string, { signal, isRetry, inPlace }: InstallRequest): Promise<InstallOutcome> {
     const { log } = this.#options
     try {
-      await this.refresh()
-      signal.throwIfAborted()
+      await raceAbort(this.refresh(), signal)
       const agent = this.find(id)
       if (!agent) throw new Error(this.#problem ?? l10n.t("The agent registry doesn't list this agent."))
       while (!(await this.#installConfirmed(agent, { signal, isRetry, inPlace })));
@@ -280,7 +279,7 @@ export class InstallManager extends Owner {
     const { id } = agent
     const { confirmation, installed } = this.#options
     const installer = await this.#options.installer()
-    const plan = await installer.plan(agent)
+    const plan = await raceAbort(installer.plan(agent), signal)
     const confirmed = this.#confirmed.get(id)
     if (!confirmed || !isSamePlan(plan, confirmed)) {
       const replaced = installed.get(id)?.version

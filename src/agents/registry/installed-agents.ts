@@ -70,6 +70,8 @@ export interface InstalledAgent extends InstallRecord {
 const RECORD = 'install.json'
 const CURRENT = 'current.json'
 const IN_USE = 'in-use'
+/** In a version's folder next to the agent's files. */
+export const OWN_NAMES: readonly string[] = [RECORD, IN_USE]
 
 /**
  * The agents that were installed from the registry, on disk and shared by all windows: `<id>/current.json` names the
@@ -128,10 +130,14 @@ export class InstalledAgents extends Owner {
     return withFileLock(join(this.#directory, `${id}.lock`), work, signal)
   }
 
-  /** A new, empty folder for a version. It isn't used before {@link InstalledAgents.commit}. */
+  /**
+   * A new folder for a version. It isn't used before {@link InstalledAgents.commit}. Until then it's kept, also if another
+   * window takes over the lock because this one didn't respond for long, as after the computer's sleep.
+   */
   async newFolder(id: string, version: string): Promise<string> {
     const folder = join(this.#directory, id, `${version}-${randomUUID().slice(0, 8)}`)
-    await mkdir(folder, { recursive: true })
+    await mkdir(join(folder, IN_USE), { recursive: true })
+    await writeFile(this.#useFile(folder), '')
     return folder
   }
 
@@ -149,6 +155,7 @@ export class InstalledAgents extends Owner {
       started: false,
       ...(before && { previous: before.started ? before.folder : (before.previous ?? before.folder) }),
     })
+    await rm(join(folder, IN_USE), { recursive: true, force: true })
     await this.#collect(id)
     await this.read()
   }
@@ -164,12 +171,7 @@ export class InstalledAgents extends Owner {
   use({ directory, id }: Pick<InstalledAgent, 'directory' | 'id'>): () => void {
     const count = (this.#used.get(directory) ?? 0) + 1
     this.#used.set(directory, count)
-    if (count === 1) {
-      const file = this.#useFile(directory)
-      void mkdir(join(directory, IN_USE), { recursive: true })
-        .then(() => writeFile(file, ''))
-        .catch(error => this.#log.warn(`${id}: ${messageOf(error)}`))
-    }
+    if (count === 1) this.#mark(directory, process.pid)
     let over = false
     return () => {
       if (over) return
@@ -181,6 +183,17 @@ export class InstalledAgents extends Owner {
         .then(() => this.exclusively(id, () => this.#collect(id)))
         .catch(error => this.#log.warn(`${id}: ${messageOf(error)}`))
     }
+  }
+
+  /** The process may go on when this one has ended. Its folder is kept until it has ended, too. */
+  useInProcess({ directory }: Pick<InstalledAgent, 'directory'>, pid: number): void {
+    this.#mark(directory, pid)
+  }
+
+  #mark(directory: string, pid: number): void {
+    void mkdir(join(directory, IN_USE), { recursive: true })
+      .then(() => writeFile(this.#useFile(directory, pid), ''))
+      .catch(error => this.#log.warn(`${directory}: ${messageOf(error)}`))
   }
 
   /** This version works, so the previous one is no longer needed. */
@@ -256,9 +269,12 @@ export class InstalledAgents extends Owner {
   async #collect(id: string): Promise<void> {
     const home = join(this.#directory, id)
     const now = await this.#current(id)
+    const names: string[] = await readdir(home).catch(() => [])
+    // which ones it names can't be read, perhaps because a newer version of Parley wrote it
+    if (!now && names.includes(CURRENT)) return
     const kept = new Set([CURRENT, now?.folder, now?.previous])
     let left = 0
-    for (const name of await readdir(home).catch(() => [])) {
+    for (const name of names) {
       if (kept.has(name) || (await this.#isUsed(join(home, name)))) left += 1
       else await rm(join(home, name), { recursive: true, force: true, maxRetries: 3, retryDelay: 100 })
     }
@@ -271,8 +287,8 @@ export class InstalledAgents extends Owner {
     return users.some(pid => operatingSystem.exists(Number(pid)))
   }
 
-  #useFile(folder: string): string {
-    return join(folder, IN_USE, String(process.pid))
+  #useFile(folder: string, pid = process.pid): string {
+    return join(folder, IN_USE, String(pid))
   }
 }
 
@@ -299,8 +315,18 @@ export function startInstalled(start: StartAgent, installed: InstalledAgents, lo
     const agent = agentOf(launch, installed.agents)
     if (!agent) return start(launch, client, options)
     const release = installed.use(agent)
+    const { startProcess } = options
     try {
-      const running = await start(launch, client, options)
+      const running = await start(launch, client, {
+        ...options,
+        ...(startProcess && {
+          startProcess: async (...how) => {
+            const process = await startProcess(...how)
+            installed.useInProcess(agent, process.pid)
+            return process
+          },
+        }),
+      })
       running.onDidClose(() => release())
       void installed.started(agent).catch(error => log.warn(String(error)))
       return running

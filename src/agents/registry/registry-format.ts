@@ -1,4 +1,6 @@
+import valid from 'semver/functions/valid.js'
 import * as z from 'zod'
+import { visibleProse } from '../../common/visible.ts'
 import { isWindowsDevice } from '../../common/windows-names.ts'
 import { isWebAddress } from './secure-fetch.ts'
 
@@ -82,6 +84,8 @@ export interface Registry {
 
 /** Far more than the registry has; the rest is skipped. */
 const MAX_AGENTS = 2000
+/** Characters; a problem contains names that the registry invents. */
+const MAX_PROBLEM = 500
 
 const text = z.string().trim().min(1).max(4096)
 /** Escapes Parley's variables, so that the registry can't read the user's environment. */
@@ -94,8 +98,8 @@ const env = z
   .record(
     z
       .string()
-      .regex(/^[^=\0]+$/)
-      .refine(name => !changesWhatRuns(name), { error: 'this environment variable is not allowed' }),
+      .regex(/^[a-z_]\w*$/i)
+      .refine(name => !RUNTIME_VARIABLES.test(name), { error: 'this environment variable is not allowed' }),
     word,
   )
   .default({})
@@ -110,32 +114,34 @@ const version = z.string().regex(/^[0-9a-z](?:[0-9a-z.+_-]{0,62}[0-9a-z])?$/i)
 
 /**
  * Variables that make programs load or run other code, or trust and contact other servers. No agent needs them from the
- * registry: they configure the machine, not the agent.
+ * registry: they configure the machine, not the agent. Names are compared regardless of case, as Windows does.
  */
 const RUNTIME_VARIABLES = new RegExp(
   `^(?:${[
     // the loader and the C library
     'LD_.*|DYLD_.*|_RLD.*|GCONV_PATH|GLIBC_TUNABLES|MALLOC_.*|LOCPATH|NLSPATH|HOSTALIASES',
     // where programs and users' files are found
-    'PATH|PATHEXT|COMSPEC|SYSTEMROOT|WINDIR|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|XDG_.*|TMPDIR|TMP|TEMP',
+    'PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|PROGRAM(?:FILES|DATA|W6432)|ALLUSERSPROFILE|XDG_.*',
+    'HOME|HOMEDRIVE|HOMEPATH|USERPROFILE|APPDATA|LOCALAPPDATA|CFFIXED_USER_HOME|TMPDIR|TMP|TEMP',
     // shells
-    'ENV|BASH_.*|BASHOPTS|SHELLOPTS|SHELL|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|FPATH|CDPATH|PSMODULEPATH',
+    'ENV|BASH_.*|BASHOPTS|SHELLOPTS|SHELL|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|FPATH|CDPATH|FISH_.*|PSMODULEPATH|INPUTRC|TERMINFO.*|TERMCAP',
     // interpreters
-    'NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED|REPL_EXTERNAL_MODULE|V8_COVERAGE)',
+    'NODE_(?!(?:ENV|NO_WARNINGS)$).*|TSX_.*|COREPACK_.*|NVM_.*|VOLTA_.*|FNM_.*|MISE_.*|ASDF_.*|NIX_.*',
     'ELECTRON_.*|BUN_(?:OPTIONS|INSPECT.*)|DENO_.*|TS_NODE_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|LUA_.*|PHP.*',
     '_?JAVA_.*|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_.*|CORECLR_.*|COR_.*|COMPLUS_.*|R_PROFILE.*|R_ENVIRON.*',
+    'ERL_.*|JULIA_.*|TCLLIBPATH|AWK(?:LIB)?PATH|__PYVENV_LAUNCHER__|VIRTUAL_ENV|CONDA_.*|OBJC_.*|GTK_.*|GIO_.*|QT_.*',
+    // options of any program, and programs that others run
+    '.*_(?:OPTIONS|OPTS|RSH)|.*(?:EDITOR|PAGER|ASKPASS)|(?:MAKE|GO)FLAGS|GO(?:ENV|ROOT|PATH|PROXY|TOOLCHAIN)|CC|CXX',
+    'VIMINIT|EXINIT|LESS|LESSKEY.*|PSQLRC|HG.*|SVN_.*|CVS_.*|RSYNC_.*|DOCKER_.*|KUBECONFIG|AWS_CONFIG_FILE|GNUPGHOME',
+    // this editor
+    'VSCODE_.*|PARLEY_.*',
     // package managers and tools that run commands from variables
-    'NPM_CONFIG_.*|YARN_.*|PNPM_.*|UV_.*|PIP_.*|CARGO_.*|RUSTC.*|GIT_.*|SSH_.*|EDITOR|VISUAL|PAGER|BROWSER|LESS(?:OPEN|CLOSE)',
+    'NPM_CONFIG_.*|YARN_.*|PNPM_.*|UV_.*|PIP_.*|CARGO_.*|RUSTC.*|GIT_.*|SSH_.*|VISUAL|BROWSER|LESS(?:OPEN|CLOSE)',
     // servers and their certificates
-    '(?:HTTPS?|ALL|NO|FTP)_PROXY|SSL_CERT_.*|SSLKEYLOGFILE|OPENSSL_.*|CURL_.*|REQUESTS_CA_BUNDLE',
+    '(?:HTTPS?|ALL|NO|FTP)_PROXY|SSL_CERT_.*|SSLKEYLOGFILE|OPENSSL_.*|CURL_.*|REQUESTS_CA_BUNDLE|KRB5.*|LOCALDOMAIN',
   ].join('|')})$`,
   'i',
 )
-
-/** Names are compared regardless of case, as Windows does. */
-function changesWhatRuns(name: string): boolean {
-  return RUNTIME_VARIABLES.test(name.trim())
-}
 
 /** Only a name and a version, never an option, a URL or a path. */
 const npmPackage = z.string().regex(/^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?:@[0-9a-z][\w.+-]*)?$/i)
@@ -159,7 +165,10 @@ const target = z.object({
 })
 const entry = z.object({
   id,
-  name: text.max(256),
+  // it's part of questions and lists
+  name: text.max(256).refine(value => visibleProse(value) === value && !/\s\s|[\t\n]/.test(value), {
+    error: 'it has line breaks or invisible characters',
+  }),
   version,
   description: z.string().trim().max(4096).default(''),
   repository: webAddress.optional().catch(undefined),
@@ -195,7 +204,7 @@ export function readRegistry(json: unknown): Registry {
   const problems: string[] = []
   for (const [index, raw] of whole.data.agents.slice(0, MAX_AGENTS).entries()) {
     const read = readEntry(raw)
-    if ('problem' in read) problems.push(`agents[${index}]: ${read.problem}`)
+    if ('problem' in read) problems.push(`agents[${index}]: ${read.problem.slice(0, MAX_PROBLEM)}`)
     else if (agents.has(read.agent.id)) problems.push(`agents[${index}]: ${read.agent.id} is there twice`)
     else agents.set(read.agent.id, read.agent)
   }
@@ -223,15 +232,15 @@ function readEntry(raw: unknown): { agent: RegistryAgent } | { problem: string }
     }
     if (Object.keys(found).length > 0) distributions.push({ type: 'binary', targets: found })
   }
-  const node = read('npx', npx, distribution.npx)
-  if (node) {
-    const pinned = pinnedPackage(node.package, '@', about.version)
-    distributions.push({ type: 'npx', ...node, package: pinned })
-  }
-  const python = read('uvx', uvx, distribution.uvx)
-  if (python) {
-    const pinned = pinnedPackage(python.package, '==', about.version)
-    distributions.push({ type: 'uvx', ...python, package: pinned })
+  for (const [type, schema] of [
+    ['npx', npx],
+    ['uvx', uvx],
+  ] as const) {
+    const found = read(type, schema, distribution[type])
+    if (!found) continue
+    const pinned = pinnedPackage(type, found.package, about.version)
+    if (pinned === undefined) problems.push(`${type}: package: it has no exact version`)
+    else distributions.push({ type, ...found, package: pinned })
   }
   if (distributions.length === 0) {
     const why = problems.length > 0 ? problems.join('; ') : 'none is known'
@@ -240,13 +249,19 @@ function readEntry(raw: unknown): { agent: RegistryAgent } | { problem: string }
   return { agent: { ...about, distributions } }
 }
 
-/** A version with three or, in Python, any number of parts. A tag such as `latest` or a range such as `1` isn't one. */
-const EXACT = { '@': /^v?\d+\.\d+\.\d+(?:[-+].*)?$/, '==': /^v?(?:\d+!)?\d+(?:\.\d+)*(?:[a-z._+-].*)?$/i }
+/** https://packaging.python.org/specifications/version-specifiers */
+const PYTHON_VERSION =
+  /^v?(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z\d]+(?:[-_.][a-z\d]+)*)?$/i
 
-/** The package with an exact version: its own, or else that of the entry. */
-function pinnedPackage(spec: string, separator: '@' | '==', version: string): string {
+/**
+ * The package with an exact version: its own, or else that of the entry. A tag such as `latest` or a range such as `1` isn't
+ * one, nor is what npm takes for a tag because it isn't a valid version.
+ */
+function pinnedPackage(type: 'npx' | 'uvx', spec: string, ofEntry: string): string | undefined {
+  const isExact = (one: string) => (type === 'npx' ? valid(one) !== null : PYTHON_VERSION.test(one))
   const [, name = spec, own = ''] = /^(.+?)(?:==|@)([^@/]*)$/.exec(spec) ?? []
-  return EXACT[separator].test(own) ? spec : `${name}${separator}${version}`
+  if (isExact(own)) return spec
+  return isExact(ofEntry) ? `${name}${type === 'npx' ? '@' : '=='}${ofEntry}` : undefined
 }
 
 function summary(error: z.ZodError): string {

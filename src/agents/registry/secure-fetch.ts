@@ -44,7 +44,10 @@ export function isWebAddress(value: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 
-/** Addresses of this machine, of private networks, and of no single machine on the internet. */
+/**
+ * Addresses of this machine, of private networks, and of no single machine on the internet. Not 198.18.0.0/15, which some
+ * proxies on this machine answer for every name.
+ */
 const local4 = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -55,7 +58,6 @@ for (const [network, prefix] of [
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
   ['224.0.0.0', 3],
 ] as const)
   local4.addSubnet(network, prefix, 'ipv4')
@@ -79,7 +81,8 @@ function isLocalHost(hostname: string): boolean {
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   if (isIP(name) !== 0) return isLocalIp(name)
   return (
-    !name.includes('.') || /\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/i.test(name)
+    !name.includes('.') ||
+    /\.(?:localhost|localdomain|local|internal|intranet|lan|home|corp|home\.arpa)$/i.test(name)
   )
 }
 

@@ -4,24 +4,25 @@ import { chmod, copyFile, lstat, mkdir, open, readdir, realpath, stat, symlink }
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { createGunzip } from 'node:zlib'
+import { crc32, createGunzip } from 'node:zlib'
 import * as l10n from '@vscode/l10n'
 import { extract as extractTar } from 'tar/extract'
 import { Parser } from 'tar/parse'
 import type { ReadEntry } from 'tar/read-entry'
-import bitIterator from 'unbzip2-stream/lib/bit_iterator.js'
-import bzip2 from 'unbzip2-stream/lib/bzip2.js'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { deferred, raceAbort } from '../../common/async.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { UNPACK_MS } from '../../common/limits.ts'
 import { isWindowsDevice } from '../../common/windows-names.ts'
+import { bunzip2 } from './bunzip2.ts'
 import type { ArchiveKind } from './registry-format.ts'
 
 export interface UnpackOptions {
   kind: ArchiveKind
   /** The program to start; names the file if the download is a bare executable. */
   cmd: string
+  /** Names in the folder that the archive must not have. */
+  reserved?: readonly string[]
   signal?: AbortSignal
   maxBytes?: number
   maxEntries?: number
@@ -40,8 +41,8 @@ const MAX_OVERHEAD = 16 * 1024 ** 2
 const MAX_OVERHEAD_OF_ENTRY = 8 * 1024
 
 /**
- * Unpacks an archive into a folder that exists and is empty. Nothing is written outside of the folder: every path, link
- * and size is checked before it is used, and links once more when everything is there. Rejects with {@link ArchiveError},
+ * Unpacks an archive into a folder that exists and has only reserved names. Nothing is written outside of the folder: every
+ * path, link and size is checked before it is used, and links once more when everything is there. Rejects with {@link ArchiveError},
  * or with `CancelledError`; then the caller must remove what was unpacked.
  */
 export async function unpackArchive(file: string, folder: string, options: UnpackOptions): Promise<void> {
@@ -78,10 +79,11 @@ async function placeExecutable(file: string, folder: string, cmd: string): Promi
   await copyFile(file, program)
 }
 
-/** Checks the size that an archive claims to have before anything is written. */
+/** Checks the names and the size that an archive claims to have before anything is written. */
 class Budget {
   readonly #maxBytes: number
   readonly #maxEntries: number
+  readonly #reserved: ReadonlySet<string>
   readonly #folders = new Set<string>()
   #bytes = 0
   entries = 0
@@ -89,9 +91,19 @@ class Budget {
   constructor({
     maxBytes = MAX_BYTES,
     maxEntries = MAX_ENTRIES,
-  }: Pick<UnpackOptions, 'maxBytes' | 'maxEntries'>) {
+    reserved = [],
+  }: Pick<UnpackOptions, 'maxBytes' | 'maxEntries' | 'reserved'>) {
     this.#maxBytes = maxBytes
     this.#maxEntries = maxEntries
+    this.#reserved = new Set(reserved.map(foldedPath))
+  }
+
+  /** The safe path of an entry. */
+  pathOf(name: string): string {
+    const path = safePath(name.replace(/\/+$/, ''))
+    const [first = ''] = foldedPath(path).split('/')
+    if (this.#reserved.has(first)) throw unsafe(name)
+    return path
   }
 
   /** An entry with a safe path. Folders that are created for it count, too. */
@@ -153,7 +165,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal: A
       if (entry.isEncrypted()) throw new ArchiveError(l10n.t('The downloaded archive is encrypted.'))
       const mode = entry.externalFileAttributes >>> 16
       const isDirectory = entry.fileName.endsWith('/') || (mode & TYPE) === DIRECTORY
-      const path = safePath(entry.fileName.replace(/\/+$/, ''))
+      const path = budget.pathOf(entry.fileName)
       if (isDirectory) await mkdir(join(folder, path), { recursive: true })
       else if ((mode & TYPE) === LINK) links.set(path, await textOf(zip, entry))
       else if ((mode & TYPE) === REGULAR || (mode & TYPE) === 0)
@@ -183,7 +195,20 @@ async function writeEntry(
   await mkdir(dirname(file), { recursive: true })
   const permissions = (mode & 0o111) === 0 ? 0o644 : 0o755
   const stream = await zip.openReadStreamPromise(entry)
-  await pipeline(stream, createWriteStream(file, { flags: 'wx', mode: permissions }), { signal })
+  let checksum = 0
+  await pipeline(
+    stream,
+    async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        checksum = crc32(piece, checksum)
+        yield piece
+      }
+    },
+    createWriteStream(file, { flags: 'wx', mode: permissions }),
+    { signal },
+  )
+  // yauzl checks only the size
+  if (checksum !== entry.crc32) throw new Error(`${entry.fileName} is damaged`)
 }
 
 async function textOf(zip: ZipFile, entry: Entry): Promise<string> {
@@ -202,7 +227,7 @@ async function unpackTar(
   signal: AbortSignal,
 ): Promise<void> {
   // decompressed by Parley, since node-tar collects everything after the end of an archive in memory
-  const read = options.kind === 'tar.bz2' ? bunzip2 : gunzip
+  const read = options.kind === 'tar.bz2' ? bunzip : gunzip
   const budget = new Budget(options)
   // all headers are checked before anything is written
   const checker: Parser = new Parser({
@@ -216,7 +241,9 @@ async function unpackTar(
       }
     },
   })
-  await feedTar(checker, budget.overheadOf(read(file)), signal, true)
+  // node-tar leaves out what it doesn't know, such as files with holes
+  checker.on('ignoredEntry', entry => checker.emit('error', unsafe(entry.path)))
+  await feedTar(checker, budget.overheadOf(read(file, signal)), signal, true)
   if (budget.entries === 0) throw new ArchiveError(l10n.t('The downloaded archive is empty.'))
   // node-tar writes nothing through links and nothing outside of `cwd`; strict: an entry that it would skip is an error.
   const unpacker = extractTar({
@@ -233,7 +260,7 @@ async function unpackTar(
       entry.mode = entry.type === 'Directory' || executable ? 0o755 : 0o644
     },
   })
-  await feedTar(unpacker, read(file), signal, false)
+  await feedTar(unpacker, read(file, signal), signal, false)
 }
 
 /**
@@ -278,7 +305,7 @@ function isCompressed(start: Buffer): boolean {
 }
 
 /** A file's content, decompressed if it's compressed with gzip. */
-async function* gunzip(file: string): AsyncGenerator<Buffer> {
+async function* gunzip(file: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const handle = await open(file)
   const start = Buffer.alloc(4)
   try {
@@ -289,71 +316,29 @@ async function* gunzip(file: string): AsyncGenerator<Buffer> {
   const source = createReadStream(file)
   if (!start.toString('hex').startsWith('1f8b')) return yield* source
   const unzip = createGunzip({ chunkSize: 256 * 1024 })
-  const done = pipeline(source, unzip)
+  // the signal also ends what has no content: parts of a file can be empty
+  const done = pipeline(source, unzip, { signal })
   done.catch(() => {})
   yield* unzip
   await done
 }
 
-/** A file's content, decompressed block by block, since the library's stream decompresses everything in one step. */
-async function* bunzip2(file: string): AsyncGenerator<Buffer> {
+/** A file's content, decompressed with bzip2. */
+async function* bunzip(file: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const handle = await open(file)
   try {
-    const { size } = await handle.stat()
-    const bits = bitIterator(() => {
-      const piece = Buffer.alloc(65_536)
-      const length = readSync(handle.fd, piece)
-      if (length === 0) throw new Error('the file ends early')
-      return piece.subarray(0, length)
-    })
-    while (bits.bytesRead < size) {
-      const blockSize = 100_000 * bzip2.header(bits)
-      let checksum: number | null = 0
-      while (checksum !== null) {
-        const block = new ByteBuffer(MAX_BZIP2_BLOCK)
-        checksum = bzip2.decompress(
-          bits,
-          byte => block.push(byte),
-          new Int32Array(blockSize),
-          blockSize,
-          checksum,
-        )
-        if (block.length > 0) yield block.bytes()
-        await immediate()
-      }
+    for (const piece of bunzip2(into => readSync(handle.fd, into))) {
+      signal.throwIfAborted()
+      if (piece.length > 0) yield piece
+      await immediate()
     }
   } finally {
     await handle.close()
   }
 }
 
-/** 900,000 bytes, whose runs of four bytes stand for up to 259. */
-const MAX_BZIP2_BLOCK = (900_000 / 5) * 259
-
-class ByteBuffer {
-  readonly #max: number
-  #bytes = Buffer.alloc(1 << 20)
-  length = 0
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  push(byte: number): void {
-    if (this.length === this.#bytes.length) {
-      if (this.length >= this.#max) throw tooLarge()
-      this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2)
-    }
-    this.#bytes[this.length++] = byte
-  }
-
-  bytes(): Buffer {
-    return this.#bytes.subarray(0, this.length)
-  }
-}
-
 function checkEntry(entry: ReadEntry, budget: Budget): void {
-  const path = safePath(entry.path.replace(/\/+$/, ''))
+  const path = budget.pathOf(entry.path)
   budget.spend(path, entry.size)
   switch (entry.type) {
     case 'File':
@@ -374,6 +359,12 @@ function checkEntry(entry: ReadEntry, budget: Budget): void {
 
 // ---- paths ---------------------------------------------------------------------------------------------------------
 
+/**
+ * Names that Windows doesn't allow or changes, and what GNU tar calls files with holes, whose content isn't that of the
+ * file. `..` is one of the former.
+ */
+const BAD_NAME = /[<>:"|?*\p{Cc}]|.[. ]$|^ $|^GNUSparseFile(?:\.\d+)?$/u
+
 /** A relative path of plain names, with `/`. Throws for anything that could lead outside, on any system. */
 function safePath(path: string): string {
   const plain = posix.normalize(path)
@@ -384,8 +375,7 @@ function safePath(path: string): string {
     posix.isAbsolute(path) ||
     /[\0\\]/.test(path) ||
     /^[a-z]:/i.test(path) ||
-    names.includes('..') ||
-    names.some(name => isWindowsDevice(name) || /[<>:"|?*]/.test(name))
+    names.some(name => isWindowsDevice(name) || BAD_NAME.test(name))
   if (isBad) throw unsafe(path)
   return plain
 }
@@ -400,7 +390,7 @@ function checkLink(path: string, target: string): void {
 
 /** The same for all spellings that a file system may consider the same. */
 function foldedPath(path: string): string {
-  return path.normalize('NFC').toUpperCase()
+  return path.normalize('NFC').toLowerCase().toUpperCase()
 }
 
 function parentsOf(path: string): string[] {

@@ -2,9 +2,11 @@ import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import { type AgentLaunch, AgentStartError } from '../../acp/agent.ts'
 import type { AgentCatalog } from '../../agents/agent-catalog.ts'
+import type { AgentDefinition } from '../../agents/definition.ts'
 import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { agentPresets } from '../../agents/presets.ts'
-import { resolveLaunch } from '../../agents/resolve-launch.ts'
+import type { InstalledAgents } from '../../agents/registry/installed-agents.ts'
+import { launchFingerprint, resolveLaunch } from '../../agents/resolve-launch.ts'
 import { describeProblem } from '../../agents/setting-problem.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -15,6 +17,7 @@ import type { LaunchConsent } from './launch-consent.ts'
 
 export interface AgentDirectoryParts {
   catalog: AgentCatalog
+  installed: Pick<InstalledAgents, 'read'>
   mcp: McpServers
   rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
   environment: LaunchEnvironmentSource
@@ -56,9 +59,14 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     isSearched: () => catalog.isSearched,
     used: agentId => void catalog.markUsed(agentId),
     resolveLaunch: async agentId => {
-      const launch = await launchOf(parts, agentId)
-      Object.assign(launch.env, await signInEnvironment(agentId))
-      return launch
+      for (;;) {
+        const { definition, launch } = await launchOf(parts, agentId)
+        // While the user was asked, the settings may have changed. The values are for the way it starts now.
+        const now = catalog.get(agentId)
+        if (!now || launchFingerprint(now) !== launchFingerprint(definition)) continue
+        Object.assign(launch.env, await signInEnvironment(agentId))
+        return launch
+      }
     },
     onDidChange: listener => {
       const both = new DisposableStore()
@@ -78,9 +86,11 @@ function installableOf(agentId: string): { id: string; name: string } | undefine
 }
 
 async function launchOf(
-  { catalog, consent, environment, folders, logFor }: AgentDirectoryParts,
+  { catalog, consent, environment, folders, installed, logFor }: AgentDirectoryParts,
   agentId: string,
-): Promise<AgentLaunch> {
+): Promise<{ definition: AgentDefinition; launch: AgentLaunch }> {
+  // another window may have updated it and removed the version that this one knows
+  if (catalog.get(agentId)?.source === 'installed') await installed.read()
   const definition = catalog.get(agentId)
   const fail = (message: string) =>
     new AgentStartError({ kind: 'spawn', command: definition?.command ?? agentId, message }, message)
@@ -103,5 +113,5 @@ async function launchOf(
   if ('failure' in resolution) throw new AgentStartError(resolution.failure, resolution.message)
   for (const note of resolution.notes) log.warn(note)
   log.info(`Starting ${resolution.ok.command} in ${resolution.ok.cwd}`)
-  return resolution.ok
+  return { definition, launch: resolution.ok }
 }

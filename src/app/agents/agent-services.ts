@@ -239,6 +239,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     folders: workbench.folders,
     consent: launches,
     catalog,
+    installed,
     mcp,
     rules,
     environment,

@@ -77,12 +77,16 @@ function planDetails(plan: InstallPlan, replaced: string | undefined): string[] 
 function scriptsDetails(scripts: readonly InstallScript[]): string {
   const lines = scripts
     .slice(0, MAX_SCRIPTS)
-    .map(
-      ({ package: name, event, command }) =>
-        `${visible(name)} (${event}): ${visible(command).replaceAll(/\s+/g, ' ').slice(0, 300)}`,
-    )
+    .map(({ package: name, event, command }) => `${inOneLine(name)} (${event}): ${inOneLine(command)}`)
   const more = scripts.length - lines.length
   return [...lines, ...(more > 0 ? [l10n.t('… and {0} more', more)] : [])].join('\n')
 }
 
 const MAX_SCRIPTS = 12
+const MAX_LINE = 500
+
+/** A line break stays visible, since it ends a comment and starts another command; so does that there is more. */
+function inOneLine(text: string): string {
+  const line = visible(text.trim()).replaceAll('\n', '\\n').replaceAll(/\s+/g, ' ')
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
+}

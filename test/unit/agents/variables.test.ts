@@ -33,6 +33,13 @@ describe('variables in settings', () => {
     })
   }
 
+  it('are replaced in time that grows with the text, also if none of them ends', () => {
+    // would take minutes if each one were searched for to the end of the text
+    const text = '${'.repeat(300_000)
+    assert.deepEqual(substitute(text, context), { text, problems: [] })
+    assert.deepEqual(variablesIn(text), [])
+  })
+
   it("doesn't expand variables recursively", () => {
     assert.deepEqual(substitute('${env:TRICK}', context), { text: '${env:TOKEN}$&$1', problems: [] })
     const odd = { ...context, folders: [{ name: 'x', path: '/${env:TOKEN}' }] }

@@ -64,7 +64,11 @@ describe('the confirmation of an installation', () => {
     assert.equal(text.split('\n').length, 3)
     assert.doesNotMatch(text, /[\u202e\u2028]/)
     const script = { package: 'mine@1.0.0', event: 'install', command: 'x\n\u202ey' } as const
-    assert.equal(await scriptsDetails([script]), 'mine@1.0.0 (install): x ‹U+202E›y')
+    assert.equal(await scriptsDetails([script]), 'mine@1.0.0 (install): x\\n‹U+202E›y')
+    const other = { ...script, package: 'a@1\nb@1', command: `node build.js ${'#'.repeat(5000)} && rm` }
+    const line = await scriptsDetails([other])
+    assert.ok(line.startsWith('a@1\\nb@1 (install): node build.js #'))
+    assert.ok(line.endsWith('#…'))
   })
 
   it('names the first scripts and the number of the others', async () => {

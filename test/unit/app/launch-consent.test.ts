@@ -91,6 +91,46 @@ describe('an agent that the settings of the workspace start', () => {
     assert.deepEqual(shown, [])
   })
 
+  it('gets values of the user only for the way it starts when they are read', async () => {
+    const [own, evil] = [agent({ startedByWorkspace: undefined }), agent({ args: ['evil'] })]
+    let current = evil
+    const launch = await agentDirectory({
+      catalog: { get: () => current },
+      environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+      consent: {
+        agent: async () => {
+          // the settings change while the user reads
+          current = own
+          return true
+        },
+      },
+      folders: () => [{ name: 'w', path: process.cwd() }],
+      logFor: () => silentLogger,
+      signInEnvironment: async () => ({ API_KEY: current === own ? 'secret' : 'none' }),
+    } as unknown as AgentDirectoryParts).resolveLaunch('mine')
+    assert.deepEqual([launch.args, launch.env], [own.args, { API_KEY: 'secret' }])
+  })
+
+  it('is started from the folder that another window has updated it to', async () => {
+    let current = agent({
+      ...{ source: 'installed', startedByWorkspace: undefined },
+      command: '/removed/run',
+    })
+    const launch = await agentDirectory({
+      catalog: { get: () => current },
+      installed: {
+        read: async () => {
+          current = agent({ source: 'installed', startedByWorkspace: undefined })
+        },
+      },
+      environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+      folders: () => [{ name: 'w', path: process.cwd() }],
+      logFor: () => silentLogger,
+      signInEnvironment: async () => ({}),
+    } as unknown as AgentDirectoryParts).resolveLaunch('mine')
+    assert.equal(launch.command, process.execPath)
+  })
+
   it('never starts or asks in Restricted Mode', async () => {
     await assert.rejects(resolve(agent({ startable: false, reason: 'Not trusted.' })), /Not trusted/)
     assert.deepEqual(shown, [])

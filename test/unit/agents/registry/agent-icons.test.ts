@@ -138,6 +138,7 @@ describe('AgentIcons', () => {
     const bundled = all.get('one')
     assert.match(bundled ?? '', /^data:image\/svg/)
     assert.equal(all.get('two'), undefined)
+    assert.equal(all.get('constructor'), undefined)
     answer = (_request, response) => response.end(square.replace('16v', '8v'))
     await all.refresh([agent('one')])
     assert.notEqual(all.get('one'), bundled)

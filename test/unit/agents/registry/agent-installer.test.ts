@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -219,6 +219,19 @@ describe('AgentInstaller', () => {
       )
     })
 
+    it('runs exactly those it has shown, also of a package with another name than its folder', async () => {
+      const write = (name: string) => `node -e "fs.writeFileSync(process.env.MARK + '-${name}', '')"`
+      npm.publish({ name: 'real', version: '2.0.0', scripts: { install: write('real') }, files: {} })
+      publish('1.0.0', { dependencies: { alias: 'npm:real@2.0.0' } })
+      const shown: string[] = []
+      await install(async scripts => {
+        shown.push(...scripts.map(one => one.package))
+        return 'run'
+      })
+      assert.deepEqual(shown, ['real@2.0.0'])
+      assert.ok(existsSync(join(home, 'marked-real')))
+    })
+
     it('is installed without an optional package whose script fails, and not without a required one', async () => {
       npm.publish({ name: 'broken', version: '2.0.0', scripts: { install: 'exit 3' }, files: {} })
       const needs = (kind: 'dependencies' | 'optionalDependencies') =>
@@ -265,6 +278,17 @@ describe('AgentInstaller', () => {
       })
       assert.deepEqual([asked, marked()], [true, false])
     })
+  })
+
+  it('is installed in its own folder, whatever projects and settings of npm are above it', async () => {
+    publish('1.0.0')
+    const manifest = JSON.stringify({ private: true, workspaces: ['agents/*/*'] })
+    await writeFile(join(home, 'package.json'), manifest)
+    await writeFile(join(home, '.npmrc'), `bin-links=false\nglobal=true\nprefix=${join(home, 'global')}\n`)
+    await confirmAndInstall(installer(), npx())
+    assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
+    assert.equal(await readFile(join(home, 'package.json'), 'utf8'), manifest)
+    for (const name of ['node_modules', 'global']) assert.equal(existsSync(join(home, name)), false, name)
   })
 
   it("uses VS Code's own Node if the user's is too old, and reports it if neither is new enough", async () => {
@@ -361,6 +385,32 @@ describe('AgentInstaller', () => {
       )
       await nothingLeft()
     }
+  })
+
+  it("rejects an archive with the names of Parley's own files", async () => {
+    for (const name of ['in-use/1', 'install.json', 'INSTALL.JSON', 'In-Use']) {
+      serving(Buffer.from(zipSync({ run: new Uint8Array(3), [name]: new Uint8Array(3) })))
+      await assert.rejects(confirmAndInstall(installer(linux), binary(`${files.origin}/a.zip`)), InstallError)
+      await nothingLeft()
+    }
+    serving(Buffer.from(zipSync({ run: new Uint8Array(3), 'lib/install.json': new Uint8Array(3) })))
+    await confirmAndInstall(installer(linux), binary(`${files.origin}/a.zip`))
+  })
+
+  it('can be canceled while the version of Node is determined', async () => {
+    publish('1.0.0', { engines: { node: '>=1' } })
+    const bin = join(home, 'bin')
+    await mkdir(bin)
+    await writeFile(join(bin, 'npm'), `#!/bin/sh\nPATH='${env.PATH}' exec npm "$@"\n`)
+    await writeFile(join(bin, 'node'), `#!/bin/sh\ntouch '${join(home, 'asked')}'\nsleep 600\n`)
+    for (const name of ['npm', 'node']) await chmod(join(bin, name), 0o755)
+    env.PATH = `${bin}:${env.PATH}`
+    const cancel = new AbortController()
+    const installing = confirmAndInstall(installer(), npx(), { signal: cancel.signal })
+    await waitFor('the search for the version', () => existsSync(join(home, 'asked')))
+    cancel.abort()
+    await assert.rejects(installing, CancelledError)
+    await nothingLeft()
   })
 
   it('leaves nothing behind when the disk is full', async () => {
@@ -480,6 +530,76 @@ describe('AgentInstaller', () => {
     assert.deepEqual(other.agents, installed.agents)
     assert.equal(packages() - before, 1)
     assert.equal((await readdir(join(storage, 'mine'))).length, 2)
+  })
+
+  for (const [what, change] of [
+    ['package', { distribution: { npx: { package: 'other', args: ['--acp'] } } }],
+    ['arguments', { distribution: { npx: { package: 'mine', args: ['--safe'] } } }],
+    ['environment', { distribution: { npx: { package: 'mine', args: ['--acp'], env: { A: 'b' } } } }],
+  ] as const)
+    it(`installs what the user confirmed if the same version with another ${what} is installed`, async () => {
+      publish('1.0.0')
+      npm.publish({ name: 'other', version: '1.0.0', bin: 'run.js', files: { 'run.js': '' } })
+      await confirmAndInstall(installer(), npx())
+      const before = installed.agents[0]!
+      await confirmAndInstall(installer(), npx())
+      assert.equal(installed.agents[0]!.directory, before.directory)
+      const agent = agentOf(change.distribution)
+      const [found] = agent.distributions
+      assert.ok(found?.type === 'npx')
+      await confirmAndInstall(installer(), agent)
+      const [now] = installed.agents
+      assert.deepEqual(
+        [now?.source, now?.launch.args, now?.launch.env],
+        [found.package, found.args, found.env],
+      )
+    })
+
+  it('installs the same version again if its program is missing', async () => {
+    publish('1.0.0')
+    await confirmAndInstall(installer(), npx())
+    await rm(join(installed.agents[0]!.directory, 'node_modules'), { recursive: true })
+    await confirmAndInstall(installer(), npx())
+    assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
+  })
+
+  it('keeps all files while it is unknown which are in use', async () => {
+    publish('1.0.0')
+    await confirmAndInstall(installer(), npx())
+    const { directory } = installed.agents[0]!
+    const current = join(storage, 'mine', 'current.json')
+    const text = await readFile(current, 'utf8')
+    // as a newer version of Parley writes it, or after a power failure
+    for (const other of [text.replace('"format":1', '"format":2'), '']) {
+      await writeFile(current, other)
+      await installed.cleanUp()
+      assert.ok(existsSync(join(directory, 'install.json')))
+    }
+    await writeFile(current, text)
+    await installed.read()
+    assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
+    await writeFile(current, '')
+    await installed.remove('mine')
+    await nothingLeft()
+  })
+
+  it("keeps the files of an installation whose lock was taken over, as after the computer's sleep", async () => {
+    publish('1.0.0')
+    let open = () => {}
+    npm.gate = new Promise(resolve => {
+      open = resolve
+    })
+    const asked = npm.server.requests.length
+    const installing = confirmAndInstall(installer(), npx())
+    await waitFor('a request of npm', () => npm.server.requests.length > asked)
+    await rm(join(storage, 'mine.lock'))
+    const other = new InstalledAgents(storage, log)
+    await other.cleanUp()
+    open()
+    await installing
+    assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
+    await installed.remove('mine')
+    await nothingLeft()
   })
 
   it('removes what an installation left behind in a killed window', async () => {

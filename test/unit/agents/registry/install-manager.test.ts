@@ -32,8 +32,8 @@ describe('InstallManager', () => {
   const iconChange = new Emitter<void>()
   let installs: InstallManager
 
-  const snapshot = (version: string, npmPackage = '@example/mine'): RegistrySnapshot => {
-    const distribution = { npx: { package: `${npmPackage}@${version}` } }
+  const snapshot = (version: string, npmPackage = `@example/mine@${version}`): RegistrySnapshot => {
+    const distribution = { npx: { package: npmPackage } }
     const mine = { id: 'mine', name: 'Mine', version, description: 'An agent', distribution }
     return { agents: readRegistry({ agents: [mine] }).agents, source: 'network' }
   }
@@ -230,7 +230,7 @@ describe('InstallManager', () => {
     assert.equal(await installs.install('mine'), 'failed')
     assert.equal(await installs.install('mine'), 'failed')
     assert.equal(asked.length, 1)
-    fetched = async () => snapshot('1.0.0', '@other/mine')
+    fetched = async () => snapshot('1.0.0', '@other/mine@1.0.0')
     assert.equal(await installs.install('mine'), 'failed')
     assert.equal(asked.length, 2)
     installs.dismiss('mine')
@@ -309,6 +309,24 @@ describe('InstallManager', () => {
     assert.equal(installs.status('mine'), undefined)
   })
 
+  it('can be canceled while the registry is read', async () => {
+    let begun = () => {}
+    const started = new Promise<void>(resolve => {
+      begun = resolve
+    })
+    fetched = () => {
+      begun()
+      return new Promise(() => {})
+    }
+    const outcome = installs.install('mine')
+    await started
+    installs.cancel('mine')
+    assert.equal(await outcome, 'canceled')
+    assert.equal(installs.status('mine'), undefined)
+    fetched = async () => snapshot('1.0.0')
+    assert.equal(await installs.install('mine'), 'installed')
+  })
+
   it("installs from cached data if the registry can't be reached, and reports it", async () => {
     fetched = async () => {
       throw new RegistryError("The agent registry can't be reached: offline")
@@ -355,9 +373,9 @@ describe('InstallManager', () => {
     ['2025.11.10.1', '2025.11.3.1', false],
   ] as const)
     it(`offers version ${listed} ${isNewer ? 'as an update of' : 'not as an update of'} ${installedVersion}`, async () => {
-      fetched = async () => snapshot(installedVersion)
+      fetched = async () => snapshot(installedVersion, '@example/mine@1.0.0')
       await installs.install('mine')
-      fetched = async () => snapshot(listed)
+      fetched = async () => snapshot(listed, '@example/mine@1.0.0')
       await installs.refresh()
       assert.equal(installs.updateOf(installs.installed[0]!)?.version, isNewer ? listed : undefined)
     })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +10,7 @@ import {
   AgentStartError,
   type ConnectOptions,
 } from '../../../../src/acp/agent.ts'
+import type { RunningProcess } from '../../../../src/acp/transport/running-process.ts'
 import { InstalledAgents, startInstalled } from '../../../../src/agents/registry/installed-agents.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { waitFor } from '../../../host/wait-for.ts'
@@ -85,6 +88,36 @@ describe('starting an installed agent', () => {
     assert.deepEqual(await readdir(join(storage, 'mine')), [directory.split('/').at(-1)])
     close()
     await waitFor('the end of the folder', async () => !(await readdir(storage)).includes('mine'))
+  })
+
+  it('keeps its folder while the agent goes on without its window', async () => {
+    await install('1')
+    const { directory } = installed.agents[0]!
+    const agent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+    try {
+      const starter = startInstalled(
+        async (_launch, _client, { startProcess }) => {
+          await startProcess?.(launch(), {} as Parameters<typeof startProcess>[1])
+          return { onDidClose() {} } as unknown as Agent
+        },
+        installed,
+        silentLogger,
+      )
+      const startProcess = async () => ({ pid: agent.pid }) as RunningProcess
+      await starter(launch(), {} as AgentClient, { startProcess } as unknown as ConnectOptions)
+      await waitFor('both marks', async () => (await readdir(join(directory, 'in-use'))).length === 2)
+      installed.dispose()
+      await waitFor('the end of one', async () => (await readdir(join(directory, 'in-use'))).length === 1)
+      installed = new InstalledAgents(storage, silentLogger)
+      await installed.read()
+      await installed.remove('mine')
+      assert.ok((await readdir(directory)).includes('run'))
+    } finally {
+      agent.kill('SIGKILL')
+      await once(agent, 'exit')
+    }
+    await installed.cleanUp()
+    assert.deepEqual(await readdir(storage), [])
   })
 
   it("restores the previous version if an update doesn't start, and reports it", async () => {

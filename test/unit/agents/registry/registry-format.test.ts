@@ -48,6 +48,26 @@ describe('the registry', () => {
     assert.deepEqual(packages({ uvx: { package: 'tool@latest' } }), ['tool==1.2.3'])
   })
 
+  it("isn't used if neither the package nor the entry has an exact version", () => {
+    for (const [name, version] of [
+      ['mine', 'latest'],
+      ['mine', '1'],
+      ['mine', '1.x'],
+      ['mine@next', 'latest'],
+      // npm takes what isn't a valid version for a tag
+      ['mine', '1.0.0-a_b'],
+      ['mine@99999999999999999999.0.0', 'beta'],
+    ]) {
+      const { agents, problems } = one({ version, distribution: { npx: { package: name } } })
+      assert.deepEqual(agents, [], `${name} ${version}`)
+      assert.match(problems[0]!, /exact version/)
+    }
+    for (const version of ['latest', '1.x', '1-x'])
+      assert.deepEqual(one({ version, distribution: { uvx: { package: 'mine' } } }).agents, [], version)
+    const tagged = one({ distribution: { npx: { package: 'mine@2.0.0-a_b' } } }).agents[0]
+    assert.deepEqual(tagged?.distributions, [{ type: 'npx', package: 'mine@1.2.3', args: [], env: {} }])
+  })
+
   it('keeps an entry with an invalid icon, license or other distribution', () => {
     const { agents } = one({
       icon: 'javascript:alert(1)',
@@ -129,6 +149,15 @@ describe('the registry', () => {
         'DOTNET_STARTUP_HOOKS',
         'ELECTRON_RUN_AS_NODE',
       ],
+      ...['TAR_OPTIONS', 'VIMINIT', 'LESS', 'MANPAGER', 'SUDO_ASKPASS', 'RSYNC_RSH', 'MAVEN_OPTS', 'GOFLAGS'],
+      ...[
+        'NODE_COMPILE_CACHE',
+        'VSCODE_GIT_ASKPASS_NODE',
+        'PARLEY_X',
+        'HOMEPATH',
+        'ERL_FLAGS',
+        'GTK_MODULES',
+      ],
     ]) {
       const { agents, problems } = withEnv(name)
       assert.deepEqual(agents, [], name)
@@ -139,8 +168,12 @@ describe('the registry', () => {
       'FACTORY_DROID_AUTO_UPDATE_ENABLED',
       'NODE_ENV',
       'MY_PATH',
+      'RUST_LOG',
     ])
       assert.equal(withEnv(name).agents.length, 1, name)
+    // other spellings of a name
+    for (const name of ['PATH ', ' PATH', '\uFF30ATH', 'PA\tTH', 'BASH_FUNC_ls%%', 'A=B', '', '1A'])
+      assert.deepEqual(withEnv(name).agents, [], name)
   })
 
   it("rejects an id or version that isn't a valid folder name", () => {
@@ -151,6 +184,19 @@ describe('the registry', () => {
       assert.deepEqual(one({ id }).agents, [], id)
     for (const version of ['..', '1/2', '', ' ', '1.', 'v'.repeat(65)])
       assert.deepEqual(one({ version }).agents, [], version)
+  })
+
+  it('rejects a name that could be taken for more than a name', () => {
+    for (const name of [
+      'Good 1.0?\n\nRuns: nothing',
+      'a\tb',
+      'a\u202eb',
+      'a\u200bb',
+      `Good${' '.repeat(80)}x`,
+    ])
+      assert.deepEqual(one({ name }).agents, [], name)
+    for (const name of ['通义灵码', 'Ağent №1', 'نمی\u200cخواهم'])
+      assert.equal(one({ name }).agents[0]?.name, name)
   })
 
   it('accepts archives from encrypted URLs and from this machine', () => {

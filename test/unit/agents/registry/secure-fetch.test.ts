@@ -40,6 +40,9 @@ describe('secureFetch', () => {
     'https://localhost/b',
     'https://printer.local/b',
     'https://router/b',
+    'https://localhost.localdomain/b',
+    'https://0x7f.1/b',
+    'https://127.0.0.1./b',
     'https://user:secret@two.example/b',
     'file:///etc/passwd',
     'data:text/plain,x',
@@ -78,7 +81,7 @@ describe('secureFetch', () => {
       '100.64.0.1',
     ])
       assert.equal(await leadsToLocalHost(host), true, host)
-    for (const host of ['8.8.8.8', '172.32.0.1', '[2606:4700::1]', 'nothing.invalid'])
+    for (const host of ['8.8.8.8', '172.32.0.1', '[2606:4700::1]', '198.18.0.1', 'nothing.invalid'])
       assert.equal(await leadsToLocalHost(host), false, host)
   })
 

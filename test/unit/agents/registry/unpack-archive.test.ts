@@ -28,6 +28,12 @@ function tarOf(entries: Array<HeaderData & { text?: string }>): Buffer {
   return Buffer.concat([...pieces, Buffer.alloc(1024)])
 }
 
+/** The checksum of a tar header, in octal digits. */
+function checksumOf(header: Buffer): string {
+  const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0)
+  return sum.toString(8).padStart(6, '0')
+}
+
 /** A zip entry with Unix file type and mode. */
 const unix = (data: string, mode: number): Zippable[string] => [
   bytes(data),
@@ -146,6 +152,10 @@ describe('an archive of an agent', () => {
     'con',
     'a/NUL.txt',
     'a:b',
+    // Windows omits what they end with
+    '.. /x',
+    'a./x',
+    'run ',
   ]
 
   it('is rejected if a path leads outside of the folder', async () => {
@@ -154,6 +164,7 @@ describe('an archive of an agent', () => {
       await refused(tarOf([{ path, text: 'x' }]), 'tar')
       assert.throws(() => programIn(folder, path), ArchiveError, path)
     }
+    await refused(tarOf([{ path: 'a\nb', text: 'x' }]), 'tar')
   })
 
   it('is rejected if a link leads outside, directly or through another link', async () => {
@@ -206,6 +217,20 @@ describe('an archive of an agent', () => {
     await refused(zipSync({ x: unix('', 0o010644) }), 'zip')
   })
 
+  it('is rejected if it contains files in a form that is left out or unpacked wrongly', async () => {
+    // a file with holes, as GNU tar writes it in its own and in the standard format; a part of a file
+    for (const code of ['S', 'M', 'Z']) {
+      const tar = tarOf([
+        { path: 'run', text: 'run' },
+        { path: 'readme', text: 'hello' },
+      ])
+      tar.write(code, 156)
+      tar.write(`${checksumOf(tar.subarray(0, 512))}\0 `, 148)
+      await refused(tar, 'tar')
+    }
+    await refused(tarOf([{ path: './GNUSparseFile.12/run', text: '1\n0\n3\n' }]), 'tar')
+  })
+
   it('is rejected before anything is written if its content is too large', async () => {
     const large = 'x'.repeat(5000)
     await refused(zipSync({ x: bytes(large) }), 'zip', { maxBytes: 4000 })
@@ -223,6 +248,9 @@ describe('an archive of an agent', () => {
     await refused(tar.subarray(0, tar.length - 10), 'tar')
     await refused(new Uint8Array(), 'zip')
     await refused(new Uint8Array(), 'tar')
+    const damaged = Buffer.from(zipSync({ run: [bytes('x'.repeat(1000)), { level: 0 }] }))
+    damaged[damaged.indexOf('xxx') + 500] = 0
+    await refused(damaged, 'zip')
     await refused(bytes('<html>Not found</html>'.repeat(40)), 'zip')
     await refused(bytes('<html>Not found</html>'.repeat(40)), 'tar')
     await refused(bytes('<html>Not found</html>'.repeat(40)), 'tar.bz2')
@@ -286,6 +314,23 @@ describe('an archive of an agent', () => {
     zip.copy(zip, second + 16, first + 16, first + 28)
     zip.copy(zip, second + 42, first + 42, first + 46)
     await refused(zip, 'zip')
+  })
+
+  it('stops when canceled, even if it contains nothing', async () => {
+    const emptyBzip2 = Buffer.from('QlpoORdyRThQkAAAAAA=', 'base64')
+    for (const [kind, part] of [
+      ['tar.bz2', emptyBzip2],
+      ['tar', gzipSync('')],
+    ] as const) {
+      await writeFile(archive, Buffer.alloc(part.length * 500_000, part))
+      const cancel = new AbortController()
+      const unpacking = unpackArchive(archive, folder, { kind, cmd: './run', signal: cancel.signal })
+      setTimeout(() => cancel.abort(), 10)
+      const before = process.cpuUsage()
+      await assert.rejects(unpacking, CancelledError, kind)
+      const { user, system } = process.cpuUsage(before)
+      assert.ok((user + system) / 1000 < 1000, `${kind}: ${(user + system) / 1000} ms`)
+    }
   })
 
   for (const [kind, data] of [

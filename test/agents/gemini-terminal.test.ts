@@ -91,6 +91,7 @@ describe('gemini in a terminal', () => {
     )
     assert.match(prompts.join('\n'), /hello\.txt/)
     assert.match(prompts.join('\n'), /hello world/)
+    await waitFor('the end of the turn', () => terminal!.hasShown('console.log(1)'))
   })
 
   it('shows its change in the editor, and writes what the user made of it', async () => {
@@ -100,6 +101,8 @@ describe('gemini in a terminal', () => {
     assert.equal(shown.text, 'first line\nhello ACP\nlast line\n')
     shown.answer('first line\nhello user\nlast line\n')
     await waitFor('the file', async () => (await hello()) === 'first line\nhello user\nlast line\n')
+    // a prompt that is typed before has to wait, or gets lost
+    await waitFor('the end of the turn', () => terminal!.hasShown('Finished with hello.txt.'))
   })
 
   it('writes nothing that the user rejects', async () => {

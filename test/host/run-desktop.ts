@@ -37,6 +37,8 @@ function runUnderXvfb(): void {
 
 async function runHere(): Promise<boolean> {
   const root = new IsolatedRoot()
+  // for the tests of what a formatter does to an agent's changes
+  root.updateSettings({ '[json]': { 'editor.formatOnSave': true, 'files.insertFinalNewline': true } })
   const results = join(root.directory, 'results.json')
   try {
     const { version } = options

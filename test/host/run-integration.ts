@@ -26,6 +26,8 @@ exitOnSignals()
 
 const [vscode] = await Promise.all([installVsCode(options.floor ? floor : current), ensureBrowserPackages()])
 const root = new IsolatedRoot()
+// for the tests of what a formatter does to an agent's changes
+root.updateSettings({ '[json]': { 'editor.formatOnSave': true, 'files.insertFinalNewline': true } })
 const results = join(root.directory, 'results.json')
 await installVsix(vscode, root, vsixFile)
 const server = await startServer(vscode, root, {

@@ -118,7 +118,7 @@ export function allSteps(): Step[] {
     ),
     setup('compile the integration suite', ['esbuild.mjs', '--tests']),
     ...(inBrowser ? browserSuites : desktopSuites),
-    suite('agents', [tsx, 'test/agents/run.ts']),
+    suite('agents', [tsx, 'test/agents/run.ts'], ['package']),
     // the shortest last, so that all lanes end at about the same time
     ...mochaSuites('unit', 'test/unit', 4, [], []),
     suite('package content', [mocha, ...strict, 'test/package/**/*.test.ts'], ['package']),

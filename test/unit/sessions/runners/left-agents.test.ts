@@ -238,6 +238,8 @@ describe('an agent that an earlier window left', () => {
     await sendPrompt(next.controller, 'work')
     await asks(next)
     await next.close()
+    // a window that opens waits three seconds for it
+    await until(async () => (await running()).every(({ isAttached }) => !isAttached), 'the end of the window')
     const third = open()
     windows.push(third)
     changed(third)

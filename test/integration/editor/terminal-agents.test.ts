@@ -46,13 +46,16 @@ const noDiff = () => waitFor('the diff to be closed', () => diffTabs().length ==
 describe('Claude Code in a terminal of VS Code', () => {
   const folder = useTemporaryFolder()
   let client: ClaudeClient
-  before(async () => {
+  before(async function () {
+    // its extension host may lose track of documents, diffs included, when settings change
+    if (vscode.version.startsWith('1.103.')) this.skip()
     assert.deepEqual([filesIn(LOCKS), filesIn(GEMINI)], [[], []], 'nothing is written before it is turned on')
     await turn('claude', true)
     assert.deepEqual(filesIn(GEMINI), [])
     client = await ClaudeClient.connect(claudeLocks(LOCKS)[0]!)
   })
   after(async () => {
+    if (!client) return
     await turn('claude', false)
     assert.equal(typeof (await client.closed), 'number')
   })

@@ -35,12 +35,15 @@ export function writePrivateFile(file: string, text: string, temporary: string):
  */
 export function createPrivateFile(file: string, text: string, temporary: string): void {
   try {
+    // a full disk fails here, before there is a file with that name
     writeFileSync(temporary, text, { mode: PRIVATE_FILE })
-    linkSync(temporary, file)
-  } catch (error) {
-    if (existsSync(file)) throw error
-    // a file system without links
-    writeFileSync(file, text, { flag: 'wx', mode: PRIVATE_FILE })
+    try {
+      linkSync(temporary, file)
+    } catch (error) {
+      if (existsSync(file)) throw error
+      // a file system without links
+      writeFileSync(file, text, { flag: 'wx', mode: PRIVATE_FILE })
+    }
   } finally {
     rmSync(temporary, { force: true })
   }

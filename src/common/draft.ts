@@ -1,11 +1,11 @@
 /**
  * The content of a composer: text, and items in the text or attached to it (a file, a selection, an image). An item in
- * the text has a mark over the words that represent it; an item without a mark is attached.
+ * the text has a chip over the words that represent it; an item without a chip is attached.
  */
 export interface Draft<Item extends DraftItem = DraftItem> {
   text: string
   /** in their order, never overlapping */
-  marks: ChipRange[]
+  chips: ChipRange[]
   items: Item[]
 }
 export interface ChipRange {
@@ -20,16 +20,16 @@ export interface DraftItem {
   label: string
 }
 
-export const EMPTY_DRAFT: Draft<never> = { text: '', marks: [], items: [] }
+export const EMPTY_DRAFT: Draft<never> = { text: '', chips: [], items: [] }
 
 export function isEmptyDraft({ text, items }: Draft): boolean {
   return text.trim() === '' && items.length === 0
 }
 
-/** The attached items, which have no mark in the text. */
-export function attachedItems<Item extends DraftItem>({ marks, items }: Draft<Item>): Item[] {
-  const marked = new Set(marks.map(mark => mark.id))
-  return items.filter(item => !marked.has(item.id))
+/** The attached items, which have no chip in the text. */
+export function attachedItems<Item extends DraftItem>({ chips, items }: Draft<Item>): Item[] {
+  const within = new Set(chips.map(chip => chip.id))
+  return items.filter(item => !within.has(item.id))
 }
 
 /** The words that represent an item in the text. */
@@ -37,12 +37,12 @@ export function wordsFor(label: string): string {
   return `@${label}`
 }
 
-/** A draft with valid marks only: marks that don't match its text or items are dropped. */
-export function validDraft<Item extends DraftItem>({ text, marks, items }: Draft<Item>): Draft<Item> {
+/** A draft with valid chips only: chips that don't match its text or items are dropped. */
+export function validDraft<Item extends DraftItem>({ text, chips, items }: Draft<Item>): Draft<Item> {
   const known = new Set(items.map(item => item.id))
   const used = new Set<string>()
   let end = 0
-  const valid = [...marks]
+  const valid = [...chips]
     .sort((a, b) => a.from - b.from)
     .filter(({ from, to, id }) => {
       if (from < end || to <= from || to > text.length || !known.has(id) || used.has(id)) return false
@@ -50,7 +50,7 @@ export function validDraft<Item extends DraftItem>({ text, marks, items }: Draft
       used.add(id)
       return true
     })
-  return { text, marks: valid, items }
+  return { text, chips: valid, items }
 }
 
 /**
@@ -58,15 +58,15 @@ export function validDraft<Item extends DraftItem>({ text, marks, items }: Draft
  * typed after the others. Items with the same id in several drafts get different ids.
  */
 export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>): Draft<Item> {
-  const joined: Draft<Item> = { text: '', marks: [], items: [] }
+  const joined: Draft<Item> = { text: '', chips: [], items: [] }
   for (const [at, one] of drafts.entries()) {
     const draft = withFreshIds(one, new Set(joined.items.map(item => item.id)))
     const isBlank = draft.text.trim() === ''
     if (!isBlank) {
       if (joined.text !== '') joined.text += '\n\n'
       const start = joined.text.length
-      for (const { from, to, id } of draft.marks)
-        joined.marks.push({ from: from + start, to: to + start, id })
+      for (const { from, to, id } of draft.chips)
+        joined.chips.push({ from: from + start, to: to + start, id })
     }
     if (!isBlank || at === drafts.length - 1) joined.text += draft.text
     joined.items.push(...draft.items)
@@ -85,7 +85,7 @@ function withFreshIds<Item extends DraftItem>(draft: Draft<Item>, taken: Readonl
   const names = new Map(draft.items.map(({ id }) => [id, taken.has(id) ? fresh(id) : id]))
   return {
     text: draft.text,
-    marks: draft.marks.map(mark => ({ ...mark, id: names.get(mark.id) ?? mark.id })),
+    chips: draft.chips.map(chip => ({ ...chip, id: names.get(chip.id) ?? chip.id })),
     items: draft.items.map(item => ({ ...item, id: names.get(item.id)! })),
   }
 }
@@ -93,9 +93,9 @@ function withFreshIds<Item extends DraftItem>(draft: Draft<Item>, taken: Readonl
 /** A part of a prompt: text, or one of the items. */
 export type DraftPart<Item> = { text: string } | { item: Item }
 
-/** The draft as it is sent: text and marked items in order, then the attached items. No part is empty text. */
+/** The draft as it is sent: text and the items in it in order, then the attached items. No part is empty text. */
 export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<DraftPart<Item>> {
-  const { text, marks, items } = validDraft(draft)
+  const { text, chips, items } = validDraft(draft)
   const byId = new Map(items.map(item => [item.id, item]))
   const start = text.length - text.trimStart().length
   const end = Math.max(start, text.trimEnd().length)
@@ -104,13 +104,13 @@ export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<Draft
   const write = (to: number) => {
     if (to > at) parts.push({ text: text.slice(at, to) })
   }
-  for (const { from, to, id } of marks) {
+  for (const { from, to, id } of chips) {
     write(from)
     parts.push({ item: byId.get(id)! })
     at = Math.max(at, to)
   }
   write(end)
-  for (const item of attachedItems({ text, marks, items })) parts.push({ item })
+  for (const item of attachedItems({ text, chips, items })) parts.push({ item })
   return parts
 }
 
@@ -153,7 +153,7 @@ export function draftOf<B extends Block, Item extends DraftItem>(
   blocks: readonly B[],
   itemOf: (block: B) => Item,
 ): Draft<Item> {
-  const draft: Draft<Item> = { text: '', marks: [], items: [] }
+  const draft: Draft<Item> = { text: '', chips: [], items: [] }
   const within = inText(blocks)
   let afterText = false
   for (const [i, block] of blocks.entries()) {
@@ -169,7 +169,7 @@ export function draftOf<B extends Block, Item extends DraftItem>(
     if (!within[i]) continue
     const from = draft.text.length
     draft.text += wordsFor(item.label)
-    draft.marks.push({ from, to: draft.text.length, id: item.id })
+    draft.chips.push({ from, to: draft.text.length, id: item.id })
     afterText = false
   }
   return draft

@@ -210,7 +210,7 @@ export class ConversationController extends Owner {
       begun: open => {
         // the user may have written something else here until then
         if (JSON.stringify(drafts.get(key)) === JSON.stringify(written))
-          drafts.set(key, { text: '', marks: [], items: [] })
+          drafts.set(key, { text: '', chips: [], items: [] })
         begun(open)
       },
     })

@@ -209,7 +209,7 @@ async function send(page: Page, method: string, params: unknown): Promise<void> 
 }
 
 function snapshotOf(entries: Entry[], terminals: TerminalNote[]): ConversationSnapshot {
-  const draft = { text: '', marks: [], items: [] }
+  const draft = { text: '', chips: [], items: [] }
   return { revision: 1, head: head(), entries, first: 0, total: entries.length, terminals, draft }
 }
 

@@ -244,7 +244,7 @@ describe('every command shows something other than an error', () => {
     const id = `sent-${++prompts}`
     recorder.send(
       'conversation/enqueue',
-      { key: recorder.head.key, id, draft: { text, marks: [], items: [] } },
+      { key: recorder.head.key, id, draft: { text, chips: [], items: [] } },
       id,
     )
   }

@@ -63,7 +63,7 @@ export class SideBar {
 
   enqueue(text: string): void {
     const id = `side-bar-${++this.#requests}`
-    this.send('conversation/enqueue', { id, draft: { text, marks: [], items: [] } }, id)
+    this.send('conversation/enqueue', { id, draft: { text, chips: [], items: [] } }, id)
   }
 
   /** Sends a message about the displayed conversation, as a click in the page does. */

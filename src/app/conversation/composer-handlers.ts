@@ -40,7 +40,7 @@ export function composerHandlers(
     },
     'conversation/movedToComposer': ({ key, ids, draft }) =>
       controller.prompts.movedToComposer(key, ids, draft),
-    'conversation/draft': ({ key, text, marks }) => drafts.setText(key, text, marks),
+    'conversation/draft': ({ key, text, chips }) => drafts.setText(key, text, chips),
     'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
     'composer/mentions': ({ query }) => context.mentions(query),
     'composer/symbols': ({ query }) => context.symbols(query),

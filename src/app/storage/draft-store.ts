@@ -32,7 +32,7 @@ const storedState = z.object({
 
 interface Text {
   text: string
-  marks: ChipRange[]
+  chips: ChipRange[]
   items?: string
 }
 interface StoredText extends Text {
@@ -105,15 +105,15 @@ export class DraftStore extends Owner implements Drafts {
     return this.#prompts.filter(prompt => prompt.key === key).map(prompt => this.#whole(prompt))
   }
 
-  setText(key: string, text: string, marks: ChipRange[]): void {
+  setText(key: string, text: string, chips: ChipRange[]): void {
     const items = this.#drafts.get(key)?.items
-    this.#keep(key, { text, marks, ...(items !== undefined && { items }) })
+    this.#keep(key, { text, chips, ...(items !== undefined && { items }) })
     this.#writeSoon()
   }
 
   setItems(key: string, items: readonly Attachment[]): void {
-    const { text, marks } = this.#drafts.get(key) ?? EMPTY_DRAFT
-    this.#put(key, { text, marks, items: [...items] })
+    const { text, chips } = this.#drafts.get(key) ?? EMPTY_DRAFT
+    this.#put(key, { text, chips, items: [...items] })
     this.#writeSoon()
     this.#itemsChange.fire(key)
   }
@@ -223,22 +223,22 @@ export class DraftStore extends Owner implements Drafts {
     this.#write()
   }
 
-  #whole({ text, marks, items }: Text): Draft<Attachment> {
+  #whole({ text, chips, items }: Text): Draft<Attachment> {
     const read = draftItems.safeParse(items === undefined ? [] : this.#items.get(items))
-    return validDraft({ text, marks, items: read.success ? read.data : [] })
+    return validDraft({ text, chips, items: read.success ? read.data : [] })
   }
 
-  #stored({ text, marks, items }: Draft<Attachment>): Text {
-    if (items.length === 0) return { text, marks }
+  #stored({ text, chips, items }: Draft<Attachment>): Text {
+    if (items.length === 0) return { text, chips }
     const name = `items-${randomUUID()}`
     this.#items.set(name, items)
-    return { text, marks, items: name }
+    return { text, chips, items: name }
   }
 
   #put(key: string, draft: Draft<Attachment>): void {
     const before = this.#drafts.get(key)?.items
     if (before === undefined && draft.items.length === 0) {
-      this.#keep(key, { text: draft.text, marks: draft.marks })
+      this.#keep(key, { text: draft.text, chips: draft.chips })
       return
     }
     this.#findLost()

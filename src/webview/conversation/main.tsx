@@ -47,7 +47,7 @@ const store: ConversationStore = new ConversationStore(
 )
 const list = new ListController(store.rows.window, { follow: true })
 const draft = new Draft({
-  saveText: (key, text, marks) => host.request('conversation/draft', { key, text, marks }),
+  saveText: (key, text, chips) => host.request('conversation/draft', { key, text, chips }),
   saveItems: (key, items) => host.send('conversation/draftItems', { key, items }),
   enqueue: (key, prompt, joins) =>
     host.request('conversation/enqueue', { key, ...prompt, ...(joins && { joins }) }),

@@ -67,7 +67,7 @@ export function codeCommands(surfaces: ConversationSurfaces) {
       return
     }
     const { controller } = active
-    const draft = { text, marks: [], items }
+    const draft = { text, chips: [], items }
     const parts = promptOf(draft)
     controller.prompts.enqueue(controller.key, { id: randomUUID(), draft }, target =>
       makePrompt(parts, target, editorSources),

@@ -59,7 +59,7 @@ describe('DraftStore', () => {
 
   it('reports a prompt that moves to another conversation for both', () => {
     const drafts = open()
-    const draft = { text: 'a prompt', marks: [], items: [file('x')] }
+    const draft = { text: 'a prompt', chips: [], items: [file('x')] }
     drafts.save('before', [{ id: 'p1', draft }])
     const changed: string[] = []
     drafts.onDidChangeItems(key => changed.push(key))
@@ -71,24 +71,24 @@ describe('DraftStore', () => {
 
   it('restores drafts with chips and images', () => {
     const drafts = open()
-    const draft = { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [image('y'), file('x')] }
+    const draft = { text: 'see @a.ts', chips: [{ from: 4, to: 9, id: 'x' }], items: [image('y'), file('x')] }
     drafts.set('one', draft)
     drafts.setText('two', 'plain', [])
     drafts.dispose()
     const again = open()
     assert.deepEqual(again.get('one'), draft)
-    assert.deepEqual(again.get('two'), { text: 'plain', marks: [], items: [] })
-    assert.deepEqual(again.get('three'), { text: '', marks: [], items: [] })
+    assert.deepEqual(again.get('two'), { text: 'plain', chips: [], items: [] })
+    assert.deepEqual(again.get('three'), { text: '', chips: [], items: [] })
   })
 
   it("removes a draft when it's sent", () => {
     const drafts = open()
-    drafts.set('one', { text: 'a', marks: [], items: [image('y')] })
+    drafts.set('one', { text: 'a', chips: [], items: [image('y')] })
     assert.equal(itemFiles().length, 1)
-    drafts.set('one', { text: '', marks: [], items: [] })
+    drafts.set('one', { text: '', chips: [], items: [] })
     drafts.dispose()
     assert.deepEqual(itemFiles(), [])
-    assert.deepEqual(open().get('one'), { text: '', marks: [], items: [] })
+    assert.deepEqual(open().get('one'), { text: '', chips: [], items: [] })
   })
 
   it('keeps an image without text', () => {
@@ -106,7 +106,7 @@ describe('DraftStore', () => {
 
   it('moves a prompt out of its draft and back in a single write', () => {
     const drafts = open()
-    const draft = { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [file('x'), image('y')] }
+    const draft = { text: 'see @a.ts', chips: [{ from: 4, to: 9, id: 'x' }], items: [file('x'), image('y')] }
     drafts.set('one', draft)
     drafts.save('one', [{ id: 'p1', draft }], EMPTY_DRAFT)
     assert.deepEqual([drafts.get('one'), drafts.claim('one')], [EMPTY_DRAFT, []])
@@ -125,7 +125,7 @@ describe('DraftStore', () => {
 
   it('leaves nothing in any file of what was written for a deleted session', () => {
     const drafts = open()
-    const draft = (text: string) => ({ text, marks: [], items: [image(text)] })
+    const draft = (text: string) => ({ text, chips: [], items: [image(text)] })
     drafts.set('one', draft('secret draft'))
     drafts.save('one', [{ id: 'p1', draft: draft('secret prompt') }])
     drafts.set('two', draft('kept'))
@@ -144,13 +144,13 @@ describe('DraftStore', () => {
 
   it("doesn't touch the drafts and prompts of a running window", () => {
     const first = open()
-    const draft = { text: 'mine', marks: [], items: [] }
+    const draft = { text: 'mine', chips: [], items: [] }
     first.save('one', [{ id: 'p1', draft }], EMPTY_DRAFT)
     first.set('two', draft)
     const windows = [...running]
     const second = open()
     assert.deepEqual([second.claim('one'), second.get('two')], [[], EMPTY_DRAFT])
-    second.set('two', { text: 'yours', marks: [], items: [] })
+    second.set('two', { text: 'yours', chips: [], items: [] })
     first.dispose()
     running.delete(windows[0] ?? '')
     const reported: string[] = []
@@ -168,7 +168,7 @@ describe('DraftStore', () => {
 
   it("doesn't send a prompt that another window took over", () => {
     const first = open()
-    const draft = { text: 'p', marks: [], items: [] }
+    const draft = { text: 'p', chips: [], items: [] }
     first.save('one', [{ id: 'p1', draft }])
     assert.equal(first.holds('p1'), true)
     const second = reopen()
@@ -200,26 +200,36 @@ describe('DraftStore', () => {
 
   it('keeps a hundred drafts, and deletes older ones with their images', () => {
     const drafts = open()
-    for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, marks: [], items: [image('y')] })
+    for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, chips: [], items: [image('y')] })
     assert.equal(drafts.get('k0').text, '')
     assert.equal(drafts.get('k100').text, 't100')
     assert.equal(itemFiles().length, 100)
     drafts.dispose()
   })
 
+  it('restores the text and the items of a draft that an earlier build stored', () => {
+    open().set('one', { text: 'see @a.ts', chips: [{ from: 4, to: 9, id: 'x' }], items: [file('x')] })
+    opened.splice(0).forEach(store => void store.dispose())
+    for (const name of readdirSync(join(directory, 'drafts'))) {
+      const path = join(directory, 'drafts', name)
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"chips":', '"marks":'))
+    }
+    assert.deepEqual(open().get('one'), { text: 'see @a.ts', chips: [], items: [file('x')] })
+  })
+
   it('restores a draft as text if its items are missing or damaged', () => {
     const drafts = open()
-    drafts.set('one', { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [file('x')] })
+    drafts.set('one', { text: 'see @a.ts', chips: [{ from: 4, to: 9, id: 'x' }], items: [file('x')] })
     drafts.dispose()
     for (const name of itemFiles()) writeFileSync(join(directory, 'items', name), '[{"id": 7}]')
-    assert.deepEqual(open().get('one'), { text: 'see @a.ts', marks: [], items: [] })
+    assert.deepEqual(open().get('one'), { text: 'see @a.ts', chips: [], items: [] })
   })
 
   it('accepts any key and text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (key, text) => {
         const drafts = open()
-        drafts.set(key, { text, marks: [], items: [file('x')] })
+        drafts.set(key, { text, chips: [], items: [file('x')] })
         drafts.dispose()
         assert.equal(open().get(key).text, text)
       }),

@@ -16,7 +16,7 @@ describe('prompts left to another window', () => {
   const left = () => new LeftPrompts(folder, silentLogger)
   const prompt = (id: string): StoredPrompt => ({
     id,
-    draft: { text: `text of ${id}`, marks: [], items: [] },
+    draft: { text: `text of ${id}`, chips: [], items: [] },
   })
   function take(): StoredPrompt[] {
     const taken: StoredPrompt[] = []

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 import { head as someHead } from '../webview/conversation/entries.ts'
 
-const draft: Draft<never> = { text: 'a draft', marks: [], items: [] }
+const draft: Draft<never> = { text: 'a draft', chips: [], items: [] }
 const head = someHead({ key: 'k' })
 
 describe('PatchPump', () => {

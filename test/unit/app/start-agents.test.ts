@@ -12,7 +12,7 @@ import { openRepository } from '../../../src/editor/worktrees/repository.ts'
 
 describe('the start of an agent of a comparison', () => {
   const participantId = { id: '1', agent: 0 }
-  const draft = { text: 'Do it', marks: [], items: [] }
+  const draft = { text: 'Do it', chips: [], items: [] }
   let directory = ''
   let comparisons: Comparisons
   let queue: PromptQueue

@@ -72,7 +72,7 @@ describe('the changes of a tool call', () => {
           first: 0,
           total: 1,
           terminals: [],
-          draft: { text: '', marks: [], items: [] },
+          draft: { text: '', chips: [], items: [] },
         })
         let sent = first!
         let revision = 1
@@ -97,7 +97,7 @@ describe('the changes of a tool call', () => {
         first: 0,
         total: 1,
         terminals: [],
-        draft: { text: '', marks: [], items: [] },
+        draft: { text: '', chips: [], items: [] },
       })
     const changes = () =>
       (store.slot('t')!.entry.peek() as ToolCallEntry).content.flatMap(part =>

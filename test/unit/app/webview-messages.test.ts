@@ -84,7 +84,7 @@ describe('a message from a webview', () => {
   it('can contain long ids of sessions, options, and tool calls with signatures', () => {
     const long = 'signature'.repeat(4000)
     const key = sessionKey('an agent', long)
-    assert.ok(fits('conversation/draft', { key, text: 'x', marks: [] }))
+    assert.ok(fits('conversation/draft', { key, text: 'x', chips: [] }))
     assert.ok(fits('conversation/toolCalls', { key, ids: [long] }))
     assert.ok(fits('conversation/permission', { key, requestId: 'p1', optionId: long }))
     assert.ok(fits('conversation/option', { key, optionId: long, value: long }))

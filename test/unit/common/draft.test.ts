@@ -30,7 +30,7 @@ const image = (name: string): Item => ({ id: `i${++last}`, label: name, type: 'i
 
 /** A draft of texts and items; the label of each item is in the text. */
 function written(...parts: Array<string | Item>): Draft<Item> {
-  const draft: Draft<Item> = { text: '', marks: [], items: [] }
+  const draft: Draft<Item> = { text: '', chips: [], items: [] }
   for (const part of parts) {
     if (typeof part === 'string') {
       draft.text += part
@@ -38,7 +38,7 @@ function written(...parts: Array<string | Item>): Draft<Item> {
     }
     const from = draft.text.length
     draft.text += wordsFor(part.label)
-    draft.marks.push({ from, to: draft.text.length, id: part.id })
+    draft.chips.push({ from, to: draft.text.length, id: part.id })
     draft.items.push(part)
   }
   return draft
@@ -54,7 +54,7 @@ const itemOf = (block: Block): Item => ({
 /** Removes the ids, which are always new. */
 const bare = (draft: Draft<Item>) => ({
   text: draft.text,
-  marks: draft.marks.map(({ from, to }) => [from, to]),
+  chips: draft.chips.map(({ from, to }) => [from, to]),
   items: draft.items.map(({ type, name }) => [type, name]),
   beside: attachedItems(draft).map(({ name }) => name),
 })
@@ -69,29 +69,29 @@ describe('a draft', () => {
     )
   })
 
-  it('removes marks that are empty, out of range, duplicated or overlapping', () => {
+  it('removes chips that are empty, out of range, duplicated or overlapping', () => {
     const a = link('a')
-    const marks = [
+    const chips = [
       { from: 0, to: 2, id: a.id },
       { from: 1, to: 3, id: a.id },
       { from: 2, to: 9, id: a.id },
       { from: 3, to: 3, id: a.id },
       { from: 2, to: 3, id: 'who' },
     ]
-    const { marks: sound } = validDraft({ text: '@a b', marks, items: [a] })
-    assert.deepEqual(sound, [{ from: 0, to: 2, id: a.id }])
+    const { chips: valid } = validDraft({ text: '@a b', chips, items: [a] })
+    assert.deepEqual(valid, [{ from: 0, to: 2, id: a.id }])
   })
 
   it('is empty without text or items', () => {
-    assert.equal(isEmptyDraft({ text: ' \n', marks: [], items: [] }), true)
-    assert.equal(isEmptyDraft({ text: '', marks: [], items: [link('a')] }), false)
+    assert.equal(isEmptyDraft({ text: ' \n', chips: [], items: [] }), true)
+    assert.equal(isEmptyDraft({ text: '', chips: [], items: [link('a')] }), false)
   })
 
   it('is appended to another one with its chips', () => {
     const joined = joinDrafts(written('one ', link('a')), written(' '), written(link('b'), ' two'))
     assert.equal(joined.text, 'one @a\n\n@b two')
     assert.deepEqual(
-      joined.marks.map(({ from, to }) => joined.text.slice(from, to)),
+      joined.chips.map(({ from, to }) => joined.text.slice(from, to)),
       ['@a', '@b'],
     )
   })
@@ -130,12 +130,12 @@ describe('a draft', () => {
     assert.deepEqual(inText(blocks), [false, true, true])
   })
 
-  it('never throws or loses an item, whatever its marks', () => {
-    const mark = fc.record({ from: fc.integer(), to: fc.integer(), id: fc.constantFrom('a', 'b', 'c') })
+  it('never throws or loses an item, whatever its chips', () => {
+    const chip = fc.record({ from: fc.integer(), to: fc.integer(), id: fc.constantFrom('a', 'b', 'c') })
     fc.assert(
-      fc.property(fc.string(), fc.array(mark), (words, marks) => {
+      fc.property(fc.string(), fc.array(chip), (words, chips) => {
         const items = ['a', 'b'].map(id => ({ ...link(id), id }))
-        const parts = partsOf({ text: words, marks, items })
+        const parts = partsOf({ text: words, chips, items })
         assert.equal(parts.filter(part => 'item' in part).length, 2)
         assert.ok(parts.every(part => !('text' in part) || part.text !== ''))
       }),

@@ -157,7 +157,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.opener.preparing, 'Agent Two')
     fixture.controller.prompts.enqueue(
       'new',
-      { id: 'p1', draft: { text: 'Hello', marks: [], items: [] } },
+      { id: 'p1', draft: { text: 'Hello', chips: [], items: [] } },
       async () => [{ type: 'text', text: 'Hello' }],
     )
     assert.equal(fixture.started.length, 0)
@@ -176,7 +176,7 @@ describe('ConversationController', () => {
     void fixture.controller.opener.startAfter('Agent Two', made.promise)
     fixture.controller.prompts.enqueue(
       'new',
-      { id: 'p1', draft: { text: 'Hello', marks: [], items: [] } },
+      { id: 'p1', draft: { text: 'Hello', chips: [], items: [] } },
       async () => [{ type: 'text', text: 'Hello' }],
     )
     made.resolve(undefined)
@@ -595,7 +595,7 @@ describe('ConversationController', () => {
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
-    fixture.drafts.set('two/s1', { text: 'half a thought', marks: [], items: [] })
+    fixture.drafts.set('two/s1', { text: 'half a thought', chips: [], items: [] })
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
     const again = fixture.controller.startInstead()
@@ -612,7 +612,7 @@ describe('ConversationController', () => {
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
-    const draft = { text: 'half a thought', marks: [], items: [] }
+    const draft = { text: 'half a thought', chips: [], items: [] }
     fixture.drafts.set('two/s1', draft)
     const begun: string[] = []
     const note = ({ key }: { key: string }) => void begun.push(key)
@@ -636,7 +636,7 @@ describe('ConversationController', () => {
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
-    fixture.drafts.set('two/s1', { text: 'half a thought', marks: [], items: [] })
+    fixture.drafts.set('two/s1', { text: 'half a thought', chips: [], items: [] })
     const begun: string[] = []
     const continuing = fixture.controller.continueIn('one', ({ key }) => void begun.push(key))
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
@@ -673,7 +673,7 @@ describe('ConversationController', () => {
       [link, image],
     )
     assert.deepEqual(
-      kept?.marks.map(({ from, to }) => [from, to]),
+      kept?.chips.map(({ from, to }) => [from, to]),
       [[4, 9]],
     )
   })

@@ -22,7 +22,7 @@ describe('SessionManager: deleting', () => {
   it('deletes what the user has written for the session, and nothing of others', async () => {
     const fixture = await SessionsFixture.withSession()
     fixture.controller.leave()
-    const draft = (text: string) => ({ text, marks: [], items: [] })
+    const draft = (text: string) => ({ text, chips: [], items: [] })
     fixture.drafts.set('one/s1', draft('written for it'))
     fixture.drafts.set('one/s2', draft('written for another one'))
     fixture.queues.of('one/s1').addReturned([{ id: 'p1', draft: draft('queued') }])

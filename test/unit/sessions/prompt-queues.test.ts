@@ -13,7 +13,7 @@ describe('the prompts of a conversation', () => {
     fixture = new SessionsFixture()
   })
 
-  const prompt = (id: string): StoredPrompt => ({ id, draft: { text: id, marks: [], items: [] } })
+  const prompt = (id: string): StoredPrompt => ({ id, draft: { text: id, chips: [], items: [] } })
   const make = (text: string) => async () => [{ type: 'text' as const, text }]
   const received = () =>
     fixture.agent.prompts.map(({ content }) =>

@@ -12,7 +12,7 @@ const MAX_COMMANDS = 200
 export function completionAt(
   text: string,
   caret: number,
-  marks: readonly ChipRange[],
+  chips: readonly ChipRange[],
   commands: readonly Command[],
 ): Completion | undefined {
   const query = commandQuery(text, caret)
@@ -21,7 +21,7 @@ export function completionAt(
     const done = calledCommand(commands, text)
     return matches.length === 0 || matches[0] === done ? undefined : { kind: 'commands', matches }
   }
-  const mention = mentionQuery(text, caret, marks)
+  const mention = mentionQuery(text, caret, chips)
   return mention && { kind: 'mentions', query: mention }
 }
 
@@ -41,14 +41,14 @@ interface MentionQuery {
 export function mentionQuery(
   text: string,
   caret: number,
-  marks: readonly ChipRange[],
+  chips: readonly ChipRange[],
 ): MentionQuery | undefined {
   const line = text.slice(text.lastIndexOf('\n', caret - 1) + 1, caret)
   const match = /(?:^|[\s([{<"'`,;:])@([^\s@]{0,200})$/.exec(line)
   const typed = match?.[1]
   if (typed === undefined) return undefined
   const from = caret - typed.length - 1
-  if (marks.some(mark => mark.from < caret && mark.to > from)) return undefined
+  if (chips.some(chip => chip.from < caret && chip.to > from)) return undefined
   return { from, to: caret, text: typed }
 }
 

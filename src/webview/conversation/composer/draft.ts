@@ -26,7 +26,7 @@ const SAVE_DELAY_MS = 50
 /** The host's side of the composer. */
 interface DraftHost {
   /** When this settles, the host has the draft, and so does every later snapshot. */
-  saveText(key: string, text: string, marks: ChipRange[]): Promise<void>
+  saveText(key: string, text: string, chips: ChipRange[]): Promise<void>
   /** Separate from the text, since items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
   /** When this resolves, the host owns the prompt and has stored an empty draft. If it rejects, the page keeps the prompt. */
@@ -126,7 +126,7 @@ export class Draft {
     const text = wins ? early : saved
     const beside = wins ? attachedItems(saved) : early.items
     this.#known.clear()
-    this.#replace(validDraft({ text: text.text, marks: text.marks, items: [...text.items, ...beside] }))
+    this.#replace(validDraft({ text: text.text, chips: text.chips, items: [...text.items, ...beside] }))
     // the host waits for a draft with the comments that were written before this page knew the conversation
     const hasComments = saved.items.some(({ content }) => content.type === 'comment')
     if (hasComments) this.#savedItems = ''
@@ -142,11 +142,11 @@ export class Draft {
     this.#key = key
     this.#savedItems = ''
     keepState({ key })
-    const { text, marks, items } = this.content.peek()
+    const { text, chips, items } = this.content.peek()
     const comments = saved.items.filter(
       item => item.content.type === 'comment' && !items.some(({ id }) => id === item.id),
     )
-    if (comments.length > 0) this.#replace({ text, marks, items: [...items, ...comments] })
+    if (comments.length > 0) this.#replace({ text, chips, items: [...items, ...comments] })
     // first under the new key, so that the draft is always stored under at least one
     this.#changed()
     this.flush()
@@ -154,16 +154,16 @@ export class Draft {
     this.#follow(before, EMPTY_DRAFT, this.#host.saveText(before, '', []))
   }
 
-  /** The editor's current text. Drops marks of unknown items. */
-  write(text: string, marks: readonly ChipRange[]): void {
+  /** The editor's current text. Drops chips of unknown items. */
+  write(text: string, chips: readonly ChipRange[]): void {
     const now = this.content.peek()
-    if (text === now.text && sameMarks(marks, now.marks)) return
-    const marked = marks.flatMap(({ id }) => this.#known.get(id) ?? [])
-    this.#set(validDraft({ text, marks: [...marks], items: [...attachedItems(now), ...marked] }))
+    if (text === now.text && sameChips(chips, now.chips)) return
+    const inText = chips.flatMap(({ id }) => this.#known.get(id) ?? [])
+    this.#set(validDraft({ text, chips: [...chips], items: [...attachedItems(now), ...inText] }))
     this.#changed()
   }
 
-  /** Adds an item to the text; its mark follows with `write`. */
+  /** Adds an item to the text; its chip follows with `write`. */
   introduce(item: Attachment): void {
     this.#known.set(item.id, item)
   }
@@ -180,14 +180,14 @@ export class Draft {
 
   attach(item: Attachment): void {
     this.introduce(item)
-    const { text, marks, items } = this.content.peek()
-    this.#set({ text, marks, items: [...items.filter(one => one.id !== item.id), item] })
+    const { text, chips, items } = this.content.peek()
+    this.#set({ text, chips, items: [...items.filter(one => one.id !== item.id), item] })
     this.#changed()
   }
 
   detach(id: string): void {
-    const { text, marks, items } = this.content.peek()
-    this.#set({ text, marks, items: items.filter(one => one.id !== id) })
+    const { text, chips, items } = this.content.peek()
+    this.#set({ text, chips, items: items.filter(one => one.id !== id) })
     this.#changed()
   }
 
@@ -199,13 +199,13 @@ export class Draft {
       return
     }
     this.introduce(item)
-    const { text, marks, items } = this.content.peek()
+    const { text, chips, items } = this.content.peek()
     const isKnown = items.some(one => one.id === id)
     // the host waits for the draft that has it, even if it's the same as before
     this.#savedItems = ''
     this.#set({
       text,
-      marks,
+      chips,
       items: isKnown ? items.map(one => (one.id === id ? item : one)) : [...items, item],
     })
     this.#changed()
@@ -264,11 +264,11 @@ export class Draft {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const draft = this.content.peek()
-    const { text, marks, items } = draft
+    const { text, chips, items } = draft
     const ids = idsOf(items)
     if (ids !== this.#savedItems) this.#host.saveItems(this.#key, items)
     this.#savedItems = ids
-    this.#follow(this.#key, draft, this.#host.saveText(this.#key, text, marks))
+    this.#follow(this.#key, draft, this.#host.saveText(this.#key, text, chips))
   }
 
   #replace(draft: WrittenDraft): void {
@@ -290,10 +290,10 @@ function idsOf(items: readonly Attachment[]): string {
   return JSON.stringify(items.map(item => (item.content.type === 'comment' ? item : item.id)))
 }
 
-export function sameMarks(a: readonly ChipRange[], b: readonly ChipRange[]): boolean {
+export function sameChips(a: readonly ChipRange[], b: readonly ChipRange[]): boolean {
   return (
     a.length === b.length &&
-    a.every((mark, i) => mark.from === b[i]!.from && mark.to === b[i]!.to && mark.id === b[i]!.id)
+    a.every((chip, i) => chip.from === b[i]!.from && chip.to === b[i]!.to && chip.id === b[i]!.id)
   )
 }
 

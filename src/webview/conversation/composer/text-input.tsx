@@ -5,7 +5,7 @@ import type { Ref } from 'preact'
 import { useImperativeHandle, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Attachment } from '../../../bridge/conversation.ts'
 import { wordsFor } from '../../../common/draft.ts'
-import { type Draft, sameMarks, type WrittenDraft } from './draft.ts'
+import { type Draft, sameChips, type WrittenDraft } from './draft.ts'
 import { type EditorAppearance, type EditorContent, TextEditor } from './input/editor.ts'
 import { Chips, putChip } from './input/mentions.ts'
 
@@ -50,15 +50,15 @@ interface TextInputProps {
   handle: Ref<TextInputHandle>
 }
 
-type Content = Pick<WrittenDraft, 'text' | 'marks'>
+type Content = Pick<WrittenDraft, 'text' | 'chips'>
 
 /** The content that was inserted before the current content, if nothing else changed. */
-function addedBefore({ text, marks }: Content, now: Content): Content | undefined {
+function addedBefore({ text, chips }: Content, now: Content): Content | undefined {
   const by = text.length - now.text.length
   if (by <= 0 || now.text === '' || !text.endsWith(now.text)) return undefined
-  const before = marks.filter(mark => mark.to <= by)
-  const shifted = now.marks.map(({ from, to, id }) => ({ from: from + by, to: to + by, id }))
-  return sameMarks(marks, [...before, ...shifted]) ? { text: text.slice(0, by), marks: before } : undefined
+  const before = chips.filter(chip => chip.to <= by)
+  const shifted = now.chips.map(({ from, to, id }) => ({ from: from + by, to: to + by, id }))
+  return sameChips(chips, [...before, ...shifted]) ? { text: text.slice(0, by), chips: before } : undefined
 }
 
 /** A text field that grows with its text, up to what its container allows. */
@@ -73,9 +73,9 @@ export function TextInput(props: TextInputProps) {
     item: id => now.current.draft.item(id),
     open: item => now.current.onOpen(item),
   })
-  const contentOf = ({ text, marks }: WrittenDraft): EditorContent => ({
+  const contentOf = ({ text, chips: ranges }: WrittenDraft): EditorContent => ({
     text,
-    extension: chips.current!.extension(marks),
+    extension: chips.current!.extension(ranges),
   })
 
   useLayoutEffect(() => {
@@ -86,7 +86,7 @@ export function TextInput(props: TextInputProps) {
       onUpdate({ changes, docChanged, selectionSet, state, transactions }) {
         const chipped = transactions.some(one => one.effects.some(effect => effect.is(putChip)))
         if (docChanged || chipped) {
-          now.current.draft.write(state.doc.toString(), chips.current!.marks(state))
+          now.current.draft.write(state.doc.toString(), chips.current!.in(state))
           if (!showing) now.current.onInput(changes)
         }
         if (docChanged || selectionSet) now.current.onCaret(state.selection.main.head)
@@ -98,14 +98,14 @@ export function TextInput(props: TextInputProps) {
     const stop = effect(() => {
       const content = draft.content.value
       const { state } = text.view
-      const marks = chips.current!.marks(state)
-      if (state.doc.toString() === content.text && sameMarks(marks, content.marks)) return
+      const shown = chips.current!.in(state)
+      if (state.doc.toString() === content.text && sameChips(shown, content.chips)) return
       showing = true
-      const added = addedBefore(content, { text: state.doc.toString(), marks })
+      const added = addedBefore(content, { text: state.doc.toString(), chips: shown })
       if (added)
         text.putBefore(
           added.text,
-          added.marks.map(mark => putChip.of(mark)),
+          added.chips.map(range => putChip.of(range)),
         )
       else text.reset(contentOf(content))
       showing = false
@@ -126,12 +126,12 @@ export function TextInput(props: TextInputProps) {
     props.handle,
     () => ({
       focus: () => editor.current?.view.focus(),
-      setText({ text, marks, items }) {
+      setText({ text, chips: ranges, items }) {
         for (const item of items) draft.introduce(item)
         const view = editor.current?.view
         view?.dispatch({
           changes: { from: 0, to: view.state.doc.length, insert: text },
-          effects: marks.map(mark => putChip.of(mark)),
+          effects: ranges.map(range => putChip.of(range)),
           selection: { anchor: text.length },
           scrollIntoView: true,
         })
@@ -172,8 +172,8 @@ export function TextInput(props: TextInputProps) {
       },
       unfold(id, text) {
         const view = editor.current?.view
-        const mark = view && chips.current!.marks(view.state).find(one => one.id === id)
-        if (mark) view.dispatch({ changes: { from: mark.from, to: mark.to, insert: text } })
+        const chip = view && chips.current!.in(view.state).find(one => one.id === id)
+        if (chip) view.dispatch({ changes: { from: chip.from, to: chip.to, insert: text } })
       },
       get caret() {
         const { from = 0, to = 0 } = editor.current?.view.state.selection.main ?? {}
@@ -182,7 +182,7 @@ export function TextInput(props: TextInputProps) {
       get chipAtCaret() {
         const state = editor.current?.view.state
         const at = state?.selection.main.head
-        return state && chips.current!.marks(state).find(({ from, to }) => from === at || to === at)?.id
+        return state && chips.current!.in(state).find(({ from, to }) => from === at || to === at)?.id
       },
     }),
     [],

@@ -61,9 +61,9 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   const [active, setActive] = useState(0)
   /** offset of the `@` or `/` whose list the user closed */
   const [dismissed, setDismissed] = useState<number | undefined>(undefined)
-  const { text, marks } = draft.content.value
+  const { text, chips } = draft.content.value
   const [early, setEarly] = useState<EarlyChoice | undefined>(undefined)
-  const at = completionAt(text, caret, marks, commands)
+  const at = completionAt(text, caret, chips, commands)
   // text after an early choice isn't part of it, and isn't completed before it was inserted
   const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
   const completion = isOver ? undefined : at

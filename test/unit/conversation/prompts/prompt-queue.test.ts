@@ -99,7 +99,7 @@ describe('PromptQueue', () => {
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
-    session.queue.enqueue({ id: 'p', draft: { text: 'p', marks: [], items: [] } }, async () => {
+    session.queue.enqueue({ id: 'p', draft: { text: 'p', chips: [], items: [] } }, async () => {
       throw new Error('No images, please.')
     })
     await settle()
@@ -136,7 +136,7 @@ describe('PromptQueue', () => {
 
   it('adds a prompt with the same id once', async () => {
     const queue = new PromptQueue()
-    const prompt = { id: 'p', draft: { text: 'p', marks: [], items: [] } }
+    const prompt = { id: 'p', draft: { text: 'p', chips: [], items: [] } }
     const made: string[] = []
     for (const name of ['first', 'second']) {
       queue.enqueue(prompt, async () => {

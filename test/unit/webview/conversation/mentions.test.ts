@@ -24,10 +24,10 @@ describe('composer: the query after @', () => {
   })
 
   it('never contains a chip', () => {
-    const marks = [{ from: 4, to: 8, id: 'x' }]
-    assert.equal(mentionQuery('see @a.b', 8, marks), undefined)
-    assert.equal(mentionQuery('see @a.b', 6, marks), undefined)
-    assert.deepEqual(mentionQuery('see @a.b @c', 11, marks), { from: 9, to: 11, text: 'c' })
+    const chips = [{ from: 4, to: 8, id: 'x' }]
+    assert.equal(mentionQuery('see @a.b', 8, chips), undefined)
+    assert.equal(mentionQuery('see @a.b', 6, chips), undefined)
+    assert.deepEqual(mentionQuery('see @a.b @c', 11, chips), { from: 9, to: 11, text: 'c' })
   })
 
   it('has its range in the text', () => {

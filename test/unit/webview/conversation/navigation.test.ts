@@ -28,7 +28,7 @@ function openView(edge: number, options: { fails?: boolean } = {}) {
     first: entries.length - 100,
     total: entries.length,
     terminals: [],
-    draft: { text: '', marks: [], items: [] },
+    draft: { text: '', chips: [], items: [] },
   })
   const view = { fetched, at: edge as number | 'top' | 'end', delta: 10 }
   const app = {

@@ -75,8 +75,8 @@ class World {
       () => this.#pump.sendNow(),
     )
     this.#page = new Draft({
-      saveText: (key, text, marks) =>
-        this.#ask(() => this.#handlers['conversation/draft']({ key, text, marks })),
+      saveText: (key, text, chips) =>
+        this.#ask(() => this.#handlers['conversation/draft']({ key, text, chips })),
       saveItems: (key, items) => this.#post(() => this.#handlers['conversation/draftItems']({ key, items })),
       movedToComposer: (key, ids, draft) =>
         this.#ask(() => this.#handlers['conversation/movedToComposer']({ key, ids, draft })),
@@ -134,8 +134,8 @@ class World {
     if (this.#key === '') return
     const word = `w${this.written.size + 1}`
     this.written.set(word, this.#key)
-    const { text, marks } = this.#page.content.peek()
-    this.#page.write(`${text}${word} `, marks)
+    const { text, chips } = this.#page.content.peek()
+    this.#page.write(`${text}${word} `, chips)
   }
 
   enter(): void {

@@ -203,7 +203,7 @@ class Window {
         })
       })
     this.page = new Draft({
-      saveText: (_key, text, marks) => ask(() => store.setText(key, text, marks)),
+      saveText: (_key, text, chips) => ask(() => store.setText(key, text, chips)),
       saveItems: (_key, items) => void this.toHost.push(() => store.setItems(key, items)),
       movedToComposer: (_key, ids, draft) => ask(() => queue.movedToComposer(ids, draft)),
       enqueue: (_key, prompt) => ask(() => this.#enqueue(prompt)),
@@ -238,8 +238,8 @@ class Window {
   type(): void {
     const word = `w${++this.#world.words}`
     this.#world.written.push(word)
-    const { text, marks } = this.page.content.peek()
-    this.page.write(`${text}${word} `, marks)
+    const { text, chips } = this.page.content.peek()
+    this.page.write(`${text}${word} `, chips)
   }
 
   attach(): void {
@@ -425,7 +425,7 @@ describe('the prompt queue, from the composer to the agent', () => {
       seen.push(kept())
     }
     const page = new Draft({
-      saveText: async (key, text, marks) => put(key, { text, marks }),
+      saveText: async (key, text, chips) => put(key, { text, chips }),
       saveItems: (key, items) => put(key, { items }),
       enqueue: async () => {},
       movedToComposer: async () => {},
@@ -433,7 +433,7 @@ describe('the prompt queue, from the composer to the agent', () => {
     page.show('new', EMPTY_DRAFT)
     page.put({
       text: 'w1',
-      marks: [],
+      chips: [],
       items: [{ id: 'a', label: 'w2', icon: 'file', content: { type: 'file', uri: 'file:///a' } }],
     })
     page.flush()
@@ -465,7 +465,7 @@ describe('the prompt queue, from the composer to the agent', () => {
       content: { type: 'comment', uri: 'file:///a', startLine: 1, endLine: 1, quote: '', text: label },
     })
     page.show('new', EMPTY_DRAFT)
-    page.put({ text: 'w1', marks: [], items: [about('own')] })
+    page.put({ text: 'w1', chips: [], items: [about('own')] })
     page.show('started', { ...EMPTY_DRAFT, items: [about('written meanwhile')] }, [], 'new')
     assert.deepEqual(stored.get('started'), ['own', 'written meanwhile'])
     // the host learns that this page has the comments of a conversation that it shows next

@@ -16,7 +16,7 @@ function snapshot(entries: Entry[], more: Partial<ConversationSnapshot> = {}): C
     first: 0,
     total: entries.length,
     terminals: [],
-    draft: { text: '', marks: [], items: [] },
+    draft: { text: '', chips: [], items: [] },
     ...more,
   }
 }

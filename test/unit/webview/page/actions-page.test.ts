@@ -16,7 +16,7 @@ describe('conversation page: actions', () => {
       first: 0,
       total: entries.length,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const press = (name: string) => page.document.querySelector<HTMLElement>(`[aria-label="${name}"]`)!.click()
 

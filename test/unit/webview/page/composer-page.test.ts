@@ -7,7 +7,7 @@ import { promptOf } from '../../../../src/conversation/attachment.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-const nothing: Draft<bridge.Attachment> = { text: '', marks: [], items: [] }
+const nothing: Draft<bridge.Attachment> = { text: '', chips: [], items: [] }
 const file = (path: string): composer.MentionRow => ({
   group: 'files',
   name: path.slice(path.lastIndexOf('/') + 1),
@@ -25,7 +25,7 @@ describe('composer page', () => {
   let held: Promise<void> | undefined
   const queries: string[] = []
   const sent: bridge.PromptPart[][] = []
-  const drafts: Array<{ text: string; marks: unknown[] }> = []
+  const drafts: Array<{ text: string; chips: unknown[] }> = []
   const moved: Array<{ id: string; to: number }> = []
   const now: string[] = []
   const stars: string[] = []
@@ -94,7 +94,7 @@ describe('composer page', () => {
     page.key(area(), 'Enter')
     await page.until(() => chips().length === 1)
     assert.deepEqual([chips(), page.written, queries], [['src/b.ts'], 'See src/b.ts ', ['']])
-    await page.until(() => drafts.at(-1)?.marks.length === 1)
+    await page.until(() => drafts.at(-1)?.chips.length === 1)
     page.key(area(), 'Enter')
     await page.until(() => sent.length === 1)
     assert.deepEqual(sent[0], [
@@ -349,7 +349,7 @@ describe('composer page', () => {
 
   it('shows a saved draft with its chips, and deletes a chip as a whole', async () => {
     const item = file('src/a.ts').attaches as bridge.Attachment
-    await show({}, { text: 'x @src/a.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
+    await show({}, { text: 'x @src/a.ts', chips: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => chips().length === 1)
     page.key(area(), 'Backspace', { keyCode: 8 })
     await page.until(() => chips().length === 0)
@@ -360,7 +360,7 @@ describe('composer page', () => {
 
   it("doesn't confuse text with a chip that looks the same", async () => {
     const item = file('src/a.ts').attaches as bridge.Attachment
-    await show({}, { text: 'x @src/b.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
+    await show({}, { text: 'x @src/b.ts', chips: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => page.written === 'x @src/b.ts')
     assert.deepEqual(chips(), [])
   })

@@ -36,7 +36,7 @@ describe('conversation page: content', () => {
       terminals: [
         { terminalId: 't1', output: 'one\n\u001b[31msrc/a.ts:3:4\u001b[0m failed\n', truncated: false },
       ],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const query = (selector: string) => page.document.querySelector<HTMLElement>(selector)
   const press = async (selector: string) => {

@@ -7,7 +7,7 @@ import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { PendingRequestAdder } from '../conversation/pending.ts'
 import { openPage, type Page } from './page.ts'
 
-const written = (text: string): Draft<never> => ({ text, marks: [], items: [] })
+const written = (text: string): Draft<never> => ({ text, chips: [], items: [] })
 
 describe('conversation page', () => {
   let page: Page
@@ -276,7 +276,7 @@ describe('conversation page', () => {
     await page.until(() => page.document.querySelector('.composer .chip'))
     await page.until(() => items.length > 0)
     const { state } = page.kept
-    const saved = { text: 'Half a thought', marks: [], items: items.at(-1)! }
+    const saved = { text: 'Half a thought', chips: [], items: items.at(-1)! }
     page.close()
     await open({ state })
     await show([], {}, saved)
@@ -591,7 +591,7 @@ describe('conversation page', () => {
       total: 502,
       pendingEntries: [{ index: 7, entry: permission('old') }],
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
     await page.until(() => text().includes('Five'))
     await page.until(() => text().includes('Waiting'))
@@ -711,7 +711,7 @@ describe('conversation page', () => {
       first: 500,
       total: 502,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
     await page.until(() => area())
     for (const expected of ['Five', 'Four', 'Three']) {

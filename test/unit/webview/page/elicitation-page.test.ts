@@ -73,7 +73,7 @@ describe('conversation page: requests of an agent', () => {
       first: 0,
       total: entries.length,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
     await page.until(
       () => page.document.querySelectorAll('.elicitation, .answered').length === entries.length,

@@ -28,7 +28,7 @@ describe('conversation page: find', () => {
       first: 0,
       total: entries.length,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const input = () => page.document.querySelector<HTMLInputElement>('.find input')!
   const count = () => page.document.querySelector('.find-count')?.textContent

@@ -39,7 +39,7 @@ describe('conversation page: long content', () => {
       first: 0,
       total: 1,
       terminals: output === '' ? [] : [{ terminalId: 't1', output, truncated: false }],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const query = (selector: string) => page.document.querySelector<HTMLElement>(selector)
   const nodes = () => page.document.querySelectorAll('*').length

@@ -17,7 +17,7 @@ describe('the preview in a page', () => {
       first: 0,
       total: text === undefined ? 0 : 1,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const open = async (earlier?: Preview) => {
     taken = []

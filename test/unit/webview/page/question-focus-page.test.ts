@@ -43,7 +43,7 @@ describe('the focus when a request arrives', () => {
       first: 0,
       total: entries.length,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const add = (index: number, entry: Entry) =>
     page.send('conversation/patch', {

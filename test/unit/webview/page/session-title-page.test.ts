@@ -23,7 +23,7 @@ describe("the session's title in the header", () => {
       first: 0,
       total: 0,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const title = () => page.document.querySelector<HTMLElement>('.header-sessions')
   const twice = () =>

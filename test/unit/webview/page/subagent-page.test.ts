@@ -46,7 +46,7 @@ describe('a subagent in the conversation', () => {
       first: 0,
       total: entries.length,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const text = () => page.document.querySelector('.transcript')?.textContent ?? ''
   const line = (name: RegExp) =>

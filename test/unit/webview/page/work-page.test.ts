@@ -44,7 +44,7 @@ describe('conversation page: work of an agent', () => {
       first: 0,
       total: entries.length,
       terminals: [],
-      draft: { text: '', marks: [], items: [] },
+      draft: { text: '', chips: [], items: [] },
     })
   const query = (selector: string) => page.document.querySelector<HTMLElement>(selector)
   const button = (text: string) =>

@@ -42,28 +42,29 @@ export class Chips {
   }
 
   /** Initializes the chips in the text. */
-  extension(marks: readonly ChipRange[]): Extension {
+  extension(chips: readonly ChipRange[]): Extension {
     return [
       this.#field.init(state =>
         RangeSet.of(
-          marks.flatMap(mark => this.#chip(state, mark)),
+          chips.flatMap(chip => this.#chip(state, chip)),
           true,
         ),
       ),
       invertedEffects.of(({ startState, state }) => {
-        const after = new Set(this.marks(state).map(mark => mark.id))
-        return this.marks(startState)
-          .filter(mark => !after.has(mark.id))
-          .map(mark => putChip.of(mark))
+        const after = new Set(this.in(state).map(chip => chip.id))
+        return this.in(startState)
+          .filter(chip => !after.has(chip.id))
+          .map(chip => putChip.of(chip))
       }),
     ]
   }
 
-  marks(state: EditorState): ChipRange[] {
-    const marks: ChipRange[] = []
+  /** The chips in the text, in their order. */
+  in(state: EditorState): ChipRange[] {
+    const chips: ChipRange[] = []
     for (const chip = state.field(this.#field).iter(); chip.value; chip.next())
-      marks.push({ from: chip.from, to: chip.to, id: chip.value.spec.id })
-    return marks
+      chips.push({ from: chip.from, to: chip.to, id: chip.value.spec.id })
+    return chips
   }
 
   #fits(state: EditorState, { from, to, id }: ChipRange): boolean {
@@ -71,11 +72,11 @@ export class Chips {
     return item !== undefined && to <= state.doc.length && state.sliceDoc(from, to) === wordsFor(item.label)
   }
 
-  #chip(state: EditorState, mark: ChipRange) {
-    const item = this.#parts.item(mark.id)
-    if (!item || !this.#fits(state, mark)) return []
+  #chip(state: EditorState, range: ChipRange) {
+    const item = this.#parts.item(range.id)
+    if (!item || !this.#fits(state, range)) return []
     const widget = new ChipWidget(item, this.#parts.open)
-    return [Decoration.replace({ widget, id: mark.id }).range(mark.from, mark.to)]
+    return [Decoration.replace({ widget, id: range.id }).range(range.from, range.to)]
   }
 }
 

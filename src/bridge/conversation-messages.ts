@@ -100,7 +100,10 @@ const attachment: z.ZodType<Attachment> = z.object({
 export const draftText = z.object({
   text: z.string().max(16 * MiB),
   /** Stored drafts of earlier builds have none: their items become attached. */
-  chips: z.array(z.object({ from: index, to: index, id })).max(1024).default([]),
+  chips: z
+    .array(z.object({ from: index, to: index, id }))
+    .max(1024)
+    .default([]),
 })
 export const draftItems = z.array(attachment).max(1024)
 const draft = draftText.extend({ items: draftItems })

@@ -3,13 +3,13 @@ import type { Session } from './session.ts'
 import type { EntryId, ToolCallEntry } from './state.ts'
 
 /**
- * Calls `look` with each tool call that changes while the agent works; a replay reports old work and is ignored.
+ * Calls `check` with each tool call that changes while the agent works; a replay reports old work and is ignored.
  * `differs`: whether what the listener reports about the tool call differs from the last time, so that nothing is
  * reported twice.
  */
 export function followToolCalls(
   session: Session,
-  look: (call: ToolCallEntry, differs: (reported: string) => boolean) => void,
+  check: (call: ToolCallEntry, differs: (reported: string) => boolean) => void,
 ): Disposable {
   const last = new Map<EntryId, string>()
   return session.onDidChange(changes => {
@@ -19,7 +19,7 @@ export function followToolCalls(
       const { id } = change
       const entry = session.state.entries[session.state.index.get(id) ?? -1]
       if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
-      look(entry, reported => {
+      check(entry, reported => {
         if (last.get(id) === reported) return false
         last.set(id, reported)
         return true

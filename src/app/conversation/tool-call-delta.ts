@@ -48,16 +48,16 @@ function cutContent(item: ToolCallContent, tail: number): ToolCallContent {
 /** Whether a JSON value has more than about this many characters. Reads no more than that. */
 function isLong(value: unknown, most: number): boolean {
   let left = most
-  const look = (part: unknown): void => {
+  const visit = (part: unknown): void => {
     left -= typeof part === 'string' ? part.length : 4
     if (left < 0 || typeof part !== 'object' || part === null) return
     for (const key in part) {
       left -= key.length
-      look((part as { [key: string]: unknown })[key])
+      visit((part as { [key: string]: unknown })[key])
       if (left < 0) return
     }
   }
-  look(value)
+  visit(value)
   return left < 0
 }
 

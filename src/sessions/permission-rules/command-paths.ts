@@ -57,7 +57,7 @@ export async function pathsOfCommands(
   cwd: string | undefined,
   options: CommandPathsOptions,
 ): Promise<CommandPaths> {
-  const look = new Look(options)
+  const check = new PathCheck(options)
   const start = options.rules.resolve(options.guard.cwd, cwd ?? '.')
   const directories = [start]
   for (const { words } of lines.flatMap(line => line.commands)) {
@@ -65,26 +65,26 @@ export async function pathsOfCommands(
     const name = programOf(program?.text ?? '')
     // a program of the project; one with a full path is named in the rule
     const isRelative = program && /[/\\]/.test(program.text) && !options.rules.isAbsolute(program.text)
-    if (isRelative) for (const directory of directories) await look.path(program.text, directory)
+    if (isRelative) for (const directory of directories) await check.path(program.text, directory)
     if (name === 'git')
-      for (const directory of directories) if (await isBareRepository(directory)) look.leave()
+      for (const directory of directories) if (await isBareRepository(directory)) check.leave()
     for (const word of others) {
-      if (REMOTE_COPY.has(name) && /^[\w.@-]+:/.test(word.text)) look.leave()
-      for (const directory of directories) await look.word(word, directory)
-      if (!look.inside) return look
+      if (REMOTE_COPY.has(name) && /^[\w.@-]+:/.test(word.text)) check.leave()
+      for (const directory of directories) await check.word(word, directory)
+      if (!check.inside) return check
     }
-    await look.links(name, others, directories)
+    await check.links(name, others, directories)
     if (name !== 'cd' && name !== 'pushd') continue
     const [to, ...more] = others.filter(word => !word.text.startsWith('-'))
     // home, or the previous directory; with two names, zsh replaces one with the other in the path
     if (to === undefined || more.length > 0 || directories.length > 8)
-      return { inside: false, protected: look.protected }
+      return { inside: false, protected: check.protected }
     const next = options.rules.resolve(directories.at(-1) ?? start, to.text)
     directories.push(next)
     const real = await options.guard.within(next)
     if (real && real.realPath !== next) directories.push(real.realPath)
   }
-  return look
+  return check
 }
 
 /**
@@ -105,7 +105,7 @@ async function isBareRepository(directory: string): Promise<boolean> {
   }
 }
 
-class Look implements CommandPaths {
+class PathCheck implements CommandPaths {
   inside = true
   protected = false
   readonly #options: CommandPathsOptions

@@ -44,7 +44,7 @@ interface PossiblePath extends KnownPath {
 
 /** Kinds of tools that work on files: without a reported file, their target is unknown. */
 const ABOUT_FILES = new Set(['read', 'edit', 'delete', 'move'])
-const ONLY_LOOKS = new Set(['read', 'search'])
+const ONLY_READ = new Set(['read', 'search'])
 /** Maximum number of files that are checked individually. */
 const MAX_PATHS = 200
 
@@ -160,8 +160,8 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   // both where from and where to, each however often it's spelled
   const files = new Set(paths.map(({ relative }) => relative.join('\0')))
   if (subject.kind === 'move' && files.size < 2) return 'different'
-  const onlyLooks = ONLY_LOOKS.has(subject.kind) && subject.shown.length === 0
-  if (analyzed.namesProtected || (!onlyLooks && [...paths, ...possiblePaths].some(one => one.protected)))
+  const onlyReads = ONLY_READ.has(subject.kind) && subject.shown.length === 0
+  if (analyzed.namesProtected || (!onlyReads && [...paths, ...possiblePaths].some(one => one.protected)))
     return { why: 'protected' }
   if (subject.obscure) return { why: 'input' }
   if (lines.some(line => !line.sure)) return { why: 'unsure' }

@@ -310,12 +310,12 @@ function Actions({ at, agent, own, comparison, files, host }: ActionsProps) {
       keyof CompareMessages,
       'compare/ready' | 'compare/choose' | 'compare/stopAll' | 'compare/compareTwo'
     >,
-    look: { primary?: boolean; needsTrust?: boolean } = {},
+    options: { primary?: boolean; needsTrust?: boolean } = {},
   ) => (
     <Button
       label={`${text}: ${name}`}
-      primary={look.primary}
-      disabled={look.needsTrust && !trusted}
+      primary={options.primary}
+      disabled={options.needsTrust && !trusted}
       onClick={() => host.send(message, participantId)}
     >
       {text}

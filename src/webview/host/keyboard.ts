@@ -26,8 +26,8 @@ export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () =>
   window.addEventListener('focus', () => tell(true))
   window.addEventListener('blur', () => tell(false))
   for (const type of USE) window.addEventListener(type, use, { capture: true })
-  const look = () => tell(document.hasFocus())
-  return look
+  const tellNow = () => tell(document.hasFocus())
+  return tellNow
 }
 
 /**

@@ -41,9 +41,9 @@ export class MentionSearch extends Owner {
   constructor(store: KeyValueStore) {
     super()
     this.#store = store
-    const look = (editor: vscode.TextEditor | undefined) => editor && this.#remember(editor.document.uri)
-    look(vscode.window.activeTextEditor)
-    this.register(vscode.window.onDidChangeActiveTextEditor(look))
+    const remember = (editor: vscode.TextEditor | undefined) => editor && this.#remember(editor.document.uri)
+    remember(vscode.window.activeTextEditor)
+    this.register(vscode.window.onDidChangeActiveTextEditor(remember))
   }
 
   /** Everything except symbols, which language servers may be slow to provide. */

@@ -80,7 +80,7 @@ export function TextInput(props: TextInputProps) {
 
   useLayoutEffect(() => {
     let showing = false
-    const text = new TextEditor(parent.current!, lookOf(now.current), contentOf(draft.content.peek()), {
+    const text = new TextEditor(parent.current!, appearanceOf(now.current), contentOf(draft.content.peek()), {
       onKey: event => now.current.onKey(event),
       onPaste: event => now.current.onPaste(event),
       onUpdate({ changes, docChanged, selectionSet, state, transactions }) {
@@ -119,7 +119,7 @@ export function TextInput(props: TextInputProps) {
   const { placeholder, wholePlaceholder, label } = props
   const row = props.completion?.row
   useLayoutEffect(() => {
-    editor.current?.changeAppearance(lookOf(now.current))
+    editor.current?.changeAppearance(appearanceOf(now.current))
   }, [placeholder, wholePlaceholder, label, row])
 
   useImperativeHandle(
@@ -199,7 +199,12 @@ function caretBehind({ selection }: EditorState, to: number, end: number, next =
   return behind > 0 ? end + behind : next
 }
 
-function lookOf({ placeholder, wholePlaceholder, label, completion }: TextInputProps): EditorAppearance {
+function appearanceOf({
+  placeholder,
+  wholePlaceholder,
+  label,
+  completion,
+}: TextInputProps): EditorAppearance {
   return {
     placeholder,
     attributes: {

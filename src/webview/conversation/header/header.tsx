@@ -123,7 +123,7 @@ function SessionTitle() {
     setEditing(sessionId)
   }
   const title = head?.title || t('New session')
-  const look = `header-title${head?.title ? '' : ' untitled'}`
+  const className = `header-title${head?.title ? '' : ' untitled'}`
   if (edited) {
     return (
       <TitleField
@@ -140,7 +140,7 @@ function SessionTitle() {
     )
   }
   return (
-    <h1 class={look} dir="auto">
+    <h1 class={className} dir="auto">
       {isSwitching && <SessionSwitcher anchor={button} onRename={rename} onClose={close} />}
       <button
         ref={button}

@@ -16,12 +16,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { minify } from '@swc/core'
+import { minify, version as swcVersion } from '@swc/core'
 import * as esbuild from 'esbuild'
 import satisfies from 'spdx-satisfies'
 import subsetFont from 'subset-font'
 import { fewIcons } from './test/package/few-icons.mjs'
-import { keptFile } from './test/package/kept-file.mjs'
+import { keptFile, keptFolder, removeUnused } from './test/package/kept-file.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -129,7 +129,7 @@ const smallFonts = {
       const cut = () => subsetFont(font, CHARACTERS, how)
       return {
         loader: 'file',
-        contents: await keptFile('out/fonts', [JSON.stringify(how), font, CHARACTERS, packages], cut),
+        contents: await keptFile(keptFolder, [JSON.stringify(how), font, CHARACTERS, packages], cut),
       }
     })
   },
@@ -487,18 +487,19 @@ const namingFiles = (build, files) => ({
 
 /** What esbuild has minified becomes 4 to 5% smaller once more, compressed. */
 async function minifyMore() {
+  /** @type {import('@swc/core').JsMinifyOptions} */
+  const how = { compress: { passes: 2, ecma: 2022 }, mangle: true, ecma: 2022 }
   const scripts = readdirSync('dist', { recursive: true, encoding: 'utf8' })
     .filter(name => /\.[cm]?js$/.test(name))
     .map(name => join('dist', name))
   for (const file of scripts) {
     const before = await readFile(file, 'utf8')
-    const { code } = await minify(before, {
-      module: !file.endsWith('.cjs'),
-      compress: { passes: 2, ecma: 2022 },
-      mangle: true,
-      ecma: 2022,
-    })
-    if (code.length < before.length) await writeFile(file, code)
+    const options = { ...how, module: !file.endsWith('.cjs') }
+    const inputs = [`swc ${swcVersion}`, JSON.stringify(options), before]
+    const after = await keptFile(keptFolder, inputs, async () =>
+      Buffer.from((await minify(before, options)).code),
+    )
+    if (after.length < Buffer.byteLength(before)) await writeFile(file, after)
   }
 }
 
@@ -518,7 +519,10 @@ if (options.watch) {
   const files = firstFiles(pages.metafile)
   const rest = [...[extension, services].map(build => namingFiles(build, files)), ...programs]
   const results = [pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
-  if (options.production) await minifyMore()
+  if (options.production) {
+    await minifyMore()
+    await removeUnused(keptFolder)
+  }
   writeFileSync(
     'dist/THIRD_PARTY_NOTICES.txt',
     notices([...bundledPackages(results.map(result => result.metafile)), ICONS]),

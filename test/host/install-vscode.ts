@@ -12,7 +12,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
-import { cacheDirectory } from './paths.ts'
+import { cacheDirectory } from './cache-directory.mjs'
 import { runCommand } from './run-command.ts'
 import { ensureServerPackages, findProgram } from './system-packages.ts'
 import type { VsCodeVersion } from './vscode-versions.ts'

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 export const projectDirectory = resolve(import.meta.dirname, '../..')
@@ -7,5 +6,3 @@ export const testDirectory = join(projectDirectory, 'test')
 export const outDirectory = join(projectDirectory, 'out')
 /** The packaged extension from `npm run package`. */
 export const vsixFile = join(outDirectory, 'parley.vsix')
-/** The VS Code builds for the tests: outside of the checkout, so that cleaning it doesn't delete them. */
-export const cacheDirectory = process.env.PARLEY_TEST_CACHE ?? join(homedir(), '.cache', 'parley-test-host')

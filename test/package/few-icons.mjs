@@ -1,11 +1,11 @@
 // Divides the codicons into those that Parley's code names, which a page loads first, and all others (a user can name any
 // as an agent's icon), which `icons.css` adds when one is shown: for each, the rules and a font. Subsetting a font takes
-// seconds and is deterministic, so `out/fonts` caches the results.
+// seconds and is deterministic, so the results are kept.
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import subsetFont from 'subset-font'
-import { keptFile } from './kept-file.mjs'
+import { keptFile, keptFolder } from './kept-file.mjs'
 
 /** The space, since the font that contains it determines the baseline. Without it, icons would be too high. */
 const SPACE = 0x20
@@ -31,7 +31,7 @@ export const fewIcons = {
       const packages = await readFile('package-lock.json')
       const text = String.fromCodePoint(...points)
       const cut = () => subsetFont(font, text, { targetFormat: 'woff2' })
-      fonts.set(`codicon-${name}.woff2`, await keptFile('out/fonts', ['woff2', font, text, packages], cut))
+      fonts.set(`codicon-${name}.woff2`, await keptFile(keptFolder, ['woff2', font, text, packages], cut))
       const range = points.map(point => `U+${point.toString(16)}`).join(',')
       return `@font-face{font-family:codicon;font-display:block;src:url(codicon-${name}.woff2) format("woff2");unicode-range:${range}}\n`
     }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { deflateAsync } from '@gfx/zopfli'
 import { strFromU8, strToU8, unzipSync, Zip, type ZipInputFile } from 'fflate'
-import { keptFile } from './kept-file.mjs'
+import { keptFile, keptFolder } from './kept-file.mjs'
 import { withoutPictures } from './without-pictures.ts'
 
 const readme = 'extension/readme.md'
@@ -37,5 +37,5 @@ async function deflate(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   // what hardly shrinks, such as a font, is compressed already
   if (bytes.length < LARGE || quick.length > bytes.length * 0.95) return quick
   const tight = () => deflateAsync(bytes, { numiterations: 1 })
-  return new Uint8Array(await keptFile('out/deflated', ['zopfli 1', bytes], tight))
+  return new Uint8Array(await keptFile(keptFolder, ['zopfli 1', bytes], tight))
 }

@@ -43,11 +43,12 @@ globalThis.parleyLook = {
       if (animation.effect?.getTiming().iterations !== Number.POSITIVE_INFINITY) animation.finish()
   },
 
-  /** One line for each element that violates a rule. */
-  async check(tags) {
+  /** One line for each element that violates a rule with one of these tags; `onlyColors`: of those about colors. */
+  async check(tags, onlyColors) {
     this.settle()
+    const colors = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
     const { violations } = await globalThis.axe.run(document, {
-      runOnly: { type: 'tag', values: tags },
+      runOnly: onlyColors ? colors : { type: 'tag', values: tags },
       resultTypes: ['violations'],
     })
     // the headings in an agent's text are its own

@@ -33,16 +33,23 @@ export async function readThemeLooks(window: VsCodeWindow, body: string): Promis
   return looks
 }
 
-/** The problems that axe finds in a page in each theme, one line for each element. */
+/**
+ * The problems that axe finds in a page, one line for each element: those of colors in each theme, all others in the first
+ * one, since a theme changes nothing else.
+ */
 export async function axeViolations(frame: Frame, looks: readonly ThemeLook[]): Promise<string[]> {
   // `evaluate` isn't restricted by the page's content security policy
   if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(`${axe}\n${page}`)
   const found = new Set<string>()
+  let onlyColors = false
   for (const { kind, given } of looks)
     for (const ground of grounds) {
       await frame.evaluate(`parleyLook.wear(${JSON.stringify(given)}, ${JSON.stringify(ground)})`)
-      for (const line of await frame.evaluate<string[]>(`parleyLook.check(${JSON.stringify(tags)})`))
+      for (const line of await frame.evaluate<string[]>(
+        `parleyLook.check(${JSON.stringify(tags)}, ${onlyColors})`,
+      ))
         found.add(`${kind}: ${line}`)
+      onlyColors = true
     }
   return [...found]
 }

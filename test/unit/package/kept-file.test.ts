@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keptFile } from '../../package/kept-file.mjs'
+import { keptFile, removeUnused } from '../../package/kept-file.mjs'
 
 describe('a file kept by the build', () => {
   let folder: string
@@ -43,5 +43,16 @@ describe('a file kept by the build', () => {
     const both = await Promise.all([kept('font'), kept('font')])
     assert.ok(both.every(text => /^made \d$/.test(text)))
     assert.equal(readdirSync(folder).length, 1)
+  })
+
+  it('is removed if no build used it for a month', async () => {
+    await kept('used')
+    await kept('unused')
+    const old = new Date(Date.now() - 31 * 24 * 3_600_000)
+    for (const name of readdirSync(folder)) utimesSync(join(folder, name), old, old)
+    await kept('used')
+    await removeUnused(folder)
+    assert.equal(readdirSync(folder).length, 1)
+    assert.equal(await kept('used'), 'made 1')
   })
 })

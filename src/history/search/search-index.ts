@@ -378,7 +378,10 @@ export class SearchIndex {
       else this.#remove(Number(row.id))
     }
     if (wanted.size === 0) return
-    const [ids] = this.#all('SELECT min(id) AS first, max(id) AS last FROM documents')
+    // one query for both would read the whole table
+    const [ids] = this.#all(
+      'SELECT (SELECT min(id) FROM documents) AS first, (SELECT max(id) FROM documents) AS last',
+    )
     let next = isOlder ? Number(ids?.first ?? 0) - wanted.size : Number(ids?.last ?? 0) + 1
     for (const { position, kind, entry, text } of wanted.values()) {
       const extra = extraWords(text)

@@ -196,7 +196,7 @@ export class WindowSessions extends Owner {
   }
 
   #writeSoon(delay: number): void {
-    const due = Date.now() + delay
+    const due = performance.now() + delay
     if (this.#timer !== undefined && due >= this.#due) return
     clearTimeout(this.#timer)
     this.#due = due

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { Budget } from '../common/async.ts'
 import { readHandle, TooLargeError } from '../common/read-bounded.ts'
-import { WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
+import { infoOf, WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { RedirectedError, setMode, withEntry, withFile } from '../editor/files/no-follow.ts'
 import { decodeFile, encodeFile } from '../editor/files/text-files.ts'
@@ -178,39 +178,48 @@ export class FileStates {
     const { attributes } = state
     const { fileSystem, rules } = this.#shared
     if (attributes.type === 'large') throw new Error("The content of a file this large isn't stored.")
-    if (attributes.type !== 'absent') await fileSystem.makeFolders(rules.dirname(path))
     const there = await withEntry(path, entry => lstat(entry)).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     })
     const bytes = attributes.type === 'absent' ? undefined : await this.#bytes(path, state)
-    const isExpected = await this.#isExpected(path, expected)
-    const now = await this.read(
-      path,
-      expected.attributes.type === 'text' ? [expected.attributes.encoding] : [],
-    )
-    if (!now || !sameState(now, expected)) throw new WrittenMeanwhileError(path)
+    const expectedBytes = await this.#expectedBytes(path, expected)
+    const isReplaced = bytes !== undefined && attributes.type !== 'link' && there?.isFile() === true
+    // what is replaced is compared again when it is, byte by byte
+    const isExpected = isReplaced && expectedBytes ? isLike(there, expected) : await this.#is(path, expected)
+    if (!isExpected) throw new WrittenMeanwhileError(path)
     if (attributes.type === 'absent' || !bytes) {
       if (there && !there.isDirectory()) await discard(path)
       return
     }
     if (there?.isDirectory()) await removeEmptyFolder(path)
+    if (!there) await fileSystem.makeFolders(rules.dirname(path))
     if (there && (there.isSymbolicLink() || attributes.type === 'link')) await fileSystem.remove(path)
     if (attributes.type === 'link') {
       await withEntry(path, entry => symlink(attributes.target, entry))
       return
     }
-    const info = there?.isFile() ? await fileSystem.stat(path) : undefined
+    const info = there?.isFile() ? infoOf(there) : undefined
     if (info && !(info.mode & 0o200)) await setMode(path, info.mode | 0o200)
-    await writeAtomically(fileSystem, path, bytes, info && { ...info, mode: attributes.mode }, isExpected)
-    await setMode(path, attributes.mode)
+    const existing = info && { ...info, mode: attributes.mode }
+    const isSame = expectedBytes && ((found: Uint8Array) => Buffer.compare(expectedBytes, found) === 0)
+    const isNew = await writeAtomically(fileSystem, path, bytes, existing, isSame ?? (() => true))
+    if (!existing || !isNew) await setMode(path, attributes.mode)
   }
 
-  async #isExpected(path: string, expected: FileState): Promise<(bytes: Uint8Array) => boolean> {
+  /** Whether the file is in this state now. */
+  async #is(path: string, expected: FileState): Promise<boolean> {
+    const now = await this.read(
+      path,
+      expected.attributes.type === 'text' ? [expected.attributes.encoding] : [],
+    )
+    return now !== undefined && sameState(now, expected)
+  }
+
+  /** The bytes of a file in this state; `undefined` if only its attributes are compared. */
+  async #expectedBytes(path: string, expected: FileState): Promise<Uint8Array | undefined> {
     const { type } = expected.attributes
-    if (type !== 'text' && type !== 'binary') return () => true
-    const bytes = await this.#bytes(path, expected)
-    return found => Buffer.compare(bytes, found) === 0
+    return type === 'text' || type === 'binary' ? this.#bytes(path, expected) : undefined
   }
 
   /** Sets only the mode. */
@@ -253,6 +262,11 @@ async function removeEmptyFolder(path: string): Promise<void> {
     throw new LeftUnchangedError(l10n.t('A folder that contains other files is in its place.'))
   for (const { name } of entries) await removeEmptyFolder(join(path, name))
   await withEntry(path, entry => rmdir(entry))
+}
+
+/** Whether a file has everything of this state that isn't its content. */
+function isLike(there: Stats, { attributes }: FileState): boolean {
+  return (attributes.type === 'text' || attributes.type === 'binary') && attributes.mode === modeOf(there)
 }
 
 /** The permission bits. Windows has only one of them, which follows from another attribute. */

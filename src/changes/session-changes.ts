@@ -1,6 +1,7 @@
 /** Agents' changes from the window's tracker, of all sessions or of one, to be kept or undone. */
 import { basename } from 'node:path'
 import type { FileChange, Roots } from '../acp/model.ts'
+import { forEachConcurrent } from '../common/async.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Event } from '../common/event.ts'
 import type { FileText } from '../editor/diff-texts.ts'
@@ -71,6 +72,9 @@ export interface Kept {
   /** Makes it the agents' changes again. Resolves to the files that an agent has changed since, which stay as they are. */
   undo(): Promise<string[]>
 }
+
+/** How many files are undone at the same time. */
+const MAX_UNDOING = 8
 
 /** The changes of one session's agents, or of all sessions. */
 export class ChangeScope {
@@ -193,32 +197,42 @@ export class ChangeScope {
       const rename = renames.find(({ from }) => from.file.path === path)
       if (rename) blocked.set(rename.to.file.path, why)
     }
-    try {
-      for (const { path } of this.#inOrder(this.#selected(selection))) {
-        // keep the renamed file until it's restored at its previous path
-        const why = blocked.get(path)
-        if (why) {
-          left.push({ path, why })
-          continue
-        }
-        try {
-          const kept = selection.since !== undefined
-          const ids = this.#idsOf(path, selection)
-          const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
-          const outcome = await this.tracker.review.undo(path, matches, options, note)
-          if (outcome !== 'undone') stays(path, outcome)
-        } catch (error) {
-          stays(path, error instanceof Error ? error : new Error(messageOf(error)))
-        }
+    const selected = this.#selected(selection)
+    const undo = async ({ path }: TrackedFile) => {
+      // keep the renamed file until it's restored at its previous path
+      const why = blocked.get(path)
+      if (why) {
+        left.push({ path, why })
+        return
       }
+      try {
+        const kept = selection.since !== undefined
+        const ids = this.#idsOf(path, selection)
+        const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
+        const outcome = await this.tracker.review.undo(path, matches, options, note)
+        if (outcome !== 'undone') stays(path, outcome)
+      } catch (error) {
+        stays(path, error instanceof Error ? error : new Error(messageOf(error)))
+      }
+    }
+    const undoAll = async (files: readonly TrackedFile[]) => {
+      for (const file of files) await undo(file)
+    }
+    try {
+      const inTheWay = this.#inTheWay(selected)
+      const others = selected.filter(file => !inTheWay.has(file))
+      await undoAll([...inTheWay])
+      await forEachConcurrent(this.#groups(others, renames), MAX_UNDOING, undoAll)
     } finally {
       end()
     }
+    const order = new Map(selected.map(({ path }, at) => [path, at]))
+    left.sort((one, other) => order.get(one.path)! - order.get(other.path)!)
     return { ...(undone.files.length > 0 && { undone }), left }
   }
 
   /** Where a folder replaced a file, or a file a folder, what is there now has to go first. */
-  #inOrder(files: readonly TrackedFile[]): readonly TrackedFile[] {
+  #inTheWay(files: readonly TrackedFile[]): ReadonlySet<TrackedFile> {
     const gone = new Set<string>()
     const aboveGone = new Set<string>()
     for (const { path, attributes } of files) {
@@ -229,8 +243,20 @@ export class ChangeScope {
     const isInTheWay = ({ attributes, path }: TrackedFile) =>
       attributes.type !== 'absent' &&
       (aboveGone.has(this.tracker.files.key(path)) || this.#keysAbove(path).some(key => gone.has(key)))
-    const first = new Set(files.filter(isInTheWay))
-    return first.size === 0 ? files : [...first, ...files.filter(file => !first.has(file))]
+    return new Set(files.filter(isInTheWay))
+  }
+
+  /** Files that are undone one after the other: both paths of a renamed one, and those that the editor changes. */
+  #groups(files: readonly TrackedFile[], renames: readonly Rename[]): TrackedFile[][] {
+    const from = new Map(renames.map(rename => [rename.to.file, rename.from.file]))
+    const groups = new Map<TrackedFile | 'open', TrackedFile[]>()
+    for (const file of files) {
+      const first = from.get(file) ?? file
+      const isOpen = [first, file].some(({ path }) => this.tracker.files.document(path) !== undefined)
+      const group = isOpen ? 'open' : first
+      groups.set(group, [...(groups.get(group) ?? []), file])
+    }
+    return [...groups.values()]
   }
 
   /** The keys of the folders that contain it. */

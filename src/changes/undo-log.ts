@@ -45,8 +45,8 @@ export interface BegunUndo {
 export interface UndoStore {
   /** Replaces the stored undo. Resolves when it is on disk. */
   saveUndone(undone: Undone): Promise<void>
-  /** Adds a file to the undo. Resolves when it is on disk. */
-  addUndone(undone: Omit<Undone, 'files'>, file: UndoneFile): Promise<void>
+  /** Adds files to the undo. Resolves when they are on disk. */
+  addUndone(undone: Omit<Undone, 'files'>, files: readonly UndoneFile[]): Promise<void>
   /** Newest first. */
   loadUndone(): Promise<Undone[]>
   forgetUndone(id: string): void
@@ -100,8 +100,19 @@ export class UndoLog {
       ...(session !== undefined && { session }),
       files: [],
     }
+    // what is noted while the disk is busy is stored at once
+    let waiting: UndoneFile[] = []
+    let adding: Promise<void> = Promise.resolve()
     const note: NoteUndone = async file => {
-      await this.#inOrder(() => this.#add(undone, file))
+      if (waiting.length === 0) {
+        adding = this.#inOrder(() => {
+          const files = waiting
+          waiting = []
+          return this.#add(undone, files)
+        })
+      }
+      waiting.push(file)
+      await adding
       return () => this.#remove(undone, new Set([file]))
     }
     return { undone, note, end: this.#use(undone) }
@@ -145,14 +156,14 @@ export class UndoLog {
     })
   }
 
-  async #add(undone: Undone, file: UndoneFile): Promise<void> {
+  async #add(undone: Undone, files: readonly UndoneFile[]): Promise<void> {
     const { files: _, ...head } = undone
     const isStored = this.#undone.includes(undone)
-    // if it can't be stored, it isn't undone
-    if (isStored) await this.#store.addUndone(head, file)
+    // what can't be stored isn't undone
+    if (isStored) await this.#store.addUndone(head, files)
     // new, or dropped since its first part
-    else await this.#store.saveUndone({ ...head, files: [...undone.files, file] })
-    undone.files.push(file)
+    else await this.#store.saveUndone({ ...head, files: [...undone.files, ...files] })
+    undone.files.push(...files)
     // it may have been dropped meanwhile
     if (isStored && !this.#undone.includes(undone)) await this.#store.saveUndone(undone)
     if (!this.#undone.includes(undone)) this.#undone.unshift(undone)

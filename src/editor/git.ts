@@ -117,7 +117,7 @@ export async function runUserGit(
   const env: Environment = { ...environment(), ...options.env }
   // the network is the user's, too: a partial clone fetches the files of a commit when they are checked out
   for (const name of ['GIT_NO_LAZY_FETCH', 'GIT_ALLOW_PROTOCOL']) delete env[name]
-  const end = Date.now() + GIT_LOCK_MS
+  const end = performance.now() + GIT_LOCK_MS
   for (;;) {
     let said = ''
     const onError = (text: string) => {
@@ -135,7 +135,7 @@ export async function runUserGit(
     )
     if (output && !output.cut) return output.text
     // the editor's own `git status`, for example, holds the lock of the index for a moment
-    if (LOCKED.test(said) && Date.now() < end) {
+    if (LOCKED.test(said) && performance.now() < end) {
       await delay(GIT_LOCK_PAUSE_MS)
       continue
     }

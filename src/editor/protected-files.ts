@@ -90,9 +90,9 @@ export class ProtectedFiles {
 
   #hooksOf(root: string): Promise<string | undefined> {
     const known = this.#hooks.get(root)
-    if (known && Date.now() - known.at < HOOKS_KNOWN_MS) return known.folder
+    if (known && performance.now() - known.at < HOOKS_KNOWN_MS) return known.folder
     const folder = this.#readHooks(root)
-    this.#hooks.set(root, { at: Date.now(), folder })
+    this.#hooks.set(root, { at: performance.now(), folder })
     return folder
   }
 

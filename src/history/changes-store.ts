@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { fstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import {
   appendFile,
   mkdir,
@@ -241,19 +251,19 @@ export class ChangesStore extends Owner {
     this.#unforgotten.delete(head.id)
   }
 
-  /** Adds a file. Resolves when it's on disk. */
-  addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
-    return this.#undoInOrder(() => this.#addUndone(head, file))
+  /** Adds files. Resolves when they're on disk. */
+  addUndone(head: Omit<Undone, 'files'>, files: readonly UndoneFile[]): Promise<void> {
+    return this.#undoInOrder(() => this.#addUndone(head, files))
   }
 
-  async #addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
-    if (this.#unforgotten.has(head.id)) return this.#saveUndone({ ...head, files: [file] })
-    const line = `${await this.#undoneLine(head.id, file)}\n`
+  async #addUndone(head: Omit<Undone, 'files'>, files: readonly UndoneFile[]): Promise<void> {
+    if (this.#unforgotten.has(head.id)) return this.#saveUndone({ ...head, files: [...files] })
+    const lines = linesOf(await Promise.all(files.map(file => this.#undoneLine(head.id, file))))
     const to = this.#undone(head.id)
     const last = await lastByte(to)
-    if (last === undefined) await this.#write(to, `${JSON.stringify(head)}\n${line}`)
+    if (last === undefined) await this.#write(to, `${JSON.stringify(head)}\n${lines}`)
     // a full disk or a crash may have cut off the last line
-    else await appendFile(to, last === LINE_FEED ? line : `\n${line}`)
+    else await appendFile(to, last === LINE_FEED ? lines : `\n${lines}`)
   }
 
   /** Newest first; removes content that is no longer referenced. */
@@ -431,9 +441,10 @@ export class ChangesStore extends Owner {
     this.#blobs.delete(hash)
     this.#created.delete(hash)
     const blob = this.#blob(hash)
-    const removing = stampOf(blob)
-      // another window may have put the same content meanwhile
-      .then(now => (now === stamp ? unlink(blob).catch(ignoreMissing) : undefined))
+    // another window may have put the same content meanwhile
+    if (stampOf(blob) !== stamp) return
+    const removing = unlink(blob)
+      .catch(ignoreMissing)
       .finally(() => this.#removing.delete(hash))
     this.#removing.set(hash, removing)
     await removing
@@ -526,15 +537,15 @@ export class ChangesStore extends Owner {
     await this.#removing.get(hash)?.catch(() => {})
     const file = this.#blob(hash)
     const now = new Date()
-    // so that it isn't removed as an old one
-    if (
-      !(await utimes(file, now, now).then(
+    // most contents are new, and looking for a name doesn't wait for the disk
+    const isThere =
+      existsSync(file) &&
+      // so that it isn't removed as an old one
+      (await utimes(file, now, now).then(
         () => true,
         () => false,
       ))
-    ) {
-      this.#created.set(hash, stampIn(await this.#write(file, bytes)))
-    }
+    if (!isThere) this.#created.set(hash, stampIn(await this.#write(file, bytes)))
     return hash
   }
 
@@ -587,7 +598,7 @@ export class ChangesStore extends Owner {
     for (const hash of new Set(files.flatMap(binariesOf))) {
       const blob = this.#blob(hash)
       await utimes(blob, now, now).catch(() => {})
-      const stamp = isAlone ? await stampOf(blob) : undefined
+      const stamp = isAlone ? stampOf(blob) : undefined
       if (!stamp) continue
       this.#created.set(hash, stamp)
       this.#held.set(hash, Number.NEGATIVE_INFINITY)
@@ -784,9 +795,12 @@ function parsed(json: string): unknown {
 }
 
 /** Changes each time the content is put again; `undefined` if it can't be read. */
-async function stampOf(file: string): Promise<string | undefined> {
-  const info = await stat(file).catch(() => undefined)
-  return info && stampIn(info)
+function stampOf(file: string): string | undefined {
+  try {
+    return stampIn(statSync(file))
+  } catch {
+    return undefined
+  }
 }
 
 function stampIn({ mtimeMs, ino }: Stats): string {

@@ -4,7 +4,7 @@
  * a folder with 10,000 without a repository, and the longest time that any of it blocks the extension host. Prints
  * times and ratios of one run. Fails if
  * - the last files cost much more than the first ones,
- * - an agent's write needs many more requests to the file system than a plain one,
+ * - an agent's write, or undoing one, needs many more requests to the file system than a plain write,
  * - finding changes costs much more than `git status`, or than reading names and stats,
  * - or something blocks the extension host much longer than writing the same files.
  *
@@ -40,6 +40,8 @@ const SCAN_BOUND = 8
 const FIND_BOUND = 3.5
 /** An agent's write needs at most this many times as many requests to the file system as a plain one. */
 const REQUEST_BOUND = 6.5
+/** Undoing a file needs at most this many times as many as a plain write. */
+const UNDO_BOUND = 15
 /** How much longer the longest task can be than while the same files are written without a tracker. Milliseconds. */
 const MAX_BLOCK_MS = 50
 
@@ -245,6 +247,12 @@ try {
   const plainRequests = await requestsOf(() => writeFile(file(0), text('agent')))
   const requests = (await requestsOf(() => write(CHANGED - 1, 'counted'))) / plainRequests
   await store.flushed()
+  const undone = Array.from({ length: 100 }, (_, i) => file(i))
+  const undoing = await requestsOf(async () => {
+    await changes.undo({ paths: undone })
+    await store.flushed()
+  })
+  const undoRequests = undoing / undone.length / plainRequests
   const scanned = await folder()
   const scansSlowly = scanned > SCAN_BOUND
   const found = await repository()
@@ -253,12 +261,16 @@ try {
   const slow = ratio > BOUND
   const blocks = longest > MAX_BLOCK_MS + quiet
   const asksOften = requests > REQUEST_BOUND
-  failed = slow || blocks || findsSlowly || scansSlowly || asksOften
+  const undoesOften = undoRequests > UNDO_BOUND
+  failed = slow || blocks || findsSlowly || scansSlowly || asksOften || undoesOften
   console.log(
     `the last hundred writes cost ${ratio.toFixed(2)} times the first hundred (at most ${BOUND})${slow ? ': TOO MUCH' : ''}`,
   )
   console.log(
     `an agent’s write needs ${requests.toFixed(2)} times the requests of a plain one to the file system (at most ${REQUEST_BOUND})${asksOften ? ': TOO MANY' : ''}`,
+  )
+  console.log(
+    `undoing a file needs ${undoRequests.toFixed(2)} times the requests of a plain write (at most ${UNDO_BOUND})${undoesOften ? ': TOO MANY' : ''}`,
   )
   console.log(
     `finding what a turn changed costs ${found.toFixed(2)} times git status before and after (at most ${FIND_BOUND})${findsSlowly ? ': TOO MUCH' : ''}`,

@@ -41,10 +41,10 @@ export class MemoryStore implements TrackerStore {
     this.undone.set(undone.id, JSON.stringify(undone))
   }
 
-  async addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
+  async addUndone(head: Omit<Undone, 'files'>, files: readonly UndoneFile[]): Promise<void> {
     const known = this.undone.get(head.id)
-    const files: UndoneFile[] = known ? JSON.parse(known).files : []
-    this.undone.set(head.id, JSON.stringify({ ...head, files: [...files, file] }))
+    const before: UndoneFile[] = known ? JSON.parse(known).files : []
+    this.undone.set(head.id, JSON.stringify({ ...head, files: [...before, ...files] }))
   }
 
   async loadUndone(): Promise<Undone[]> {

@@ -204,7 +204,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
   #readSoon(agent: number): void {
     this.#dirty.add(agent)
     if (!this.isVisible || this.#isReading) return
-    const delay = Math.max(0, this.#nextReadAt - Date.now())
+    const delay = Math.max(0, this.#nextReadAt - performance.now())
     if (delay === 0) clearTimeout(this.#filesTimer)
     if (delay === 0 || this.#filesTimer === undefined)
       this.#filesTimer = setTimeout(() => void this.#read(), delay)
@@ -214,7 +214,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     this.#filesTimer = undefined
     if (this.#isReading) return
     this.#isReading = true
-    const began = Date.now()
+    const began = performance.now()
     const id = this.#shownId
     const agents = [...this.#dirty]
     this.#dirty.clear()
@@ -222,8 +222,9 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
       for (const agent of agents) await this.#readFiles(agent)
     } finally {
       this.#isReading = false
-      const took = Date.now() - began
-      this.#nextReadAt = id === this.#shownId ? Date.now() + Math.max(FILES_MS, took * PAUSE_FACTOR) : 0
+      const took = performance.now() - began
+      this.#nextReadAt =
+        id === this.#shownId ? performance.now() + Math.max(FILES_MS, took * PAUSE_FACTOR) : 0
       for (const agent of this.#dirty) this.#readSoon(agent)
     }
   }

@@ -107,10 +107,10 @@ export class ProcessTree {
 
   /** Polls until the tree has exited, but no longer than `ms`. Resolves with whether it has exited. */
   async goneWithin(ms: number): Promise<boolean> {
-    const until = Date.now() + ms
+    const until = performance.now() + ms
     for (;;) {
       if (!(await this.isAlive())) return true
-      const left = until - Date.now()
+      const left = until - performance.now()
       if (left <= 0) return false
       await delay(Math.min(PROCESS_POLL_MS, left))
     }

@@ -1,7 +1,7 @@
 /** The disk as `SessionFiles` uses it: an interface, so that tests can simulate a full disk or a locked file. */
 
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '../../common/errors.ts'
@@ -48,9 +48,7 @@ export const disk: FileSystem = {
     withEntry(path, async entry => {
       const info = await fs.lstat(entry)
       if (info.isSymbolicLink()) throw new RedirectedError(path)
-      const type = info.isFile() ? 'file' : info.isDirectory() ? 'folder' : 'other'
-      const shared = info.nlink > 1 || (process.getuid !== undefined && info.uid !== process.getuid())
-      return { type, size: info.size, mode: info.mode & 0o7777, shared }
+      return infoOf(info)
     }),
   readFile: (path, maxBytes) =>
     withFile(path, constants.O_RDONLY, handle =>
@@ -83,7 +81,19 @@ export const disk: FileSystem = {
     }),
   rename: (from, to) => withEntry(from, entry => fs.rename(entry, besides(entry, to))),
   link: (from, to) => withEntry(from, entry => fs.link(entry, besides(entry, to))),
-  remove: path => withEntry(path, entry => fs.rm(entry, { force: true })),
+  remove: path =>
+    withEntry(path, entry =>
+      fs.unlink(entry).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      }),
+    ),
+}
+
+/** What is known of a file that isn't a link. */
+export function infoOf(stats: Stats): FileInfo {
+  const type = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
+  const shared = stats.nlink > 1 || (process.getuid !== undefined && stats.uid !== process.getuid())
+  return { type, size: stats.size, mode: stats.mode & 0o7777, shared }
 }
 
 function besides(entry: string, to: string): string {
@@ -172,6 +182,8 @@ export function movedError(doing: string, path: string, cause?: unknown): FileEr
  * With `isExpected`, rejects with {@link WrittenMeanwhileError} if the file doesn't have the expected content (if
  * `existing` is absent: if it exists). It's compared right before the file is replaced, and what was replaced once more
  * after that; it's put back if it was written in between.
+ *
+ * Resolves to false if the file was overwritten in place, and so has the mode that it had.
  */
 export async function writeAtomically(
   fileSystem: FileSystem,
@@ -179,19 +191,19 @@ export async function writeAtomically(
   bytes: Uint8Array,
   existing: Pick<FileInfo, 'mode' | 'shared'> | undefined,
   isExpected?: IsExpected,
-): Promise<void> {
+): Promise<boolean> {
   if (existing?.shared) return writeInPlace(fileSystem, target, bytes, isExpected)
   const temporary = temporaryName(target)
   try {
     await fileSystem.createFile(temporary, bytes, existing?.mode)
     if (isExpected) await putInPlace(fileSystem, temporary, target, existing !== undefined, isExpected)
     else await fileSystem.rename(temporary, target)
-    return
+    return true
   } catch (error) {
     await fileSystem.remove(temporary).catch(() => {})
     if (!existing || !OF_THE_FOLDER.has((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
-  await writeInPlace(fileSystem, target, bytes, isExpected)
+  return writeInPlace(fileSystem, target, bytes, isExpected)
 }
 
 type IsExpected = (there: Uint8Array) => boolean
@@ -251,11 +263,12 @@ async function writeInPlace(
   target: string,
   bytes: Uint8Array,
   isExpected?: IsExpected,
-): Promise<void> {
+): Promise<false> {
   const before = await fileSystem.readFile(target)
   if (isExpected?.(before) === false) throw new WrittenMeanwhileError(target)
   try {
     await fileSystem.overwriteFile(target, bytes)
+    return false
   } catch (error) {
     // A full disk may have left half of it: restore the old content, which fits.
     await fileSystem.overwriteFile(target, before).catch(() => {})

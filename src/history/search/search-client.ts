@@ -121,10 +121,9 @@ export class SearchClient extends Owner {
           ? undefined
           : written.positions
     this.#written.set(key, { ...written, before: known ? known.before : written.before, positions })
-    const now = Date.now()
+    const now = performance.now()
     if (this.#written.size === 1 && !known) this.#writtenSince = now
-    // the clock may have been set back
-    const waits = Math.abs(now - this.#writtenSince)
+    const waits = now - this.#writtenSince
     clearTimeout(this.#flushTimer)
     this.#flushTimer = setTimeout(() => this.#flush(), waits > MAX_WAIT_MS ? 0 : CALM_MS).unref()
   }

@@ -110,7 +110,7 @@ function searchOn(current: NonNullable<typeof search>): void {
 
 /** Returns whether there is more to index. While something is searched, nothing is indexed. */
 function indexOn(): boolean {
-  if (!index || search || Date.now() < retryAt) return false
+  if (!index || search || performance.now() < retryAt) return false
   const isBehind = index.work(SLICE_MS)
   const { remaining } = index
   total = remaining === 0 ? 0 : Math.max(total, remaining)
@@ -139,7 +139,7 @@ function attempt(work: () => void): void {
       name: error instanceof Error ? error.name : '',
       code: codeOf(error),
     })
-    retryAt = Date.now() + RETRY_MS
+    retryAt = performance.now() + RETRY_MS
     setTimeout(() => attempt(proceed), RETRY_MS).unref()
   }
 }

@@ -27,16 +27,16 @@ export async function withSettledProblems<T>(
   signal: AbortSignal,
   work: (settled: SettledProblems) => T | Promise<T>,
 ): Promise<T> {
-  const end = Date.now() + SETTLE_MS
+  const end = performance.now() + SETTLE_MS
   const wanted = new Set(paths)
   const reported = new Set<string>()
-  let last = Date.now()
+  let last = performance.now()
   let wake = () => {}
   const watching = features.onDidChangeProblems(changed => {
     for (const path of changed) {
       if (!wanted.has(path)) continue
       reported.add(path)
-      last = Date.now()
+      last = performance.now()
       wake()
     }
   })
@@ -52,13 +52,13 @@ export async function withSettledProblems<T>(
     const looked = Promise.all(paths.map(path => features.outline(path).catch(() => [])))
     const timedOut = await Promise.race([
       looked.then(() => false),
-      pause(end - Date.now(), signal).then(() => true),
+      pause(end - performance.now(), signal).then(() => true),
     ])
-    const asked = Date.now()
+    const asked = performance.now()
     const firstMs = isNew ? FIRST_REPORT_MS : KNOWN_REPORT_MS
     let isSettled = !timedOut
     for (;;) {
-      const now = Date.now()
+      const now = performance.now()
       const all = paths.every(path => reported.has(path))
       const until = all ? last + QUIET_MS : Math.max(asked + firstMs, last + QUIET_MS)
       if (now >= until || signal.aborted) break

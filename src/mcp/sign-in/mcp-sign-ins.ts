@@ -176,10 +176,10 @@ export class McpSignIns extends Owner {
 
   /** What is stored after the server refused to renew it: another window that has renewed it stores that in a moment. */
   async #renewedElsewhere(url: string, { tokens }: StoredSignIn): Promise<StoredSignIn | undefined> {
-    const until = Date.now() + (tokens.refresh_token === undefined ? 0 : OTHER_RENEWAL_MS)
+    const until = performance.now() + (tokens.refresh_token === undefined ? 0 : OTHER_RENEWAL_MS)
     for (;;) {
       const latest = await this.#stored(url)
-      if (latest?.tokens.access_token !== tokens.access_token || Date.now() >= until) return latest
+      if (latest?.tokens.access_token !== tokens.access_token || performance.now() >= until) return latest
       await delay(OTHER_RENEWAL_POLL_MS)
     }
   }

@@ -100,9 +100,9 @@ export class ReviewCursor extends Owner {
     const plain = (text: string | undefined) => text?.replaceAll('\r\n', '\n')
     const isOld = () =>
       document && !document.isDirty && plain(document.getText()) !== plain(this.#tracker.views.at(path)?.text)
-    const end = Date.now() + EDITOR_RELOAD_MS
-    while (isOld() && Date.now() < end)
-      await happens(vscode.workspace.onDidChangeTextDocument, end - Date.now())
+    const end = performance.now() + EDITOR_RELOAD_MS
+    while (isOld() && performance.now() < end)
+      await happens(vscode.workspace.onDidChangeTextDocument, end - performance.now())
   }
 
   /** Returns false if the review doesn't show the file. */

@@ -67,7 +67,7 @@ export class FollowEditor extends Owner {
     if (!file.inside) return
     const info = await stat(file.path)
     if (!info.isFile() || info.size > MAX_FILE_BYTES) return
-    const place = chooseEditorGroup(this.#groups(), Date.now())
+    const place = chooseEditorGroup(this.#groups(), performance.now())
     if (place === undefined) return
     const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file.path))
     const editor = await vscode.window.showTextDocument(document, {
@@ -102,6 +102,6 @@ export class FollowEditor extends Owner {
   }
 
   #usedBy(editor: vscode.TextEditor): void {
-    if (editor.viewColumn !== undefined) this.#used.set(editor.viewColumn, Date.now())
+    if (editor.viewColumn !== undefined) this.#used.set(editor.viewColumn, performance.now())
   }
 }

@@ -183,13 +183,13 @@ async function execute<T>(command: string, ...args: unknown[]): Promise<T | unde
 
 /** Waits until the document has what is on disk, unless it has unsaved changes: the editor needs a moment to see a change. */
 async function loaded(document: vscode.TextDocument): Promise<void> {
-  const end = Date.now() + EDITOR_RELOAD_MS
+  const end = performance.now() + EDITOR_RELOAD_MS
   for (;;) {
     if (isUnsaved(document) || document.isClosed) return
     const bytes = await readFile(document.uri.fsPath).catch(() => undefined)
     if (!bytes) return
     const onDisk = await vscode.workspace.decode(bytes, { encoding: document.encoding })
-    if (plain(onDisk) === plain(document.getText()) || Date.now() > end) return
+    if (plain(onDisk) === plain(document.getText()) || performance.now() > end) return
     await delay(RELOAD_POLL_MS)
   }
 }

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import { AgentHosts, startHosted } from '../../../src/acp/start-hosted.ts'
 import { HostChannel } from '../../../src/acp/transport/host/channel.ts'
 import { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
@@ -65,6 +66,21 @@ describe('an agent without an agent host', () => {
     const options = { folder: path.join(folder, 'missing'), maxFrameBytes: () => 1 << 20 }
     const hosts = new AgentHosts({ ...options, script: path.join(folder, 'none.mjs'), guardScript: '' })
     assert.match(await runsHere(hosts), /ENOENT/)
+  })
+
+  it('waits as long as it should for the host, also if the clock is set ahead meanwhile', async () => {
+    const full = 'ENOSPC: no space left on device, write'
+    const now = Date.now
+    let looks = 0
+    mock.method(Date, 'now', () => now() + 3_600_000 * looks++)
+    try {
+      const reason = await runsHere(
+        hostsOf('late', `import { writeSync } from 'node:fs'; writeSync(2, '${full}')`),
+      )
+      assert.match(reason, /ENOSPC/)
+    } finally {
+      mock.restoreAll()
+    }
   })
 
   it('runs in the window if the host exits at its start, and the reason is told', async () => {

@@ -18,7 +18,7 @@ describe('the page that compares agents', () => {
 
   beforeEach(() => {
     passed = 0
-    Date.now = () => now() + passed
+    performance.now = () => now() + passed
     shownId = 'a'
     isTrusted = true
     trust = new Emitter()
@@ -69,7 +69,7 @@ describe('the page that compares agents', () => {
   })
   afterEach(() => {
     page.dispose()
-    Date.now = now
+    performance.now = now
   })
 
   it('shows the changes as soon as the workspace is trusted', async () => {

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { TrackedFile } from '../../../src/changes/tracked-file.ts'
 import { UndoLog, type Undone, type UndoneFile } from '../../../src/changes/undo-log.ts'
-import { deferred } from '../../../src/common/async.ts'
+import { type Deferred, deferred } from '../../../src/common/async.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { until } from '../../support/until.ts'
 
 describe('the log of undos', () => {
   let folder = ''
@@ -54,6 +55,41 @@ describe('the log of undos', () => {
       assert.deepEqual(await reloaded(), expected)
       log.forget(first.undone)
     }
+  })
+
+  it('stores what is noted at the same time at once, and tells each whether it is on disk', async () => {
+    const adding: Array<{ paths: string[]; end: Deferred<void> }> = []
+    const log = new UndoLog({
+      saveUndone: async () => {},
+      addUndone: (_, files) => {
+        const end = deferred()
+        adding.push({ paths: files.map(({ before }) => before.path), end })
+        return end.promise
+      },
+      loadUndone: async () => [],
+      forgetUndone: () => {},
+    })
+    const { undone: all, note } = log.begin('s')
+    await note(undone('/first'))
+    const done: string[] = []
+    const noting = ['/a', '/b', '/c', '/d'].map(async path => {
+      if (path > '/b') await until(() => adding.length === 1)
+      await note(undone(path)).then(
+        () => done.push(path),
+        () => done.push(`no ${path}`),
+      )
+    })
+    await until(() => adding.length === 1)
+    assert.deepEqual(adding[0]!.paths, ['/a', '/b'])
+    assert.deepEqual(done, [])
+    adding[0]!.end.resolve()
+    await until(() => adding.length === 2)
+    assert.deepEqual(adding[1]!.paths, ['/c', '/d'])
+    assert.deepEqual(done, ['/a', '/b'])
+    adding[1]!.end.reject(new Error('ENOSPC'))
+    await Promise.all(noting)
+    assert.deepEqual(done, ['/a', '/b', 'no /c', 'no /d'])
+    assert.deepEqual(pathsIn([all]), ['/first', '/a', '/b'])
   })
 
   it('has and stores every file that is noted and neither restored nor withdrawn, in any order of events', async () => {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { commitChanges } from '../../../src/editor/commit-changes.ts'
@@ -281,7 +282,7 @@ posix('Git in a repository that wants to run programs', () => {
 })
 
 describe('a Git command of the user', () => {
-  it('waits while another program has the lock of the index', async () => {
+  const waitsForLock = async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'git-lock-')))
     try {
       git(folder, 'init', '-q')
@@ -295,6 +296,19 @@ describe('a Git command of the user', () => {
       assert.equal(await runUserGit(folder, ['ls-files']), 'a.txt\n')
     } finally {
       rmSync(folder, { recursive: true, force: true })
+    }
+  }
+
+  it('waits while another program has the lock of the index', () => waitsForLock())
+
+  it('waits for it as long, also if the clock is set ahead meanwhile', async () => {
+    const now = Date.now
+    let looks = 0
+    mock.method(Date, 'now', () => now() + 3_600_000 * looks++)
+    try {
+      await waitsForLock()
+    } finally {
+      mock.restoreAll()
     }
   })
 })

@@ -149,10 +149,9 @@ describe('the stored changes of agents', () => {
         await again().put(Buffer.from('7\n'))
       }
       if (text === '9\n')
-        await store.addUndone(
-          { id: 'u', at: Date.now() },
+        await store.addUndone({ id: 'u', at: Date.now() }, [
           { before: changed('/w/a', text), after: changed('/w/a', 'undone\n') },
-        )
+        ])
     }
     const there = await Promise.all(blobs().map(name => store.get(name.slice(3))))
     assert.deepEqual(there.map(String).sort(), ['19\n', '3\n', '5\n', '7\n', '9\n', 'undone\n'])
@@ -182,11 +181,11 @@ describe('the stored changes of agents', () => {
       else if (what === 1) {
         undone.push(text)
         const one = { before: changed(file, text), after: changed(file, text) }
-        adding = adding.then(() => store.addUndone({ id: 'u', at: 1e13 }, one))
+        adding = adding.then(() => store.addUndone({ id: 'u', at: 1e13 }, [one]))
         put.push(adding.then(() => ''))
       } else if (what === 2 && random(2) === 0) {
         const old = { before: changed(file, text), after: changed(file, `${random(6)}\n`) }
-        adding = adding.then(() => store.addUndone({ id: `old${i}`, at: 1e13 }, old))
+        adding = adding.then(() => store.addUndone({ id: `old${i}`, at: 1e13 }, [old]))
         adding = adding.then(() => store.forgetUndone(`old${i}`))
       } else if (what === 2) {
         store.save(file, undefined)
@@ -220,8 +219,8 @@ describe('the stored changes of agents', () => {
       ['2', '1'],
     )
     assert.deepEqual(undone[0]?.files, files)
-    await store.addUndone({ id: '4', at: Date.now() + 1000 }, files[0]!)
-    await store.addUndone({ id: '4', at: Date.now() + 1000 }, files[0]!)
+    await store.addUndone({ id: '4', at: Date.now() + 1000 }, [files[0]!])
+    await store.addUndone({ id: '4', at: Date.now() + 1000 }, [files[0]!])
     assert.deepEqual((await again().loadUndone())[0]?.files, [...files, ...files])
     store.forgetUndone('2')
     await store.flushed()
@@ -237,7 +236,7 @@ describe('the stored changes of agents', () => {
       assert.deepEqual(await again().loadUndone(), [undone])
     }
     store.forgetUndone('1')
-    await store.addUndone({ id: '1', at: undone.at }, files[0]!)
+    await store.addUndone({ id: '1', at: undone.at }, [files[0]!])
     assert.deepEqual(await again().loadUndone(), [undone])
   })
 
@@ -276,7 +275,7 @@ describe('the stored changes of agents', () => {
     }
 
     it('at any byte, have all reverted files that were written whole, and lose no content', async () => {
-      for (const path of PATHS) await store.addUndone(HEAD, undone(path))
+      for (const path of PATHS) await store.addUndone(HEAD, [undone(path)])
       const whole = readFileSync(log())
       const ends = [...whole.entries()].flatMap(([at, byte]) => (byte === LINE_FEED ? at : []))
       const count = blobs().length
@@ -295,12 +294,12 @@ describe('the stored changes of agents', () => {
     })
 
     it('have what is added later, and what was cut off stays until it is too old', async () => {
-      for (const path of PATHS) await store.addUndone(HEAD, undone(path))
+      for (const path of PATHS) await store.addUndone(HEAD, [undone(path)])
       const whole = readFileSync(log(), 'utf8')
       const torn = whole.slice(0, -20)
       const rest = torn.slice(torn.lastIndexOf('\n') + 1)
       writeFileSync(log(), torn)
-      await again().addUndone(HEAD, undone('/w/d'))
+      await again().addUndone(HEAD, [undone('/w/d')])
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/b', '/w/d'])
       await again().saveUndone({ ...HEAD, files: [undone('/w/b')] })
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/b'])
@@ -318,18 +317,18 @@ describe('the stored changes of agents', () => {
     })
 
     it('on a full disk, have what was reverted before and after', async () => {
-      await store.addUndone(HEAD, undone('/w/a'))
+      await store.addUndone(HEAD, [undone('/w/a')])
       const full = mock.method(fs, 'appendFile', async (file: string, line: string) => {
         writeFileSync(file, Buffer.from(line).subarray(0, 100), { flag: 'a' })
         throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
       })
       syncBuiltinESMExports()
-      await assert.rejects(store.addUndone(HEAD, undone('/w/b')), { code: 'ENOSPC' })
+      await assert.rejects(store.addUndone(HEAD, [undone('/w/b')]), { code: 'ENOSPC' })
       assert.equal(full.mock.callCount(), 1)
       full.mock.restore()
       syncBuiltinESMExports()
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a'])
-      await store.addUndone(HEAD, undone('/w/c'))
+      await store.addUndone(HEAD, [undone('/w/c')])
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/c'])
     })
 
@@ -371,7 +370,7 @@ describe('the stored changes of agents', () => {
 
     it('are without the unfinished files of a window that was killed', async () => {
       store.save('/w/a', changed('/w/a'))
-      await store.addUndone(HEAD, undone('/w/a'))
+      await store.addUndone(HEAD, [undone('/w/a')])
       await store.flushed()
       const left = [
         'dropped-checkpoints.json.1.new',
@@ -393,7 +392,7 @@ describe('the stored changes of agents', () => {
 
     it('lose nothing while the disk cannot be read', async () => {
       store.save('/w/a', changed('/w/a'))
-      await store.addUndone(HEAD, undone('/w/b'))
+      await store.addUndone(HEAD, [undone('/w/b')])
       await store.flushed()
       age()
       for (const place of [
@@ -422,7 +421,7 @@ describe('the stored changes of agents', () => {
     })
 
     it('keep a reverted file whose text cannot be read, which is offered once it can', async () => {
-      for (const path of PATHS) await store.addUndone(HEAD, undone(path))
+      for (const path of PATHS) await store.addUndone(HEAD, [undone(path)])
       for (const blob of blobs()) {
         const back = unreadable('blobs', blob)
         const next = again()
@@ -440,7 +439,7 @@ describe('the stored changes of agents', () => {
       const next = again()
       await next.loadUndone()
       next.forgetUndone(HEAD.id)
-      await next.addUndone({ ...HEAD, id: 'other' }, undone('/w/d'))
+      await next.addUndone({ ...HEAD, id: 'other' }, [undone('/w/d')])
       back()
       const left = await again().loadUndone()
       assert.deepEqual(left.map(({ files }) => files.length).sort(), [1, 1])
@@ -448,7 +447,7 @@ describe('the stored changes of agents', () => {
 
     it('forget an undo that cannot be read now later, or when the window closes', async () => {
       for (const isLater of [true, false]) {
-        await store.addUndone(HEAD, undone('/w/a'))
+        await store.addUndone(HEAD, [undone('/w/a')])
         const back = unreadable('undone', 'u.jsonl')
         const next = again()
         mock.timers.enable({ apis: ['setTimeout'] })

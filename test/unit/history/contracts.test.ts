@@ -406,8 +406,8 @@ describe("the change tracker's store", () => {
       const now = Date.now()
       const file = (path: string) => ({ before: changed(path), after: changed(path) })
       await store.saveUndone({ id: '1', at: now, files: [file('/w/a')] })
-      await store.addUndone({ id: '2', at: now + 1, session: 's' }, file('/w/a'))
-      await store.addUndone({ id: '2', at: now + 1, session: 's' }, file('/w/b'))
+      await store.addUndone({ id: '2', at: now + 1, session: 's' }, [file('/w/a')])
+      await store.addUndone({ id: '2', at: now + 1, session: 's' }, [file('/w/b')])
       store.saveDropped([{ path: '/w/c', turns: [{ session: 's', turn: 1 }], why: 'age' }])
       const after = await next()
       assert.deepEqual(

@@ -31,7 +31,7 @@ const step = fc.oneof(
   },
 )
 
-type File = Parameters<ChangesStore['addUndone']>[1]
+type File = Parameters<ChangesStore['addUndone']>[1][number]
 
 function changed(path: string, text: string): File['before'] {
   return {
@@ -96,7 +96,7 @@ describe('what is stored on a full disk (property)', () => {
               undone.set(id, known)
               const problem = await send(
                 one.what === 'addUndone'
-                  ? { do: 'addUndone', args: [head, file] }
+                  ? { do: 'addUndone', args: [head, [file]] }
                   : { do: 'saveUndone', args: [{ ...head, files: [file] }] },
               )
               if (problem !== undefined) {

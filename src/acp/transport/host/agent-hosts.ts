@@ -164,8 +164,8 @@ export class AgentHosts {
       said += chunk
     })
     const closed = once(child, 'close').catch(() => {})
-    const until = Date.now() + HOST_START_MS
-    while (!failure && child.exitCode === null && Date.now() < until) {
+    const until = performance.now() + HOST_START_MS
+    while (!failure && child.exitCode === null && performance.now() < until) {
       const channel = await this.#connectToAny()
       if (channel) {
         stderr?.destroy()

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import fc from 'fast-check'
+import { delay, withTimeout } from '../../../../src/common/async.ts'
 import type { ProcessRow, ProcessSystem } from '../../../../src/common/processes/process-system.ts'
 import { ProcessTree } from '../../../../src/common/processes/process-tree.ts'
 
@@ -180,6 +182,24 @@ describe('ProcessTree on POSIX', () => {
     add(1, 0, 0)
     add(100, 1, 10)
   })
+
+  for (const step of [-3_600_000, 3_600_000]) {
+    it(`waits as long as it should for the end if the clock is set ${step > 0 ? 'ahead' : 'back'} meanwhile`, async () => {
+      const now = Date.now
+      const tree = new ProcessTree(100, system)
+      let looks = 0
+      mock.method(Date, 'now', () => now() + step * looks++)
+      try {
+        assert.equal(await withTimeout(tree.goneWithin(50), 5000), false)
+        const gone = tree.goneWithin(60_000)
+        await delay(1)
+        exit(100)
+        assert.equal(await gone, true)
+      } finally {
+        mock.restoreAll()
+      }
+    })
+  }
 
   it('ends the daemons of a killed root that it followed', async () => {
     const tree = new ProcessTree(100, system)

@@ -8,6 +8,7 @@ import type { Control } from './editor/main.ts'
 import { optionsVariable, type PageWindowOptions } from './editor/options.ts'
 
 const program = join(testDirectory, 'support/page/editor/main.ts')
+const compileCache = join(testDirectory, 'support/page/editor/compile-cache.cjs')
 
 /** The extension host: the built extension in plain Node, in a process of its own. */
 export class ExtensionHost {
@@ -39,7 +40,7 @@ export class ExtensionHost {
     const { node } = await installVsCode(current)
     const child = fork(program, {
       execPath: node,
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      execArgv: ['--disable-warning=ExperimentalWarning', '--require', compileCache],
       env: { ...env, [optionsVariable]: JSON.stringify(options) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })

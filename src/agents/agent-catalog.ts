@@ -8,7 +8,7 @@ import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import { findCommand } from '../common/processes/spawn-process.ts'
 import { type AgentChange, readAgentSettings } from './agent-settings.ts'
-import type { AgentDefinition } from './definition.ts'
+import { type AgentDefinition, chooseSystemPrompt, type SystemPrompt } from './definition.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
 import { type AgentPreset, agentIdOf, agentPresets } from './presets.ts'
 import type { AgentIcons } from './registry/agent-icons.ts'
@@ -144,6 +144,18 @@ export class AgentCatalog extends Owner {
       if (!byId.has(agent.id)) byId.set(agent.id, agent)
     }
     return byId
+  }
+
+  /** The system prompt for an agent, and the one that it has without the settings of the workspace. */
+  systemPrompts(id: string): { chosen: SystemPrompt | undefined; ofUser: SystemPrompt | undefined } {
+    const chosen = this.get(id)?.systemPrompt
+    const layers = this.#options.settings.layers('systemPrompt').filter(({ scope }) => scope !== 'folder')
+    const userLayers = layers.filter(({ scope }) => scope === 'default' || scope === 'user')
+    const ofUser = this.#ofUser && this.#allWith(this.#ofUser.agents, this.#ofUser.changes).get(id)
+    return {
+      chosen: chooseSystemPrompt(chosen, layers.at(-1)?.value),
+      ofUser: chooseSystemPrompt(this.#ofUser ? ofUser?.systemPrompt : chosen, userLayers.at(-1)?.value),
+    }
   }
 
   get(id: string): CatalogAgent | undefined {

@@ -30,19 +30,19 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #mcp: McpServers
   readonly #workbench: Workbench
   readonly #globalStorage: string
-  readonly #systemPromptOf: (agentId: string) => SystemPrompt | undefined
+  readonly #systemPromptOf: (agentId: string) => Promise<SystemPrompt | undefined>
   readonly #editorTools: Pick<EditorTools, 'offer' | 'resume' | 'ended'>
   readonly #rules = new PathRules()
 
   /**
-   * `globalStorage`: the extension's storage directory, for the scratch folder. `systemPromptOf`: the user's system
-   * prompt for an agent. `editorTools`: the editor's own MCP server.
+   * `globalStorage`: the extension's storage directory, for the scratch folder. `systemPromptOf`: the system
+   * prompt for an agent, which the user may be asked about. `editorTools`: the editor's own MCP server.
    */
   constructor(
     workbench: Workbench,
     mcp: McpServers,
     globalStorage: string,
-    systemPromptOf: (agentId: string) => SystemPrompt | undefined,
+    systemPromptOf: (agentId: string) => Promise<SystemPrompt | undefined>,
     editorTools: Pick<EditorTools, 'offer' | 'resume' | 'ended'>,
   ) {
     this.#editorTools = editorTools
@@ -61,7 +61,9 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
       cwd === undefined
         ? await this.#newRoots(capabilities)
         : rootsIn(cwd, await this.#existingInput(capabilities, cwd))
-    return roots && this.#planned({ agentId }, roots, capabilities, this.#systemPromptOf(agentId) ?? null)
+    if (!roots) return undefined
+    const systemPrompt = await this.#systemPromptOf(agentId)
+    return this.#planned({ agentId }, roots, capabilities, systemPrompt ?? null)
   }
 
   async forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {

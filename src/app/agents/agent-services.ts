@@ -5,7 +5,7 @@ import * as l10n from '@vscode/l10n'
 import type { ConnectOptions } from '../../acp/agent.ts'
 import { AgentHosts } from '../../acp/start-hosted.ts'
 import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
-import { chooseSystemPrompt, type SystemPrompt } from '../../agents/definition.ts'
+import type { SystemPrompt } from '../../agents/definition.ts'
 import { withNetworkSettings } from '../../agents/environment.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { demoAgent } from '../../agents/presets.ts'
@@ -83,8 +83,8 @@ export interface AgentServices {
   configuredStart: (agentId: string) => string | undefined
   /** The protocol version in the agent's settings, if any. */
   protocolOf: (agentId: string) => ProtocolChoice | undefined
-  /** The user's additional instructions for the agent. */
-  systemPromptOf: (agentId: string) => SystemPrompt | undefined
+  /** Additional instructions for the agent: the user's, or the workspace's if the user allows them. */
+  systemPromptOf: (agentId: string) => Promise<SystemPrompt | undefined>
   /** The environment of the agents' commands: that of the login shell. */
   commandEnvironment: () => Promise<Record<string, string>>
 }
@@ -248,7 +248,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   })
   const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
   const systemPromptOf = (agentId: string) =>
-    chooseSystemPrompt(catalog.get(agentId)?.systemPrompt, workbench.settings.read('systemPrompt'))
+    launches.systemPrompt(nameOf(agentId), catalog.systemPrompts(agentId))
   return {
     installed,
     installs,

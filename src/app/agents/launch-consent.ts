@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
-import type { AgentDefinition } from '../../agents/definition.ts'
+import type { AgentDefinition, SystemPrompt } from '../../agents/definition.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -9,12 +10,23 @@ import { isOfWorkspace } from '../../mcp/mcp-settings.ts'
 import type { Dialogs } from '../workbench.ts'
 import { quoted, quotedEnvironment } from './quoted.ts'
 
-/** Asks before the settings of a workspace start a program. */
+/** How much of a system prompt a question shows. Characters. */
+const MAX_PROMPT = 2000
+
+interface SystemPrompts {
+  chosen: SystemPrompt | undefined
+  /** without the settings of the workspace */
+  ofUser: SystemPrompt | undefined
+}
+
+/** Asks before the settings of a workspace start a program, or tell an agent what to do. */
 export interface LaunchConsent {
   /** Whether an agent may start in the way that the workspace defines. */
   agent(definition: AgentDefinition): Promise<boolean>
   /** Whether a command that the workspace defines may prepare worktrees. */
   setup(command: string): Promise<boolean>
+  /** The workspace's system prompt for an agent if the user allows it, else the user's own. */
+  systemPrompt(agentName: string, prompts: SystemPrompts): Promise<SystemPrompt | undefined>
   /** Which MCP servers may be passed to an agent. */
   mcpServers: AllowServers
 }
@@ -43,6 +55,34 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
         )
         return (await dialogs.confirm(text, { detail }, allow)) === allow
       }),
+
+    async systemPrompt(agentName, { chosen, ofUser }) {
+      if (isDeepStrictEqual(chosen, ofUser)) return ofUser
+      const content = { systemPrompt: chosen ?? null, insteadOf: ofUser ?? null }
+      const key = JSON.stringify(content)
+      if (declined.has(key)) return ofUser
+      const isAllowed = await consent.request([content], async () => {
+        const allow = chosen ? l10n.t('Allow System Prompt') : l10n.t('Allow')
+        const text = chosen
+          ? l10n.t('Send the system prompt of this workspace to {0}?', agentName)
+          : l10n.t('Start {0} without your system prompt, as the settings of this workspace say?', agentName)
+        const detail = !chosen
+          ? ''
+          : chosen.mode === 'override'
+            ? l10n.t(
+                "It replaces the agent's own instructions. Allow it only if you trust it.\n\n{0}",
+                shownPrompt(chosen.text),
+              )
+            : l10n.t(
+                'The workspace tells the agent what to do. Allow it only if you trust it.\n\n{0}',
+                shownPrompt(chosen.text),
+              )
+        return (await dialogs.confirm(plainMessage(text), { detail }, allow)) === allow
+      })
+      // asked once in this window
+      if (!isAllowed) declined.add(key)
+      return isAllowed ? chosen : ofUser
+    },
 
     async mcpServers(servers, asks) {
       const accepted = () => servers.filter(({ content }) => consent.accepts(content))
@@ -76,6 +116,11 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
       return new Set(accepted().map(({ key }) => key))
     },
   }
+}
+
+function shownPrompt(text: string): string {
+  const shown = visible(text.trim())
+  return shown.length > MAX_PROMPT ? `${shown.slice(0, MAX_PROMPT)}…` : shown
 }
 
 function agentLines({ command, args, env, cwd }: AgentDefinition): string {

@@ -275,6 +275,33 @@ describe('AgentCatalog', () => {
         assert.deepEqual(startedByWorkspace({ mine: change }, mine), ['mine'], JSON.stringify(change))
     })
 
+    it('tells the system prompt that they set from that of the user', () => {
+      const prompts = (workspace: object, ofUser: object, forAll: SettingLayer[] = []) => {
+        values.agents = [
+          { scope: 'user', value: ofUser },
+          { scope: 'workspace', value: workspace },
+        ]
+        values.systemPrompt = forAll
+        const agents = catalog()
+        const { chosen, ofUser: own } = agents.systemPrompts('mine')
+        agents.dispose()
+        return [chosen?.text, own?.text]
+      }
+      const all: SettingLayer[] = [
+        { scope: 'default', value: '' },
+        { scope: 'user', value: 'mine' },
+      ]
+      const workspace: SettingLayer = { scope: 'workspace', value: 'theirs' }
+      const spoken = { mine: { ...mine.mine, systemPrompt: 'agent' } }
+      assert.deepEqual(prompts({}, mine, all), ['mine', 'mine'])
+      assert.deepEqual(prompts({}, mine, [...all, workspace]), ['theirs', 'mine'])
+      assert.deepEqual(prompts({}, spoken, [...all, workspace]), ['agent', 'agent'])
+      assert.deepEqual(prompts({ mine: { systemPrompt: 'evil' } }, spoken, all), ['evil', 'agent'])
+      assert.deepEqual(prompts({ mine: { systemPrompt: 'evil' } }, mine, all), ['evil', 'mine'])
+      assert.deepEqual(prompts({ mine: { systemPrompt: '' } }, spoken, all), [undefined, 'agent'])
+      assert.deepEqual(prompts({ mine: { command: 'x', systemPrompt: 'evil' } }, {}, all), ['evil', 'mine'])
+    })
+
     it('knows well-known agents that they change', async () => {
       put(bin, 'gemini')
       values.agents = [

@@ -37,7 +37,7 @@ describe('the plan of a session that goes on with the same process', () => {
       { roots: () => [] } as unknown as Workbench,
       mcp as unknown as McpServers,
       storage,
-      () => undefined,
+      async () => undefined,
       {
         offer: async () => ({ note: { ...note, passed: true } }),
         ended: () => note,

@@ -39,7 +39,7 @@ describe('the folder of a session from an imported file', () => {
       workbench,
       { select: async () => ({ passed: [], notes: [] }) } as unknown as McpServers,
       path.join(directory, 'storage'),
-      () => undefined,
+      async () => undefined,
       { offer: async () => ({}), ended: () => undefined, resume: () => assert.fail() },
     )
     const session = { agentId: 'a', sessionId: 's', cwd, additionalDirectories: [], imported }

@@ -91,7 +91,7 @@ describe('a window with a repository', () => {
       workbench,
       { select: async () => ({ passed: [], notes: [] }) } as unknown as McpServers,
       path.join(directory, 'storage'),
-      () => undefined,
+      async () => undefined,
       { offer: async () => ({}), ended: () => undefined, resume: () => assert.fail() },
     )
     const can = { mcp: {}, additionalDirectories: true } as AgentCapabilities

@@ -47,7 +47,7 @@ import {
 import { windowStorage } from './workbench/window-storage.ts'
 
 /** How long a view that VS Code restores has to ask for its page before the services are loaded. Milliseconds. */
-const VIEW_MS = 100
+const VIEW_MS = 300
 
 let loading: Promise<Services> | undefined
 

@@ -15,6 +15,7 @@ import {
 } from './app/ids.ts'
 import { asPreview } from './app/page-preview.ts'
 import {
+  CODE_CACHE,
   HAS_AGENTS,
   HAS_COMMENTS,
   previewFiles,
@@ -46,7 +47,7 @@ import {
 import { windowStorage } from './workbench/window-storage.ts'
 
 /** How long a view that VS Code restores has to ask for its page before the services are loaded. Milliseconds. */
-const VIEW_MS = 100
+const VIEW_MS = 300
 
 let loading: Promise<Services> | undefined
 
@@ -75,7 +76,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const services = () => {
     // what VS Code was told, such as a view's page, is on its way before this occupies the extension host
     loading ??= new Promise(resolve => setTimeout(resolve))
-      .then(() => import('./services.ts'))
+      .then(() => {
+        // absent before Node 22.1; if VS Code has chosen a folder, Node uses that one
+        process.getBuiltinModule('node:module').enableCompileCache?.(`${storage.globalFolder}/${CODE_CACHE}`)
+        return import('./services.ts')
+      })
       .then(
         ({ createServices }) => {
           const created = createServices({ context, log, own, commentController })

@@ -102,6 +102,9 @@ const LONG = 400
 /** The number of entries at the end that are shown first: more than a view can show. */
 const LAST_ENTRIES = 50
 
+/** When the editor's tools are served again in sessions of an earlier window: after a view shows what the agents said. Milliseconds. */
+const REOPEN_TOOLS_MS = 100
+
 /** The sessions that are open in this window. */
 export class SessionManager extends Owner {
   readonly #options: SessionManagerOptions
@@ -321,8 +324,10 @@ export class SessionManager extends Owner {
     await attached.begin()
     for (const session of reattached) session.reattached()
     // loads much, which would delay what the agent says
-    for (const { sessionId } of reattached)
-      void this.find(agentId, sessionId)?.plan.editorTools?.reopen?.(port => hosted.serve(port))
+    setTimeout(() => {
+      for (const { sessionId } of reattached)
+        void this.find(agentId, sessionId)?.plan.editorTools?.reopen?.(port => hosted.serve(port))
+    }, REOPEN_TOOLS_MS)
     if (failures.length > 0) throw failures[0]
   }
 

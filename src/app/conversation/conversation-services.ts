@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { withTimeout } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import { FolderStore, type KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -16,6 +17,9 @@ import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTabs } from './conversation-tabs.ts'
 import { type SecondPage, SideBar } from './side-bar.ts'
+
+/** How long the search for agents waits for a session that an earlier window left running. Milliseconds. */
+const SEARCH_AFTER_MS = 1000
 
 interface ConversationServicesOptions {
   bridge: Omit<ConversationBridgeOptions, 'controller'>
@@ -55,9 +59,9 @@ export function createConversationServices({
     },
     {
       onFirstShown: () => {
-        // The saved conversation is shown immediately, whereas finding the agents takes as long as the shell's profile.
-        void controller.opener.restore()
-        void bridge.agents.ready()
+        // The saved conversation is shown immediately, whereas finding the agents takes as long as the shell's profile. A turn
+        // that goes on is shown first, since starting the shell would delay it.
+        void withTimeout(controller.opener.restore(), SEARCH_AFTER_MS).finally(() => bridge.agents.ready())
       },
       onFocus: focus => surfaces.focused(sideBar, focus),
       onReveal: () => surfaces.activate(sideBar),

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { CheckpointLimits } from '../../changes/checkpoints.ts'
+import { keepCompiledCode } from '../../common/compiled-code.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { protectFolders } from '../../common/private-files.ts'
 import { sessionKey, sessionOfKey } from '../../common/session-key.ts'
@@ -14,9 +15,9 @@ import { SearchClient } from '../../history/search/search-client.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
-import { previewFiles, privateFolders, storeFolders } from './stores.ts'
+import { CODE_CACHE, previewFiles, privateFolders, storeFolders } from './stores.ts'
 
-/** When to remove what a crash left and what is too old, so that the first view doesn't wait for it. Milliseconds. */
+/** When to store compiled code, and to remove what a crash left and what is too old: the first view doesn't wait for it. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
 
 /** The user may still be typing a limit: what is beyond half of it must not be deleted. Milliseconds. */
@@ -37,6 +38,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
     void removeUnfinishedFiles(storeFolders(storage), log)
+    void keepCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log)
     if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
   own.add(toDisposable(() => clearTimeout(cleaner)))

@@ -15,6 +15,9 @@ export const HAS_COMMENTS = 'parley.hasLineComments'
 /** Whether agents of the workspace may be running without a window. If so, the next window connects to them when it starts. */
 export const HAS_AGENTS = 'parley.hasAgents'
 
+/** The folder in that of all workspaces in which Node keeps compiled code: see `keepCompiledCode`. */
+export const CODE_CACHE = 'code-cache'
+
 /** Where this window stores what outlives it. */
 export interface WindowStorage {
   /** Small values of this workspace. May be written with a delay. */

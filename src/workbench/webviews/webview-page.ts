@@ -143,17 +143,14 @@ ${preloads.join('\n')}
 
 /** Queues messages until the page's script listens (`connectToHost`). */
 const KEEP_EARLY_MESSAGES =
-  'globalThis.earlyMessages = []; addEventListener("message", globalThis.keepMessage = event => earlyMessages.push(event))'
+  'earlyMessages = []; addEventListener("message", keepMessage = event => earlyMessages.push(event))'
 
 /**
  * Loads the page's files after its `load` event: VS Code shows a page and delivers its messages when it has loaded, or
  * 200 ms after it was written, so what the page shows first would wait.
  */
-const LOAD_FILES = `addEventListener("load", () => {
-  const files = document.getElementById("files")
-  document.head.append(files.content)
-  import(files.dataset.script)
-})`
+const LOAD_FILES =
+  'addEventListener("load", () => { const { content, dataset } = document.querySelector("template"); document.head.append(content); import(dataset.script) })'
 
 /** JSON that can't end the script element that contains it. */
 function jsonForHtml(value: unknown): string {
@@ -164,9 +161,8 @@ function jsonForHtml(value: unknown): string {
 function stringsOf(bundle: Record<string, unknown> | undefined): Record<string, string> {
   const strings: Record<string, string> = {}
   for (const [key, value] of Object.entries(bundle ?? {})) {
-    if (typeof value === 'string') strings[key] = value
-    else if (typeof value === 'object' && value !== null && 'message' in value)
-      strings[key] = String(value.message)
+    const text = typeof value === 'string' ? value : (value as { message?: unknown } | null)?.message
+    if (text !== undefined) strings[key] = String(text)
   }
   return strings
 }

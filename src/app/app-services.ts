@@ -78,7 +78,8 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const guardScript = platform.fileInExtension('dist', 'process-guard.cjs')
   const guard = own.add(createProcessGuard({ script: guardScript, log }))
   const composer = composerServices(storage, workbench.setContext, log, own)
-  const { previews, records, transcripts, leases, historySize, search } = createStorageServices(platform, own)
+  const stored = createStorageServices(platform, own)
+  const { previews, records, transcripts, leases, historySize, search } = stored
   /** resolves when this window goes on with the turns of an earlier one */
   const agentsBack = deferred()
   const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise)
@@ -421,6 +422,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     comparisonOf,
     compareActions,
     worktrees,
+    conversations: stored.conversations,
     drafts: composer.drafts,
     documents: files.documents,
     branches: new Branches(viewStore(storage, log)),

@@ -92,7 +92,7 @@ export class SessionActions {
     }
     if (action === 'delete') {
       if (open) this.#close(open)
-      this.#deletions.mark([{ item, reserved: this.#manager.reserve(item.agentId, item.sessionId) }])
+      this.#deletions.mark([this.#marked(item)])
       return
     }
     if (action === 'pin' || action === 'unpin') {
@@ -124,7 +124,7 @@ export class SessionActions {
       try {
         // first, since closing it releases it
         if (open) this.#close(open)
-        marked.push({ item, reserved: this.#manager.reserve(item.agentId, item.sessionId) })
+        marked.push(this.#marked(item))
       } catch (error) {
         if (!(error instanceof SessionElsewhereError)) throw error
       }
@@ -144,6 +144,12 @@ export class SessionActions {
       await this.#manager.delete(item)
       this.#history.forget(item.agentId, item.sessionId)
     })
+  }
+
+  #marked(item: DeletableSession): MarkedSession {
+    const { agentId, sessionId } = item
+    const reserved = this.#manager.reserve(agentId, sessionId)
+    return { item: { ...item, copies: this.#manager.copies(agentId, sessionId) }, reserved }
   }
 
   /** Without waiting for its agent, which is asked to delete it later. */

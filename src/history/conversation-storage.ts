@@ -1,14 +1,24 @@
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import * as z from 'zod'
 import { Owner } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
+import { damagedFiles, removeDamagedFiles } from './database.ts'
 import { Leases } from './leases.ts'
+import { judgedTime, observe, type SeenClock, UNSEEN_CLOCK, writeTime } from './retention-clock.ts'
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
 
 /** How often the limits are checked while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
+/** The time of the clock is stored if it's this much later, in milliseconds. */
+const STORE_CLOCK_MS = 3_600_000
+
+const seenClock = z.object({ accepted: z.number(), days: z.array(z.number()) })
 
 export interface ConversationStorageOptions extends TranscriptDatabaseOptions {
   /** The secrets to redact. */
@@ -29,15 +39,19 @@ export class ConversationStorage extends Owner {
   readonly transcripts: Transcripts
   readonly leases: Leases
   readonly #database: TranscriptDatabase
+  readonly #folder: string
   readonly #log: Logger
   readonly #maxBytes: () => number
   readonly #maxAgeMs: () => number
   readonly #pinned: () => ReadonlySet<string> | undefined
   readonly #now: () => number
   #trimmedAt = 0
+  /** as it was read last */
+  #clock: SeenClock | undefined
 
   constructor(options: ConversationStorageOptions) {
     super()
+    this.#folder = path.dirname(options.file)
     this.#log = options.log ?? silentLogger
     this.#maxBytes = options.maxBytes ?? (() => 0)
     this.#maxAgeMs = options.maxAgeMs ?? (() => 0)
@@ -50,7 +64,10 @@ export class ConversationStorage extends Owner {
         database: this.#database,
         leases: this.leases,
         secrets: options.secrets,
-        now: this.#now,
+        now: () => {
+          this.#clock ??= this.#readClock()
+          return writeTime(this.#clock, this.#now())
+        },
       }),
     )
     this.transcripts.onDidWrite(() => {
@@ -66,13 +83,16 @@ export class ConversationStorage extends Owner {
 
   /**
    * Deletes the conversations whose last write is older than the limit, and then those with the oldest writes until the
-   * others fit the limit of size. Open and pinned ones are kept.
+   * others fit the limit of size. Open and pinned ones are kept. Age is judged by a clock that isn't far from what it has
+   * shown before.
    */
   trim(): void {
     this.#trimmedAt = this.#now()
     const maxAge = this.#maxAgeMs()
     const max = this.#maxBytes()
-    const old = maxAge > 0 ? this.transcripts.byAge(this.#now() - maxAge) : []
+    const clock = this.#observeClock(maxAge)
+    const old = maxAge > 0 ? this.transcripts.byAge(judgedTime(clock, this.#now()) - maxAge) : []
+    if (maxAge > 0) this.removeDamaged(judgedTime(clock, this.#now()) - maxAge)
     const isLarge = max > 0 && this.usedBytes > max
     if (old.length === 0 && !isLarge) return
     const pinned = this.#pinned()
@@ -98,6 +118,53 @@ export class ConversationStorage extends Owner {
     if (deleted === 0) return
     this.#log.info(`Deleted ${deleted} saved conversations to stay within the limits of age and size.`)
     this.#database.compactLater()
+  }
+
+  /** Damaged files that were moved aside may hold text that was deleted since. */
+  get hasDamaged(): boolean {
+    return damagedFiles(this.#folder).length > 0
+  }
+
+  /** Deletes them, or only those from before that time. */
+  removeDamaged(before?: number): void {
+    try {
+      removeDamagedFiles(this.#folder, before)
+    } catch (error) {
+      this.#log.warn(`A damaged file couldn't be deleted: ${messageOf(error)}`)
+    }
+  }
+
+  #readClock(): SeenClock {
+    const read = () => {
+      const [row] = this.#database.all('SELECT seen FROM clock')
+      return readSeenClock(row?.seen)
+    }
+    return this.#database.attempt(read, UNSEEN_CLOCK)
+  }
+
+  /** All windows share what they have seen. */
+  #observeClock(maxAge: number): SeenClock {
+    const known = this.#readClock()
+    const seen = observe(known, this.#now(), maxAge)
+    this.#clock = seen
+    if (seen.days.length > 0 && known.days.length === 0)
+      this.#log.info(
+        'The clock is far from when Parley last ran: no conversations are deleted for their age.',
+      )
+    const isNear = Math.abs(seen.accepted - known.accepted) < STORE_CLOCK_MS
+    if (isNear && isDeepStrictEqual(seen.days, known.days)) return seen
+    const json = JSON.stringify(seen)
+    this.#database.attempt(() => this.#database.run('REPLACE INTO clock VALUES (1, ?)', json), undefined)
+    return seen
+  }
+}
+
+/** A damaged value is as good as none. */
+function readSeenClock(json: unknown): SeenClock {
+  try {
+    return seenClock.parse(JSON.parse(String(json)))
+  } catch {
+    return UNSEEN_CLOCK
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, renameSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
@@ -168,6 +168,23 @@ export function mayOpenLater(error: unknown): boolean {
   return !(error instanceof NewerDatabaseError || error instanceof MissingSqliteError || isDamage(error))
 }
 
+/** Their names tell when they were moved aside, in milliseconds since the epoch. */
+const SET_ASIDE = /\.db\.damaged-(\d+)(?:-wal|-shm)?$/
+
+/** The damaged files in a folder that were moved aside before that time, with their logs. They may hold text that was deleted since. */
+export function damagedFiles(folder: string, before = Number.POSITIVE_INFINITY): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).flatMap(name => {
+    const time = SET_ASIDE.exec(name)?.[1]
+    return time !== undefined && Number(time) < before ? [path.join(folder, name)] : []
+  })
+}
+
+/** Deletes them. */
+export function removeDamagedFiles(folder: string, before?: number): void {
+  for (const file of damagedFiles(folder, before)) rmSync(file, { force: true })
+}
+
 function quarantine(file: string): string {
   const aside = `${file}.damaged-${Date.now()}`
   for (const part of ['', '-wal', '-shm']) moveIfThere(file + part, aside + part)
@@ -185,12 +202,21 @@ function moveIfThere(from: string, to: string): void {
 /** After this many milliseconds without a failure, everything works again. An almost full disk still accepts some writes. */
 const WELL_FOR_MS = 60_000
 
+/** What the user can do about a problem. */
+export interface TroubleAction {
+  title: string
+  run(): void
+}
+
+/** Shows a message, with a button. */
+export type TellTrouble = (message: string, action?: TroubleAction) => void
+
 /**
  * Reports what can't be saved. A disk that can't be written is reported once for all files, and again only after
  * everything has worked in between. A problem of a single file is reported once.
  */
 export class StorageTrouble {
-  readonly #tell: (message: string) => void
+  readonly #tell: TellTrouble
   readonly #now: () => number
   /** files whose last write failed */
   readonly #failing = new Set<string>()
@@ -198,7 +224,7 @@ export class StorageTrouble {
   #isReported = false
   #failedAt = 0
 
-  constructor(tell: (message: string) => void, now: () => number = Date.now) {
+  constructor(tell: TellTrouble, now: () => number = Date.now) {
     this.#tell = tell
     this.#now = now
   }
@@ -229,9 +255,9 @@ export class StorageTrouble {
     if (this.#failing.size === 0 && this.#now() - this.#failedAt >= WELL_FOR_MS) this.#isReported = false
   }
 
-  /** Shows a message about a file. */
-  tell(message: string): void {
-    this.#tell(message)
+  /** Shows a message about a file, with a button. */
+  tell(message: string, action: TroubleAction): void {
+    this.#tell(message, action)
   }
 }
 

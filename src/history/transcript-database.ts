@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
@@ -191,9 +191,15 @@ export class TranscriptDatabase implements Disposable {
     )
     this.#trouble.tell(
       l10n.t(
-        'The file in which Parley stores conversations was damaged, so Parley created a new one. Agents still have their own copies: load sessions from History. The damaged file is {0}.',
+        'The file in which Parley stores conversations was damaged, so Parley created a new one. Agents still have their own copies: load sessions from History. The damaged file is {0}. It still contains conversations, also those that you delete from now on.',
         aside,
       ),
+      {
+        title: l10n.t('Delete Damaged File'),
+        run: () => {
+          for (const part of ['', '-wal', '-shm']) rmSync(aside + part, { force: true })
+        },
+      },
     )
   }
 

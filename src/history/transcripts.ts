@@ -195,8 +195,10 @@ export class Transcripts implements Disposable {
     const found = this.#database.transaction(() => this.#readMerged(whole), undefined, 'DEFERRED')
     if (!found) return 'failed'
     const known = found.conversation
-    if (known && (await runWithPauses(includes(known, added)))) return 'same'
-    const written = this.#database.transaction((): WrittenConversation => {
+    const isSame = known !== undefined && (await runWithPauses(includes(known, added)))
+    const written = this.#database.transaction((): WrittenConversation | 'same' => {
+      // the other window may be about to delete what is saved
+      if (isSame && !this.#leases.isElsewhere(agentId, sessionId)) return 'same'
       const isFree = !known && !this.#rows.revision(whole) && !this.#leases.isOpen({ agentId, sessionId })
       const copy = isFree ? whole : separateCopy(whole, randomUUID())
       const entries = added.entries.map((entry, position) => ({ position, entry }))
@@ -204,9 +206,11 @@ export class Transcripts implements Disposable {
       return { agentId, id: copy[1], before: undefined, after, positions: undefined }
     }, undefined)
     if (!written) return 'failed'
+    if (written === 'same') return written
     this.#database.worked()
     this.#addKey(agentId, sessionId)
     this.#wrote.fire(written)
+    if (isSame) return 'same'
     return known ? 'merged' : 'added'
   }
 
@@ -258,11 +262,23 @@ export class Transcripts implements Disposable {
     if (this.#kept && !this.#kept.keys.has(key)) this.#kept.keys = new Set(this.#kept.keys).add(key)
   }
 
-  /** Deletes the saved conversation. Returns whether nothing of it is saved anymore. */
-  forget(agentId: string, sessionId: string): boolean {
+  /** The ids of the separate copies of the conversation. While this window has the session, what others save adds copies. */
+  copies(agentId: string, sessionId: string): ReadonlySet<string> {
+    return this.#database.attempt(
+      () => new Set(this.#rows.separateCopies(copyOf(agentId, sessionId)).map(({ copy }) => copy[1])),
+      NO_KEYS,
+    )
+  }
+
+  /**
+   * Deletes the saved conversation; with `copies`, separate copies that aren't among them stay. Returns whether nothing else
+   * of it is saved anymore.
+   */
+  forget(agentId: string, sessionId: string, copies?: ReadonlySet<string>): boolean {
     const isRemoved = this.#database.transaction(() => {
       const whole = copyOf(agentId, sessionId)
-      for (const { copy } of this.#rows.separateCopies(whole)) this.#rows.remove(copy)
+      for (const { copy } of this.#rows.separateCopies(whole))
+        if (!copies || copies.has(copy[1])) this.#rows.remove(copy)
       this.#rows.remove(whole)
       return true
     }, !this.#database.hasFile)

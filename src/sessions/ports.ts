@@ -141,7 +141,10 @@ export interface HostedSessions {
 }
 
 /** What sessions use of the saved conversations. */
-export type SavedConversations = Pick<Transcripts, 'read' | 'readEnd' | 'revision' | 'write' | 'forget'>
+export type SavedConversations = Pick<
+  Transcripts,
+  'read' | 'readEnd' | 'revision' | 'copies' | 'write' | 'forget'
+>
 
 /** Creates a prompt's content for an agent. Rejects with a sentence if the agent doesn't support it. */
 export type MakePrompt = (to: {

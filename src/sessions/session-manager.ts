@@ -116,6 +116,8 @@ export class SessionManager extends Owner {
   readonly #reopening = new Map<string, number>()
   /** by session key: number of reservations */
   readonly #reserved = new Map<string, number>()
+  /** keys of sessions that their agents have deleted, but that couldn't be deleted from this machine yet */
+  readonly #deletedByAgent = new Set<string>()
   readonly #takenOver = new WeakSet<OpenSession>()
   /** keys of sessions that this window left to another one with their agent */
   readonly #handedOver = new Set<string>()
@@ -618,6 +620,11 @@ export class SessionManager extends Owner {
     await open.session.close()
   }
 
+  /** As `Transcripts.copies`. */
+  copies(agentId: string, sessionId: string): ReadonlySet<string> {
+    return this.#options.transcripts.copies(agentId, sessionId)
+  }
+
   /** Keeps other windows from opening the session until all results are disposed. Throws `SessionElsewhereError`. */
   reserve(agentId: string, sessionId: string): Disposable {
     if (this.#options.leases?.acquire(agentId, sessionId) === false) throw new SessionElsewhereError()
@@ -634,10 +641,15 @@ export class SessionManager extends Owner {
     sessionId,
     agentName,
     deletesCopy,
-  }: SessionId & { agentName: string; deletesCopy: boolean }): Promise<void> {
+    copies,
+  }: SessionId & { agentName: string; deletesCopy: boolean; copies?: ReadonlySet<string> }): Promise<void> {
     const { runner, records, transcripts, queues } = this.#options
     const reserved = this.reserve(agentId, sessionId)
     try {
+      // for example imported there
+      const isSavedElsewhere =
+        copies && [...transcripts.copies(agentId, sessionId)].some(id => !copies.has(id))
+      if (isSavedElsewhere) throw new CancelledError()
       const agent = runner(agentId).running?.agent
       if (!deletesCopy && !agent?.capabilities.delete)
         throw new UnavailableError(
@@ -648,16 +660,24 @@ export class SessionManager extends Owner {
         )
       const open = this.find(agentId, sessionId)
       if (open) await this.close(open)
-      if (!deletesCopy) await agent?.deleteSession(sessionId)
+      // an agent that has deleted it may refuse to do it again
+      const key = sessionKey(agentId, sessionId)
+      if (!deletesCopy && !this.#deletedByAgent.has(key)) {
+        await agent?.deleteSession(sessionId)
+        this.#deletedByAgent.add(key)
+      }
       // first, since without its record nobody would find what is left of it
-      if (!transcripts.forget(agentId, sessionId))
+      if (!transcripts.forget(agentId, sessionId, copies))
         throw new UnavailableError(
           l10n.t(
             "The conversation couldn't be deleted from this machine. When its disk can be written again, delete the session again.",
           ),
         )
+      this.#deletedByAgent.delete(key)
+      // another window saved it while the agent deleted it
+      if (transcripts.copies(agentId, sessionId).size > 0) return
       records.forget(agentId, sessionId)
-      queues.forget(sessionKey(agentId, sessionId))
+      queues.forget(key)
     } finally {
       reserved.dispose()
     }

@@ -420,6 +420,7 @@ export class AgentRig {
         readEnd: () => undefined,
         revision: () => undefined,
         write: () => true,
+        copies: () => new Set(),
         forget: () => true,
       },
       queues: new PromptQueues({

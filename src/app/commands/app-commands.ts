@@ -46,7 +46,8 @@ export function appCommands(platform: Platform, services: AppServices) {
       help: platform.fileInExtension('media', 'help', 'help.md'),
       pickSession: how => services.actions.pick(how),
       refreshHistory: () => void services.history.refresh(),
-      deleteSessions: () => deleteSessions(workbench.dialogs, services.history, services.actions),
+      deleteSessions: () =>
+        deleteSessions(workbench.dialogs, services.history, services.actions, services.conversations),
       exportAll: () => services.exporter.exportAll(),
       importConversations: () => services.importer.importFiles(),
       forgetMcpInputs: () => services.inputs.clear(),

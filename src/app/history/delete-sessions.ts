@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
 import { sessionKey } from '../../common/session-key.ts'
+import type { ConversationStorage } from '../../history/conversation-storage.ts'
 import { isSignInAsked } from '../../sessions/failures.ts'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
@@ -17,6 +18,7 @@ export async function deleteSessions(
   dialogs: Dialogs,
   history: HistoryList,
   actions: SessionActions,
+  storage: Pick<ConversationStorage, 'hasDamaged' | 'removeDamaged'>,
 ): Promise<void> {
   const sessions = history.items().filter(isForAll)
   if (sessions.length === 0) {
@@ -30,8 +32,11 @@ export async function deleteSessions(
   })
   if (!chosen || chosen.sessions.length === 0) return
   const all = l10n.t('Delete All')
-  const answer = await dialogs.confirm(questionOf(chosen), { detail: whatRemains(chosen.sessions) }, all)
+  const hasDamaged = chosen.of === 'all' && storage.hasDamaged
+  const details = [whatRemains(chosen.sessions), ...(hasDamaged ? [damagedText()] : [])]
+  const answer = await dialogs.confirm(questionOf(chosen), { detail: details.join('\n') }, all)
   if (answer !== all) return
+  if (hasDamaged) storage.removeDamaged()
   const undo = l10n.t('Undo')
   // as they are now: one may have been opened, pinned or deleted while the user was asked
   const now = new Map(history.items().map(item => [sessionKey(item.agentId, item.sessionId), item]))
@@ -126,6 +131,12 @@ function questionOf({ of, sessions: [first] }: SessionChoice): string {
     case 'folder':
       return l10n.t('Delete all sessions in the folder {0}?', first!.cwd)
   }
+}
+
+function damagedText(): string {
+  return l10n.t(
+    "Damaged files of earlier conversations, which Parley had set aside, are deleted at once and can't be restored.",
+  )
 }
 
 function whatRemains(sessions: HistoryItem[]): string {

@@ -27,7 +27,10 @@ const DAY_MS = 24 * 3_600_000
 /** What outlives the window: sessions, conversations, previews. */
 export function createStorageServices(platform: Platform, own: DisposableStore) {
   const { workbench, storage, log, secrets } = platform
-  const trouble = new StorageTrouble(message => void workbench.dialogs.warn(message))
+  const trouble = new StorageTrouble(async (message, action) => {
+    const answer = await workbench.dialogs.warn(message, ...(action ? [action.title] : []))
+    if (action && answer === action.title) action.run()
+  })
   const previews = new PreviewStore(previewFiles(storage, log), {
     redact: text => secrets.redact(text),
     isSaved(key) {
@@ -81,6 +84,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     records,
     transcripts,
     leases,
+    conversations,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
     historySize: () => ({ used: conversations.usedBytes, max: maxBytes() }),
   }

@@ -10,6 +10,11 @@ export interface DeletableSession extends SessionId {
   title?: string
   /** Only Parley's copy is deleted: the agent keeps its own. */
   deletesCopy: boolean
+  /**
+   * The separate copies of its conversation when the user deleted it. If another window has saved more since, the session stays:
+   * it was imported there.
+   */
+  copies?: ReadonlySet<string>
 }
 
 export interface MarkedSession {

@@ -17,13 +17,15 @@ const item = (sessionId: string, more: Partial<HistoryItem> = {}) =>
 
 describe('Delete Sessions…', () => {
   /** Runs it; `meanwhile`: what is in the list once the user has confirmed. */
-  async function run(before: HistoryItem[], meanwhile: HistoryItem[]) {
+  async function run(before: HistoryItem[], meanwhile: HistoryItem[], damaged: string[] = []) {
     let items = before
+    let confirmed = ''
     const told: string[] = []
     const deleted: string[] = []
     const dialogs = {
       pick: async (list: readonly PickItem[]) => list[0],
-      confirm: async (_text: string, _options: unknown, all: string) => {
+      confirm: async (_text: string, { detail }: { detail: string }, all: string) => {
+        confirmed = detail
         items = meanwhile
         return all
       },
@@ -32,9 +34,23 @@ describe('Delete Sessions…', () => {
     const actions = {
       deleteAll: async (all: HistoryItem[]) => deleted.push(...all.map(({ sessionId }) => sessionId)),
     } as unknown as SessionActions
-    await deleteSessions(dialogs, { items: () => items } as unknown as HistoryList, actions)
-    return { told, deleted }
+    const storage = {
+      get hasDamaged() {
+        return damaged.length > 0
+      },
+      removeDamaged: () => void damaged.splice(0),
+    }
+    await deleteSessions(dialogs, { items: () => items } as unknown as HistoryList, actions, storage)
+    return { told, deleted, confirmed }
   }
+
+  it('deletes damaged files with all sessions, and says so', async () => {
+    const damaged = ['conversations.db.damaged-1']
+    const { confirmed } = await run([item('a')], [item('a')], damaged)
+    assert.match(confirmed, /Damaged files of earlier conversations/)
+    assert.deepEqual(damaged, [])
+    assert.doesNotMatch((await run([item('a')], [item('a')])).confirmed, /Damaged/)
+  })
 
   it('keeps what was opened or pinned, or came, while the user was asked', async () => {
     const { told, deleted } = await run(

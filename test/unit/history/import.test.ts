@@ -53,8 +53,12 @@ class Machine {
 
   constructor() {
     const { secrets } = this
-    this.storage = new ConversationStorage({ file: path.join(this.#folder, 'conversations.db'), secrets })
+    this.storage = new ConversationStorage({ file: this.storageFile, secrets })
     this.records = new LocalSessions({ file: path.join(this.#folder, 'sessions.db'), secrets })
+  }
+
+  get storageFile(): string {
+    return path.join(this.#folder, 'conversations.db')
   }
 
   async import(...contents: Array<string | Uint8Array>): Promise<string> {
@@ -244,6 +248,29 @@ class Machine {
     machine.deletions.ended(item)
     assert.equal(await machine.import(file), 'Imported: 1 conversation.')
     assert.deepEqual(machine.texts(), ['A', 'B'])
+  })
+
+  it('keeps a session that another window is about to delete', async () => {
+    const file = fileText([said('A', 'B'), {}])
+    await machine.import(file)
+    const other = new ConversationStorage({ file: machine.storageFile, secrets: machine.secrets })
+    const remove = () => {
+      assert(other.leases.acquire('a', 's'))
+      return other.transcripts.copies('a', 's')
+    }
+    for (const [text, told] of [
+      [file, 'Already saved: 1 conversation.'],
+      [fileText([said('A', 'B', 'C'), {}]), 'Merged with saved conversations: 1 conversation.'],
+    ] as const) {
+      const copies = remove()
+      assert.equal(await machine.import(text), told)
+      assert.notDeepEqual(other.transcripts.copies('a', 's'), copies)
+      assert(other.transcripts.forget('a', 's', copies))
+      assert.deepEqual(machine.texts().slice(0, 2), ['A', 'B'])
+      other.leases.release('a', 's')
+    }
+    assert.deepEqual(machine.texts(), ['A', 'B', 'C'])
+    other.dispose()
   })
 
   it('stores no secret that is known here, and knows what it stored', async () => {

@@ -20,7 +20,7 @@ import {
   ConversationStorage,
   type ConversationStorageOptions,
 } from '../../../src/history/conversation-storage.ts'
-import { StorageTrouble } from '../../../src/history/database.ts'
+import { StorageTrouble, type TroubleAction } from '../../../src/history/database.ts'
 import {
   entryJson,
   readEntry,
@@ -40,12 +40,14 @@ describe('the conversation storage', () => {
   let directory: string
   let file: string
   let problems: string[]
+  let actions: TroubleAction[]
   const open: ConversationStorage[] = []
 
   beforeEach(() => {
     directory = mkdtempSync(path.join(tmpdir(), 'parley-transcripts-'))
     file = path.join(directory, 'state', 'conversations.db')
     problems = []
+    actions = []
   })
   afterEach(() => {
     for (const storage of open.splice(0)) storage.dispose()
@@ -53,7 +55,10 @@ describe('the conversation storage', () => {
   })
 
   function make(options: Partial<ConversationStorageOptions> = {}): ConversationStorage {
-    const trouble = new StorageTrouble(message => problems.push(message))
+    const trouble = new StorageTrouble((message, action) => {
+      problems.push(message)
+      if (action) actions.push(action)
+    })
     const storage = new ConversationStorage({ file, trouble, ...options })
     open.push(storage)
     return storage
@@ -467,9 +472,43 @@ describe('the conversation storage', () => {
       const more = { replace: false, entries: [entry(2, 'And more.')], terminals: [] }
       assert.equal(storage.transcripts.write('claude', 'one', more), true)
       assert.equal(make().transcripts.read('claude', 'one')?.entries.length, 3)
-      assert.equal(query('PRAGMA user_version')?.user_version, 3)
+      assert.equal(query('PRAGMA user_version')?.user_version, 4)
       assert.equal(query('PRAGMA auto_vacuum')?.auto_vacuum, 2, 'it can shrink')
       assert.deepEqual(problems, [])
+    })
+
+    it('offers to delete a damaged file, and deletes it once it is older than conversations may be', () => {
+      let now = 1_000
+      const options = { now: () => now, maxAgeMs: () => 60_000 }
+      const folder = path.dirname(file)
+      mkdirSync(folder, { recursive: true })
+      const damage = () => {
+        for (const storage of open.splice(0)) storage.dispose()
+        writeFileSync(file, 'this is no database, and it is long enough to be taken for one. '.repeat(100))
+        const storage = make(options)
+        assert.equal(textsOf(storage), undefined)
+        return storage
+      }
+      damage()
+      assert.equal(damaged().length, 1)
+      assert.match(problems[0]!, /still contains conversations/)
+      assert.equal(actions[0]?.title, 'Delete Damaged File')
+      actions[0]?.run()
+      assert.deepEqual(damaged(), [])
+      // the first one also has a log, and the others are too new or something else
+      for (const name of ['conversations.db.damaged-2000', 'conversations.db.damaged-2000-wal'])
+        writeFileSync(path.join(folder, name), 'text')
+      for (const name of ['sessions.db.damaged-90000', 'notes.damaged-1'])
+        writeFileSync(path.join(folder, name), 'text')
+      const storage = make(options)
+      storage.trim()
+      assert.equal(storage.hasDamaged, true)
+      now = 70_000
+      storage.trim()
+      const left = () => readdirSync(folder).filter(name => name.includes('damaged'))
+      assert.deepEqual(left().sort(), ['notes.damaged-1', 'sessions.db.damaged-90000'])
+      storage.removeDamaged()
+      assert.deepEqual([left(), storage.hasDamaged], [['notes.damaged-1'], false])
     })
 
     it("doesn't touch a file of a newer version, and reports it", () => {
@@ -604,6 +643,56 @@ describe('the conversation storage', () => {
     maxBytes = 0
     storage.trim()
     assert.ok(has('open'))
+  })
+
+  it('deletes nothing for its age because the clock is wrong', function () {
+    if (!sqlite) this.skip()
+    const day = 86_400_000
+    const today = 20_000 * day
+    let now = today
+    const options = { now: () => now, maxAgeMs: () => 30 * day }
+    let storage = make(options)
+    const write = (id: string) => {
+      assert(storage.transcripts.write('a', id, { replace: true, entries: [entry(0, id)], terminals: [] }))
+      storage.leases.release('a', id)
+    }
+    const start = () => {
+      storage.dispose()
+      storage = make(options)
+      storage.trim()
+    }
+    const saved = () => ['first', 'ahead', 'back', 'last'].filter(id => storage.transcripts.has('a', id))
+    // on enough days that the clock is known
+    for (let i = 0; i <= 4; i++, now += day) start()
+    write('first')
+    // ten years ahead for some starts, with work
+    now += 3650 * day
+    start()
+    write('ahead')
+    start()
+    now += 3600_000
+    start()
+    assert.deepEqual(saved(), ['first', 'ahead'])
+    // back at the real time, then back in 2000 because a battery is empty
+    now = today + 6 * day
+    start()
+    now = 11_000 * day
+    start()
+    write('back')
+    now = today + 7 * day
+    start()
+    write('last')
+    start()
+    assert.deepEqual(saved(), ['first', 'ahead', 'back', 'last'])
+    // a clock that goes on is right, also after a long pause: what is old is deleted some days later
+    now += 100 * day
+    start()
+    assert.deepEqual(saved(), ['first', 'ahead', 'back', 'last'])
+    for (let i = 0; i < 3; i++) {
+      now += day
+      start()
+    }
+    assert.deepEqual(saved(), ['ahead'])
   })
 
   it('deletes all of a conversation together, by its last write in any window', function () {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
+import { CancelledError } from '../../../src/common/errors.ts'
 import { keepNeeded, SessionDeletions } from '../../../src/sessions/listing/session-deletions.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
@@ -106,6 +107,39 @@ describe('SessionManager: deleting', () => {
     fixture.transcripts.fails = false
     await fixture.manager.delete(theirs)
     assert.deepEqual([fixture.records.list('one'), fixture.transcripts.kept.has('one/s1')], [[], false])
+  })
+
+  it("doesn't ask an agent again that has deleted the session while the disk couldn't be written", async () => {
+    const fixture = await SessionsFixture.withSession()
+    fixture.controller.leave()
+    fixture.agent.deleteSession = async () => {}
+    fixture.transcripts.fails = true
+    await assert.rejects(fixture.manager.delete(theirs), /couldn't be deleted from this machine/)
+    fixture.transcripts.fails = false
+    fixture.agent.deleteSession = async () => {
+      throw new AgentRequestError('session/delete', 'other', {
+        code: 1,
+        message: 'There is no such session.',
+      })
+    }
+    await fixture.manager.delete(theirs)
+    assert.deepEqual(fixture.records.list('one'), [])
+  })
+
+  it('keeps a session that another window has imported since the user deleted it', async () => {
+    const fixture = await SessionsFixture.withSession()
+    fixture.controller.leave()
+    fixture.agent.deleteSession = async () => assert.fail('the session stays')
+    const copies = fixture.manager.copies('one', 's1')
+    fixture.transcripts.separate.add('imported')
+    await assert.rejects(fixture.manager.delete({ ...theirs, copies }), CancelledError)
+    assert.equal(fixture.records.list('one').length, 1)
+    // it may also be imported while the agent deletes it
+    fixture.transcripts.separate.clear()
+    fixture.agent.deleteSession = async () => void fixture.transcripts.separate.add('imported')
+    await fixture.manager.delete({ ...theirs, copies })
+    assert.deepEqual([...fixture.transcripts.separate], ['imported'])
+    assert.equal(fixture.records.list('one').length, 1)
   })
 
   it('says when another window requests or takes a session that is only reserved here', async () => {

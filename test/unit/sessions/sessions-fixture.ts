@@ -113,9 +113,15 @@ export class MemoryTranscripts implements SavedConversations {
     const kept = this.kept.get(`${agentId}/${sessionId}`)
     return kept && JSON.stringify(kept)
   }
-  forget(agentId: string, sessionId: string): boolean {
+  /** ids of what other windows saved meanwhile */
+  separate = new Set<string>()
+  copies(): ReadonlySet<string> {
+    return new Set(this.separate)
+  }
+  forget(agentId: string, sessionId: string, copies?: ReadonlySet<string>): boolean {
     if (this.fails) return false
     this.kept.delete(`${agentId}/${sessionId}`)
+    for (const id of copies ?? this.separate) this.separate.delete(id)
     return true
   }
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
@@ -298,6 +304,7 @@ export class SessionsFixture {
     read: (...session) => this.transcripts.read(...session),
     readEnd: (...wanted) => this.transcripts.readEnd(...wanted),
     revision: (...session) => this.transcripts.revision(...session),
+    copies: () => this.transcripts.copies(),
     forget: (...session) => this.transcripts.forget(...session),
     write: (agentId, sessionId, changes) =>
       this.leases.acquire(agentId, sessionId) && this.transcripts.write(agentId, sessionId, changes),

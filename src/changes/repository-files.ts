@@ -1,12 +1,17 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 
 import { join, sep } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { runGit } from '../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
 /** In the list of an index: files whose changes Git was told to ignore, and submodules. */
 const HIDDEN = /^([a-zS]|\w(?= 160000)) (\d+) \w+ \d\t(.+)$/s
+/** An entry of a status: a changed file with its mode and object in the last commit, a conflicting one, an untracked one. */
+const STATUS_ENTRY = /^(?:1 \S+ \S+ (\d+) \d+ \d+ (\w+) \w+ |u (?:\S+ ){9}|\? )(.+)$/s
+/** So many entries are read within a few milliseconds. */
+const YIELD_AFTER = 1000
 /** Maximum size of committed content read at a time. Bytes. */
 export const MAX_READ_BYTES = 20_000_000
 /** Maximum length of the paths in one command: systems limit it. UTF-16 units. */
@@ -82,7 +87,7 @@ export async function git(
 /** What differs from the last commit. */
 export interface Status {
   /** absolute paths of files */
-  paths: string[]
+  paths: Set<string>
   /** absolute paths of untracked repositories */
   nested: string[]
   committed: CommittedFiles
@@ -103,11 +108,18 @@ export async function statusOf(root: string, top: string): Promise<Status | unde
   const nested: string[] = []
   const files: CommittedFiles['files'] = new Map()
   let commit = ''
-  for (const line of text.split('\0')) {
-    const [, oid] = /^# branch\.oid (\w+)$/.exec(line) ?? []
-    if (oid !== undefined) commit = oid
-    const [, mode, object, changed] = /^1 \S+ \S+ (\d+) \d+ \d+ (\w+) \w+ (.+)$/s.exec(line) ?? []
-    const name = changed ?? /^(?:u (?:\S+ ){9}|\? )(.+)$/s.exec(line)?.[1]
+  let count = 0
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\0', start)
+    const line = text.slice(start, end)
+    start = end + 1
+    // all files of a large repository may differ
+    if (++count % YIELD_AFTER === 0) await setImmediate()
+    if (line.startsWith('#')) {
+      commit = /^# branch\.oid (\w+)$/.exec(line)?.[1] ?? commit
+      continue
+    }
+    const [, mode, object, name] = STATUS_ENTRY.exec(line) ?? []
     if (name === undefined) continue
     // of a repository, Git lists only the folder
     if (name.endsWith('/')) {
@@ -121,7 +133,7 @@ export async function statusOf(root: string, top: string): Promise<Status | unde
     else if (line.startsWith('?') && !paths.has(path)) files.set(path, undefined)
     paths.add(path)
   }
-  return { paths: [...paths], nested, committed: { commit, files } }
+  return { paths, nested, committed: { commit, files } }
 }
 
 /** A folder within a repository that Git ignores: its files have no status. */

@@ -291,9 +291,9 @@ export class WorkTree {
     const places = await Promise.all(
       hidden.submodules.map(async path => ((await isRepository(path)) ? path : [])),
     )
+    for (const path of hidden.paths) status.paths.add(path)
     return {
       ...status,
-      paths: [...new Set([...status.paths, ...hidden.paths])],
       nested: [...new Set([...status.nested, ...places.flat()])],
     }
   }
@@ -332,7 +332,9 @@ export class WorkTree {
         if (state) states.set(path, state)
       },
     )
-    const clean = [...new Set([...status.paths, ...committed])].filter(path => !dirty.has(path))
+    const clean: string[] = []
+    for (const path of status.paths) if (!dirty.has(path)) clean.push(path)
+    for (const path of committed) if (!dirty.has(path) && !status.paths.has(path)) clean.push(path)
     if (clean.length > MAX_CHANGED)
       return { changes: [...differing.values()], omitted: omitted + clean.length, created }
     const contents = await committedContents(root, top, commit, clean, status.committed)
@@ -346,7 +348,13 @@ export class WorkTree {
       else if (!sameState(state, before)) differing.set(path, { path, before })
       if (state) states.set(path, state)
     })
-    const changes = [...dirty.keys(), ...clean].flatMap(path => differing.get(path) ?? [])
+    const changes: NoticedState[] = []
+    for (const paths of [dirty.keys(), clean]) {
+      for (const path of paths) {
+        const change = differing.get(path)
+        if (change) changes.push(change)
+      }
+    }
     if (!moved) return { changes, omitted, created }
     const written = await writtenByGit(position, moved, pick(states, changes), stateWith)
     for (const path of written) {

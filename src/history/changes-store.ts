@@ -421,23 +421,15 @@ export class ChangesStore extends Owner {
     }
   }
 
-  /** Removes a text if nothing refers to it anymore, and only this window has put it. */
+  /** Nothing may refer to the content as a text anymore; something else may hold it. */
   async #release(hash: string): Promise<void> {
-    if (this.#held.has(hash) || this.#isText(hash)) return
-    await this.#remove(hash)
+    if (!this.#held.has(hash)) await this.#remove(hash)
   }
 
-  #isText(hash: string): boolean {
-    if (this.#storing.includes(hash)) return true
-    for (const text of this.#texts.values()) if (text === hash) return true
-    for (const texts of this.#undoneTexts.values()) if (texts.has(hash)) return true
-    return false
-  }
-
-  /** Removes a content, unless another window may use it. */
+  /** Removes a content, unless a file or an undo of this window has it as its text, or another window may use it. */
   async #remove(hash: string): Promise<void> {
     const stamp = this.#created.get(hash)
-    if (stamp === undefined) return
+    if (stamp === undefined || this.#isText(hash)) return
     this.#blobs.delete(hash)
     this.#created.delete(hash)
     const blob = this.#blob(hash)
@@ -448,6 +440,13 @@ export class ChangesStore extends Owner {
       .finally(() => this.#removing.delete(hash))
     this.#removing.set(hash, removing)
     await removing
+  }
+
+  #isText(hash: string): boolean {
+    if (this.#storing.includes(hash)) return true
+    for (const text of this.#texts.values()) if (text === hash) return true
+    for (const texts of this.#undoneTexts.values()) if (texts.has(hash)) return true
+    return false
   }
 
   /** The window closes: writes pending changes immediately. */
@@ -649,7 +648,7 @@ export class ChangesStore extends Owner {
       // it may be put again meanwhile
       else if (this.#held.get(hash) === at) {
         this.#held.delete(hash)
-        if (!this.#isText(hash)) await this.#remove(hash)
+        await this.#remove(hash)
       }
     }
     if (after) this.#use?.collected()

@@ -185,8 +185,10 @@ export class FileStates {
     const bytes = attributes.type === 'absent' ? undefined : await this.#bytes(path, state)
     const expectedBytes = await this.#expectedBytes(path, expected)
     const isReplaced = bytes !== undefined && attributes.type !== 'link' && there?.isFile() === true
-    // what is replaced is compared again when it is, byte by byte
-    const isExpected = isReplaced && expectedBytes ? isLike(there, expected) : await this.#is(path, expected)
+    const isWritable = there !== undefined && (there.mode & 0o200) !== 0
+    // what is replaced is compared when it is, byte by byte; a read-only file, before it's made writable
+    const isLater = isReplaced && isWritable && expectedBytes !== undefined
+    const isExpected = isLater ? isLike(there, expected) : await this.#is(path, expected)
     if (!isExpected) throw new WrittenMeanwhileError(path)
     if (attributes.type === 'absent' || !bytes) {
       if (there && !there.isDirectory()) await discard(path)
@@ -200,7 +202,7 @@ export class FileStates {
       return
     }
     const info = there?.isFile() ? infoOf(there) : undefined
-    if (info && !(info.mode & 0o200)) await setMode(path, info.mode | 0o200)
+    if (info && !isWritable) await setMode(path, info.mode | 0o200)
     const existing = info && { ...info, mode: attributes.mode }
     const isSame = expectedBytes && ((found: Uint8Array) => Buffer.compare(expectedBytes, found) === 0)
     const isNew = await writeAtomically(fileSystem, path, bytes, existing, isSame ?? (() => true))

@@ -249,14 +249,18 @@ export class ChangeScope {
   /** Files that are undone one after the other: both paths of a renamed one, and those that the editor changes. */
   #groups(files: readonly TrackedFile[], renames: readonly Rename[]): TrackedFile[][] {
     const from = new Map(renames.map(rename => [rename.to.file, rename.from.file]))
-    const groups = new Map<TrackedFile | 'open', TrackedFile[]>()
+    const groups = new Map<TrackedFile, TrackedFile[]>()
     for (const file of files) {
       const first = from.get(file) ?? file
-      const isOpen = [first, file].some(({ path }) => this.tracker.files.document(path) !== undefined)
-      const group = isOpen ? 'open' : first
-      groups.set(group, [...(groups.get(group) ?? []), file])
+      groups.set(first, [...(groups.get(first) ?? []), file])
     }
-    return [...groups.values()]
+    const open: TrackedFile[] = []
+    const others: TrackedFile[][] = []
+    for (const group of groups.values()) {
+      if (group.some(({ path }) => this.tracker.files.document(path) !== undefined)) open.push(...group)
+      else others.push(group)
+    }
+    return [open, ...others]
   }
 
   /** The keys of the folders that contain it. */

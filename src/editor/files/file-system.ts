@@ -238,7 +238,10 @@ async function putInPlace(
   )
   try {
     await fileSystem.rename(temporary, target)
-    if (!isKept || isExpected(await fileSystem.readFile(replaced))) return
+    if (!isKept) return
+    // a link that replaced it can't be read
+    const isSame = await fileSystem.readFile(replaced).then(isExpected, () => false)
+    if (isSame) return
     await fileSystem.rename(replaced, target)
     throw new WrittenMeanwhileError(target)
   } finally {

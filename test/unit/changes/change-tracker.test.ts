@@ -893,19 +893,22 @@ describe('the change tracker', () => {
       assert.deepEqual([text('a.txt'), text('b.txt')], ['one\ntwo\nthree\n', 'mine\n'])
     })
 
-    it('and keeps that if the old name is taken', async () => {
-      mkdirSync(file('d'))
-      writeFileSync(file('d/a.txt'), 'one\ntwo\n')
-      await command(() => renameSync(file('d/a.txt'), file('b.txt')), ['d/a.txt', 'b.txt'])
-      rmSync(file('d'), { recursive: true })
-      writeFileSync(file('d'), 'now a file')
-      const { left } = await undo()
-      assert.deepEqual(
-        left.map(({ path }) => path),
-        [file('d/a.txt'), file('b.txt')],
-      )
-      assert.equal(text('b.txt'), 'one\ntwo\n')
-    })
+    for (const opened of [undefined, 'b.txt', 'other.txt'])
+      it(`and keeps that if the old name is taken, with ${opened ?? 'nothing'} in an editor`, async () => {
+        mkdirSync(file('d'))
+        writeFileSync(file('d/a.txt'), 'one\ntwo\n')
+        await command(() => renameSync(file('d/a.txt'), file('b.txt')), ['d/a.txt', 'b.txt'])
+        await write('other.txt', 'another one\n')
+        rmSync(file('d'), { recursive: true })
+        writeFileSync(file('d'), 'now a file')
+        if (opened) editor.open(file(opened))
+        const { left } = await undo()
+        assert.deepEqual(
+          left.map(({ path }) => path),
+          [file('d/a.txt'), file('b.txt')],
+        )
+        assert.equal(text('b.txt'), 'one\ntwo\n')
+      })
 
     it('only within a turn of one session, and only if the content is similar', async () => {
       const other = session('t')

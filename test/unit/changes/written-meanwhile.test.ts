@@ -4,18 +4,22 @@ import {
   linkSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { FileStates } from '../../../src/changes/file-state.ts'
 import { SessionChanges, type UndoReport } from '../../../src/changes/session-changes.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk, type FileSystem } from '../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
-import { memoryTracker } from '../../support/memory-tracker.ts'
+import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
 
 const LEFT = /^The file was written at the same moment and was left unchanged\. Try again\.$/
@@ -89,6 +93,31 @@ describe('a file that another program writes while it is restored', () => {
       })
     }
   }
+
+  it('keeps its mode if it is read-only', async function () {
+    if (process.platform === 'win32') this.skip()
+    await edit('original\n')
+    chmodSync(file(), 0o444)
+    await tracker.disk.refresh()
+    const states = new FileStates(shared, new MemoryStore())
+    const attributes = { type: 'text' as const, encoding: 'utf8', bom: false, mode: 0o444 }
+    const [mine, original] = ['mine\n', 'original\n'].map(text => ({ attributes, text }))
+    await assert.rejects(states.write(file(), mine!, original!, rm), { message: LEFT })
+    assert.deepEqual([text(), statSync(file()).mode & 0o777], ['changed\n', 0o444])
+  })
+
+  it('is put back if it was replaced by a link right before the rename', async function () {
+    if (process.platform === 'win32') this.skip()
+    await edit('original\n')
+    meanwhile.link = () => {
+      rmSync(file())
+      symlinkSync('elsewhere.txt', file())
+    }
+    const report = await changes.undo()
+    assert.equal(readlinkSync(file()), 'elsewhere.txt')
+    assert.match(whyLeft(report), LEFT)
+    assert.deepEqual(readdirSync(folder()), ['a.txt'])
+  })
 
   it('in place, right before the rename, keeps that', async () => {
     await edit('original\n')

@@ -63,6 +63,11 @@ export function chooseSystemPrompt(
   return chosen?.text.trim() ? chosen : undefined
 }
 
+/** Whether the agent supports a prompt of this form. */
+export function takesSystemPrompt({ mode }: SystemPrompt, can: AgentCapabilities): boolean {
+  return can.systemPrompt !== undefined && (mode === 'append' || can.systemPrompt.override)
+}
+
 /**
  * The user's system prompt as sent with a session, with a note for the user. An agent may refuse a form that it doesn't
  * support.
@@ -73,8 +78,7 @@ export function planSystemPrompt(
 ): { given?: SessionSetup['systemPrompt']; systemPrompt?: 'appended' | 'overrides' | 'not-taken' } {
   if (!wanted) return {}
   const { mode, text } = wanted
-  const taken = can.systemPrompt && (mode === 'append' || can.systemPrompt.override)
-  if (!taken) return { systemPrompt: 'not-taken' }
+  if (!takesSystemPrompt(wanted, can)) return { systemPrompt: 'not-taken' }
   return {
     given: { mode, content: [{ type: 'text', text }] },
     systemPrompt: mode === 'append' ? 'appended' : 'overrides',

@@ -30,7 +30,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #mcp: McpServers
   readonly #workbench: Workbench
   readonly #globalStorage: string
-  readonly #systemPromptOf: (agentId: string) => Promise<SystemPrompt | undefined>
+  readonly #systemPromptOf: (agentId: string, can: AgentCapabilities) => Promise<SystemPrompt | undefined>
   readonly #editorTools: Pick<EditorTools, 'offer' | 'resume' | 'ended'>
   readonly #rules = new PathRules()
 
@@ -42,7 +42,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     workbench: Workbench,
     mcp: McpServers,
     globalStorage: string,
-    systemPromptOf: (agentId: string) => Promise<SystemPrompt | undefined>,
+    systemPromptOf: (agentId: string, can: AgentCapabilities) => Promise<SystemPrompt | undefined>,
     editorTools: Pick<EditorTools, 'offer' | 'resume' | 'ended'>,
   ) {
     this.#editorTools = editorTools
@@ -62,7 +62,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
         ? await this.#newRoots(capabilities)
         : rootsIn(cwd, await this.#existingInput(capabilities, cwd))
     if (!roots) return undefined
-    const systemPrompt = await this.#systemPromptOf(agentId)
+    const systemPrompt = await this.#systemPromptOf(agentId, capabilities)
     return this.#planned({ agentId }, roots, capabilities, systemPrompt ?? null)
   }
 

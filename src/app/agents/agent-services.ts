@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { ConnectOptions } from '../../acp/agent.ts'
+import type { AgentCapabilities } from '../../acp/model.ts'
 import { AgentHosts } from '../../acp/start-hosted.ts'
 import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
 import type { SystemPrompt } from '../../agents/definition.ts'
@@ -84,7 +85,7 @@ export interface AgentServices {
   /** The protocol version in the agent's settings, if any. */
   protocolOf: (agentId: string) => ProtocolChoice | undefined
   /** Additional instructions for the agent: the user's, or the workspace's if the user allows them. */
-  systemPromptOf: (agentId: string) => Promise<SystemPrompt | undefined>
+  systemPromptOf: (agentId: string, can: AgentCapabilities) => Promise<SystemPrompt | undefined>
   /** The environment of the agents' commands: that of the login shell. */
   commandEnvironment: () => Promise<Record<string, string>>
 }
@@ -247,8 +248,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     signInEnvironment: agentId => signInValues.environment(agentId),
   })
   const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
-  const systemPromptOf = (agentId: string) =>
-    launches.systemPrompt(nameOf(agentId), catalog.systemPrompts(agentId))
+  const systemPromptOf = (agentId: string, can: AgentCapabilities) =>
+    launches.systemPrompt(nameOf(agentId), catalog.systemPrompts(agentId), can)
   return {
     installed,
     installs,

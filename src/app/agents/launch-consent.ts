@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
-import type { AgentDefinition, SystemPrompt } from '../../agents/definition.ts'
+import type { AgentCapabilities } from '../../acp/model.ts'
+import { type AgentDefinition, type SystemPrompt, takesSystemPrompt } from '../../agents/definition.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -10,8 +11,9 @@ import { isOfWorkspace } from '../../mcp/mcp-settings.ts'
 import type { Dialogs } from '../workbench.ts'
 import { quoted, quotedEnvironment } from './quoted.ts'
 
-/** How much of a system prompt a question shows. Characters. */
-const MAX_PROMPT = 2000
+/** How much of a long system prompt a question shows: its beginning and its end. Characters. */
+const MAX_START = 1500
+const MAX_END = 500
 
 interface SystemPrompts {
   chosen: SystemPrompt | undefined
@@ -25,8 +27,12 @@ export interface LaunchConsent {
   agent(definition: AgentDefinition): Promise<boolean>
   /** Whether a command that the workspace defines may prepare worktrees. */
   setup(command: string): Promise<boolean>
-  /** The workspace's system prompt for an agent if the user allows it, else the user's own. */
-  systemPrompt(agentName: string, prompts: SystemPrompts): Promise<SystemPrompt | undefined>
+  /** The workspace's system prompt for an agent that supports it if the user allows it, else the user's own. */
+  systemPrompt(
+    agentName: string,
+    prompts: SystemPrompts,
+    can: AgentCapabilities,
+  ): Promise<SystemPrompt | undefined>
   /** Which MCP servers may be passed to an agent. */
   mcpServers: AllowServers
 }
@@ -56,8 +62,11 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
         return (await dialogs.confirm(text, { detail }, allow)) === allow
       }),
 
-    async systemPrompt(agentName, { chosen, ofUser }) {
+    async systemPrompt(agentName, { chosen, ofUser }, can) {
       if (isDeepStrictEqual(chosen, ofUser)) return ofUser
+      // what the agent doesn't take isn't sent
+      const decided = chosen ?? ofUser
+      if (!decided || !takesSystemPrompt(decided, can)) return ofUser ?? chosen
       const content = { systemPrompt: chosen ?? null, insteadOf: ofUser ?? null }
       const key = JSON.stringify(content)
       if (declined.has(key)) return ofUser
@@ -119,8 +128,11 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
 }
 
 function shownPrompt(text: string): string {
-  const shown = visible(text.trim())
-  return shown.length > MAX_PROMPT ? `${shown.slice(0, MAX_PROMPT)}…` : shown
+  const all = [...visible(text.trim())]
+  const hidden = all.length - MAX_START - MAX_END
+  if (hidden <= 0) return all.join('')
+  const more = l10n.t('… {0} more characters …', hidden)
+  return `${all.slice(0, MAX_START).join('')}\n${more}\n${all.slice(-MAX_END).join('')}`
 }
 
 function agentLines({ command, args, env, cwd }: AgentDefinition): string {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
@@ -51,11 +51,12 @@ export interface DatabaseOptions {
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, onDamage } = options
   makePrivateFolder(path.dirname(file))
+  const written = lastWrite(file)
   try {
     return open(options)
   } catch (error) {
     if (!isDamage(error)) throw error
-    onDamage(error, quarantine(file))
+    onDamage(error, quarantine(file, written))
     return open(options)
   }
 }
@@ -185,10 +186,16 @@ export function removeDamagedFiles(folder: string, before?: number): void {
   for (const file of damagedFiles(folder, before)) rmSync(file, { force: true })
 }
 
-function quarantine(file: string): string {
-  const aside = `${file}.damaged-${Date.now()}`
+/** `written`: its last write. It's later than now if the clock was set back, after which the file must not look old. */
+function quarantine(file: string, written: number): string {
+  const aside = `${file}.damaged-${Math.max(Date.now(), Math.ceil(written))}`
   for (const part of ['', '-wal', '-shm']) moveIfThere(file + part, aside + part)
   return aside
+}
+
+function lastWrite(file: string): number {
+  const times = ['', '-wal'].map(part => statSync(file + part, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  return Math.max(...times)
 }
 
 function moveIfThere(from: string, to: string): void {

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -388,6 +389,22 @@ describe('the conversation storage', () => {
       const [aside = ''] = damaged()
       assert.equal(readFileSync(path.join(path.dirname(file), aside), 'utf8'), bytes, 'nothing of it is lost')
       assert(problems[0]?.includes(aside))
+    })
+
+    it('moves it aside as a new one, also while the clock is set back', () => {
+      mkdirSync(path.dirname(file), { recursive: true })
+      writeFileSync(file, 'this is no database'.repeat(100))
+      // when the clock was right
+      const written = Date.now() + 365 * 24 * 3_600_000
+      utimesSync(file, written / 1000, written / 1000)
+      let now = Date.now()
+      const storage = make({ now: () => now, maxAgeMs: () => 90 * 24 * 3_600_000 })
+      assert.equal(textsOf(storage), undefined)
+      for (let day = 0; day < 10; day++) {
+        now = written + day * 24 * 3_600_000
+        storage.trim()
+      }
+      assert.equal(damaged().length, 1)
     })
 
     it('writes the whole conversation again if the written part is lost', () => {

@@ -30,6 +30,7 @@ import { messageOf } from '../common/errors.ts'
 import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
+import { isNews, judgedTime, observe, readSeenClock } from './retention-clock.ts'
 
 /** A file's changes are deleted if they weren't read for this long. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
@@ -162,10 +163,11 @@ export class ChangesStore extends Owner {
 
   async load(): Promise<ChangedFile[]> {
     await this.#write(this.#marker, '').catch(() => {})
+    const now = await this.#judgedNow()
     const files = await this.#readAll('files', storedFile)
     const fresh: ChangedFile[] = []
     for (const { value, file, modified } of files) {
-      const isOld = Date.now() - modified > MAX_AGE_MS
+      const isOld = now - modified > MAX_AGE_MS
       const text = value && (await this.get(value.text))
       // one that can't be read, or whose text can't, keeps contents from being removed for that long
       if (isOld || (value && !text && (await isMissing(this.#blob(value.text)))))
@@ -175,6 +177,15 @@ export class ChangesStore extends Owner {
     }
     await this.#adopt(fresh)
     return fresh
+  }
+
+  /** The time by which age is judged: a clock that is wrong must not delete anything. */
+  async #judgedNow(): Promise<number> {
+    const known = readSeenClock(await readFile(this.#clockFile, 'utf8').catch(() => undefined))
+    const now = Date.now()
+    const seen = observe(known, now, MAX_UNDONE_AGE_MS)
+    if (isNews(seen, known)) await this.#write(this.#clockFile, JSON.stringify(seen)).catch(() => {})
+    return judgedTime(seen, now)
   }
 
   /** Resolves with the hash of the bytes when they are on disk. */
@@ -274,8 +285,9 @@ export class ChangesStore extends Owner {
   async #loadUndone(): Promise<Undone[]> {
     const found = (await this.#readUndone()).sort((a, b) => b.value.at - a.value.at)
     const undone: Undone[] = []
+    const now = await this.#judgedNow()
     for (const [i, { value, file }] of found.entries()) {
-      if (i >= MAX_UNDONE || Date.now() - value.at > MAX_UNDONE_AGE_MS) {
+      if (i >= MAX_UNDONE || now - value.at > MAX_UNDONE_AGE_MS) {
         await rm(file, { force: true })
         continue
       }
@@ -689,6 +701,11 @@ export class ChangesStore extends Owner {
       const file = path.join(folder, name)
       if (await isOlderThan(file, UNUSED_MS)) await rm(file, { force: true })
     }
+  }
+
+  /** What the clock has shown when this was loaded. */
+  get #clockFile(): string {
+    return path.join(this.#folder, 'clock.json')
   }
 
   get #droppedFile(): string {

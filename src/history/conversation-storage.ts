@@ -1,6 +1,4 @@
 import path from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
-import * as z from 'zod'
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
@@ -8,17 +6,21 @@ import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { damagedFiles, removeDamagedFiles } from './database.ts'
 import { Leases } from './leases.ts'
-import { judgedTime, observe, type SeenClock, UNSEEN_CLOCK, writeTime } from './retention-clock.ts'
+import {
+  isNews,
+  judgedTime,
+  observe,
+  readSeenClock,
+  type SeenClock,
+  UNSEEN_CLOCK,
+  writeTime,
+} from './retention-clock.ts'
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
 
 /** How often the limits are checked while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
-/** The time of the clock is stored if it's this much later, in milliseconds. */
-const STORE_CLOCK_MS = 3_600_000
-
-const seenClock = z.object({ accepted: z.number(), days: z.array(z.number()) })
 
 export interface ConversationStorageOptions extends TranscriptDatabaseOptions {
   /** The secrets to redact. */
@@ -151,20 +153,10 @@ export class ConversationStorage extends Owner {
       this.#log.info(
         'The clock is far from when Parley last ran: no conversations are deleted for their age.',
       )
-    const isNear = Math.abs(seen.accepted - known.accepted) < STORE_CLOCK_MS
-    if (isNear && isDeepStrictEqual(seen.days, known.days)) return seen
+    if (!isNews(seen, known)) return seen
     const json = JSON.stringify(seen)
     this.#database.attempt(() => this.#database.run('REPLACE INTO clock VALUES (1, ?)', json), undefined)
     return seen
-  }
-}
-
-/** A damaged value is as good as none. */
-function readSeenClock(json: unknown): SeenClock {
-  try {
-    return seenClock.parse(JSON.parse(String(json)))
-  } catch {
-    return UNSEEN_CLOCK
   }
 }
 

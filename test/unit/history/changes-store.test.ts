@@ -34,6 +34,9 @@ describe('the stored changes of agents', () => {
   })
   const again = () => new ChangesStore(folder, silentLogger)
   const names = (name: string) => readdirSync(join(folder, name), { recursive: true }).map(String)
+  /** On enough days that the time is known. */
+  const knowTheTime = () =>
+    writeFileSync(join(folder, 'clock.json'), JSON.stringify({ accepted: Date.now(), days: [] }))
   const blobs = () => names('blobs').filter(name => name.length > 2)
   const by = { turns: [{ session: 's', turn: 1 }] }
   const changed = (path: string, text = 'b\n') => ({
@@ -104,6 +107,30 @@ describe('the stored changes of agents', () => {
     assert.deepEqual(await again().loadDropped(), [])
   })
 
+  it("aren't deleted for their age because the clock is wrong", async () => {
+    store.save('/w/a', changed('/w/a'))
+    await store.flushed()
+    const today = Date.now()
+    await store.saveUndone({
+      ...{ id: 'u', at: today },
+      files: [{ before: changed('/w/a', 'c\n'), after: changed('/w/a') }],
+    })
+    const left = async (days: number) => {
+      const now = mock.method(Date, 'now', () => today + days * 24 * 3_600_000)
+      try {
+        const window = again()
+        return [(await window.load()).length, (await window.loadUndone()).length]
+      } finally {
+        now.mock.restore()
+      }
+    }
+    for (const days of [0, 400, 400.5, 401, 1, 2, 400, 3, -400, 4, 29])
+      assert.deepEqual(await left(days), [1, 1], `after ${days} days`)
+    // on some days one after the other, it's right
+    for (const days of [400, 401, 402]) assert.deepEqual(await left(days), [1, 1])
+    assert.deepEqual(await left(403), [0, 0])
+  })
+
   it('are written in the background, without unchanged ones, and immediately when the window closes', async () => {
     const warnings: string[] = []
     const warned = (warning: Error) => warnings.push(warning.name)
@@ -118,6 +145,7 @@ describe('the stored changes of agents', () => {
     await new Promise(setImmediate)
     process.off('warning', warned)
     assert.deepEqual(warnings, [])
+    knowTheTime()
     // the first one wasn't written again, so it still has the age that was set here
     assert.deepEqual(await again().load(), [changed('/w/b')])
   })
@@ -213,6 +241,7 @@ describe('the stored changes of agents', () => {
     await store.saveUndone({ id: '1', at: Date.now() - 1000, session: 's', files })
     await store.saveUndone({ id: '2', at: Date.now(), session: 's', files })
     await store.saveUndone({ id: '3', at: 1, session: 's', files })
+    knowTheTime()
     const undone = await again().loadUndone()
     assert.deepEqual(
       undone.map(({ id }) => id),
@@ -311,6 +340,7 @@ describe('the stored changes of agents', () => {
       assert.equal(readFileSync(log(), 'utf8'), `${rest}\n`)
       const old = new Date(Date.now() - 31 * 24 * 3_600_000)
       utimesSync(log(), old, old)
+      knowTheTime()
       age()
       await again().loadUndone()
       assert.deepEqual([names('undone'), blobs()], [[], []])
@@ -478,6 +508,7 @@ describe('the stored changes of agents', () => {
       assert.equal(blobs().length, 1)
       const old = new Date(Date.now() - 91 * 24 * 3_600_000)
       utimesSync(file, old, old)
+      knowTheTime()
       const later = again()
       await later.load()
       await later.loadUndone()

@@ -23,6 +23,8 @@ export interface CheckpointStore {
   /** Saves in the background and replaces what is stored. */
   saveDropped(dropped: readonly DroppedHistory[]): void
   loadDropped(): Promise<DroppedHistory[]>
+  /** The time by which age is judged: not later than what the clock is known to show rightly. Milliseconds since the epoch. */
+  readonly judgedNow: number
 }
 
 export class Checkpoints {
@@ -63,7 +65,7 @@ export class Checkpoints {
       if (at !== undefined) kept.push({ file, at, bytes: file.historyBytes })
     }
     kept.sort((a, b) => b.at - a.at)
-    const oldest = Date.now() - limits.maxAgeMs
+    const oldest = this.#store.judgedNow - limits.maxAgeMs
     const [newest] = undos.all
     let bytes = 0
     const dropped: TrackedFile[] = []

@@ -30,7 +30,7 @@ import { messageOf } from '../common/errors.ts'
 import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
-import { isNews, judgedTime, observe, readSeenClock } from './retention-clock.ts'
+import { isNews, judgedTime, observe, readSeenClock, UNSEEN_CLOCK } from './retention-clock.ts'
 
 /** A file's changes are deleted if they weren't read for this long. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
@@ -137,6 +137,7 @@ export class ChangesStore extends Owner {
   readonly #created = new Map<string, string>()
   /** by hash: contents that are being removed */
   readonly #removing = new Map<string, Promise<void>>()
+  #clock = UNSEEN_CLOCK
   #dropped: Readonly<DroppedHistories> | undefined
   #use: ContentUse | undefined
   #collectTimer: NodeJS.Timeout | undefined
@@ -163,7 +164,7 @@ export class ChangesStore extends Owner {
 
   async load(): Promise<ChangedFile[]> {
     await this.#write(this.#marker, '').catch(() => {})
-    const now = await this.#judgedNow()
+    const now = await this.#observeClock()
     const files = await this.#readAll('files', storedFile)
     const fresh: ChangedFile[] = []
     for (const { value, file, modified } of files) {
@@ -180,12 +181,19 @@ export class ChangesStore extends Owner {
   }
 
   /** The time by which age is judged: a clock that is wrong must not delete anything. */
-  async #judgedNow(): Promise<number> {
-    const known = readSeenClock(await readFile(this.#clockFile, 'utf8').catch(() => undefined))
+  get judgedNow(): number {
     const now = Date.now()
-    const seen = observe(known, now, MAX_UNDONE_AGE_MS)
-    if (isNews(seen, known)) await this.#write(this.#clockFile, JSON.stringify(seen)).catch(() => {})
-    return judgedTime(seen, now)
+    this.#clock = observe(this.#clock, now, MAX_UNDONE_AGE_MS)
+    return judgedTime(this.#clock, now)
+  }
+
+  async #observeClock(): Promise<number> {
+    const known = readSeenClock(await readFile(this.#clockFile, 'utf8').catch(() => undefined))
+    this.#clock = known
+    const now = this.judgedNow
+    if (isNews(this.#clock, known))
+      await this.#write(this.#clockFile, JSON.stringify(this.#clock)).catch(() => {})
+    return now
   }
 
   /** Resolves with the hash of the bytes when they are on disk. */
@@ -285,7 +293,7 @@ export class ChangesStore extends Owner {
   async #loadUndone(): Promise<Undone[]> {
     const found = (await this.#readUndone()).sort((a, b) => b.value.at - a.value.at)
     const undone: Undone[] = []
-    const now = await this.#judgedNow()
+    const now = await this.#observeClock()
     for (const [i, { value, file }] of found.entries()) {
       if (i >= MAX_UNDONE || now - value.at > MAX_UNDONE_AGE_MS) {
         await rm(file, { force: true })

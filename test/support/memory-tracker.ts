@@ -59,6 +59,10 @@ export class MemoryStore implements TrackerStore {
     this.dropped = JSON.stringify(dropped)
   }
 
+  get judgedNow(): number {
+    return Date.now()
+  }
+
   async loadDropped(): Promise<DroppedHistory[]> {
     return JSON.parse(this.dropped)
   }

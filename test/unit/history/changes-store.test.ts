@@ -14,12 +14,16 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
+import { Checkpoints } from '../../../src/changes/checkpoints.ts'
+import type { TrackedFile } from '../../../src/changes/tracked-file.ts'
+import { UndoLog } from '../../../src/changes/undo-log.ts'
 import { RETRY_STORE_MS } from '../../../src/common/limits.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { until } from '../../support/until.ts'
 
 const LINE_FEED = 10
+const DAY = 24 * 3_600_000
 
 describe('the stored changes of agents', () => {
   let folder = ''
@@ -116,19 +120,23 @@ describe('the stored changes of agents', () => {
       files: [{ before: changed('/w/a', 'c\n'), after: changed('/w/a') }],
     })
     const left = async (days: number) => {
-      const now = mock.method(Date, 'now', () => today + days * 24 * 3_600_000)
+      const now = mock.method(Date, 'now', () => today + days * DAY)
       try {
         const window = again()
-        return [(await window.load()).length, (await window.loadUndone()).length]
+        const left = [(await window.load()).length, (await window.loadUndone()).length]
+        const checkpoints = new Checkpoints(window, () => ({ maxAgeMs: 30 * DAY, maxBytes: 1000 }))
+        const history = { historyAt: today, historyBytes: 1, historyAuthors: () => [], forgetHistory() {} }
+        const file = { path: '/w/a', ...history } as unknown as TrackedFile
+        return [...left, 1 - checkpoints.drop([file], new UndoLog(window)).length]
       } finally {
         now.mock.restore()
       }
     }
     for (const days of [0, 400, 400.5, 401, 1, 2, 400, 3, -400, 4, 29])
-      assert.deepEqual(await left(days), [1, 1], `after ${days} days`)
+      assert.deepEqual(await left(days), [1, 1, 1], `after ${days} days`)
     // on some days one after the other, it's right
-    for (const days of [400, 401, 402]) assert.deepEqual(await left(days), [1, 1])
-    assert.deepEqual(await left(403), [0, 0])
+    for (const days of [400, 401, 402]) assert.deepEqual(await left(days), [1, 1, 1])
+    assert.deepEqual(await left(403), [0, 0, 0])
   })
 
   it('are written in the background, without unchanged ones, and immediately when the window closes', async () => {

@@ -181,9 +181,17 @@ export function damagedFiles(folder: string, before = Number.POSITIVE_INFINITY):
   })
 }
 
-/** Deletes them. */
+/** Deletes them. Throws if some couldn't be deleted. */
 export function removeDamagedFiles(folder: string, before?: number): void {
-  for (const file of damagedFiles(folder, before)) rmSync(file, { force: true })
+  const failures: unknown[] = []
+  for (const file of damagedFiles(folder, before)) {
+    try {
+      rmSync(file, { force: true })
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
 }
 
 /** `written`: its last write. It's later than now if the clock was set back, after which the file must not look old. */

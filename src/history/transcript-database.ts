@@ -189,18 +189,27 @@ export class TranscriptDatabase implements Disposable {
     this.#log.warn(
       `The database of conversations was damaged (${messageOf(error)}). It was moved to ${aside}.`,
     )
-    this.#trouble.tell(
+    this.#offerToDelete(
+      aside,
       l10n.t(
         'The file in which Parley stores conversations was damaged, so Parley created a new one. Agents still have their own copies: load sessions from History. The damaged file is {0}. It still contains conversations, also those that you delete from now on.',
         aside,
       ),
-      {
-        title: l10n.t('Delete Damaged File'),
-        run: () => {
-          for (const part of ['', '-wal', '-shm']) rmSync(aside + part, { force: true })
-        },
-      },
     )
+  }
+
+  #offerToDelete(aside: string, message: string): void {
+    this.#trouble.tell(message, {
+      title: l10n.t('Delete Damaged File'),
+      run: () => {
+        try {
+          for (const part of ['', '-wal', '-shm']) rmSync(aside + part, { force: true })
+        } catch (error) {
+          const again = l10n.t("The damaged file {0} couldn't be deleted: {1}", aside, messageOf(error))
+          this.#offerToDelete(aside, again)
+        }
+      },
+    })
   }
 
   #prepare(sql: string): StatementSync | undefined {

@@ -36,7 +36,10 @@ export async function deleteSessions(
   const details = [whatRemains(chosen.sessions), ...(hasDamaged ? [damagedText()] : [])]
   const answer = await dialogs.confirm(questionOf(chosen), { detail: details.join('\n') }, all)
   if (answer !== all) return
-  if (hasDamaged) storage.removeDamaged()
+  if (hasDamaged) {
+    storage.removeDamaged()
+    if (storage.hasDamaged) void dialogs.warn(damagedLeftText())
+  }
   const undo = l10n.t('Undo')
   // as they are now: one may have been opened, pinned or deleted while the user was asked
   const now = new Map(history.items().map(item => [sessionKey(item.agentId, item.sessionId), item]))
@@ -136,6 +139,12 @@ function questionOf({ of, sessions: [first] }: SessionChoice): string {
 function damagedText(): string {
   return l10n.t(
     "Damaged files of earlier conversations, which Parley had set aside, are deleted at once and can't be restored.",
+  )
+}
+
+function damagedLeftText(): string {
+  return l10n.t(
+    "Damaged files of earlier conversations couldn't be deleted, for example because another program has them open. Try again later.",
   )
 }
 

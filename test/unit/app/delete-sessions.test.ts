@@ -17,7 +17,12 @@ const item = (sessionId: string, more: Partial<HistoryItem> = {}) =>
 
 describe('Delete Sessions…', () => {
   /** Runs it; `meanwhile`: what is in the list once the user has confirmed. */
-  async function run(before: HistoryItem[], meanwhile: HistoryItem[], damaged: string[] = []) {
+  async function run(
+    before: HistoryItem[],
+    meanwhile: HistoryItem[],
+    damaged: string[] = [],
+    isLocked = false,
+  ) {
     let items = before
     let confirmed = ''
     const told: string[] = []
@@ -30,6 +35,7 @@ describe('Delete Sessions…', () => {
         return all
       },
       info: async (text: string) => void told.push(text),
+      warn: async (text: string) => void told.push(text),
     } as unknown as Dialogs
     const actions = {
       deleteAll: async (all: HistoryItem[]) => deleted.push(...all.map(({ sessionId }) => sessionId)),
@@ -38,7 +44,7 @@ describe('Delete Sessions…', () => {
       get hasDamaged() {
         return damaged.length > 0
       },
-      removeDamaged: () => void damaged.splice(0),
+      removeDamaged: () => void damaged.splice(isLocked ? 1 : 0),
     }
     await deleteSessions(dialogs, { items: () => items } as unknown as HistoryList, actions, storage)
     return { told, deleted, confirmed }
@@ -50,6 +56,9 @@ describe('Delete Sessions…', () => {
     assert.match(confirmed, /Damaged files of earlier conversations/)
     assert.deepEqual(damaged, [])
     assert.doesNotMatch((await run([item('a')], [item('a')])).confirmed, /Damaged/)
+    const { told, deleted } = await run([item('a')], [item('a')], ['conversations.db.damaged-1'], true)
+    assert.deepEqual(deleted, ['a'])
+    assert.match(told[0]!, /^Damaged files .* couldn't be deleted/)
   })
 
   it('keeps what was opened or pinned, or came, while the user was asked', async () => {

@@ -510,7 +510,15 @@ describe('the conversation storage', () => {
       assert.equal(damaged().length, 1)
       assert.match(problems[0]!, /still contains conversations/)
       assert.equal(actions[0]?.title, 'Delete Damaged File')
+      // what can't be deleted now
+      const aside = path.join(folder, damaged()[0]!)
+      rmSync(aside)
+      mkdirSync(aside)
       actions[0]?.run()
+      assert.match(problems[1]!, /damaged-\d+ couldn't be deleted: /)
+      rmSync(aside, { recursive: true })
+      writeFileSync(aside, 'text')
+      actions[1]?.run()
       assert.deepEqual(damaged(), [])
       // the first one also has a log, and the others are too new or something else
       for (const name of ['conversations.db.damaged-2000', 'conversations.db.damaged-2000-wal'])
@@ -524,7 +532,10 @@ describe('the conversation storage', () => {
       storage.trim()
       const left = () => readdirSync(folder).filter(name => name.includes('damaged'))
       assert.deepEqual(left().sort(), ['notes.damaged-1', 'sessions.db.damaged-90000'])
+      mkdirSync(path.join(folder, 'a.db.damaged-1'))
       storage.removeDamaged()
+      assert.deepEqual([left().sort(), storage.hasDamaged], [['a.db.damaged-1', 'notes.damaged-1'], true])
+      rmSync(path.join(folder, 'a.db.damaged-1'), { recursive: true })
       assert.deepEqual([left(), storage.hasDamaged], [['notes.damaged-1'], false])
     })
 

@@ -768,6 +768,8 @@ export class SessionManager extends Owner {
   }
 
   #record(open: OpenSession): void {
+    // its agent has it
+    this.#deletedByAgent.delete(open.key)
     this.#options.records.opened(open.agentId, {
       sessionId: open.session.sessionId,
       cwd: open.plan.setup.cwd,

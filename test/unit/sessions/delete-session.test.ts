@@ -126,6 +126,23 @@ describe('SessionManager: deleting', () => {
     assert.deepEqual(fixture.records.list('one'), [])
   })
 
+  it('asks an agent again that had the session after all', async () => {
+    const fixture = await SessionsFixture.withSession()
+    const deleted: string[] = []
+    fixture.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
+    fixture.controller.leave()
+    fixture.transcripts.fails = true
+    await assert.rejects(fixture.manager.delete(theirs), /couldn't be deleted from this machine/)
+    fixture.transcripts.fails = false
+    const opening = fixture.controller.opener.reopen('resume', { ...theirs, cwd: '/w' })
+    await until(() => fixture.agent.resumes.length === 1)
+    fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await opening
+    fixture.controller.leave()
+    await fixture.manager.delete(theirs)
+    assert.deepEqual(deleted, ['s1', 's1'])
+  })
+
   it('keeps a session that another window has imported since the user deleted it', async () => {
     const fixture = await SessionsFixture.withSession()
     fixture.controller.leave()

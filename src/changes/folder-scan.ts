@@ -10,7 +10,7 @@ import { join, parse } from 'node:path'
 import { forEachConcurrent } from '../common/async.ts'
 import { FOLDER_SCAN_MS } from '../common/limits.ts'
 import { readHandle } from '../common/read-bounded.ts'
-import { isWrittenSince } from '../editor/files/file-system.ts'
+import { isTemporary, isWrittenSince, removeTemporary } from '../editor/files/file-system.ts'
 import { withFile } from '../editor/files/no-follow.ts'
 import { listOnDisk } from '../editor/list-files.ts'
 import type { ContentHolders } from './content-use.ts'
@@ -225,7 +225,13 @@ export class FolderScan {
     const excluded = [...FILLED, ...this.#excluded().flatMap(expanded)]
     const most = this.#limits.files
     const names = await listOnDisk(root, most + 1, { links: true, excluded }).catch(() => undefined)
-    return names && names.length <= most ? names.map(name => join(root, name)) : undefined
+    if (!names || names.length > most) return undefined
+    const paths: string[] = []
+    for (const path of names.map(name => join(root, name))) {
+      if (isTemporary(path)) await removeTemporary(path)
+      else paths.push(path)
+    }
+    return paths
   }
 
   async #keep(path: string, stamped: FileStamp): Promise<void> {

@@ -3,6 +3,7 @@
 import { join, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
+import { isTemporary, removeTemporary } from '../editor/files/file-system.ts'
 import { runGit } from '../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
@@ -127,6 +128,10 @@ export async function statusOf(root: string, top: string): Promise<Status | unde
       continue
     }
     const path = join(top, name)
+    if (line.startsWith('?') && isTemporary(path)) {
+      await removeTemporary(path)
+      continue
+    }
     if (mode !== undefined && object !== undefined)
       files.set(path, Number(mode) === 0 ? undefined : { path, object, mode: Number.parseInt(mode, 8) })
     // one that was removed from the index is listed twice

@@ -218,16 +218,20 @@ export class ChangeScope {
     const undoAll = async (files: readonly TrackedFile[]) => {
       for (const file of files) await undo(file)
     }
+    const inTheWay = this.#inTheWay(selected)
+    const others = selected.filter(file => !inTheWay.has(file))
+    const position = new Map([...inTheWay, ...others].map(({ path }, at) => [path, at]))
+    const inOrder = (one: string, other: string) => position.get(one)! - position.get(other)!
+    const earlier = undone.files.length
     try {
-      const inTheWay = this.#inTheWay(selected)
-      const others = selected.filter(file => !inTheWay.has(file))
       await undoAll([...inTheWay])
       await forEachConcurrent(this.#groups(others, renames), MAX_UNDOING, undoAll)
     } finally {
       end()
     }
-    const order = new Map(selected.map(({ path }, at) => [path, at]))
-    left.sort((one, other) => order.get(one.path)! - order.get(other.path)!)
+    left.sort((one, other) => inOrder(one.path, other.path))
+    const added = undone.files.splice(earlier)
+    undone.files.push(...added.sort(({ before: one }, { before: other }) => inOrder(one.path, other.path)))
     return { ...(undone.files.length > 0 && { undone }), left }
   }
 

@@ -7,28 +7,51 @@ import type { Logger } from './logger.ts'
 /** Code of programs that aren't there anymore goes; other code is compiled again. Milliseconds. */
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 
+/** Node stores the code of all extensions that are loaded after Parley, too, and all of it again when one is updated. Bytes. */
+const MAX_BYTES = 128 * 1024 * 1024
+
 /**
- * Stores the code that was compiled so far in this process for the next one, and deletes old files in that folder. Node does the
- * former only when a process exits by itself, and never the latter. Does nothing if the code is stored in another folder. Never
- * rejects.
+ * Stores the code that was compiled so far in this process for the next one, and deletes old files in that folder, and the oldest
+ * ones if all are larger than `maxBytes`. Node does the former only when a process exits by itself, and never the latter. Does
+ * nothing if the code is stored in another folder. Never rejects.
  */
 export async function keepCompiledCode(
   folder: string,
   log: Logger,
   node: Partial<Pick<typeof module, 'getCompileCacheDir' | 'flushCompileCache'>> = module,
+  maxBytes = MAX_BYTES,
 ): Promise<void> {
   // absent before Node 22
   const used = node.getCompileCacheDir?.()
-  if (used === undefined || path.relative(folder, used).startsWith('..')) return
+  if (used === undefined) return
+  const below = path.relative(folder, used)
+  // absolute on another drive
+  if (below.startsWith('..') || path.isAbsolute(below)) return
   try {
     node.flushCompileCache?.()
-    for (const name of await readdir(folder, { recursive: true })) {
-      const file = path.join(folder, name)
-      const found = await stat(file)
-      if (found.isFile() && Date.now() - found.mtimeMs > MAX_AGE_MS) await rm(file, { force: true })
-    }
+    await removeOldest(folder, maxBytes)
   } catch (error) {
-    // another window was faster, or the disk can't be written
+    // the disk can't be written, for example
     log.debug(`The compiled code: ${messageOf(error)}`)
+  }
+}
+
+async function removeOldest(folder: string, maxBytes: number): Promise<void> {
+  // with their types, since it follows links otherwise
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = await Promise.all(
+    entries.map(async entry => {
+      const file = path.join(entry.parentPath, entry.name)
+      // another window may have deleted it
+      const found = entry.isFile() ? await stat(file).catch(() => undefined) : undefined
+      return { file, size: found?.size ?? 0, changedAt: found?.mtimeMs ?? 0, isThere: found !== undefined }
+    }),
+  )
+  let bytes = 0
+  for (const { file, size, changedAt, isThere } of files.sort((a, b) => b.changedAt - a.changedAt)) {
+    bytes += size
+    const isOld = bytes > maxBytes || Date.now() - changedAt > MAX_AGE_MS
+    // one that can't be deleted, such as another user's, doesn't keep the others
+    if (isThere && isOld) await rm(file, { force: true }).catch(() => {})
   }
 }

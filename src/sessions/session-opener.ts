@@ -315,7 +315,16 @@ export class SessionOpener implements Disposable {
       if (this.#restoring !== last) return
     }
     // show the saved conversation while the agent starts
-    const kept = this.#options.manager.saved(last)
+    let kept: OpenSession | undefined
+    try {
+      kept = this.#options.manager.saved(last)
+    } catch (error) {
+      // nobody waits for this; the view is empty, and History has the session
+      this.#options.log.error(`The session before the reload: ${messageOf(error)}`)
+      this.#restoring = undefined
+      this.#changed()
+      return
+    }
     if (kept) this.#displayed.display(kept)
     await this.#open(async () => {
       if (!(await this.#searchAgents())) return

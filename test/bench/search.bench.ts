@@ -25,7 +25,7 @@ const IN_A_SESSION = 200
 const WORDS = 40
 const VOCABULARY = 30_000
 /** Most times of the work with bare SQLite, which finds the same texts, but neither ranks them nor marks the words. */
-const MAX_INDEX_RATIO = 4
+const MAX_INDEX_RATIO = 3.5
 const MAX_SEARCH_RATIO = 20
 /** The 95th percentile from a key to results, in milliseconds. */
 const MAX_KEY_MS = 50

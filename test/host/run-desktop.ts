@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { downloadAndUnzipVSCode, runTests, runVSCodeCommand } from '@vscode/test-electron'
 import { grepVariable, resultsVariable } from '../integration/results.ts'
+import { integrationSettings } from './integration-settings.ts'
 import { IsolatedRoot } from './isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from './paths.ts'
 import { reportResults } from './report-results.ts'
@@ -37,8 +38,7 @@ function runUnderXvfb(): void {
 
 async function runHere(): Promise<boolean> {
   const root = new IsolatedRoot()
-  // for the tests of what a formatter does to an agent's changes
-  root.updateSettings({ '[json]': { 'editor.formatOnSave': true, 'files.insertFinalNewline': true } })
+  root.updateSettings(integrationSettings)
   const results = join(root.directory, 'results.json')
   try {
     const { version } = options

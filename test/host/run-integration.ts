@@ -7,6 +7,7 @@ import { grepVariable, resultsVariable } from '../integration/results.ts'
 import { exitOnSignals } from './at-exit.ts'
 import { launchBrowser, newContext, type OpenedPage, openPage } from './browser.ts'
 import { installVsCode } from './install-vscode.ts'
+import { integrationSettings } from './integration-settings.ts'
 import { IsolatedRoot } from './isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from './paths.ts'
 import { reportResults } from './report-results.ts'
@@ -26,8 +27,7 @@ exitOnSignals()
 
 const [vscode] = await Promise.all([installVsCode(options.floor ? floor : current), ensureBrowserPackages()])
 const root = new IsolatedRoot()
-// for the tests of what a formatter does to an agent's changes
-root.updateSettings({ '[json]': { 'editor.formatOnSave': true, 'files.insertFinalNewline': true } })
+root.updateSettings(integrationSettings)
 const results = join(root.directory, 'results.json')
 await installVsix(vscode, root, vsixFile)
 const server = await startServer(vscode, root, {

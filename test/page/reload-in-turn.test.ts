@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
+import { testDirectory } from '../host/paths.ts'
 import { current } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { agentHostsOf, endAgentHosts } from '../support/agent-hosts-of.ts'
 import { isRunning } from '../support/contracts/running-process.ts'
+import { HttpProbe } from '../support/mcp/http-server.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { connect } from '../support/tool-rig.ts'
@@ -70,6 +72,9 @@ describe('an agent that outlives its window', () => {
       'parley.agents': {
         fixture: fixtureAgent(root, 'Fixture'),
         second: fixtureAgent(root, 'Second'),
+        bridging: fixtureAgent(root, 'Bridging', {
+          results: { initialize: { agentCapabilities: { mcpCapabilities: { http: false, sse: false } } } },
+        }),
         resuming: fixtureAgent(root, 'Resuming', {
           results: { initialize: { agentCapabilities: { sessionCapabilities: { resume: {} } } } },
         }),
@@ -222,6 +227,40 @@ describe('an agent that outlives its window', () => {
       await client.close()
     }
   })
+
+  for (const [how, isBridged] of [
+    ['that runs a command', false],
+    ['over HTTP through the bridge', true],
+  ] as const)
+    it(`gets the result of a call of an MCP server ${how} that goes on during a reload and a crash, once`, async () => {
+      const calls = path.join(vscode.root.directory, `calls-${isBridged}`)
+      const probe = await HttpProbe.start({ calls })
+      const program = path.join(testDirectory, 'fixtures/mcp/stdio-server.mjs')
+      vscode.root.updateSettings({
+        'parley.mcpServers': {
+          probe: isBridged
+            ? { type: 'http', url: probe.url }
+            : { command: process.execPath, args: [program, '0', 'legacy', calls] },
+        },
+      })
+      try {
+        await start('Bridging')
+        await conversation.send('[[mcp-ask]]')
+        await conversation.text(/The server asks/).waitFor()
+        await reload()
+        await workbench.crash()
+        await find()
+        await conversation.text(/The server asks/).waitFor()
+        openGate(vscode.root, 'Bridging')
+        await conversation.text(/Its result: accept: Go on\? Yes/).waitFor()
+        await conversation.waitForPhase('ready')
+        assert.equal(await conversation.frame.getByText(/Its result/).count(), 1)
+        assert.equal(readFileSync(calls, 'utf8'), 'ask Go on?\n')
+      } finally {
+        vscode.root.updateSettings({ 'parley.mcpServers': undefined })
+        await probe.stop()
+      }
+    })
 
   it('says in the next window what it said while none was open', async () => {
     await start('Fixture')

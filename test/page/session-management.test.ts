@@ -146,4 +146,18 @@ describe('managing a session', () => {
     await waitFor('the deletion', () => asked('Able', 'session/delete').length > 0)
     assert.equal(asked('Able', 'session/delete').length, 1)
   })
+  it('is there again if the window crashed while that could be undone', async () => {
+    const { workbench } = await begin('Able', 'a crash')
+    await ConversationPage.startSession(workbench, 'Able')
+    const history = await HistoryPage.open(workbench)
+    await history.find('a crash')
+    const deletions = asked('Able', 'session/delete').length
+    await history.clickAction('a crash', 'Delete')
+    await history.row('a crash').waitFor({ state: 'detached' })
+    await workbench.crash()
+    await workbench.openViewContainer('Parley')
+    const next = await HistoryPage.open(workbench)
+    await next.find('a crash')
+    assert.equal(asked('Able', 'session/delete').length, deletions)
+  })
 })

@@ -47,17 +47,21 @@ const browserSteps: Step[] = [
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
 ]
-/** Mocha's suites in a folder, divided into steps that take about the same time. */
+/** The files of Mocha's suites in a folder. */
+function testFiles(folder: string): string[] {
+  return readdirSync(join(projectDirectory, folder), { recursive: true, encoding: 'utf8' })
+    .filter(file => /\.test\.tsx?$/.test(file))
+    .map(file => join(folder, file))
+}
+
+/** Mocha's suites, divided into steps that take about the same time. */
 function mochaSuites(
   name: string,
-  folder: string,
+  files: readonly string[],
   count: number,
   options: string[],
   needs: string[],
 ): Step[] {
-  const files = readdirSync(join(projectDirectory, folder), { recursive: true, encoding: 'utf8' })
-    .filter(file => /\.test\.tsx?$/.test(file))
-    .map(file => join(folder, file))
   const size = (file: string) => statSync(join(projectDirectory, file)).size
   return divideEvenly(files, count, size).map((share, index, all) =>
     suite(`${name}, ${index + 1} of ${all.length}`, [mocha, ...strict, ...options, ...share], needs),
@@ -71,7 +75,7 @@ function mochaSuites(
  */
 const uiSuites = mochaSuites(
   'UI',
-  'test/ui',
+  testFiles('test/ui'),
   8,
   ['--retries', '1', '--timeout', '240000', '--slow', '20000'],
   ['package', 'install the browser', `install VS Code ${current.version}`],
@@ -79,11 +83,47 @@ const uiSuites = mochaSuites(
 /** The built webviews and the extension in plain Node, without a workbench. */
 const pageSuites = mochaSuites(
   'page',
-  'test/page',
+  testFiles('test/page'),
   4,
   ['--retries', '1', '--timeout', '180000', '--slow', '5000'],
   ['package', 'install the browser', `install VS Code ${current.version}`],
 )
+/**
+ * The unit tests that start many programs. To start one, the system copies the memory map of the process: 4 ms in a
+ * process of 100 MB, 20 ms in one that has loaded all tests. So these tests have small processes of their own.
+ */
+const startsPrograms = new RegExp(
+  `^test/unit/(${[
+    ...[
+      'agent-host/',
+      'agents/',
+      'changes/(checkpoints|git|repository|work-tree)',
+      'common/processes/',
+      'contracts/',
+      'fixture-agent/',
+    ],
+    ...['acp/start-', 'acp/transport/agent-process', 'app/.*(worktree|compare)'],
+    ...['editor/(git|files/|terminals/|worktrees/)', 'history/full-disk', 'mcp/(bridge|check-server)'],
+    ...['repository/', 'sessions/(crash|detect-changes|hosted-|permission-rules/)'],
+  ].join('|')})`,
+)
+const unitFiles = testFiles('test/unit')
+const unitSuites = [
+  ...mochaSuites(
+    'unit, programs',
+    unitFiles.filter(file => startsPrograms.test(file)),
+    6,
+    [],
+    [],
+  ),
+  ...mochaSuites(
+    'unit',
+    unitFiles.filter(file => !startsPrograms.test(file)),
+    2,
+    [],
+    [],
+  ),
+]
 const browserSuites: Step[] = [
   ...uiSuites,
   ...pageSuites,
@@ -120,7 +160,7 @@ export function allSteps(): Step[] {
     ...(inBrowser ? browserSuites : desktopSuites),
     suite('agents', [tsx, 'test/agents/run.ts'], ['package']),
     // the shortest last, so that all lanes end at about the same time
-    ...mochaSuites('unit', 'test/unit', 4, [], []),
+    ...unitSuites,
     suite('package content', [mocha, ...strict, 'test/package/**/*.test.ts'], ['package']),
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),

@@ -224,6 +224,7 @@ export class ConversationBridge extends Owner {
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
     this.#options.pageFocus.update()
+    // the conversation first, so that it's drawn once: the one that was opened, not the one before
     if (this.#ready) this.#sendForShown('view/page', { page, focus })
     else this.#focusWanted ||= focus
   }

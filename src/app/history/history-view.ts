@@ -42,7 +42,7 @@ export interface HistoryViewOptions {
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
   search: SearchClient
-  transcripts: Pick<Transcripts, 'ends'>
+  transcripts: Pick<Transcripts, 'ends' | 'has'>
   actions: SessionActions
   windows: Pick<WindowSessions, 'others' | 'find' | 'request' | 'onDidChange'>
   workbench: Workbench
@@ -59,6 +59,11 @@ interface HistoryPage {
   isDrawing: boolean
 }
 
+/** When to prepare for the conversation that the user opens: once the list is drawn. Milliseconds. */
+const PREPARE_MS = 50
+/** Number of entries that are read for it, of which some are messages and some are tool calls. */
+const PREPARED_ENTRIES = 20
+
 /** The commands that a webview may run. */
 const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
 
@@ -72,6 +77,8 @@ export class HistoryView extends Owner {
   readonly onDidShow = this.#show.event
   readonly #pages = new Map<bridge.HistorySurface, HistoryPage>()
   #scheduled = false
+  /** a conversation was read */
+  #isPrepared = false
 
   constructor(options: HistoryViewOptions) {
     super()
@@ -168,6 +175,17 @@ export class HistoryView extends Owner {
     })
   }
 
+  /** The first conversation that a window reads takes ten times as long as the next one, so it's one that nobody waits for. */
+  #prepareOpening(): void {
+    if (this.#isPrepared) return
+    this.#isPrepared = true
+    setTimeout(() => {
+      const { history, transcripts } = this.#options
+      const saved = history.items().find(({ agentId, sessionId }) => transcripts.has(agentId, sessionId))
+      if (saved) transcripts.ends(saved.agentId, saved.sessionId, 0, PREPARED_ENTRIES)
+    }, PREPARE_MS).unref()
+  }
+
   #start(agentId: string): Promise<void> {
     const { history, workbench } = this.#options
     const name = history.agents().find(agent => agent.agentId === agentId)?.name ?? agentId
@@ -245,6 +263,7 @@ export class HistoryView extends Owner {
       if (!changes) continue
       page.isDrawing = changes.more === true
       connection.send('history/state', changes)
+      if (!changes.more) this.#prepareOpening()
     }
   }
 }

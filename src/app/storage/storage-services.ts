@@ -17,7 +17,10 @@ import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
 import { CODE_CACHE, previewFiles, privateFolders, storeFolders } from './stores.ts'
 
-/** When to store compiled code, and to remove what a crash left and what is too old: the first view doesn't wait for it. Milliseconds. */
+/** When to store the compiled code, after the first view has been shown. Milliseconds. */
+const KEEP_CODE_AFTER_MS = 3000
+
+/** When to remove what a crash left and what is too old, so that the first view doesn't wait for it. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
 
 /** The user may still be typing a limit: what is beyond half of it must not be deleted. Milliseconds. */
@@ -41,10 +44,18 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
     void removeUnfinishedFiles(storeFolders(storage), log)
-    void keepCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log)
     if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
-  own.add(toDisposable(() => clearTimeout(cleaner)))
+  const codeKeeper = setTimeout(
+    () => void keepCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log),
+    KEEP_CODE_AFTER_MS,
+  )
+  own.add(
+    toDisposable(() => {
+      clearTimeout(cleaner)
+      clearTimeout(codeKeeper)
+    }),
+  )
   const fileOf = (name: string) => path.join(storage.globalFolder, name)
   const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
   const maxBytes = () => maxHistoryBytes(workbench.settings)

@@ -212,6 +212,20 @@ function temporaryName(target: string): string {
   return path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.tmp`)
 }
 
+/** Whether it has the name of a temporary file of a write. */
+export function isTemporary(file: string): boolean {
+  return /^\.parley-[0-9a-f]{12}\.tmp$/.test(path.basename(file))
+}
+
+/** Removes a temporary file if its write is over: the process was killed, since it would have removed it. Never rejects. */
+export async function removeTemporary(file: string): Promise<void> {
+  const info = await fs.lstat(file).catch(() => undefined)
+  if (info?.isFile() && Date.now() - info.ctimeMs > MAX_WRITE_MS) await disk.remove(file).catch(() => {})
+}
+
+/** No write takes longer. */
+const MAX_WRITE_MS = 60_000
+
 async function putInPlace(
   fileSystem: FileSystem,
   temporary: string,

@@ -330,7 +330,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     const end = performance.now() + RELOAD_CLOSE_MS
     try {
       for (;;) {
-        const all = (await hosts.list()).filter(({ tag }) => tag.workspace === workspace)
+        const all = (await hosts.list(true)).filter(({ tag }) => tag.workspace === workspace)
         if (all.length === 0) {
           const isElsewhere = (await hosts.others()).length > 0
           if (isElsewhere) onUnreachable()

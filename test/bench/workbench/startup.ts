@@ -77,7 +77,14 @@ function newest(rootDirectory: string): number[] {
   return processesStartedIn(rootDirectory)
     .filter(({ command }) => command.includes('--type=extensionHost'))
     .map(({ pid }) => pid)
-    .sort((a, b) => b - a)
+    .sort((a, b) => startOf(b) - startOf(a))
+}
+
+/** When a process started, in clock ticks since the machine did: process ids begin again at some number. */
+function startOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // the name of the program, in parentheses, may contain anything
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
 }
 
 /** The memory of a process, excluding shared memory. */

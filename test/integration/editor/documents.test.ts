@@ -233,13 +233,6 @@ describe("the editor's documents", () => {
     assert.ok(found)
     return found
   }
-  // while they're on, VS Code keeps a document open for minutes after its editor was closed
-  const comment = (isOn: boolean | undefined) =>
-    vscode.workspace
-      .getConfiguration('parley')
-      .update('lineComments', isOn, vscode.ConfigurationTarget.Global)
-  before(() => comment(false))
-  after(() => comment(undefined))
 
   documentsContract(useTemporaryFolder(), () => ({
     documents: new VscodeDocuments(new PathRules()),

@@ -10,7 +10,7 @@ const shapes = readFileSync(join(import.meta.dirname, 'shapes-page.js'), 'utf8')
 export async function layoutProblems(frame: Frame): Promise<string[]> {
   await frame.evaluate(page)
   const look = () => frame.evaluate<string[]>('parleyLayout.problems()')
-  const fits = waitFor('a page that fits', async () => (await look()).length === 0, { timeout: 5000 })
+  const fits = waitFor('a page that fits', async () => (await look()).length === 0)
   return fits.then(
     () => [],
     () => look(),

@@ -468,6 +468,46 @@ describe('the agent host', () => {
     assert.deepEqual(next.said, upTo(count + 2, 2))
   })
 
+  describe('connects while it is asked for its agents', () => {
+    const sockets: Socket[] = []
+    const window = () =>
+      program.window(socket => {
+        const made = connect(socket)
+        sockets.push(made)
+        return made
+      })
+    afterEach(() => sockets.splice(0))
+
+    it('to attach to one of them, once', async () => {
+      const agents = [await start(), await start()]
+      const next = window()
+      assert.equal((await next.list(true)).length, 2)
+      assert.equal(sockets.length, 2)
+      for (const [i, { agent }] of agents.entries()) {
+        const found = await next.attach(agent.id)
+        assert.ok(found)
+        attached.push(found)
+        assert.equal(sockets.length, 2 + i, 'the second one gets another connection')
+      }
+    })
+
+    it('and attaches in another way if that connection has closed', async () => {
+      const { agent } = await start()
+      const next = window()
+      await next.list(true)
+      for (const socket of sockets) socket.destroy()
+      const found = await next.attach(agent.id)
+      assert.ok(found)
+      attached.push(found)
+    })
+
+    it('and closes what nobody needs', async () => {
+      await start()
+      await window().list(true)
+      await until(() => sockets.every(({ destroyed }) => destroyed), 'the end of the connections')
+    })
+  })
+
   it('belongs to the workspace of the window that attached last', async () => {
     const { agent } = await start()
     agent.keep({ silentMs: A_WHILE })

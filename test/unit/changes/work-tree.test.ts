@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, parse, relative, sep } from 'node:path'
+import { mock } from 'node:test'
 import fc from 'fast-check'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import type { FileState } from '../../../src/changes/file-state.ts'
@@ -70,6 +71,30 @@ describe('a change in a work tree', () => {
     const textOf = ({ attributes, text }: FileState) =>
       attributes.type === 'absent' ? null : attributes.type === 'text' ? text : attributes.type
     return Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), textOf(before)]))
+  }
+
+  for (const isRepository of [true, false]) {
+    it(`isn't a write's temporary file, which is removed if the write was killed${isRepository ? '' : ', without a repository'}`, async () => {
+      if (!isRepository) rmSync(join(root, '.git'), { recursive: true })
+      const names = ['.parley-0123456789ab.tmp', 'sub/.parley-abcdef012345.tmp']
+      const changed = await changedBy(() => {
+        for (const name of names) put(name, 'half of a text')
+        put('.parley-mine.tmp', 'x')
+        put('clean.txt', 'x')
+      })
+      assert.deepEqual(Object.keys(changed).sort(), ['.parley-mine.tmp', 'clean.txt'])
+      // it may still be written
+      for (const name of names) assert.ok(existsSync(join(root, name)))
+      const now = Date.now
+      mock.method(Date, 'now', () => now() + 120_000)
+      try {
+        await tree.snapshot([root])
+      } finally {
+        mock.restoreAll()
+      }
+      for (const name of names) assert.ok(!existsSync(join(root, name)), name)
+      assert.ok(existsSync(join(root, '.parley-mine.tmp')))
+    })
   }
 
   it('is reported with the previous text, without unchanged files', async () => {

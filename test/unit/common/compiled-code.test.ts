@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keepCompiledCode } from '../../../src/common/compiled-code.ts'
@@ -15,8 +24,17 @@ describe('compiled code', () => {
     flushes++
     writeFileSync(join(used, 'new'), '1')
   }
-  const keep = (getCompileCacheDir: () => string | undefined, flush = flushCompileCache) =>
-    keepCompiledCode(folder, silentLogger, { getCompileCacheDir, flushCompileCache: flush })
+  const keep = (
+    getCompileCacheDir: () => string | undefined,
+    flush = flushCompileCache,
+    maxBytes: number | undefined = undefined,
+  ) => keepCompiledCode(folder, silentLogger, { getCompileCacheDir, flushCompileCache: flush }, maxBytes)
+  const write = (name: string, days: number, text = '1') => {
+    const file = join(used, name)
+    writeFileSync(file, text)
+    const then = Date.now() / 1000 - days * 24 * 3600
+    utimesSync(file, then, then)
+  }
 
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'parley-compiled-'))
@@ -25,9 +43,7 @@ describe('compiled code', () => {
     old = join(used, 'old')
     flushes = 0
     mkdirSync(used, { recursive: true })
-    writeFileSync(old, '1')
-    const before = Date.now() / 1000 - 31 * 24 * 3600
-    utimesSync(old, before, before)
+    write('old', 31)
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -36,6 +52,21 @@ describe('compiled code', () => {
     assert.equal(flushes, 1)
     assert.ok(existsSync(join(used, 'new')))
     assert.ok(!existsSync(old))
+  })
+
+  it('has a limit: the oldest goes first', async () => {
+    for (const days of [1, 3, 2]) write(`${days}`, days, 'x'.repeat(100))
+    await keep(() => used, flushCompileCache, 250)
+    assert.deepEqual(readdirSync(used).sort(), ['1', '2', 'new'])
+  })
+
+  it('is removed only in its folder', async () => {
+    const other = join(directory, 'other')
+    mkdirSync(other)
+    write('../../other/kept', 31)
+    symlinkSync(other, join(used, 'link'), 'junction')
+    await keep(() => used)
+    assert.ok(existsSync(join(other, 'kept')))
   })
 
   it('is left alone if Node stores it elsewhere, or not at all', async () => {

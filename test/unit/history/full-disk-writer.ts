@@ -11,6 +11,7 @@ export type Command =
   | { do: 'addUndone'; args: Parameters<ChangesStore['addUndone']> }
   | { do: 'openConversations'; file: string }
   | { do: 'write'; entries: Entry[]; replace: boolean }
+  | { do: 'forget' }
   | { do: 'close' }
 
 // otherwise it ends the process; the write fails like on a full disk
@@ -43,6 +44,9 @@ async function run(command: Command): Promise<void> {
       if (!conversations?.transcripts.write('a', 's', changes)) throw new Error('not written')
       return
     }
+    case 'forget':
+      if (!conversations?.transcripts.forget('a', 's')) throw new Error('not deleted')
+      return
     case 'close':
       store?.dispose()
       conversations?.dispose()

@@ -194,6 +194,44 @@ describe('what is stored on a full disk (property)', () => {
       assert.ok(failures > 0, `${failures} failures`)
     },
   )
+
+  withConversations('are deleted or whole, as was told, after the window was killed', async function () {
+    this.timeout(120_000)
+    const entries = Array.from(
+      { length: 30 },
+      (_, i): Entry => ({
+        ...{ kind: 'message', id: `e${i}`, turn: 1, role: 'agent' },
+        blocks: [{ type: 'text', text: `text ${i} ${'x'.repeat(5000)}` }],
+      }),
+    )
+    const told = { deleted: 0, kept: 0 }
+    // the most bytes of a file; `undefined`: killed before it could tell anything
+    for (const bytes of [0, 250_000, 'unlimited', undefined] as const) {
+      const folder = mkdtempSync(join(tmpdir(), 'parley-full-disk-'))
+      const file = join(folder, 'conversations.db')
+      try {
+        await start()
+        await send({ do: 'openConversations', file })
+        assert.equal(await send({ do: 'write', entries, replace: true }), undefined)
+        if (bytes !== undefined) limit(bytes)
+        const answer = send({ do: 'forget' })
+        const problem = bytes === undefined ? 'unknown' : await answer
+        const ended = once(child!, 'exit')
+        child!.kill('SIGKILL')
+        await ended
+        const storage = new ConversationStorage({ file })
+        const left = storage.transcripts.read('a', 's')
+        storage.dispose()
+        if (problem === undefined) assert.equal(left, undefined, `${bytes}`)
+        else if (problem !== 'unknown' || left) assert.deepEqual(left?.entries, entries, `${bytes}`)
+        if (problem === undefined) told.deleted += 1
+        else if (problem !== 'unknown') told.kept += 1
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    }
+    assert.ok(told.deleted > 0 && told.kept > 0, JSON.stringify(told))
+  })
 })
 
 function textOf(entry: Entry): string {

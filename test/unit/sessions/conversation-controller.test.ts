@@ -993,6 +993,14 @@ describe('ConversationController', () => {
       assert.equal(fixture.controller.phase, 'ready')
     })
 
+    it('shows an empty view if it cannot be read', async () => {
+      fixture.transcripts.read = () => {
+        throw new Error('unreadable')
+      }
+      await fixture.controller.opener.restore(reference)
+      assert.equal(fixture.controller.phase, 'empty')
+    })
+
     it('shows it before the agent has started', async () => {
       const gate = new Deferred<void>()
       fixture.onStart = () => gate.promise

@@ -31,6 +31,9 @@ export interface AgentHostsOptions {
 const HOST_ENVIRONMENT =
   /^(path|home|tmpdir|tmp|temp|xdg_runtime_dir|lang|lc_\w+|systemroot|systemdrive|windir|userprofile|parley_\w+)$/i
 
+/** How long a connection that was made early is kept. Milliseconds. */
+const EARLY_CONNECTION_MS = 2000
+
 /**
  * Finds the agent host of this user, and starts one when an agent needs it. Several may run: windows that start one at the
  * same moment, or of another version until its agents have ended. New agents go to the oldest one of this version.
@@ -39,6 +42,8 @@ export class AgentHosts {
   readonly #options: AgentHostsOptions
   /** by the id of an agent: where it was listed last */
   readonly #listed = new Map<string, HostEntry>()
+  /** by the host's secret: a connection that was made before it's needed */
+  readonly #early = new Map<string, Promise<HostChannel | undefined>>()
 
   constructor(options: AgentHostsOptions) {
     this.#options = options
@@ -51,11 +56,12 @@ export class AgentHosts {
     return HostedProcess.spawn(channel, launch, { maxFrameBytes, tag }, options)
   }
 
-  /** All agents that run in hosts of this version. */
-  async list(): Promise<HostedAgentInfo[]> {
+  /** All agents that run in hosts of this version. `attaches`: this window is about to attach to one of them. */
+  async list(attaches = false): Promise<HostedAgentInfo[]> {
     this.#listed.clear()
     const lists = await Promise.all(
       this.#entries().map(async entry => {
+        if (attaches) this.#connectEarly(entry)
         const channel = await this.#connectTo(entry)
         channel?.send({ type: 'list' })
         const answer = await channel?.next()
@@ -79,7 +85,7 @@ export class AgentHosts {
     claim?: AgentClaim,
   ): Promise<HostedProcess | undefined> {
     const attachIn = async (entry: HostEntry) => {
-      const channel = await this.#connectTo(entry)
+      const channel = await this.#connectOnce(entry)
       return channel && HostedProcess.attach(channel, id, confirmed, options, claim)
     }
     // looking for all hosts takes longer than the rest
@@ -183,6 +189,28 @@ export class AgentHosts {
         : l10n.t("The program that runs agents in the background didn't start: {0}", reason),
       { cause: failure ?? said },
     )
+  }
+
+  /** Connects while the host is still asked for its agents. A connection that nobody needs closes soon. */
+  #connectEarly(entry: HostEntry): void {
+    const { secret } = entry
+    if (this.#early.has(secret)) return
+    const connecting = this.#connectTo(entry)
+    this.#early.set(secret, connecting)
+    const timer = setTimeout(() => {
+      if (this.#early.get(secret) !== connecting) return
+      this.#early.delete(secret)
+      void connecting.then(channel => channel?.dispose())
+    }, EARLY_CONNECTION_MS)
+    timer.unref()
+  }
+
+  /** The connection that was made early, if there is one. */
+  async #connectOnce(entry: HostEntry): Promise<HostChannel | undefined> {
+    const early = this.#early.get(entry.secret)
+    this.#early.delete(entry.secret)
+    const channel = await early
+    return channel && !channel.isClosed ? channel : this.#connectTo(entry)
   }
 
   /** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */

@@ -112,6 +112,8 @@ export async function statusOf(root: string, top: string): Promise<Status | unde
   let count = 0
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\0', start)
+    // cut off
+    if (end < 0) return undefined
     const line = text.slice(start, end)
     start = end + 1
     // all files of a large repository may differ

@@ -208,8 +208,8 @@ export async function writeAtomically(
 
 type IsExpected = (there: Uint8Array) => boolean
 
-function temporaryName(target: string): string {
-  return path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.tmp`)
+function temporaryName(target: string, extension = 'tmp'): string {
+  return path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.${extension}`)
 }
 
 /** Whether it has the name of a temporary file of a write. */
@@ -245,7 +245,8 @@ async function putInPlace(
     return isLinked ? fileSystem.remove(temporary) : fileSystem.rename(temporary, target)
   }
   if (!isExpected(await fileSystem.readFile(target))) throw new WrittenMeanwhileError(target)
-  const replaced = temporaryName(target)
+  // not named as one that may be removed after a kill, since it may be all that is left of what was written meanwhile
+  const replaced = temporaryName(target, 'replaced')
   const isKept = await fileSystem.link(target, replaced).then(
     () => true,
     () => false,

@@ -232,7 +232,9 @@ describe('an agent that an earlier window left', () => {
   it('is there with its replacement after another reload, and replaced after its turn', async () => {
     const next = await reload(changed)
     await goOn(next)
-    await until(() => received('initialize') === 2, 'the replacement')
+    // until this window has its answer, new sessions get the other one
+    const { agent } = session(next)
+    await until(() => next.runners.get('one').running?.agent !== agent, 'the replacement')
     await next.controller.opener.start('one')
     assert.equal(session(next).sessionId, 's2')
     await sendPrompt(next.controller, 'work')

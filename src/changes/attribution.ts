@@ -63,8 +63,6 @@ interface Unreported {
   before: TrackedFile
   /** The file is open, and its document doesn't contain the change yet. */
   isBehind: boolean
-  /** The user has saved it, perhaps together with what a tool call had changed before. */
-  isSaved?: true
 }
 
 export class Attribution {
@@ -242,19 +240,6 @@ export class Attribution {
     else this.#unreported.delete(key)
   }
 
-  /** The user has saved the file, which was attributed to the user. A tool call may report later what it had changed before. */
-  noteSaved(key: string, before: TrackedFile, file: TrackedFile): void {
-    const known = this.#unreported.get(key)
-    this.forgetUnreported(key)
-    if (!sameState(before.state, file.state)) {
-      this.noteUnreported(key, file, before, false)
-      const noted = this.#unreported.get(key)
-      if (noted) noted.isSaved = true
-    } else if (known?.isSaved && known.file === before && known.version === before.version)
-      // seen on disk before the editor reported it
-      this.#unreported.set(key, { ...known, file, version: file.version })
-  }
-
   /** The hashes of contents that files before such a change refer to. */
   get contents(): string[] {
     return [...this.#unreported.values()].flatMap(({ before }) => before.contents)
@@ -284,7 +269,7 @@ export class Attribution {
   /** Returns the file before its last change, if that left it as the user has saved it and no tool call reported it. */
   beforeSaved(key: string, file: TrackedFile, now: FileState): TrackedFile | undefined {
     const unreported = this.#unreported.get(key)
-    const isLast = unreported?.file === file && unreported.version === file.version && !unreported.isSaved
+    const isLast = unreported?.file === file && unreported.version === file.version
     return isLast && sameState(file.state, now) ? unreported.before : undefined
   }
 
@@ -293,7 +278,7 @@ export class Attribution {
     this.#unreported.delete(key)
   }
 
-  /** Returns the file without a change that was seen before its tool call reported it. */
+  /** Returns the file before a change that was seen before its tool call reported it. */
   beforeReported(
     key: string,
     file: TrackedFile | undefined,
@@ -305,15 +290,8 @@ export class Attribution {
     const [{ change, patch, begun } = {}, ...others] = reported
     if (!unreported || unreported.file !== file || unreported.version !== file.version) return undefined
     if (!begun || !change || change.operation === 'delete' || others.length > 0) return undefined
-    const { before, isSaved } = unreported
-    const expected = expectedText(change, before.text, patch)
-    if (expected === undefined) return undefined
-    if (sameButEnds(expected, now.text)) return before
-    const saved = isSaved ? othersPart(before.text, expected, file.text) : undefined
-    if (saved === undefined || saved === file.text) return undefined
-    const without = before.clone()
-    without.editText(saved, 'user')
-    return without
+    const expected = expectedText(change, unreported.before.text, patch)
+    return expected !== undefined && sameButEnds(expected, now.text) ? unreported.before : undefined
   }
 
   /** Remembers the text before the first tool call that reported a change of the file. */

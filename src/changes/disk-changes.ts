@@ -171,13 +171,13 @@ export class DiskChanges extends Owner {
     const isOtherText = file.text !== now.text
     const unsaved = this.#files.document(file.path)
     const typed = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
-    const before = file.clone()
     // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
     if (isOtherText && typed !== undefined && sameButEnds(typed, now.text)) {
+      this.#attribution.forgetUnreported(key)
       this.#files.save(key, file, file.edit(now, 'user'))
-      this.#attribution.noteSaved(key, before, file)
       return
     }
+    const before = file.clone()
     // or it has saved that, and the file was written again since
     let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
     changed = this.#attribution.applyClaims(key, file, now) || changed

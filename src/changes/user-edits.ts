@@ -58,6 +58,7 @@ export class UserEdits extends Owner {
       }
       const write = this.#attribution.clientWrite(key)
       if (write && (write.shown || sameButEnds(write.content, text))) return
+      this.#attribution.forgetUnreported(key)
       this.#attribution.endCorrections(key)
       const { known, isOther } = this.#unsaved.save(key, file)
       this.#files.set(key, known)
@@ -65,12 +66,9 @@ export class UserEdits extends Owner {
         const now = await this.#reader.read(file.path)
         if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
           this.#files.save(key, known, known.edit(now, 'user') || isOther)
-          if (isOther) this.#attribution.forgetUnreported(key)
-          else this.#attribution.noteSaved(key, file, known)
           return
         }
       }
-      this.#attribution.forgetUnreported(key)
       this.#files.save(key, known, known.editText(withLineEndsOf(text, known.text), 'user') || isOther)
       if (!write) await this.#disk.check(key, known)
     })

@@ -381,44 +381,6 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    for (const known of ['was reported before', 'is reported only then'])
-      it(`saved before a change of the agent's was seen that ${known}, which stays the agent's`, async () => {
-        changes.beginTurn(1, () => true)
-        writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
-        await tool('done', change('a.txt', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'))
-        await changes.endTurn()
-        changes.beginTurn(2, () => true)
-        const second = change('a.txt', '1\ntwo\nthree\n', '1\ntwo\n3\n')
-        if (known === 'was reported before') await tool('running', second, changes, 'second')
-        writeFileSync(file('a.txt'), '1\ntwo\n3\n')
-        const reported = tool('done', second, changes, 'second')
-        const isOver = changes.endTurn()
-        editor.open(file('a.txt'))
-        editor.type(file('a.txt'), 'mine\ntwo\n3\n')
-        await editor.save(file('a.txt'))
-        await reported
-        await isOver
-        const [restored] = changes.checkpoint(1)
-        assert.deepEqual([restored?.added, restored?.removed, restored?.left], [1, 1, 'user'])
-        assert.equal(changes.restored(file('a.txt'), 1)?.text, 'mine\ntwo\nthree\n')
-      })
-
-    it("saved together with an agent's change, also if that is seen before the editor reports it", async () => {
-      changes.beginTurn(1, () => true)
-      writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
-      await tool('done', change('a.txt', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'))
-      const second = change('a.txt', '1\ntwo\nthree\n', '1\ntwo\n3\n')
-      writeFileSync(file('a.txt'), '1\ntwo\n3\n')
-      editor.open(file('a.txt'))
-      editor.type(file('a.txt'), 'mine\n1\ntwo\n3\n')
-      await editor.save(file('a.txt'), () => changes.refresh())
-      await tool('done', second, changes, 'second')
-      await changes.endTurn()
-      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
-      assert.deepEqual(await whys(), [])
-      assert.equal(text('a.txt'), 'mine\none\ntwo\nthree\n')
-    })
-
     it('written by another program while a tool call waits or runs', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       writeFileSync(file('a.txt'), 'ONE\ntwo\nthree\n')

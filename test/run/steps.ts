@@ -90,14 +90,15 @@ const pageSuites = mochaSuites(
 )
 /**
  * The unit tests that start many programs. To start one, the system copies the memory map of the process: 4 ms in a
- * process of 100 MB, 20 ms in one that has loaded all tests. So these tests have small processes of their own.
+ * process of 100 MB, 20 ms in one that has loaded all tests. So these tests have small processes of their own, as has one
+ * that measures memory.
  */
 const startsPrograms = new RegExp(
   `^test/unit/(${[
     ...[
       'agent-host/',
       'agents/',
-      'changes/(checkpoints|git|repository|work-tree)',
+      'changes/(change-tracker|checkpoints|git|repository|work-tree)',
       'common/processes/',
       'contracts/',
       'fixture-agent/',

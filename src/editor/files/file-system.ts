@@ -251,17 +251,21 @@ async function putInPlace(
     () => true,
     () => false,
   )
-  try {
-    await fileSystem.rename(temporary, target)
-    if (!isKept) return
-    // a link that replaced it can't be read
-    const isSame = await fileSystem.readFile(replaced).then(isExpected, () => false)
-    if (isSame) return
-    await fileSystem.rename(replaced, target)
-    throw new WrittenMeanwhileError(target)
-  } finally {
+  const forget = async () => {
     if (isKept) await fileSystem.remove(replaced).catch(() => {})
   }
+  try {
+    await fileSystem.rename(temporary, target)
+  } catch (error) {
+    await forget()
+    throw error
+  }
+  // a link that replaced it can't be read
+  const isSame = !isKept || (await fileSystem.readFile(replaced).then(isExpected, () => false))
+  if (isSame) return forget()
+  // if it can't be put back, it stays under its other name
+  await fileSystem.rename(replaced, target)
+  throw new WrittenMeanwhileError(target)
 }
 
 /** Errors of a rename, or of a new file in the folder, that may not affect the file itself. */

@@ -1,7 +1,7 @@
 /** Reads files as they are on disk now, each in the encoding that belongs to it. */
 import { delay } from '../common/async.ts'
 import type { FileText } from '../editor/diff-texts.ts'
-import { lineEdits, splitLines } from '../editor/line-edits.ts'
+import { changedLines } from '../editor/files/merge-texts.ts'
 import type { FileState, FileStates } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
@@ -86,10 +86,4 @@ export function encodingOf({ attributes }: FileState): string | undefined {
     : attributes.type === 'binary'
       ? 'binary'
       : undefined
-}
-
-/** How many lines differ. */
-function changedLines(one: string, other: string): number {
-  const edits = lineEdits(splitLines(one), splitLines(other))
-  return edits.reduce((sum, { start, end, lines }) => sum + Math.max(end - start, lines.length), 0)
 }

@@ -1,4 +1,5 @@
 /** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
+import { splitLines } from '../line-edits.ts'
 import { lineEnd, withLineEnd, withoutMark } from '../text.ts'
 import {
   changedLines,
@@ -126,5 +127,9 @@ export class AgentWrite {
 function closest(content: string, known: string | undefined, isUnsaved: boolean, onDisk: string): string {
   if (known === undefined || known === onDisk) return onDisk
   const further = changedLines(known, content) - changedLines(onDisk, content)
-  return further < 0 || (further === 0 && isUnsaved) ? known : onDisk
+  if (further !== 0) return further < 0 ? known : onDisk
+  // both are as close, but lines that only one has tell which one it was
+  const [read, saved] = [known, onDisk].map(text => new Set(splitLines(text)))
+  const isSaved = splitLines(content).some(line => saved!.has(line) && !read!.has(line))
+  return isUnsaved && !isSaved ? known : onDisk
 }

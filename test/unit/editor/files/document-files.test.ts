@@ -120,6 +120,17 @@ describe('files with an open document', () => {
     assert.equal(onDisk(), 'mine\n')
   })
 
+  it('are what the agent read from disk, if it writes a line that only is there', async () => {
+    const document = open('one\ntwo\nthree\n')
+    const files = session(document)
+    await files.readTextFile({ path: file() })
+    document.type('one\ntwo\nsaved\nthree\n')
+    await document.save()
+    document.type('mine\none\ntwo\nsaved\nthree\n')
+    await files.writeTextFile({ path: file(), content: 'one\nsaved\nthree\n' })
+    assert.equal(onDisk(), 'mine\none\nsaved\nthree\n')
+  })
+
   it('ask about unsaved lines that the agent changed, too', async () => {
     const document = open('one\ntwo\nthree\n')
     document.type('one\nmine\nthree\n')

@@ -114,6 +114,11 @@ export class AgentTurns {
       const before = this.#attribution.beforeReported(key, this.#files.get(key), now, reported)
       if (before) this.#files.set(key, before)
       this.#attribution.claim(key, author, reported)
+      const corrected = this.#attribution.correctSaved(key, this.#files.get(key)!, first.toolCallId)
+      if (corrected) {
+        this.#files.set(key, corrected)
+        this.#files.save(key, corrected, true)
+      }
       await this.#disk.attribute(key, this.#files.get(key)!, now)
       if (first.done && !this.#attribution.release(key, first.toolCallId))
         this.#files.forgetUnlessChanged(key)

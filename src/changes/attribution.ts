@@ -63,6 +63,8 @@ interface Unreported {
   before: TrackedFile
   /** The file is open, and its document doesn't contain the change yet. */
   isBehind: boolean
+  /** The user has saved it, perhaps together with what a tool call had changed before. */
+  isSaved?: true
 }
 
 export class Attribution {
@@ -95,28 +97,37 @@ export class Attribution {
     return [...this.#turns].filter(([, turn]) => turn.isWorking() && turn.covers(path))
   }
 
-  /** Stops attributing changes to the turn. Returns the keys of files that no tool call names anymore. */
+  /** Stops attributing changes to the turn. Returns the keys of files that it no longer awaits reports of. */
   endTurn(session: string, turn: RunningTurn): string[] {
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
     // the next turn may have started meanwhile: keep what that one reported
     const isNext = this.#turns.has(session)
-    if (!isNext)
-      for (const noted of [this.#unreported, this.#assumed])
-        for (const [key, { file }] of [...noted]) if (turn.covers(file.path)) noted.delete(key)
+    const saved: string[] = []
+    for (const noted of [this.#unreported, this.#assumed])
+      for (const [key, { file }] of [...noted]) {
+        if (!turn.covers(file.path) || this.#isCovered(file.path)) continue
+        if (this.#unreported.get(key)?.isSaved) saved.push(key)
+        noted.delete(key)
+      }
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
-    return [...this.#claims].flatMap(([key, claims]) => {
+    const released = [...this.#claims].flatMap(([key, claims]) => {
       const left = claims.filter(({ author }) =>
         author.turns.every(one => one.session !== session || (isNext && !isOver(one))),
       )
       return this.#setClaims(key, left) ? [] : key
     })
+    return [...released, ...saved]
+  }
+
+  #isCovered(path: string): boolean {
+    return [...this.#turns.values()].some(turn => turn.covers(path))
   }
 
   // ---- what tool calls report --------------------------------------------------------------------------------------
 
-  /** Whether a tool call names the file, or an agent is writing it through the client. */
+  /** Whether an agent is writing the file through the client, or a tool call names it or may report later what the user has saved. */
   isAwaited(key: string): boolean {
-    return this.#claims.has(key) || this.#writes.has(key)
+    return this.#claims.has(key) || this.#writes.has(key) || this.#unreported.get(key)?.isSaved === true
   }
 
   /** The write through the client in progress. */
@@ -235,9 +246,20 @@ export class Attribution {
 
   /** A change without a report was seen. A tool call may report it later, or the editor may report that the user typed it. */
   noteUnreported(key: string, file: TrackedFile, before: TrackedFile, isBehind: boolean): void {
-    const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
-    if (isOpen) this.#unreported.set(key, { file, version: file.version, before, isBehind })
+    if (this.#isCovered(file.path))
+      this.#unreported.set(key, { file, version: file.version, before, isBehind })
     else this.#unreported.delete(key)
+  }
+
+  /** The user has saved the file, perhaps together with changes that weren't seen before and that a tool call reports only later. */
+  noteSaved(key: string, before: TrackedFile, file: TrackedFile): void {
+    const known = this.#unreported.get(key)
+    const isAgain = known?.isSaved && known.file === before && known.version === before.version
+    this.forgetUnreported(key)
+    if (sameState(before.state, file.state) && !isAgain) return
+    this.noteUnreported(key, file, isAgain ? known.before : before, false)
+    const noted = this.#unreported.get(key)
+    if (noted) noted.isSaved = true
   }
 
   /** The hashes of contents that files before such a change refer to. */
@@ -269,7 +291,7 @@ export class Attribution {
   /** Returns the file before its last change, if that left it as the user has saved it and no tool call reported it. */
   beforeSaved(key: string, file: TrackedFile, now: FileState): TrackedFile | undefined {
     const unreported = this.#unreported.get(key)
-    const isLast = unreported?.file === file && unreported.version === file.version
+    const isLast = unreported?.file === file && unreported.version === file.version && !unreported.isSaved
     return isLast && sameState(file.state, now) ? unreported.before : undefined
   }
 
@@ -286,12 +308,41 @@ export class Attribution {
     reported: readonly ToolChange[],
   ): TrackedFile | undefined {
     const unreported = this.#unreported.get(key)
+    if (unreported?.isSaved) return undefined
     this.#unreported.delete(key)
     const [{ change, patch, begun } = {}, ...others] = reported
     if (!unreported || unreported.file !== file || unreported.version !== file.version) return undefined
     if (!begun || !change || change.operation === 'delete' || others.length > 0) return undefined
     const expected = expectedText(change, unreported.before.text, patch)
     return expected !== undefined && sameButEnds(expected, now.text) ? unreported.before : undefined
+  }
+
+  /**
+   * Corrects the author of changes that were on disk when the user saved the file and were attributed to the user, but were
+   * made by a tool call that reports them only now. Returns the corrected file, or `undefined` if there are none.
+   */
+  correctSaved(key: string, file: TrackedFile, toolCallId: string): TrackedFile | undefined {
+    const saved = this.#unreported.get(key)
+    if (!saved?.isSaved || saved.file !== file || saved.version !== file.version) return undefined
+    let { before } = saved
+    for (const claim of this.#claims.get(key) ?? []) {
+      const { change, patch, begun, done } = claim
+      if (claim.toolCallId !== toolCallId || !begun || !change || change.operation === 'delete') continue
+      const expected = expectedText(change, before.text, patch)
+      if (expected === undefined || expected === before.text) continue
+      const [was, reported, now] = [before.text, expected, file.text].map(splitLines)
+      const merged = mergeLines(was!, reported!, now!)?.join('')
+      // not written yet; or in lines that the user edited, which is certain only when it's done
+      if (merged === undefined ? !done : merged !== file.text) continue
+      before = before.clone()
+      before.editText(expected, claim.author)
+      claim.applied = true
+    }
+    if (before === saved.before) return undefined
+    const corrected = before.clone()
+    corrected.edit(file.state, 'user')
+    this.#unreported.set(key, { ...saved, file: corrected, version: corrected.version, before })
+    return corrected
   }
 
   /** Remembers the text before the first tool call that reported a change of the file. */

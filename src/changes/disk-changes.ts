@@ -172,11 +172,8 @@ export class DiskChanges extends Owner {
     const unsaved = this.#files.document(file.path)
     const typed = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
     // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
-    if (isOtherText && typed !== undefined && sameButEnds(typed, now.text)) {
-      this.#attribution.forgetUnreported(key)
-      this.#files.save(key, file, file.edit(now, 'user'))
-      return
-    }
+    if (isOtherText && typed !== undefined && sameButEnds(typed, now.text))
+      return this.attributeSaved(key, file, now)
     const before = file.clone()
     // or it has saved that, and the file was written again since
     let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
@@ -191,6 +188,16 @@ export class DiskChanges extends Owner {
     if (edited && !changed && !isGits) this.#attribution.noteUnreported(key, file, before, isBehind)
     else this.#attribution.forgetUnreported(key)
     this.#files.save(key, file, edited || changed)
+  }
+
+  /** The file has been saved in the editor as it is now, so what is different is the user's. */
+  attributeSaved(key: string, file: TrackedFile, now: FileState): void {
+    const { known, isOther } = this.#unsaved.save(key, file)
+    this.#files.set(key, known)
+    const isChanged = known.edit(now, 'user') || isOther
+    if (isOther) this.#attribution.forgetUnreported(key)
+    else this.#attribution.noteSaved(key, file, known)
+    this.#files.save(key, known, isChanged)
   }
 }
 

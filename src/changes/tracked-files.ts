@@ -234,7 +234,7 @@ export class TrackedFiles extends Owner {
   /** No tool call names the file anymore, so it stays tracked only if agents changed it. */
   forgetUnlessChanged(key: string): void {
     const file = this.#files.get(key)
-    if (file?.isKnown === false) this.#forgetUnchanged(key, file)
+    if (file?.isKnown === false && !this.#options.attribution.isAwaited(key)) this.#forgetUnchanged(key, file)
   }
 
   /** The file is as it was before agents changed it; no running turn must take that for a change. */

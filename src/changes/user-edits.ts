@@ -58,17 +58,15 @@ export class UserEdits extends Owner {
       }
       const write = this.#attribution.clientWrite(key)
       if (write && (write.shown || sameButEnds(write.content, text))) return
-      this.#attribution.forgetUnreported(key)
       this.#attribution.endCorrections(key)
-      const { known, isOther } = this.#unsaved.save(key, file)
-      this.#files.set(key, known)
       if (!write) {
         const now = await this.#reader.read(file.path)
-        if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
-          this.#files.save(key, known, known.edit(now, 'user') || isOther)
-          return
-        }
+        if (now?.attributes.type === 'text' && sameButEnds(now.text, text))
+          return this.#disk.attributeSaved(key, file, now)
       }
+      const { known, isOther } = this.#unsaved.save(key, file)
+      this.#files.set(key, known)
+      this.#attribution.forgetUnreported(key)
       this.#files.save(key, known, known.editText(withLineEndsOf(text, known.text), 'user') || isOther)
       if (!write) await this.#disk.check(key, known)
     })

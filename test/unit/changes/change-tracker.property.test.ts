@@ -197,6 +197,8 @@ const WHAT = [
   'write by a tool call',
   'write by a tool call that only names it',
   'save while a permission is pending',
+  'save what a tool call wrote before it reports that',
+  'save what a tool call wrote before it reports that',
   'begin a turn',
   'begin a turn',
   'begin a tool call',
@@ -238,9 +240,9 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
   const open = () => {
     if (editor.textOf(path) === undefined) editor.open(path)
   }
-  const save = async () => {
+  const save = async (meanwhile?: () => Promise<void>) => {
     const before = world.on(name)?.split(/(?<=\n)/) ?? []
-    await editor.save(path)
+    await editor.save(path, meanwhile)
     await world.byUser(path)
     // the user overwrote what was only on disk
     const now = world.lines(name)
@@ -416,6 +418,24 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       writeFileSync(path, newText)
       editor.reload()
       await changes.tool({ toolCallId, begun: true, done: true }, [{ changes: [change] }], [])
+      return
+    }
+    case 'save what a tool call wrote before it reports that': {
+      // without a tracked file, the report is the first that is known of it
+      if (dirty || !exists || !world.turns.has(session) || !tracker.files.at(path)) return
+      const reported = { toolCallId: world.callId(), begun: true }
+      const oldText = world.on(name)!
+      const newText = world.edited(name, session, place)
+      const diffs = [{ changes: [{ operation: 'modify' as const, path, oldText, newText }] }]
+      const late = place.at % 2 === 0
+      if (!late) await changes.tool({ ...reported, done: false }, diffs, [])
+      writeFileSync(path, newText)
+      editor.reload()
+      open()
+      editor.type(path, world.edited(name, 'user', { at: place.at + 2, count: place.count % 2, add: 1 }))
+      await save(place.at % 3 === 0 ? () => tracker.disk.refresh() : undefined)
+      if (late) await changes.tool({ ...reported, done: false }, diffs, [])
+      await changes.tool({ ...reported, done: true }, diffs, [])
       return
     }
     case 'write by a tool call that only names it': {

@@ -1,5 +1,4 @@
 /** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
-import { splitLines } from '../line-edits.ts'
 import { lineEnd, withLineEnd, withoutMark } from '../text.ts'
 import {
   changedLines,
@@ -107,7 +106,7 @@ export class AgentWrite {
     const adapt = (text: string) => (end ? withLineEnd(text, end) : text)
     const content = adapt(this.content)
     const isUnsaved = now !== onDisk
-    const base = adapt(closest(content, known, isUnsaved, isUnsaved ? (loaded ?? onDisk ?? '') : now))
+    const base = adapt(closest(content, known, now, isUnsaved ? (loaded ?? onDisk ?? '') : now))
     if (base === now) return content
     const merge = mergeTexts(base, now, content)
     if (merge.conflicts.length === 0 || !isUnsaved) return merge.theirs
@@ -122,14 +121,11 @@ export class AgentWrite {
 
 /**
  * What the agent presumably started from: it may have read the file through the client, with unsaved changes, or from
- * disk, with what was saved since.
+ * disk, with what was saved since. If both are as close, it's what was read only if that is still there (`now`): otherwise,
+ * the agent's text might remove unsaved lines that it never saw.
  */
-function closest(content: string, known: string | undefined, isUnsaved: boolean, onDisk: string): string {
+function closest(content: string, known: string | undefined, now: string, onDisk: string): string {
   if (known === undefined || known === onDisk) return onDisk
   const further = changedLines(known, content) - changedLines(onDisk, content)
-  if (further !== 0) return further < 0 ? known : onDisk
-  // both are as close, but lines that only one has tell which one it was
-  const [read, saved] = [known, onDisk].map(text => new Set(splitLines(text)))
-  const isSaved = splitLines(content).some(line => saved!.has(line) && !read!.has(line))
-  return isUnsaved && !isSaved ? known : onDisk
+  return further < 0 || (further === 0 && known === now) ? known : onDisk
 }

@@ -131,6 +131,17 @@ describe('files with an open document', () => {
     assert.equal(onDisk(), 'mine\none\nsaved\nthree\n')
   })
 
+  it("are what the agent read from disk, if it otherwise removed an unsaved line, which it can't know", async () => {
+    const document = open('one\ntwo\nthree\n')
+    const files = session(document)
+    await files.readTextFile({ path: file() })
+    document.type('two\nsaved\nthree\n')
+    await document.save()
+    document.type('one\ntwo\nsaved\nthree\n')
+    await files.writeTextFile({ path: file(), content: 'two\nthree\n' })
+    assert.equal(onDisk(), 'one\ntwo\nthree\n')
+  })
+
   it('ask about unsaved lines that the agent changed, too', async () => {
     const document = open('one\ntwo\nthree\n')
     document.type('one\nmine\nthree\n')

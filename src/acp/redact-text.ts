@@ -26,9 +26,13 @@ const SECRET_TEXT: RegExp[] = [
   /\b(AKIA|ASIA|AIza)[\w-]{12,}/g,
   /(?<![\w-])(eyJ)[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
   /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]+/g,
-  // `curl -u name:password`, `docker login -p password`, `sshpass -p password`, a `.netrc`, and Maven's settings
+  // `curl -u name:password`, `docker login -p password`, `sshpass -p password`, `mysql -ppassword`, `redis-cli -a password`,
+  // `setx TOKEN value`, a `.netrc`, and Maven's settings
   /\b(curl\b[^\r\n|;&]{0,256}?\s(?:-[uU]|--user|--proxy-user)[ =]{1,8}["']?[^\s:"']{1,256}:)[^\s"']{1,1024}/g,
   /\b((?:sshpass|docker\s{1,8}login)\b[^\r\n|;&]{0,256}?\s-p\s{0,8})[^\s]{1,1024}/g,
+  /\b((?:mysql|mariadb)\w{0,16}\b[^\r\n|;&]{0,256}?\s-p)[^\s]{1,1024}/g,
+  /\b(redis-cli\b[^\r\n|;&]{0,256}?\s(?:-a|--pass)\s{1,8})[^\s]{1,1024}/g,
+  /\b(setx\s{1,8}["']?\w{0,64}(?:SECRET|TOKEN|PASSW(?:OR)?D|CREDENTIALS?|KEY)\w{0,16}["']?\s{1,8})(?:"[^"\r\n]{0,1024}|[^\s]{1,1024})/gi,
   /\b(login\s{1,8}[^\s]{1,256}\s{1,8}password\s{1,8})[^\s]{1,1024}/gi,
   /(<(?:password|passwd|passphrase|secret|token|api-?key|access-?token|client-?secret)(?:\s[^<>]{0,128})?>)[^<>]{1,1024}(?=<)/gi,
 ]

@@ -43,7 +43,11 @@ describe('redact', () => {
     ['headers in texts', `X-Auth-Token: ${SECRET}\nPRIVATE-TOKEN: ${SECRET}\nx-api-key:${SECRET}`],
     ['headers in commands', `curl -H 'PRIVATE-TOKEN: a ${SECRET}' -H "Cookie: a=${SECRET}; b=${SECRET}" x`],
     ['users of a command', `curl -s -u me:${SECRET} https://x.test; docker login -u me -p ${SECRET} x`],
-    ['passwords of commands', `sshpass -p ${SECRET} ssh x`],
+    [
+      'passwords of commands',
+      `sshpass -p ${SECRET} ssh x; mysqldump -u me -p${SECRET} x; redis-cli -a ${SECRET} x`,
+    ],
+    ['variables of Windows', `setx API_TOKEN ${SECRET} /m & setx MY_KEY "a ${SECRET}"`],
     ['logins', `machine x.test login me password ${SECRET}`],
     ['elements', `<server><username>me</username><password>${SECRET}</password></server>`],
     ['passwords in texts', `password: ${SECRET}; and more ${SECRET}`],
@@ -393,6 +397,17 @@ describe('redact', () => {
       ...['--token', '--token ', '--token=', '--a-', '--password -', '--secret "', "--secret a'"],
       ...['//a:', '//:', 'a:b@', '//a:b', '//u:p@', 'http://', 'https://a/', 'https://a?', 'wss://a1'],
       ...['sk-', 'sk-a', 'ghp_', 'xoxb-', 'AKIA', 'eyJ', 'eyJ-', 'eyJaaaaaaaaaa.', '.eyJaaaaaaaaaa', 'npm_-'],
+      ...[
+        'mysql -',
+        'mysql -p',
+        'curl -u ',
+        'sshpass -p',
+        'redis-cli -a',
+        'setx ',
+        'setx KEY',
+        '<token ',
+        'login a ',
+      ],
       ...['-----BEGIN ', '-----BEGIN PRIVATE KEY-----', '-----BEGIN A PRIVATE KEY', 'KEY.1', 'apiKeyToken'],
     ]
     for (const unit of units) it(`for ${JSON.stringify(unit)}`, () => assertLinear(unit))

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import * as xterm from '@xterm/headless'
 import { waitFor } from '../host/wait-for.ts'
 import { installAgent } from './install.ts'
 
@@ -13,15 +14,24 @@ interface Pty {
   ): { write(data: string): void; kill(): void; onData(listener: (data: string) => void): void }
 }
 
+const SIZE = { cols: 120, rows: 40 }
+
+/** What an agent shows while a turn is running. A prompt that is sent then has to wait, or gets lost. */
+const BUSY = /esc to (cancel|interrupt)/
+
+const END_KEY = '\x1b[F'
+
 /** An agent in a terminal, as in VS Code's. */
 export class AgentTerminal {
   readonly #process: ReturnType<Pty['spawn']>
+  readonly #terminal = new xterm.Terminal({ ...SIZE, allowProposedApi: true })
   #output = ''
 
   private constructor(process: ReturnType<Pty['spawn']>) {
     this.#process = process
     process.onData(data => {
       this.#output += data
+      this.#terminal.write(data)
     })
   }
 
@@ -35,7 +45,7 @@ export class AgentTerminal {
     const pty: Pty = require(path.join(folder, 'node_modules', '@lydell', 'node-pty'))
     return new AgentTerminal(
       pty.spawn(command, args, {
-        ...{ cwd, cols: 120, rows: 40 },
+        ...{ cwd, ...SIZE },
         env: {
           ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
           PATH: process.env.PATH ?? '',
@@ -48,25 +58,37 @@ export class AgentTerminal {
   }
 
   /** Whether it has written these words, which it may have placed without spaces. */
-  hasShown(words: string, from = 0): boolean {
-    return withoutSpaces(stripVTControlCharacters(this.#output.slice(from))).includes(withoutSpaces(words))
+  hasShown(words: string): boolean {
+    return withoutSpaces(stripVTControlCharacters(this.#output)).includes(withoutSpaces(words))
   }
 
-  /** Writes a key. */
-  press(key: string): void {
-    this.#process.write(key)
-  }
-
-  /** Sends a prompt, once it's in the agent's input. */
+  /** Sends a prompt, once the turn before has ended and the prompt is in the agent's input. */
   async prompt(text: string): Promise<void> {
-    const before = this.#output.length
-    this.#process.write(text)
-    await waitFor('the prompt in the input', () => this.hasShown(text, before))
+    await waitFor('the end of the turn', () => !BUSY.test(this.#screen()))
+    // an Enter may send what was in the input before the latest change that is on the screen
+    let typed = ''
+    for (const words of [text, ' now']) {
+      typed += words
+      this.#process.write(words)
+      await waitFor('the prompt in the input', () =>
+        withoutSpaces(this.#screen()).includes(withoutSpaces(typed)),
+      )
+    }
+    // Gemini CLI inserts a line break for an Enter within 30 ms of a character, but not of another key
+    this.#process.write(END_KEY)
     this.#process.write('\r')
+  }
+
+  /** What is on the screen now. */
+  #screen(): string {
+    const { active } = this.#terminal.buffer
+    const lines = Array.from({ length: SIZE.rows }, (_, row) => active.getLine(active.baseY + row))
+    return lines.map(line => line?.translateToString(true) ?? '').join('\n')
   }
 
   kill(): void {
     this.#process.kill()
+    this.#terminal.dispose()
   }
 }
 

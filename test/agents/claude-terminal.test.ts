@@ -58,6 +58,8 @@ describe('claude in a terminal', () => {
         theme: 'dark',
         customApiKeyResponses: { approved: [env.ANTHROPIC_API_KEY], rejected: [] },
         hasIdeOnboardingBeenShown: { vscode: true },
+        // else it offers its auto mode, in which it shows no diffs
+        hasSeenAutoDefaultNudge: true,
         projects: { [workspace]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
       }),
     )
@@ -90,10 +92,7 @@ describe('claude in a terminal', () => {
   const diff = () => waitFor('the diff', () => editor.openDiffs[0])
 
   it('connects to the editor, and tells the model what is selected', async () => {
-    // it offers its auto mode, in which it shows no diffs
-    await waitFor('the offer', () => terminal!.hasShown('No, keep manual mode'))
-    terminal!.press('\x1b')
-    // it misses what is selected while it offers that; each selection is sent after a moment
+    // it misses what is selected while it starts; each selection is sent after a moment
     let asked = 0
     await waitFor('the selection', () => {
       if (asked++ % 20 === 0) editor.selectionChanged()

@@ -101,7 +101,6 @@ describe('gemini in a terminal', () => {
     assert.equal(shown.text, 'first line\nhello ACP\nlast line\n')
     shown.answer('first line\nhello user\nlast line\n')
     await waitFor('the file', async () => (await hello()) === 'first line\nhello user\nlast line\n')
-    // a prompt that is typed before has to wait, or gets lost
     await waitFor('the end of the turn', () => terminal!.hasShown('Finished with hello.txt.'))
   })
 

@@ -1,18 +1,15 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 
 import { join, sep } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isTemporary, removeTemporary } from '../editor/files/file-system.ts'
-import { runGit } from '../editor/git.ts'
+import { type GitOptions, runGit } from '../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
 /** In the list of an index: files whose changes Git was told to ignore, and submodules. */
 const HIDDEN = /^([a-zS]|\w(?= 160000)) (\d+) \w+ \d\t(.+)$/s
 /** An entry of a status: a changed file with its mode and object in the last commit, a conflicting one, an untracked one. */
 const STATUS_ENTRY = /^(?:1 \S+ \S+ (\d+) \d+ \d+ (\w+) \w+ |u (?:\S+ ){9}|\? )(.+)$/s
-/** So many entries are read within a few milliseconds. */
-const YIELD_AFTER = 1000
 /** Maximum size of committed content read at a time. Bytes. */
 export const MAX_READ_BYTES = 20_000_000
 /** Maximum length of the paths in one command: systems limit it. UTF-16 units. */
@@ -57,7 +54,7 @@ export class Checkout {
 
   async #load(): Promise<Map<string, Map<string, string>>> {
     const args = ['check-attr', '-z', '--stdin', 'text', 'eol', 'working-tree-encoding']
-    const text = await git(this.#root, args, `${this.#paths.join('\0')}\0`)
+    const text = await git(this.#root, args, { input: `${this.#paths.join('\0')}\0` })
     const fields = text?.split('\0') ?? []
     const all = new Map<string, Map<string, string>>()
     for (let at = 0; at + 2 < fields.length; at += 3) {
@@ -73,16 +70,20 @@ export class Checkout {
 export async function git(
   cwd: string,
   args: string[],
-  input?: string,
-  only?: (entry: string) => boolean,
+  options: Pick<GitOptions, 'input' | 'each'> = {},
 ): Promise<string | undefined> {
-  const options = {
-    ...{ timeoutMs: CHANGES_GIT_MS, most: MAX_OUTPUT },
-    ...(input !== undefined && { input }),
-    ...(only && { only }),
-  }
-  const output = await runGit(cwd, args, options)
+  const output = await runGit(cwd, args, { timeoutMs: CHANGES_GIT_MS, most: MAX_OUTPUT, ...options })
   return output && !output.cut ? output.text : undefined
+}
+
+/** Hands over the entries of output with `-z`. Resolves with whether these are all: it fails, or there are too many. */
+async function eachEntry(cwd: string, args: string[], take: (entry: string) => void): Promise<boolean> {
+  let length = 0
+  const each = (entry: string) => {
+    length += entry.length + 1
+    if (length <= MAX_OUTPUT) take(entry)
+  }
+  return (await git(cwd, args, { each })) !== undefined && length <= MAX_OUTPUT
 }
 
 /** What differs from the last commit. */
@@ -100,46 +101,49 @@ export interface CommittedFiles {
   files: Map<string, CommittedFile | undefined>
 }
 
-/** The files in a folder that differ from the last commit; `undefined` if that is unknown. */
-export async function statusOf(root: string, top: string): Promise<Status | undefined> {
-  const args = ['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z', '--untracked-files=all']
-  const text = await git(root, [...args, '--no-renames', '--ignore-submodules=all', '--', '.'])
-  if (text === undefined) return undefined
+/**
+ * The files in a folder that differ from the last commit; `undefined` if that is unknown. `skipped`: those that aren't
+ * wanted.
+ */
+export async function statusOf(
+  root: string,
+  top: string,
+  skipped: Pick<ReadonlySet<string>, 'has'> = new Set(),
+): Promise<Status | undefined> {
   const paths = new Set<string>()
   const nested: string[] = []
+  const temporary: string[] = []
   const files: CommittedFiles['files'] = new Map()
   let commit = ''
-  let count = 0
-  for (let start = 0; start < text.length; ) {
-    const end = text.indexOf('\0', start)
-    // cut off
-    if (end < 0) return undefined
-    const line = text.slice(start, end)
-    start = end + 1
-    // all files of a large repository may differ
-    if (++count % YIELD_AFTER === 0) await setImmediate()
+  const take = (line: string) => {
     if (line.startsWith('#')) {
       commit = /^# branch\.oid (\w+)$/.exec(line)?.[1] ?? commit
-      continue
+      return
     }
     const [, mode, object, name] = STATUS_ENTRY.exec(line) ?? []
-    if (name === undefined) continue
+    if (name === undefined) return
     // of a repository, Git lists only the folder
     if (name.endsWith('/')) {
       nested.push(join(top, name.slice(0, -1)))
-      continue
+      return
     }
     const path = join(top, name)
     if (line.startsWith('?') && isTemporary(path)) {
-      await removeTemporary(path)
-      continue
+      temporary.push(path)
+      return
     }
+    if (skipped.has(path)) return
     if (mode !== undefined && object !== undefined)
       files.set(path, Number(mode) === 0 ? undefined : { path, object, mode: Number.parseInt(mode, 8) })
     // one that was removed from the index is listed twice
     else if (line.startsWith('?') && !paths.has(path)) files.set(path, undefined)
     paths.add(path)
   }
+  const args = ['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z', '--untracked-files=all']
+  const rest = ['--no-renames', '--ignore-submodules=all', '--', '.']
+  // all files of a large repository may differ
+  if (!(await eachEntry(root, [...args, ...rest], take))) return undefined
+  for (const path of temporary) await removeTemporary(path)
   return { paths, nested, committed: { commit, files } }
 }
 
@@ -158,16 +162,16 @@ export interface Hidden {
 
 /** `undefined` if that is unknown. */
 export async function hiddenIn(root: string): Promise<Hidden | undefined> {
-  const text = await git(root, ['ls-files', '-z', '-v', '-s'], undefined, mayBeHidden)
-  if (text === undefined) return undefined
   const hidden: Hidden = { paths: [], submodules: [] }
   const skipped: string[] = []
-  for (const entry of text.split('\0')) {
+  const each = (entry: string) => {
+    if (!mayBeHidden(entry)) return
     const [, tag = '', mode, name = ''] = HIDDEN.exec(entry) ?? []
-    if (mode === undefined) continue
+    if (mode === undefined) return
     if (mode === '160000') hidden.submodules.push(join(root, name))
     else (tag.toUpperCase() === 'S' ? skipped : hidden.paths).push(join(root, name))
   }
+  if ((await git(root, ['ls-files', '-z', '-v', '-s'], { each })) === undefined) return undefined
   // in a sparse checkout, these aren't there, or Git has noticed that they are
   const isSparse =
     skipped.length > 0 &&
@@ -191,8 +195,9 @@ export async function committedSince(
 ): Promise<string[] | undefined> {
   if (head === commit) return []
   const args = ['diff', '--name-only', '-z', '--no-renames', '--ignore-submodules=all']
-  const text = await git(root, [...args, commit, head, '--', '.'])
-  return text?.split('\0').flatMap(line => (line === '' ? [] : join(top, line)))
+  const paths: string[] = []
+  const take = (name: string) => void paths.push(join(top, name))
+  return (await eachEntry(root, [...args, commit, head, '--', '.'], take)) ? paths : undefined
 }
 
 /** A file in a commit. */
@@ -299,7 +304,7 @@ async function committedFiles(
 async function sizesOf(root: string, files: readonly CommittedFile[]): Promise<Map<string, number>> {
   if (files.length === 0) return new Map()
   const input = files.map(({ object }) => `${object}\n`).join('')
-  const text = await git(root, ['cat-file', '--batch-check'], input)
+  const text = await git(root, ['cat-file', '--batch-check'], { input })
   const lines = text?.split('\n') ?? []
   return new Map(
     lines.flatMap((line): [string, number][] => {

@@ -35,6 +35,9 @@ import {
 const MAX_REPOSITORIES = 8
 /** Number of files read at the same time. */
 const MAX_READS = 8
+/** Number of files whose stamps are read at the same time, and of those that are in memory at the same time. */
+const MAX_STAMPING = 32
+const MAX_STAMPS = 1000
 /** If more files differ from the last commit, their content isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
 /** If more files change in one turn (a build, a checkout), none of them is read; only their number is reported. */
@@ -261,28 +264,39 @@ export class WorkTree {
     this.#reader.holders?.add(dirty, dirtyContents, true)
     const folders: RealFolders = new Map()
     let sum = 0
-    for (const path of paths) {
-      const { stamp, isFresh, size, changed } = await stampOf(path)
-      const isKept = sum + size < MAX_READ_BYTES && dirty.size < MAX_DIRTY
-      if (isKept) sum += size
-      const before = known?.get(path)
-      const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined
-      const isRead = isKept && !isSame
-      const state = isRead ? await this.#reader.stateOf(path, undefined, folders) : before?.state
-      const unsure = isWrittenSince(isRead ? (await stampOf(path)).changed : changed, began)
-      // programs empty a file before they write it
-      const isEmptied = unsure && state?.attributes.type === 'text' && state.text === ''
-      dirty.set(path, { state: isKept && !isEmptied ? state : undefined, stamp, isFresh, unsure })
+    for await (const stamped of stampsOf(paths)) {
+      const unread: Array<[string, Dirty]> = []
+      for (const [path, { stamp, isFresh, size, changed }] of stamped) {
+        const isKept = sum + size < MAX_READ_BYTES && dirty.size < MAX_DIRTY
+        const unsure = isWrittenSince(changed, began)
+        const one: Dirty = { state: undefined, stamp, isFresh, unsure }
+        dirty.set(path, one)
+        if (!isKept) continue
+        sum += size
+        const before = known?.get(path)
+        const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined
+        if (isSame) one.state = unlessEmptied(before.state, unsure)
+        else unread.push([path, one])
+      }
+      await forEachConcurrent(unread, MAX_READS, async ([path, one]) => {
+        const state = await this.#reader.stateOf(path, undefined, folders)
+        one.unsure = isWrittenSince((await stampOf(path)).changed, began)
+        one.state = unlessEmptied(state, one.unsure)
+      })
     }
     this.#last.set(root, dirty)
     return { root, top, commit, position, dirty, nested }
   }
 
   /** Git's status, with what it doesn't contain. */
-  async #status(root: string, { top, index }: RepositoryPosition): Promise<Status | undefined> {
+  async #status(
+    root: string,
+    { top, index }: RepositoryPosition,
+    skipped?: Pick<ReadonlySet<string>, 'has'>,
+  ): Promise<Status | undefined> {
     const known = this.#hidden.get(root)
     const [status, hidden] = await Promise.all([
-      statusOf(root, top),
+      statusOf(root, top, skipped),
       known?.index === index ? known.hidden : hiddenIn(root),
     ])
     if (!status || !hidden) return undefined
@@ -291,7 +305,7 @@ export class WorkTree {
     const places = await Promise.all(
       hidden.submodules.map(async path => ((await isRepository(path)) ? path : [])),
     )
-    for (const path of hidden.paths) status.paths.add(path)
+    for (const path of hidden.paths) if (!skipped?.has(path)) status.paths.add(path)
     return {
       ...status,
       nested: [...new Set([...status.nested, ...places.flat()])],
@@ -308,7 +322,7 @@ export class WorkTree {
     const moved = ranGit ? undefined : await movedSince(position)
     const commit = moved?.head ?? snapshot.commit
     const there = await repositoryOf(root)
-    const status = there && (await this.#status(root, there))
+    const status = there && (await this.#status(root, there, dirty))
     const committed = status && (await committedSince(root, top, commit, status.committed.commit))
     if (!status || !committed) return undefined
     const created = status.nested.filter(path => !snapshot.nested.includes(path))
@@ -320,20 +334,20 @@ export class WorkTree {
       return state
     }
     let omitted = 0
-    await forEachConcurrent(
-      [...dirty],
-      MAX_READS,
-      async ([path, { state: before, stamp, isFresh, unsure }]) => {
-        const isSame = (await stampOf(path)).stamp === stamp
-        if (isSame && (!isFresh || !before)) return
+    for await (const stamped of stampsOf(dirty.keys())) {
+      const written = stamped.filter(([path, now]) => {
+        const { stamp, isFresh, state } = dirty.get(path)!
+        return now.stamp !== stamp || (isFresh && state)
+      })
+      await forEachConcurrent(written, MAX_READS, async ([path]) => {
+        const { state: before, unsure } = dirty.get(path)!
         const state = before && hold(await this.#reader.stateOf(path, before, folders))
         if (!before || !state) omitted += isKnown(path) ? 0 : 1
         else if (!sameState(state, before)) differing.set(path, { path, before, ...(unsure && { unsure }) })
         if (state) states.set(path, state)
-      },
-    )
-    const clean: string[] = []
-    for (const path of status.paths) if (!dirty.has(path)) clean.push(path)
+      })
+    }
+    const clean = [...status.paths]
     for (const path of committed) if (!dirty.has(path) && !status.paths.has(path)) clean.push(path)
     if (clean.length > MAX_CHANGED)
       return { changes: [...differing.values()], omitted: omitted + clean.length, created }
@@ -394,9 +408,36 @@ async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === false
 }
 
-async function stampOf(
-  path: string,
-): Promise<{ stamp: string; isFresh: boolean; size: number; changed: number }> {
+/** A file that is empty because a program is about to write it isn't known. */
+function unlessEmptied(state: FileState | undefined, unsure: boolean): FileState | undefined {
+  return unsure && state?.attributes.type === 'text' && state.text === '' ? undefined : state
+}
+
+interface Stamp extends Pick<Dirty, 'stamp' | 'isFresh'> {
+  size: number
+  /** when it was written, in milliseconds since the epoch */
+  changed: number
+}
+
+/** The stamps of files, in order, of some at a time. */
+async function* stampsOf(paths: Iterable<string>): AsyncGenerator<Array<[path: string, stamp: Stamp]>> {
+  let batch: string[] = []
+  const stamped = async () => {
+    const stamps: Stamp[] = []
+    await forEachConcurrent([...batch.entries()], MAX_STAMPING, async ([i, path]) => {
+      stamps[i] = await stampOf(path)
+    })
+    return batch.map((path, i): [string, Stamp] => [path, stamps[i]!])
+  }
+  for (const path of [...paths]) {
+    if (batch.push(path) < MAX_STAMPS) continue
+    yield await stamped()
+    batch = []
+  }
+  yield await stamped()
+}
+
+async function stampOf(path: string): Promise<Stamp> {
   const info = await lstat(path).catch(() => undefined)
   if (!info) return { stamp: '', isFresh: false, size: 0, changed: 0 }
   const isFresh = isWrittenSince(info.ctimeMs, Date.now())

@@ -20,6 +20,11 @@ export interface GitOptions {
   encoding?: BufferEncoding
   /** Of output with `-z`, only the entries that it accepts are kept, so that a long list needs no memory. */
   only?: (entry: string) => boolean
+  /**
+   * Takes the entries of output with `-z` as they come, so that a long list needs no memory and blocks nothing for long.
+   * `text` is empty then.
+   */
+  each?: (entry: string) => void
 }
 
 export interface GitOutput {
@@ -185,11 +190,14 @@ async function start(
   ).catch(() => undefined)
   if (!started) return undefined
   const { child, tree } = started
-  const { only } = options
   const { stdin, stdout } = child
   return new Promise(resolve => {
     let text = ''
     let rest = ''
+    const keep = (entry: string) => {
+      if (options.only?.(entry)) text += `${entry}\0`
+    }
+    const take = options.each ?? (options.only && keep)
     // Git's child processes may keep its output open, so don't wait for its end.
     const stop = (output?: GitOutput) => {
       finish(output)
@@ -202,10 +210,13 @@ async function start(
       resolve(output)
     }
     stdout?.setEncoding(options.encoding ?? 'utf8').on('data', (chunk: string) => {
-      if (only) {
+      if (take) {
         const entries = (rest + chunk).split('\0')
         rest = entries.pop()!
-        for (const entry of entries) if (only(entry)) text += `${entry}\0`
+        for (const entry of entries) take(entry)
+        // Git may print faster than its entries are read
+        stdout.pause()
+        setImmediate(() => stdout.resume())
       } else text += chunk
       if (text.length + rest.length > options.most) stop({ text, cut: true })
     })
@@ -214,7 +225,10 @@ async function start(
       .on('data', (chunk: string) => options.onError?.(chunk.slice(0, MAX_SAID)))
     stdin?.on('error', () => {})
     stdin?.end(options.input ?? '')
-    child.on('close', code => finish(codes.includes(code ?? -1) ? { text, cut: false } : undefined))
+    child.on('close', code => {
+      const isWhole = codes.includes(code ?? -1) && (!options.each || rest === '')
+      finish(isWhole ? { text, cut: false } : undefined)
+    })
   })
 }
 

@@ -149,11 +149,16 @@ posix('Git in a repository that wants to run programs', () => {
     rmSync(log, { force: true })
   }
 
-  it('keeps only the wanted entries of a long list', async () => {
+  it('keeps only the wanted entries of a long list, or hands them over as they come', async () => {
     const lines = Array.from({ length: 5000 }, (_, at) => `100644 ${'1'.repeat(40)} 0\tdir/${at}\0`)
     await runUserGit(top, ['update-index', '-z', '--index-info'], { input: lines.join('') })
     const text = await runUserGit(top, ['ls-files', '-z'], { only: entry => /^dir\/\d*99$/.test(entry) })
     assert.equal(text.split('\0').length - 1, 50)
+    const names: string[] = []
+    const options = { timeoutMs: 10_000, most: 100, each: (name: string) => void names.push(name) }
+    assert.deepEqual(await runGit(top, ['ls-files', '-z', 'dir'], options), { text: '', cut: false })
+    assert.deepEqual([names.length, names[0], names.at(-1)], [5000, 'dir/0', 'dir/999'])
+    assert.equal(await runGit(top, ['ls-files', 'dir'], { ...options, most: 1_000_000 }), undefined)
   })
 
   it('runs them when a user runs Git', () => {

@@ -12,6 +12,9 @@ import { silentLogger } from '../common/logger.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
 import { AgentHost } from './host.ts'
 
+/** By force: Node can wait for ever for its own threads when it exits (https://github.com/nodejs/node/issues/54918). */
+const exit = () => process.kill(process.pid, 'SIGKILL')
+
 const [folder = '', script = ''] = process.argv.slice(2)
 const guard = createProcessGuard({ script, log: silentLogger })
 const host = new AgentHost({ folder, program: path.dirname(script), guard })
@@ -20,7 +23,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
   process.on(signal, () => {
     void host.end()
     // an agent that doesn't end must not keep the host: the guard ends what is left
-    setTimeout(() => process.exit(), END_HOST_MS).unref()
+    setTimeout(exit, END_HOST_MS).unref()
   })
 try {
   await host.start()
@@ -30,4 +33,4 @@ try {
   writeSync(2, messageOf(error))
 }
 guard.dispose()
-process.exit()
+exit()

@@ -143,7 +143,7 @@ describe('an agent that outlives its window', () => {
     await conversation.permission.getByRole('button', { name: 'Allow', exact: true }).click()
     await conversation.text(/allow/).last().waitFor()
     assert.equal(prompts('Second').length, 1)
-    assert.ok(agentHostsOf(vscode.root.directory).length > 0)
+    assert.ok((await agentHostsOf(vscode.root.directory)).length > 0)
   })
 
   it('has each chunk once, however often the extension host crashes', async () => {
@@ -365,7 +365,7 @@ describe('an agent that outlives its window', () => {
     await start('Second')
     await conversation.send('[[say Begun]] [[gate]]')
     await conversation.text(/^Begun/).waitFor()
-    for (const pid of agentHostsOf(vscode.root.directory)) process.kill(pid, 'SIGKILL')
+    for (const pid of await agentHostsOf(vscode.root.directory)) process.kill(pid, 'SIGKILL')
     const card = conversation.card('Second stopped')
     await card.getByText('The program that runs agents in the background exited.').waitFor()
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
@@ -385,7 +385,7 @@ describe('an agent that outlives its window', () => {
     conversation = await ConversationPage.startSession(workbench, 'Second')
     await conversation.runTurn('[[say At work, too.]]')
     assert.equal(await workbench.notification(/stops when this window/).count(), 1)
-    assert.deepEqual(agentHostsOf(vscode.root.directory), [])
+    assert.deepEqual(await agentHostsOf(vscode.root.directory), [])
     await workbench.close()
     rmSync(hosts)
   })

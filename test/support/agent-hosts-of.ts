@@ -1,21 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { isRunning } from './contracts/running-process.ts'
+import { readEntries } from '../../src/acp/transport/host/endpoint.ts'
 import { until } from './until.ts'
 
 /** The ids of the processes of the agent hosts that windows with this folder started. */
-export function agentHostsOf(folder: string): number[] {
-  return readdirSync(folder, { recursive: true })
-    .map(String)
-    .filter(name => /hosts[\\/]host-\d+\.json$/.test(name))
-    .map(name => JSON.parse(readFileSync(path.join(folder, name), 'utf8')).pid as number)
-    .filter(isRunning)
+export async function agentHostsOf(folder: string): Promise<number[]> {
+  const names = readdirSync(folder, { recursive: true }).map(String)
+  const folders = names.filter(name => path.basename(name) === 'hosts')
+  const entries = await Promise.all(folders.map(name => readEntries(path.join(folder, name))))
+  return entries.flat().map(({ pid }) => pid)
 }
 
 /** Ends them with their agents. */
 export async function endAgentHosts(folder: string): Promise<void> {
-  for (const pid of agentHostsOf(folder)) {
+  for (const pid of await agentHostsOf(folder)) {
     process.kill(pid, 'SIGTERM')
-    await until(() => !isRunning(pid), 'the end of the agent host')
+    await until(async () => !(await agentHostsOf(folder)).includes(pid), 'the end of the agent host')
   }
 }

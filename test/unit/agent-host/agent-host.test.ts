@@ -688,6 +688,29 @@ describe('the agent host', () => {
   })
 })
 
+describe('an agent host whose Node would never exit', () => {
+  const program = new AgentHostProgram()
+  before(async () => {
+    await program.build()
+    const file = path.join(program.folder, 'agent-host.mjs')
+    const never = `process.on('exit', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))`
+    writeFileSync(file, `${never}\n${readFileSync(file, 'utf8')}`)
+  })
+  after(() => program.end())
+
+  it('ends when it is told to', async () => {
+    const agent = await program.hosts.start(script(COUNTER), TAG, {})
+    const [pid] = await program.pids()
+    try {
+      process.kill(pid!, 'SIGTERM')
+      await agent.exited
+      await until(() => !isRunning(pid!), 'the end of the agent host')
+    } finally {
+      operatingSystem.signal(pid!, 'SIGKILL')
+    }
+  })
+})
+
 describe('a host that this window does not use', () => {
   const program = new AgentHostProgram()
   before(() => program.build())

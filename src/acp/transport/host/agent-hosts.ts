@@ -170,8 +170,9 @@ export class AgentHosts {
       said += chunk
     })
     const closed = once(child, 'close').catch(() => {})
+    const hasExited = () => child.exitCode !== null || child.signalCode !== null
     const until = performance.now() + HOST_START_MS
-    while (!failure && child.exitCode === null && performance.now() < until) {
+    while (!failure && !hasExited() && performance.now() < until) {
       const channel = await this.#connectToAny()
       if (channel) {
         stderr?.destroy()
@@ -179,7 +180,7 @@ export class AgentHosts {
       }
       await delay(HOST_START_POLL_MS)
     }
-    if (child.exitCode !== null) await withTimeout(closed, HOST_LAST_WORDS_MS)
+    if (hasExited()) await withTimeout(closed, HOST_LAST_WORDS_MS)
     stderr?.destroy()
     const reason = failure?.message ?? said
     throw new Error(

@@ -1,6 +1,12 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type LaunchOptions,
+  type Page,
+} from 'playwright-core'
 import { PATIENCE_MS } from '../support/patience.ts'
-import type { Server } from './server.ts'
 import { findBrowser } from './system-packages.ts'
 
 const flags = [
@@ -15,13 +21,25 @@ const flags = [
   // Blocks everything except this machine. Intercepting requests instead would slow down every file and disable the
   // browser's cache.
   '--no-proxy-server',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
+/** What the tests' browsers have in common. `addresses`: rules for host names, before the one that blocks others. */
+export function browserOptions(addresses = '', extraFlags: readonly string[] = []): LaunchOptions {
+  return {
+    executablePath: findBrowser(),
+    headless: true,
+    args: [
+      ...flags,
+      ...extraFlags,
+      `--host-resolver-rules=${addresses}MAP 127.0.0.1 127.0.0.1, MAP * ~NOTFOUND`,
+    ],
+    // Exits with this process; `exitOnSignals` handles signals for everything that a run starts.
+    ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
+  }
+}
+
 export function launchBrowser(): Promise<Browser> {
-  // Exits with this process; `exitOnSignals` handles signals for everything that a run starts.
-  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
-  return chromium.launch({ executablePath: findBrowser(), headless: true, args: flags, ...signals })
+  return chromium.launch(browserOptions())
 }
 
 export interface OpenOptions {
@@ -57,25 +75,35 @@ export interface ContextOptions {
 /** The size of a window in CSS pixels, unless a test needs another one. */
 export const defaultViewport = { width: 1400, height: 900 }
 
-/** A browser context with empty storage: no window state or secrets of other windows. */
-export async function newContext(
-  browser: Browser,
-  { viewport = defaultViewport, scale = 1, motion = false }: ContextOptions = {},
-): Promise<BrowserContext> {
-  const context = await browser.newContext({
+export function contextOptions({
+  viewport = defaultViewport,
+  scale = 1,
+  motion = false,
+}: ContextOptions = {}): BrowserContextOptions {
+  return {
     viewport,
     deviceScaleFactor: scale,
     reducedMotion: motion ? 'no-preference' : 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
-  })
+  }
+}
+
+/** A browser context with empty storage: no window state or secrets of other windows. */
+export async function newContext(browser: Browser, options?: ContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext(contextOptions(options))
   context.setDefaultTimeout(PATIENCE_MS)
   return context
+}
+
+/** What serves the workbench: VS Code's server, or its address in a browser. */
+export interface Origin {
+  readonly origin: string
 }
 
 /** Loads the workbench in a new page of a context. */
 export async function openPage(
   context: BrowserContext,
-  server: Server,
+  server: Origin,
   options: OpenOptions = {},
 ): Promise<OpenedPage> {
   const page = await context.newPage()
@@ -94,7 +122,7 @@ export async function openPage(
   return { page, console: lines, refused }
 }
 
-export function workbenchAddress(server: Pick<Server, 'origin'>, options: OpenOptions): string {
+export function workbenchAddress(server: Origin, options: OpenOptions): string {
   const query = new URLSearchParams()
   if (options.workspace) query.set('workspace', options.workspace)
   else if (options.folder) query.set('folder', options.folder)

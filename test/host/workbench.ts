@@ -1,9 +1,10 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { PATIENCE_MS } from '../support/patience.ts'
 import { type ContextOptions, newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
 import type { Server } from './server.ts'
 import { type Theme, type ThemeKind, themes, VsCodeWindow } from './vscode-window.ts'
 import { succeeds, waitFor } from './wait-for.ts'
+import { placeIn, type WindowPlace, WorkbenchBrowser } from './workbench-browser.ts'
 import { touchWorkspaceFile } from './workspace-file.ts'
 
 export interface WindowOptions extends OpenOptions, ContextOptions {}
@@ -11,22 +12,30 @@ export interface WindowOptions extends OpenOptions, ContextOptions {}
 /** A window of the real workbench in a browser. */
 export class Workbench extends VsCodeWindow {
   readonly server: Server
-  readonly #context: BrowserContext
+  readonly #place: WindowPlace
   readonly #options: WindowOptions
   #opened: OpenedPage
 
-  private constructor(server: Server, context: BrowserContext, options: WindowOptions, opened: OpenedPage) {
+  private constructor(server: Server, place: WindowPlace, options: WindowOptions, opened: OpenedPage) {
     super()
     this.server = server
-    this.#context = context
+    this.#place = place
     this.#options = options
     this.#opened = opened
   }
 
   /** Opens a window without the state of other windows, and resolves when it's ready. */
-  static async open(browser: Browser, server: Server, options: WindowOptions = {}): Promise<Workbench> {
-    const context = await newContext(browser, options)
-    const workbench = new Workbench(server, context, options, await openPage(context, server, options))
+  static async open(
+    browser: Browser | WorkbenchBrowser,
+    server: Server,
+    options: WindowOptions = {},
+  ): Promise<Workbench> {
+    const place =
+      browser instanceof WorkbenchBrowser
+        ? await browser.place(options)
+        : placeIn(await newContext(browser, options), server)
+    const opened = await openPage(place.context, place, options)
+    const workbench = new Workbench(server, place, options, opened)
     await workbench.#ready()
     if (options.workspace) await workbench.#foldersShown(options.workspace)
     return workbench
@@ -65,13 +74,13 @@ export class Workbench extends VsCodeWindow {
   /** Closes the window, and opens the same workspace with the stored state in a new one. */
   async reopen(): Promise<void> {
     await this.#leave()
-    this.#opened = await openPage(this.#context, this.server, this.#options)
+    this.#opened = await openPage(this.#place.context, this.#place, this.#options)
     await this.#ready()
   }
 
   override async close(): Promise<void> {
     if (!this.page.isClosed()) await this.#leave()
-    await this.#context.close()
+    await this.#place.end()
   }
 
   /** Leaves the page like a user who closes the window: VS Code tells the server, which stops the extension host. */

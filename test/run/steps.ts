@@ -4,6 +4,7 @@ import { installVsCode } from '../host/install-vscode.ts'
 import { projectDirectory } from '../host/paths.ts'
 import { ensureBrowserPackages } from '../host/system-packages.ts'
 import { current, floor } from '../host/vscode-versions.ts'
+import { compiledWorkbench } from '../host/workbench-browser.ts'
 import { divideEvenly } from './divide-evenly.ts'
 
 /** One step of the whole run. */
@@ -46,6 +47,11 @@ const browserSteps: Step[] = [
   setup('install the browser', ensureBrowserPackages),
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
+  setup(
+    'compile the workbench for the browser',
+    async () => compiledWorkbench(await installVsCode(current)),
+    ['install the browser', `install VS Code ${current.version}`],
+  ),
 ]
 /** The files of Mocha's suites in a folder. */
 function testFiles(folder: string): string[] {
@@ -78,7 +84,7 @@ const uiSuites = mochaSuites(
   testFiles('test/ui'),
   8,
   ['--retries', '1', '--timeout', '240000', '--slow', '20000'],
-  ['package', 'install the browser', `install VS Code ${current.version}`],
+  ['package', 'compile the workbench for the browser'],
 )
 /** The built webviews and the extension in plain Node, without a workbench. */
 const pageSuites = mochaSuites(

@@ -1,15 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { exitOnSignals } from '../../host/at-exit.ts'
-import { defaultViewport, launchBrowser } from '../../host/browser.ts'
+import { defaultViewport } from '../../host/browser.ts'
 import { type InstalledVsCode, installVsCode } from '../../host/install-vscode.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from '../../host/paths.ts'
 import { installVsix, type Server, type ServerOptions, startServer } from '../../host/server.ts'
 import { current, type VsCodeVersion } from '../../host/vscode-versions.ts'
 import { type WindowOptions, Workbench } from '../../host/workbench.ts'
+import { WorkbenchBrowser } from '../../host/workbench-browser.ts'
 import { assertValidMessages } from './fixture-agent.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
@@ -51,7 +52,7 @@ export class VsCodeSuite {
   /** Errors from stopping the server of a failed test. */
   readonly #problems: unknown[] = []
   #server: Server | undefined
-  #browser: Browser | undefined
+  #browser: WorkbenchBrowser | undefined
   #open: Workbench[] = []
   #shared: Workbench | undefined
 
@@ -128,7 +129,7 @@ export class VsCodeSuite {
       ...options,
       env: { ...demoWithoutPauses, ...options.env },
     })
-    this.#browser = await launchBrowser()
+    this.#browser = await WorkbenchBrowser.launch(vscode, this.#server)
   }
 
   async #endTest(test: Mocha.Test | undefined): Promise<void> {

@@ -16,6 +16,9 @@ import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 
+/** A window checks few messages with each schema, so compiling it, which takes milliseconds as the user waits, isn't worth it. */
+const UNCOMPILED = { jitless: true }
+
 /** -32602 of JSON-RPC: the params don't match the method's schema. */
 const INVALID_PARAMS = -32602
 
@@ -109,7 +112,7 @@ export class WebviewConnection<M extends HostMessages<M> = Record<never, undefin
 
   onNotification<P>(type: NotificationType<P>, schema: z.ZodType<P>, handle: (params: P) => unknown): void {
     this.#connection.onNotification(type.method, async (params: unknown) => {
-      const checked = schema.safeParse(params)
+      const checked = schema.safeParse(params, UNCOMPILED)
       if (!checked.success) {
         this.#log.warn(`A view sent an invalid ${type.method}: ${checked.error.message}`)
         return
@@ -128,7 +131,7 @@ export class WebviewConnection<M extends HostMessages<M> = Record<never, undefin
     handle: (params: P) => R | Promise<R>,
   ): void {
     this.#connection.onRequest<unknown, void>(type.method, async (params: unknown) => {
-      const checked = schema.safeParse(params)
+      const checked = schema.safeParse(params, UNCOMPILED)
       if (!checked.success) {
         this.#log.warn(`A view sent an invalid ${type.method}: ${checked.error.message}`)
         return new ResponseError<void>(INVALID_PARAMS, refusal(checked.error))

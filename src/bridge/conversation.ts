@@ -246,6 +246,8 @@ export interface ConversationSnapshot {
   composerHeight?: number
   /** as in `ReturnPrompts` */
   returned?: ReturnedPrompt[]
+  /** The side bar shows it instead of History from now on: in the same frame, so that it's drawn once. */
+  leavesHistory?: true
 }
 
 export type PatchOp =

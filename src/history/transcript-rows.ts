@@ -142,7 +142,7 @@ export class TranscriptRows {
     return (head ? readHead(String(head.head)) : {}) as KeptConversation['head']
   }
 
-  /** The entries at these positions, with the text that was appended to them. */
+  /** The entries at these positions, a small part of the conversation, with the text that was appended to them. */
   readPart(copy: StoredCopy, from: number, to: number): Entry[] {
     const range = `${OF} AND position BETWEEN ? AND ? ORDER BY`
     const entries = new Map<number, Entry>()
@@ -152,7 +152,7 @@ export class TranscriptRows {
       from,
       to,
     ))
-      entries.set(Number(row.position), readEntry(String(row.entry), Number(row.position)))
+      entries.set(Number(row.position), readEntry(String(row.entry), Number(row.position), true))
     for (const row of this.#database.all(
       `SELECT position, block, text FROM texts ${range} rowid`,
       ...copy,

@@ -11,6 +11,7 @@ interface Snapshot {
   first: number
   total: number
   atEnd: boolean
+  leavesHistory: boolean
 }
 
 describe('a long conversation opened from History', () => {
@@ -40,10 +41,10 @@ describe('a long conversation opened from History', () => {
       window.snapshots = []
       addEventListener('message', ({ data }) => {
         if (data?.method !== 'conversation/snapshot') return
-        const { more = false, first, total, head } = [data.params].flat()[0]
+        const { more = false, first, total, leavesHistory = false } = [data.params].flat()[0]
         const list = document.querySelector('.transcript')
         const atEnd = !list || list.scrollHeight - list.clientHeight - list.scrollTop < 2
-        if (total > 100) window.snapshots.push({ more, first, total, atEnd })
+        if (total > 100) window.snapshots.push({ more, first, total, atEnd, leavesHistory })
       })`)
     await history.row('Long').click()
     return ConversationPage.find(workbench)
@@ -57,6 +58,7 @@ describe('a long conversation opened from History', () => {
     const snapshots = await conversation.frame.evaluate<Snapshot[]>('window.snapshots')
     const [end, whole] = snapshots
     assert.equal(end?.more, true, JSON.stringify(snapshots))
+    assert.equal(end.leavesHistory, true, 'drawn in the frame in which History goes')
     assert.deepEqual([whole?.more, whole?.total], [false, end.total])
     assert.ok(snapshots.every(({ atEnd }) => atEnd))
 

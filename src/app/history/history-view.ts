@@ -42,7 +42,7 @@ export interface HistoryViewOptions {
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
   search: SearchClient
-  transcripts: Pick<Transcripts, 'ends' | 'has'>
+  transcripts: Pick<Transcripts, 'ends' | 'readEnd' | 'has'>
   actions: SessionActions
   windows: Pick<WindowSessions, 'others' | 'find' | 'request' | 'onDidChange'>
   workbench: Workbench
@@ -59,8 +59,8 @@ interface HistoryPage {
   isDrawing: boolean
 }
 
-/** When to prepare for the conversation that the user opens: once the list is drawn. Milliseconds. */
-const PREPARE_MS = 50
+/** When to prepare for the conversation that the user opens: while the page draws the first rows. Milliseconds. */
+const PREPARE_MS = 10
 /** Number of entries that are read for it, of which some are messages and some are tool calls. */
 const PREPARED_ENTRIES = 20
 
@@ -115,7 +115,7 @@ export class HistoryView extends Owner {
       },
       'history/rest': () => {
         page.isDrawing = false
-        this.#send()
+        this.#sendTo(page, true)
       },
       'history/more': ({ agentId }) => history.more(agentId),
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
@@ -182,7 +182,7 @@ export class HistoryView extends Owner {
     setTimeout(() => {
       const { history, transcripts } = this.#options
       const saved = history.items().find(({ agentId, sessionId }) => transcripts.has(agentId, sessionId))
-      if (saved) transcripts.ends(saved.agentId, saved.sessionId, 0, PREPARED_ENTRIES)
+      if (saved) transcripts.readEnd(saved.agentId, saved.sessionId, 0, PREPARED_ENTRIES)
     }, PREPARE_MS).unref()
   }
 
@@ -255,16 +255,20 @@ export class HistoryView extends Owner {
   }
 
   #send(): void {
-    for (const page of this.#pages.values()) {
-      const { connection, sent } = page
-      if (!sent || page.isDrawing || !page.isShown()) continue
-      const around = surroundings(this.#options)
-      const changes = sent.update(most => historyState(this.#options.history, around, most))
-      if (!changes) continue
-      page.isDrawing = changes.more === true
-      connection.send('history/state', changes)
-      if (!changes.more) this.#prepareOpening()
-    }
+    for (const page of this.#pages.values()) this.#sendTo(page)
+  }
+
+  /** `isRest`: it asks for more. */
+  #sendTo(page: HistoryPage, isRest = false): void {
+    const { connection, sent } = page
+    if (!sent || page.isDrawing || !page.isShown()) return
+    const options = this.#options
+    const stateOf = (most?: number) => historyState(options.history, surroundings(options), most)
+    const changes = isRest ? sent.rest(stateOf) : sent.update(stateOf)
+    if (!changes) return
+    page.isDrawing = changes.more === true
+    connection.send('history/state', changes)
+    this.#prepareOpening()
   }
 }
 

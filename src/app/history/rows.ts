@@ -181,30 +181,44 @@ type Sorted = Pick<HistoryRow, 'pinned' | 'updatedAt'>
 
 /** How many rows a page gets first: more than it can show. */
 const FIRST_ROWS = 100
-/** How many it gets at once after that, so that neither side is busy for long. */
-const MORE_ROWS = 2000
+/** How many it gets at once after that, so that neither side is busy for long: the user may open one meanwhile. */
+const MORE_ROWS = 1000
 
 /** What a page knows about History, so that only changes are sent. */
 export class SentHistory {
   #rows: Map<string, HistoryRow> | undefined
-  #summary = ''
+  #summary: HistorySummary | undefined
+  /** changes that didn't fit in the last message */
+  #waiting: Array<[string, HistoryRow]> = []
+
+  /**
+   * What the page gets next if the last message wasn't all. Only its end is found anew, with what changed meanwhile: that
+   * takes longer than drawing thousands of rows.
+   */
+  rest(stateOf: (most?: number) => HistoryState): HistoryChanges | undefined {
+    if (!this.#rows || !this.#summary || this.#waiting.length <= MORE_ROWS) return this.update(stateOf)
+    const next = this.#waiting.splice(0, MORE_ROWS)
+    for (const [key, row] of next) this.#rows.set(key, row)
+    return { rows: next.map(([, row]) => row), removed: [], more: true, ...this.#summary }
+  }
 
   /** The changes that the page doesn't have yet, or the first of them; `undefined` if there are none. */
   update(stateOf: (most?: number) => HistoryState): HistoryChanges | undefined {
     const before = this.#rows
     const { rows, isPart, ...summary } = before ? stateOf() : stateOf(FIRST_ROWS)
-    const summaryBefore = this.#summary
-    this.#summary = JSON.stringify(summary)
+    const isOther = JSON.stringify(summary) !== JSON.stringify(this.#summary)
+    this.#summary = summary
     const sent = before ?? new Map<string, HistoryRow>()
     this.#rows = sent
     const after = byKey(rows)
     const changed = [...after].filter(([key, row]) => !isSame(row, sent.get(key)))
     if (changed.length > MORE_ROWS) changed.sort(([, a], [, b]) => firstInList(a, b))
     const news = changed.slice(0, MORE_ROWS)
+    this.#waiting = changed.slice(MORE_ROWS)
     const removed = [...sent].filter(([key]) => !after.has(key))
     for (const [key, row] of news) sent.set(key, row)
     for (const [key] of removed) sent.delete(key)
-    const isNews = !before || news.length > 0 || removed.length > 0 || this.#summary !== summaryBefore
+    const isNews = !before || news.length > 0 || removed.length > 0 || isOther
     if (!isNews) return undefined
     return {
       rows: news.map(([, row]) => row),

@@ -12,6 +12,7 @@
  */
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
+import { useLayoutEffect } from 'preact/hooks'
 import type { ActiveContext } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import type { ViewPage } from '../../bridge/history.ts'
@@ -93,7 +94,15 @@ const History = lazy(async () => {
   const [{ historyPage }] = await loadHistory()
   return historyPage(connection, 'sideBar', historyWantsFocus)
 })
-const HistoryInPlace = () => (app.page.value === 'history' ? <History /> : null)
+function HistoryInPlace() {
+  const isShown = app.page.value === 'history'
+  // not before History is gone: removing what has the focus would compute the styles of what will be replaced
+  useLayoutEffect(() => {
+    const conversation = document.querySelector<HTMLElement>('main.conversation')
+    if (conversation) conversation.inert = isShown
+  }, [isShown])
+  return isShown ? <History /> : null
+}
 
 function hold(slot: EntrySlot): void {
   const rows = store.rows.rowsOf(slot.index)
@@ -145,6 +154,7 @@ listenToHost<ConversationHostMessages>(connection, {
   ...composerListeners(app),
   ...theme.listeners,
   'conversation/snapshot': snapshot => {
+    if (snapshot.leavesHistory) app.page.value = 'conversation'
     const another = snapshot.head.key !== store.key
     if (store.key === '') restoreHeight(snapshot.composerHeight)
     store.applySnapshot(snapshot)
@@ -172,9 +182,6 @@ listenToHost<ConversationHostMessages>(connection, {
     app.activeContext.value = context
   },
   'view/page': ({ page, focus }) => {
-    // before anything takes the focus, since inert elements can't
-    const conversation = document.querySelector<HTMLElement>('main.conversation')
-    if (conversation) conversation.inert = page === 'history'
     app.page.value = page
     historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
     whenIdle(() => void loadHistory())

@@ -102,13 +102,13 @@ export class ListController<T extends WindowItem> {
 
   /**
    * The rows to mount now. Call it while rendering, so that changes trigger another rendering. While following the end,
-   * new rows are mounted immediately, and rows that are now far above aren't rendered again.
+   * new rows are mounted immediately, the first ones together with the list, and rows that are now far above aren't rendered again.
    */
   toDraw(): Range {
     void this.#redraws.value
     this.#drawn = this.#next ?? this.#drawn
     this.#next = undefined
-    if (this.#element && this.#goesAlong()) this.#drawn = this.#wanted(this.#drawn) ?? this.#drawn
+    if (this.#goesAlong()) this.#drawn = this.#wanted(this.#drawn) ?? this.#drawn
     return this.#drawn
   }
 
@@ -375,7 +375,9 @@ export class ListController<T extends WindowItem> {
         : this.#window.range(top - behind, top + view + ahead)
     // while following the end, don't mount rows far above: they are measured when scrolled into view
     const needed = following ? near(0, 0) : near(view, view / 2)
-    const wanted = this.#withSelected(following ? near(view / 4, view / 4) : near(view * 1.5, view))
+    // the first ones are what can be seen, so that they are drawn sooner
+    const margin = now.end > now.start ? view / 4 : 0
+    const wanted = this.#withSelected(following ? near(margin, margin) : near(view * 1.5, view))
     const covers = now.start <= needed.start && now.end >= needed.end
     const tooMany = now.end - now.start > (wanted.end - wanted.start) * 2 + 8
     if (covers && !tooMany && now.end <= this.#window.count) return undefined

@@ -88,21 +88,53 @@ describe('the rows of History', () => {
     const items = Array.from({ length: 5000 }, (_, i) => item({ sessionId: `s${i}`, updatedAt: i }))
     const list = { items: () => items, agents: () => [] } as unknown as HistoryList
     const sent = new SentHistory()
-    const parts = Array.from({ length: 5 }, () => sent.update(most => historyState(list, around, most)))
+    let found = 0
+    const stateOf = (most?: number) => {
+      found++
+      return historyState(list, around, most)
+    }
+    const parts = [sent.update(stateOf), ...Array.from({ length: 6 }, () => sent.rest(stateOf))]
     assert.deepEqual(
       parts.map(part => [part?.rows.length, part?.more]),
       [
         [100, true],
-        [2000, true],
-        [2000, true],
+        [1000, true],
+        [1000, true],
+        [1000, true],
+        [1000, true],
         [900, undefined],
         [undefined, undefined],
       ],
     )
+    // the first ones, all others, what changed until the last of them, and nothing more
+    assert.equal(found, 4)
     const ids = parts.flatMap(part => part?.rows.map(({ sessionId }) => sessionId) ?? [])
     const newest = items.map(({ sessionId }) => sessionId).reverse()
     assert.deepEqual(ids.slice(0, 4100), newest.slice(0, 4100))
     assert.deepEqual(new Set(ids), new Set(newest))
+  })
+
+  it('that changed or were removed while the others were sent are right in the end', () => {
+    let items = Array.from({ length: 5000 }, (_, i) => item({ sessionId: `s${i}`, updatedAt: i }))
+    const list = { items: () => items, agents: () => [] } as unknown as HistoryList
+    const sent = new SentHistory()
+    const stateOf = (most?: number) => historyState(list, around, most)
+    const page = new Map<string, boolean>()
+    let part = sent.update(stateOf)
+    for (let i = 0; part; i++) {
+      for (const { sessionId } of part.removed ?? []) page.delete(sessionId)
+      for (const { sessionId, open } of part.rows) page.set(sessionId, open)
+      // one that the page has, and two that it hasn't yet
+      if (i === 1)
+        items = items
+          .filter(({ sessionId }) => sessionId !== 's10' && sessionId !== 's4999')
+          .map(one => (one.sessionId === 's5' ? { ...one, open: true } : one))
+      part = part.more && sent.rest(stateOf)
+    }
+    assert.deepEqual(
+      [page.size, page.has('s10'), page.has('s4999'), page.get('s5')],
+      [4998, false, false, true],
+    )
   })
 
   it('are sent once, then only changed and removed ones', () => {

@@ -33,7 +33,7 @@ export class RowModel {
   /** Increases when rows were added, removed or moved. */
   readonly version = signal(0)
   /** by entry index; `undefined` if not fetched */
-  readonly slots: Array<EntrySlot | undefined> = []
+  slots: Array<EntrySlot | undefined> = []
   readonly #segments: Segment[] = []
   readonly #segmentOf: Segment[] = []
   #isPart = false
@@ -59,8 +59,7 @@ export class RowModel {
     this.window.splice(0, this.window.count, [])
     this.#segments.length = 0
     this.#segmentOf.length = 0
-    this.slots.length = 0
-    for (const slot of slots) this.slots.push(slot)
+    this.slots = [...slots]
     this.#replaceSegments(0, 0, 0, this.slots.length, kept)
     this.version.value++
   }
@@ -206,8 +205,8 @@ export class RowModel {
     else this.#segments.splice(first, remove, ...segments)
     const until = remove === segments.length ? first + remove : this.#segments.length
     for (let i = first; i < until; i++) this.#segments[i]!.position = i
-    for (const segment of segments)
-      for (let i = segment.from; i < segment.to; i++) this.#segmentOf[i] = segment
+    if (this.#segmentOf.length < to) this.#segmentOf.length = to
+    for (const segment of segments) this.#segmentOf.fill(segment, segment.from, segment.to)
     this.#mendGap(to - 1)
   }
 
@@ -240,7 +239,9 @@ export class RowModel {
     const list: Segment[] = []
     for (let i = from; i < to; ) {
       let end = i + 1
-      while (end < to && this.#joins(end - 1, end)) end++
+      // of thousands of missing ones
+      if (this.#isPart && !this.slots[i]) while (end < to && !this.slots[end]) end++
+      else while (end < to && this.#joins(end - 1, end)) end++
       list.push({ from: i, to: end, rows: this.#rows(i, end), position: -1 })
       i = end
     }

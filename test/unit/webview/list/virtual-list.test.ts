@@ -118,6 +118,18 @@ describe('virtual list', () => {
     assert.equal(drawn.length, mounted().length)
   })
 
+  it('draws the first rows together with the list, and only those that can be seen', () => {
+    parts.render(null, root)
+    add(1000)
+    drawn = []
+    const row = (item: WindowItem) => parts.h(() => void drawn.push(item.key), null)
+    const list = { window, controller, version, class: 'test', label: 'Test', role: 'log' as const }
+    parts.render(parts.h(parts.VirtualList, { ...list, rowClass: () => 'row', renderRow: row }), root)
+    assert.equal(drawn.length, view / height)
+    assert.equal(new Set(drawn).size, drawn.length)
+    assert.equal(drawn.at(-1), 'row 999')
+  })
+
   it('draws only the row that was added', () => {
     add(30)
     drawn = []

@@ -375,6 +375,24 @@ describe('conversation page', () => {
     )
   })
 
+  it('draws a conversation opened from History at the moment at which History goes', async () => {
+    await show([message('a', 'agent', 'Before')])
+    const conversation = page.document.querySelector<HTMLElement>('main.conversation')!
+    await page.send('view/page', { page: 'history', focus: false })
+    await page.until(() => conversation.inert && conversation.nextElementSibling)
+    const states = new Set<string>()
+    const observer = new page.window.MutationObserver(() => {
+      const isHistory = conversation.nextElementSibling !== null
+      states.add([text().includes('Opened') ? 'opened' : 'before', conversation.inert, isHistory].join(' '))
+    })
+    observer.observe(page.document.body, { subtree: true, childList: true, attributes: true })
+    const opened = snapshotOf([message('b', 'agent', 'Opened')], { key: 'another' })
+    await page.send('conversation/snapshot', { ...opened, leavesHistory: true })
+    await page.until(() => text().includes('Opened') && !conversation.inert)
+    observer.disconnect()
+    assert.deepEqual([...states], ['opened false false'])
+  })
+
   it('sends the clicked answer even if the button moves', async () => {
     const options = [
       { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },

@@ -4,7 +4,13 @@ import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { delay, withTimeout } from '../../../common/async.ts'
-import { END_HOST_MS, HOST_LAST_WORDS_MS, HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
+import {
+  END_HOST_MS,
+  HOST_EARLY_CONNECTION_MS,
+  HOST_LAST_WORDS_MS,
+  HOST_START_MS,
+  HOST_START_POLL_MS,
+} from '../../../common/limits.ts'
 import { makePrivateFolder } from '../../../common/private-files.ts'
 import { operatingSystem } from '../../../common/processes/process-system.ts'
 import type { SpawnRequest } from '../../../common/processes/spawn-process.ts'
@@ -30,9 +36,6 @@ export interface AgentHostsOptions {
 /** What the host gets of this process's environment. That of an agent comes with its launch. */
 const HOST_ENVIRONMENT =
   /^(path|home|tmpdir|tmp|temp|xdg_runtime_dir|lang|lc_\w+|systemroot|systemdrive|windir|userprofile|parley_\w+)$/i
-
-/** How long a connection that was made early is kept. Milliseconds. */
-const EARLY_CONNECTION_MS = 2000
 
 /**
  * Finds the agent host of this user, and starts one when an agent needs it. Several may run: windows that start one at the
@@ -202,7 +205,7 @@ export class AgentHosts {
       if (this.#early.get(secret) !== connecting) return
       this.#early.delete(secret)
       void connecting.then(channel => channel?.dispose())
-    }, EARLY_CONNECTION_MS)
+    }, HOST_EARLY_CONNECTION_MS)
     timer.unref()
   }
 

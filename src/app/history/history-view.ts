@@ -59,8 +59,8 @@ interface HistoryPage {
   isDrawing: boolean
 }
 
-/** When to prepare for the conversation that the user opens: while the page draws the first rows. Milliseconds. */
-const PREPARE_MS = 10
+/** When to prepare for the conversation that the user opens: once the first rows are drawn. Milliseconds. */
+const PREPARE_MS = 50
 /** Number of entries that are read for it, of which some are messages and some are tool calls. */
 const PREPARED_ENTRIES = 20
 
@@ -176,14 +176,14 @@ export class HistoryView extends Owner {
   }
 
   /** The first conversation that a window reads takes ten times as long as the next one, so it's one that nobody waits for. */
-  #prepareOpening(): void {
+  #prepareOpening(after: number): void {
     if (this.#isPrepared) return
     this.#isPrepared = true
     setTimeout(() => {
       const { history, transcripts } = this.#options
       const saved = history.items().find(({ agentId, sessionId }) => transcripts.has(agentId, sessionId))
       if (saved) transcripts.readEnd(saved.agentId, saved.sessionId, 0, PREPARED_ENTRIES)
-    }, PREPARE_MS).unref()
+    }, after).unref()
   }
 
   #start(agentId: string): Promise<void> {
@@ -268,7 +268,8 @@ export class HistoryView extends Owner {
     if (!changes) return
     page.isDrawing = changes.more === true
     connection.send('history/state', changes)
-    this.#prepareOpening()
+    // a page that asks for the rest has drawn the first ones
+    if (isRest || !changes.more) this.#prepareOpening(isRest ? 0 : PREPARE_MS)
   }
 }
 

@@ -98,10 +98,14 @@ function HistoryInPlace() {
   const isShown = app.page.value === 'history'
   // not before History is gone: removing what has the focus would compute the styles of what will be replaced
   useLayoutEffect(() => {
-    const conversation = document.querySelector<HTMLElement>('main.conversation')
-    if (conversation) conversation.inert = isShown
+    if (!isShown) hideConversation(false)
   }, [isShown])
   return isShown ? <History /> : null
+}
+
+function hideConversation(isHidden: boolean): void {
+  const conversation = document.querySelector<HTMLElement>('main.conversation')
+  if (conversation) conversation.inert = isHidden
 }
 
 function hold(slot: EntrySlot): void {
@@ -182,6 +186,8 @@ listenToHost<ConversationHostMessages>(connection, {
     app.activeContext.value = context
   },
   'view/page': ({ page, focus }) => {
+    // before History is measured
+    if (page === 'history') hideConversation(true)
     app.page.value = page
     historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
     whenIdle(() => void loadHistory())

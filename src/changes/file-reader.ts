@@ -26,9 +26,12 @@ export class FileReader {
     return type === 'absent' ? null : type === 'text' ? state!.text : undefined
   }
 
-  /** A file on disk; `undefined` if it can't be read. `before`: the file as it was, if known. Never rejects. */
-  async stateOf(path: string, before?: FileState): Promise<FileState | undefined> {
-    return this.read(path, before && encodingOf(before)).catch(() => undefined)
+  /**
+   * A file on disk; `undefined` if it can't be read. `before`: the file as it was, if known. `isListed`: it was found in a
+   * list of files. Never rejects.
+   */
+  async stateOf(path: string, before?: FileState, isListed = false): Promise<FileState | undefined> {
+    return this.read(path, before && encodingOf(before), isListed).catch(() => undefined)
   }
 
   /** The file state for these bytes. */
@@ -50,10 +53,10 @@ export class FileReader {
     return now
   }
 
-  /** `known`: the encoding of a file that isn't tracked. */
-  async read(path: string, known?: string): Promise<FileState | undefined> {
-    const wasText = this.#files.at(path)?.attributes.type === 'text'
-    const now = await this.#states.read(path, this.#encodings(path, known), wasText)
+  /** `known`: the encoding of a file that isn't tracked. `isListed`: it was found in a list of files. */
+  async read(path: string, known?: string, isListed = false): Promise<FileState | undefined> {
+    const isFile = isListed || this.#files.at(path)?.attributes.type === 'text'
+    const now = await this.#states.read(path, this.#encodings(path, known), isFile)
     const file = this.#files.at(path)
     return file && now ? this.#asSaved(file, now) : now
   }

@@ -1,5 +1,5 @@
 /** A file on disk, with everything that is needed to restore it byte for byte. */
-import { constants, fstatSync, type Stats } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
@@ -7,7 +7,7 @@ import { Budget } from '../common/async.ts'
 import { readHandle, TooLargeError } from '../common/read-bounded.ts'
 import { infoOf, WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
-import { RedirectedError, setMode, withEntry, withFile } from '../editor/files/no-follow.ts'
+import { RedirectedError, readSmallFile, setMode, withEntry, withFile } from '../editor/files/no-follow.ts'
 import { decodeFile, encodeFile } from '../editor/files/text-files.ts'
 
 /** Everything about a file except its text. Modes are the permission bits. */
@@ -84,25 +84,15 @@ export class FileStates {
 
   /**
    * `undefined` if it's neither a file nor a link; where a folder is, there is no file. `encodings`: those that the file may
-   * have, the likeliest first. `wasText`: it was a text file when it was read last.
+   * have, the likeliest first. `isFile`: it's most likely a file, so it isn't looked at before it's opened.
    */
   async read(
     path: string,
     encodings: readonly string[] = [],
-    wasText = false,
+    isFile = false,
   ): Promise<FileState | undefined> {
-    const text = wasText ? await this.#readText(path, encodings).catch(() => undefined) : undefined
-    return text ?? this.#read(path, encodings)
-  }
-
-  /** A file that isn't looked at before it's opened. `undefined` if it isn't a text. */
-  async #readText(path: string, encodings: readonly string[]): Promise<FileState | undefined> {
-    return withFile(path, constants.O_RDONLY, async handle => {
-      const info = fstatSync(handle.fd)
-      if (!info.isFile() || info.size > MAX_QUICK_BYTES) return undefined
-      const bytes = await readHandle(handle, path, MAX_QUICK_BYTES)
-      return this.#text(bytes, path, modeOf(info), encodings)
-    })
+    const small = isFile ? await readSmallFile(path, MAX_QUICK_BYTES) : undefined
+    return small ? this.with(small.bytes, path, modeOf(small.info), encodings) : this.#read(path, encodings)
   }
 
   async #read(path: string, encodings: readonly string[]): Promise<FileState | undefined> {

@@ -499,13 +499,10 @@ export class SessionChanges extends ChangeScope {
    * A file in the roots as it is on disk; links aren't followed. `undefined` if it's outside of the roots or can't be
    * read. `before`: the file as it was, if known. `folders`: see `StateReader`.
    */
-  async stateOf(
-    path: string,
-    before?: FileState,
-    folders: RealFolders = new Map(),
-  ): Promise<FileState | undefined> {
+  async stateOf(path: string, before?: FileState, folders?: RealFolders): Promise<FileState | undefined> {
     const realPath = await this.#realPathOf(path, folders)
-    return realPath === undefined ? undefined : this.tracker.reader.stateOf(realPath, before)
+    if (realPath === undefined) return undefined
+    return this.tracker.reader.stateOf(realPath, before, folders !== undefined)
   }
 
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {

@@ -100,7 +100,7 @@ export type RealFolders = Map<string, Promise<string | undefined>>
 export interface StateReader {
   /**
    * A file on disk; `undefined` if it's outside of the session's folders or can't be read. `before`: the file as it was, if
-   * known. `folders`: those found so far in the same scan. Never rejects.
+   * known. `folders`: those found so far in the same look, which has listed the file. Never rejects.
    */
   stateOf(path: string, before?: FileState, folders?: RealFolders): Promise<FileState | undefined>
   /** The file state for these bytes. */
@@ -351,16 +351,23 @@ export class WorkTree {
     for (const path of committed) if (!dirty.has(path) && !status.paths.has(path)) clean.push(path)
     if (clean.length > MAX_CHANGED)
       return { changes: [...differing.values()], omitted: omitted + clean.length, created }
-    const contents = await committedContents(root, top, commit, clean, status.committed)
+    const reading = forEachConcurrent(clean, MAX_READS, async path => {
+      const state = hold(await this.#reader.stateOf(path, undefined, folders))
+      if (state) states.set(path, state)
+    })
+    // Git reads the one, and this process the other
+    const [contents] = await Promise.all([
+      committedContents(root, top, commit, clean, status.committed),
+      reading,
+    ])
     const checkout = new Checkout(root, clean)
     const stateWith: StateOf = (...file) => this.#reader.stateWith(...file)
     await forEachConcurrent(clean, MAX_READS, async path => {
-      const state = hold(await this.#reader.stateOf(path, undefined, folders))
+      const state = states.get(path)
       const known = contents.get(path)
       const before = known && state && hold(await asCheckedOut(stateWith, checkout, path, known, state))
       if (!before) omitted += isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) differing.set(path, { path, before })
-      if (state) states.set(path, state)
     })
     const changes: NoticedState[] = []
     for (const paths of [dirty.keys(), clean]) {

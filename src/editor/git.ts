@@ -58,6 +58,8 @@ const SAFE_SETTINGS = [
   'log.showSignature=false',
   'protocol.allow=never',
 ]
+/** So many entries are read within a few milliseconds; Git may print them faster. */
+const YIELD_AFTER = 1000
 /** UTF-16 units */
 const MAX_USER_OUTPUT = 50_000_000
 /** Of each piece of what Git says about a failure. UTF-16 units. */
@@ -194,6 +196,7 @@ async function start(
   return new Promise(resolve => {
     let text = ''
     let rest = ''
+    let taken = 0
     const keep = (entry: string) => {
       if (options.only?.(entry)) text += `${entry}\0`
     }
@@ -214,9 +217,12 @@ async function start(
         const entries = (rest + chunk).split('\0')
         rest = entries.pop()!
         for (const entry of entries) take(entry)
-        // Git may print faster than its entries are read
-        stdout.pause()
-        setImmediate(() => stdout.resume())
+        taken += entries.length
+        if (taken >= YIELD_AFTER) {
+          taken = 0
+          stdout.pause()
+          setImmediate(() => stdout.resume())
+        }
       } else text += chunk
       if (text.length + rest.length > options.most) stop({ text, cut: true })
     })

@@ -5,9 +5,10 @@
  * Node has no `openat`. On Linux, `/proc/self/fd/<n>` tells the path of what was opened, and leads to the entries of an
  * open folder whatever is done to its path. On other systems, what was opened is compared with what is at the path.
  */
-import { constants, existsSync, readlinkSync } from 'node:fs'
+import { close, constants, existsSync, fstatSync, open, read, readlinkSync, type Stats } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import path from 'node:path'
+import { readHandle } from '../../common/read-bounded.ts'
 
 /** A real path that leads through a link now. */
 export class RedirectedError extends Error {
@@ -41,6 +42,49 @@ export async function withFile<T>(
   work: (handle: fs.FileHandle) => Promise<T>,
 ): Promise<T> {
   return closing(await openFile(realPath, flags), work)
+}
+
+/** What a file is and holds. */
+export interface SmallFile {
+  info: Stats
+  bytes: Uint8Array
+}
+
+/**
+ * Reads a file with few requests and little work: a command may change a thousand. `undefined` if it's not a file, is
+ * larger than `maxBytes`, has a link in its path, or was written meanwhile; {@link withFile} tells more. Never rejects.
+ */
+export async function readSmallFile(realPath: string, maxBytes: number): Promise<SmallFile | undefined> {
+  if (hasProc) return new Promise(resolve => readByNumber(realPath, maxBytes, resolve))
+  const reading = withFile(realPath, constants.O_RDONLY, async handle => {
+    const info = fstatSync(handle.fd)
+    const isSmall = info.isFile() && info.size <= maxBytes
+    return isSmall ? { info, bytes: await readHandle(handle, realPath, maxBytes) } : undefined
+  })
+  return reading.catch(() => undefined)
+}
+
+/** Without promises and a `FileHandle`, each of which costs more than what is read. */
+function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFile) => void): void {
+  open(realPath, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, (error, fd) => {
+    if (error) return done()
+    const finish = (file?: SmallFile) => {
+      close(fd, () => {})
+      done(file)
+    }
+    try {
+      const info = fstatSync(fd)
+      const { size } = info
+      if (!info.isFile() || size > maxBytes || readlinkSync(openPath(fd)) !== realPath) return finish()
+      // one byte more than there is tells whether it has grown
+      const bytes = Buffer.allocUnsafe(size + 1)
+      read(fd, bytes, 0, size + 1, 0, (failed, count) =>
+        finish(failed || count !== size ? undefined : { info, bytes: bytes.subarray(0, size) }),
+      )
+    } catch {
+      finish()
+    }
+  })
 }
 
 /** Creates a file, which must not exist, for `work`. Rejects as {@link withFile}. */
@@ -150,7 +194,11 @@ function isSameSpelled(one: string, other: string): boolean {
 }
 
 function pathOf(handle: fs.FileHandle): string {
-  return `/proc/self/fd/${handle.fd}`
+  return openPath(handle.fd)
+}
+
+function openPath(fd: number): string {
+  return `/proc/self/fd/${fd}`
 }
 
 async function closing<T>(handle: fs.FileHandle, work: (handle: fs.FileHandle) => Promise<T>): Promise<T> {

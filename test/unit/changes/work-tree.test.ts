@@ -243,12 +243,12 @@ describe('a change in a work tree', () => {
       return used.has(hash)
     }
     tree = new WorkTree({
-      stateOf: async (path, before) => {
-        // while other files are still being read
+      stateOf: (...file) => files.stateOf(...file),
+      stateWith: async (bytes, path, mode) => {
+        // while other files are still being compared
         if (basename(path) === 'clean.txt') await waitFor('the content to be in use', () => isUsed(true))
-        return files.stateOf(path, before)
+        return files.stateWith(bytes, path, mode)
       },
-      stateWith: (...file) => files.stateWith(...file),
       isKnown: path => files.isKnown(path),
       holders: tracker.holders,
       scan: tracker.scan,

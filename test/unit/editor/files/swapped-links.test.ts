@@ -15,6 +15,7 @@ import path from 'node:path'
 import { noDocuments } from '../../../../src/editor/files/documents.ts'
 import { disk, type FileError } from '../../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import { readSmallFile } from '../../../../src/editor/files/no-follow.ts'
 import { FakeDocument, fakeDocuments } from '../../../support/fake-document.ts'
 import { until } from '../../../support/until.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
@@ -82,6 +83,34 @@ describe('files in a folder that another process replaces by a link', () => {
       }
     }
     assert.ok(found > 0 && refused > 0, `${found} found, ${refused} refused`)
+  })
+
+  it('are never read outside of the roots, also in a look at many files', async function () {
+    if (process.platform === 'win32') this.skip()
+    await start()
+    let found = 0
+    let left = 0
+    for (let round = 0; round < 2 * ROUNDS; round++) {
+      const small = await readSmallFile(file(), 100)
+      if (small) assert.equal(Buffer.from(small.bytes).toString(), 'inside', `round ${round}`)
+      if (small) found++
+      else left++
+    }
+    assert.ok(found > 0 && left > 0, `${found} found, ${left} left`)
+  })
+
+  it('are read in such a look only if they are small files', async () => {
+    const names = ['small', 'large', 'empty', 'missing', 'folder', 'link']
+    writeFileSync(at('small'), '12345')
+    writeFileSync(at('large'), '123456')
+    writeFileSync(at('empty'), '')
+    mkdirSync(at('folder'))
+    symlinkSync(at('small'), at('link'))
+    const read = await Promise.all(names.map(name => readSmallFile(at(name), 5)))
+    assert.deepEqual(
+      read.map(one => one && Buffer.from(one.bytes).toString()),
+      ['12345', undefined, '', undefined, undefined, undefined],
+    )
   })
 
   it("aren't used if the link appears while the user is asked", async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
 import { startsTurn } from '../../src/conversation/user-prompts.ts'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import { agentLog, fixtureAgent, invalidMessages, openGate } from '../ui/support/fixture-agent.ts'
 import { Questions, SideBar } from './installed-parley.ts'
 
@@ -51,6 +51,7 @@ describe('a file that the user and an agent both edit', () => {
       const sideBar = new SideBar()
       const questions = new Questions()
       afterEach(async () => {
+        await endTurn()
         await vscode.commands.executeCommand('workbench.action.files.revert')
         await vscode.commands.executeCommand('workbench.action.closeAllEditors')
         rmSync(file(), { force: true })
@@ -88,6 +89,16 @@ describe('a file that the user and an agent both edit', () => {
       async function play(scenario: string, ...steps: string[]): Promise<void> {
         send(scenario, ...steps)
         await finished(scenario)
+      }
+
+      /** A test that failed leaves a turn that waits for the gate of the next one, and changes. */
+      async function endTurn(): Promise<void> {
+        const isIdle = () => sideBar.head.activity === 'idle'
+        if (!isIdle()) sideBar.send('conversation/cancel')
+        if (shownFiles()?.length) sideBar.send('changes/keep')
+        const isClean = () => isIdle() && !shownFiles()?.length
+        // a failed hook would skip all other tests
+        await succeeds(waitFor('the end of the turn', isClean, { timeout: 10_000 }))
       }
 
       // ---- what the user does ----------------------------------------------------------------------------------------

@@ -217,4 +217,25 @@ describe('message content', () => {
     await tab('planets.js').waitFor()
     await waitFor('the line', async () => (await workbench.host.call('activeLine'))?.line === 2)
   })
+  it('can be loaded again if a part of the page could not be loaded', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Runner')
+    // everything else has been loaded once its turn has ended
+    await conversation.runTurn('[[say Ready.]]')
+    let isBroken = true
+    await workbench.page.route('**/chunks/*.js', route => (isBroken ? route.abort() : route.continue()))
+    try {
+      await conversation.runTurn('[[run echo shown]]')
+      await conversation
+        .button(/echo shown/)
+        .first()
+        .click()
+      const failed = conversation.frame.locator('.work-body').getByRole('button', { name: 'Retry' })
+      await failed.waitFor()
+      isBroken = false
+      await failed.click()
+      await conversation.frame.locator('.terminal', { hasText: 'shown' }).waitFor()
+    } finally {
+      await workbench.page.unrouteAll()
+    }
+  })
 })

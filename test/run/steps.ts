@@ -76,8 +76,8 @@ function mochaSuites(
 
 /**
  * There are more steps than lanes, so that all lanes end at about the same time. A failed test is retried once in a new
- * window; one that passes only then is a bug, and is listed at the end. A busy machine takes several times as long as a
- * quiet one.
+ * window; one that passes only then is a bug: it fails the run, and is listed at the end. A busy machine takes several times
+ * as long as a quiet one.
  */
 const uiSuites = mochaSuites(
   'UI',

@@ -5,9 +5,7 @@ import { until } from './until.ts'
 
 /** The ids of the processes of the agent hosts that windows with this folder started. */
 export async function agentHostsOf(folder: string): Promise<number[]> {
-  const names = readdirSync(folder, { recursive: true }).map(String)
-  const folders = names.filter(name => path.basename(name) === 'hosts')
-  const entries = await Promise.all(folders.map(name => readEntries(path.join(folder, name))))
+  const entries = await Promise.all(foldersOfHosts(folder).map(name => readEntries(name)))
   return entries.flat().map(({ pid }) => pid)
 }
 
@@ -16,5 +14,20 @@ export async function endAgentHosts(folder: string): Promise<void> {
   for (const pid of await agentHostsOf(folder)) {
     process.kill(pid, 'SIGTERM')
     await until(async () => !(await agentHostsOf(folder)).includes(pid), 'the end of the agent host')
+  }
+}
+
+function foldersOfHosts(folder: string): string[] {
+  const inner = foldersIn(folder)
+  return inner.flatMap(name => (path.basename(name) === 'hosts' ? name : foldersOfHosts(name)))
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    const found = readdirSync(folder, { withFileTypes: true })
+    return found.flatMap(one => (one.isDirectory() ? path.join(folder, one.name) : []))
+  } catch {
+    // removed meanwhile
+    return []
   }
 }

@@ -4,11 +4,7 @@ import type { TerminalState } from '../../conversation/state.ts'
 import type { TerminalScreen } from '../tools/terminal-screen.ts'
 
 /** The emulator is loaded when the first terminal is shown. */
-let emulator: Promise<typeof import('../tools/terminal-screen.ts')> | undefined
-function loadEmulator(): Promise<typeof import('../tools/terminal-screen.ts')> {
-  emulator ??= import('../tools/terminal-screen.ts')
-  return emulator
-}
+export const loadEmulator = () => import('../tools/terminal-screen.ts')
 
 /** The maximum number of screens kept for hidden terminals, since they take memory. */
 const MAX_IDLE = 4

@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { t } from '../l10n.ts'
 
 /** An invisible placeholder for a part that is being loaded. */
 export const LOADING_PART = 'loading-part'
@@ -7,30 +8,44 @@ export function LoadingPart() {
   return <span class={LOADING_PART} hidden />
 }
 
-/** A component that is loaded when it's first rendered; until then, its place is empty. */
+/**
+ * A component that is loaded when it's first rendered; until then, its place is empty. If it can't be loaded, which its place
+ * says, it's loaded again when the user wants that, or when it's rendered in another place.
+ */
 export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
   let Loaded: FunctionComponent<P> | undefined
   return function Lazy(props: P) {
-    const [, setLoaded] = useState(false)
+    const [step, setStep] = useState<'loading' | 'loaded' | 'failed'>('loading')
     useEffect(() => {
+      if (step !== 'loading') return
       if (Loaded) {
-        setLoaded(true)
+        setStep('loaded')
         return
       }
       let gone = false
-      // if loading fails, its place stays empty; unlikely, since the page itself came from the same folder
       void load().then(
         component => {
           Loaded = component
-          if (!gone) setLoaded(true)
+          if (!gone) setStep('loaded')
         },
-        () => undefined,
+        () => {
+          if (!gone) setStep('failed')
+        },
       )
       return () => {
         gone = true
       }
-    }, [])
-    return Loaded ? <Loaded {...props} /> : <LoadingPart />
+    }, [step])
+    if (Loaded) return <Loaded {...props} />
+    if (step !== 'failed') return <LoadingPart />
+    return (
+      <span class="quiet">
+        {t("This part couldn't be loaded.")}{' '}
+        <button type="button" class="link-button" onClick={() => setStep('loading')}>
+          {t('Retry')}
+        </button>
+      </span>
+    )
   }
 }
 

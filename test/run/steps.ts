@@ -47,11 +47,9 @@ const browserSteps: Step[] = [
   setup('install the browser', ensureBrowserPackages),
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
-  setup(
-    'compile the workbench for the browser',
-    async () => compiledWorkbench(await installVsCode(current)),
-    ['install the browser', `install VS Code ${current.version}`],
-  ),
+  setup('compile the workbenches', async () => {
+    for (const version of [current, floor]) await compiledWorkbench(await installVsCode(version))
+  }, ['install the browser', ...[current, floor].map(({ version }) => `install VS Code ${version}`)]),
 ]
 /** The files of Mocha's suites in a folder. */
 function testFiles(folder: string): string[] {
@@ -84,7 +82,7 @@ const uiSuites = mochaSuites(
   testFiles('test/ui'),
   8,
   ['--retries', '1', '--timeout', '240000', '--slow', '20000'],
-  ['package', 'compile the workbench for the browser'],
+  ['package', 'compile the workbenches'],
 )
 /** The built webviews and the extension in plain Node, without a workbench. */
 const pageSuites = mochaSuites(

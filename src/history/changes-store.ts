@@ -165,7 +165,7 @@ export class ChangesStore extends Owner {
   async load(): Promise<ChangedFile[]> {
     await this.#write(this.#marker, '').catch(() => {})
     const now = await this.#observeClock()
-    const files = await this.#readAll('files', storedFile)
+    const files = await all(this.#readAll('files', storedFile))
     const fresh: ChangedFile[] = []
     for (const { value, file, modified } of files) {
       const isOld = now - modified > MAX_AGE_MS
@@ -291,7 +291,7 @@ export class ChangesStore extends Owner {
   }
 
   async #loadUndone(): Promise<Undone[]> {
-    const found = (await this.#readUndone()).sort((a, b) => b.value.at - a.value.at)
+    const found = (await all(this.#readUndone())).sort((a, b) => b.value.at - a.value.at)
     const undone: Undone[] = []
     const now = await this.#observeClock()
     for (const [i, { value, file }] of found.entries()) {
@@ -518,10 +518,9 @@ export class ChangesStore extends Owner {
   }
 
   /** `isWhole`: all of it could be read. */
-  async #readUndone(): Promise<Array<{ value: Undone; file: string; isWhole: boolean }>> {
+  async *#readUndone(): AsyncGenerator<{ value: Undone; file: string; isWhole: boolean }> {
     const folder = path.join(this.#folder, 'undone')
     const names = await namesIn(folder)
-    const found: Array<{ value: Undone; file: string; isWhole: boolean }> = []
     for (const name of names.filter(one => one.endsWith('.jsonl'))) {
       const file = path.join(folder, name)
       const id = name.slice(0, -'.jsonl'.length)
@@ -530,13 +529,12 @@ export class ChangesStore extends Owner {
         const { head, files, unreadable } = parseUndone(await readFile(file, 'utf8'))
         const isWhole = head !== undefined && unreadable.length === 0
         if (!isWhole) this.#log.warn(`Not all of an undo could be read: ${file}`)
-        found.push({ value: { ...(head ?? { id, at: mtimeMs }), files }, file, isWhole })
+        yield { value: { ...(head ?? { id, at: mtimeMs }), files }, file, isWhole }
       } catch (error) {
         this.#log.warn(`An undo couldn't be read: ${messageOf(error)}`)
-        found.push({ value: { id, at: Date.now(), files: [] }, file, isWhole: false })
+        yield { value: { id, at: Date.now(), files: [] }, file, isWhole: false }
       }
     }
-    return found
   }
 
   /** The lines of an undo that can't be read. They stay until the undo is too old. */
@@ -589,25 +587,23 @@ export class ChangesStore extends Owner {
   }
 
   /** `value` is undefined if the file can't be read. */
-  async #readAll<T extends z.ZodType>(
+  async *#readAll<T extends z.ZodType>(
     name: string,
     schema: T,
-  ): Promise<Array<{ value: z.infer<T> | undefined; file: string; modified: number }>> {
+  ): AsyncGenerator<{ value: z.infer<T> | undefined; file: string; modified: number }> {
     const folder = path.join(this.#folder, name)
     const names = await namesIn(folder)
-    const found: Array<{ value: z.infer<T> | undefined; file: string; modified: number }> = []
     for (const one of names.filter(name => name.endsWith('.json'))) {
       const file = path.join(folder, one)
       try {
         const value = schema.parse(JSON.parse(await readFile(file, 'utf8')))
-        found.push({ value, file, modified: (await stat(file)).mtimeMs })
+        yield { value, file, modified: (await stat(file)).mtimeMs }
       } catch (error) {
         this.#log.warn(`The changes of agents couldn't be read: ${messageOf(error)}`)
         const info = await stat(file).catch(() => undefined)
-        if (info) found.push({ value: undefined, file, modified: info.mtimeMs })
+        if (info) yield { value: undefined, file, modified: info.mtimeMs }
       }
     }
-    return found
   }
 
   /** Marks loaded contents as used, so that no other window removes them. If no other window is open, this one may. */
@@ -692,14 +688,21 @@ export class ChangesStore extends Owner {
 
   /** The hashes that are stored; `undefined` if not all can be read, since what can't be read may name any content. */
   async #named(): Promise<Set<string> | undefined> {
-    const files = await this.#readAll('files', storedFile)
-    const undone = await this.#readUndone()
-    if (files.some(({ value }) => !value) || undone.some(({ isWhole }) => !isWhole)) return undefined
-    const all = [
-      ...files.flatMap(({ value }) => value ?? []),
-      ...undone.flatMap(({ value }) => value.files.flatMap(({ before, after }) => [before, after])),
-    ]
-    return new Set(all.flatMap(file => [file.text, ...binariesOf(file)]))
+    const named = new Set<string>()
+    const add = (file: ChangedFile) => {
+      named.add(file.text)
+      for (const hash of binariesOf(file)) named.add(hash)
+    }
+    // together, they are large
+    for await (const { value } of this.#readAll('files', storedFile)) {
+      if (!value) return undefined
+      add(value)
+    }
+    for await (const { value, isWhole } of this.#readUndone()) {
+      if (!isWhole) return undefined
+      for (const { before, after } of value.files) for (const file of [before, after]) add(file)
+    }
+    return named
   }
 
   /** Removes what was being written when a window was killed. Those of contents are removed with the contents. */
@@ -772,6 +775,12 @@ function binariesOf(file: ChangedFile): string[] {
 async function isOlderThan(file: string, ms: number): Promise<boolean> {
   const info = await stat(file).catch(() => undefined)
   return info !== undefined && Date.now() - info.mtimeMs > ms
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
 }
 
 /** Rejects if the names can't be read: what is there may name any content. */

@@ -101,9 +101,9 @@ class Profile {
 }
 
 /**
- * The browsers for the windows of a server. To compile the workbench takes half of a window's time, so their profiles begin
- * with what an earlier run compiled, which a private context couldn't use. A window starts with an empty storage: it has
- * a profile for itself, which the next one gets when it's closed.
+ * The browsers for the windows of a server. To compile the workbench takes a window one or two CPU seconds, so their profiles
+ * begin with what an earlier run compiled, which a private context couldn't use. A window starts with an empty storage: it
+ * has a profile for itself, which the next one gets when it's closed.
  */
 export class WorkbenchBrowser {
   readonly #server: Server

@@ -2,7 +2,8 @@
 import { relative } from 'node:path'
 import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
-import { mergeLines, splitLines } from '../editor/line-edits.ts'
+import { lineEdits, mergeLines, splitLines } from '../editor/line-edits.ts'
+import { lineEnd, withLineEnd } from '../editor/text.ts'
 import type { Moment } from './change-time.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
 import { type FileState, sameButEnds, sameState, textState } from './file-state.ts'
@@ -321,21 +322,31 @@ export class Attribution {
    * Corrects the author of changes that were on disk when the user saved the file and were attributed to the user, but were
    * made by a tool call that reports them only now. Returns the corrected file, or `undefined` if there are none.
    */
-  correctSaved(key: string, file: TrackedFile, toolCallId: string): TrackedFile | undefined {
+  correctSaved(key: string, file: TrackedFile, now: FileState, toolCallId: string): TrackedFile | undefined {
     const saved = this.#unreported.get(key)
     if (!saved?.isSaved || saved.file !== file || saved.version !== file.version) return undefined
+    const { text, attributes } = file
+    if (attributes.type !== 'text') return undefined
     let { before } = saved
     for (const claim of this.#claims.get(key) ?? []) {
       const { change, patch, begun, done } = claim
       if (claim.toolCallId !== toolCallId || !begun || !change || change.operation === 'delete') continue
-      const expected = expectedText(change, before.text, patch)
+      const end = lineEnd(text)
+      const given = expectedText(change, before.text, patch)
+      const expected = given && end ? withLineEnd(given, end) : given
       if (expected === undefined || expected === before.text) continue
-      const [was, reported, now] = [before.text, expected, file.text].map(splitLines)
-      const merged = mergeLines(was!, reported!, now!)?.join('')
-      // not written yet; or in lines that the user edited, which is certain only when it's done
-      if (merged === undefined ? !done : merged !== file.text) continue
+      const [was, meant, is] = [before.text, expected, text].map(splitLines) as [string[], string[], string[]]
+      let lines = meant
+      // the user may have edited or undone parts of it, unless it's still to come
+      if (mergeLines(was, meant, is)?.join('') !== text) {
+        if (!done || now.text !== text) continue
+        const isOpen = change.operation !== 'add' && expectedText(change, text, patch) !== undefined
+        lines = withPartIn(was, meant, is, isOpen)
+        if (lines === was) continue
+      }
       before = before.clone()
-      before.editText(expected, claim.author)
+      const by = before.attributes.type === 'text' ? before.attributes : attributes
+      before.edit({ text: lines.join(''), attributes: by }, claim.author)
       claim.applied = true
     }
     if (before === saved.before) return undefined
@@ -424,6 +435,25 @@ export class Attribution {
   forget(key: string): void {
     this.#assumed.delete(key)
   }
+}
+
+/**
+ * `was` with those edits of an author (`meant`) that the user's text (`is`) is based on; `was` itself if there are none.
+ * `isOpen`: the edits may still be to come, so lines that aren't the author's don't tell that the author edited them first.
+ */
+function withPartIn(was: string[], meant: string[], is: string[], isOpen: boolean): string[] {
+  const later = lineEdits(was, is)
+  const edits = lineEdits(was, meant).filter(({ start, end, lines }) =>
+    later.some(one => {
+      const isReplaced = start < end
+      const meets = isReplaced ? one.start < end && one.end > start : one.start <= start && one.end >= start
+      return meets && (lines.every(line => one.lines.includes(line)) || (isReplaced && !isOpen))
+    }),
+  )
+  if (edits.length === 0) return was
+  const part = [...was]
+  for (const { start, end, lines } of edits.reverse()) part.splice(start, end - start, ...lines)
+  return part
 }
 
 /** The file before a tool call whose changes aren't known yet; `undefined` if that is unknown. */

@@ -197,7 +197,7 @@ export class DiskChanges extends Owner {
     const { known, isOther } = this.#unsaved.save(key, file)
     this.#files.set(key, known)
     const isChanged = known.edit(now, 'user') || isOther
-    if (isOther) this.#attribution.forgetUnreported(key)
+    if (isOther) this.#attribution.forgetSaved(key)
     else this.#attribution.noteSaved(key, file, known)
     this.#files.save(key, known, isChanged)
   }

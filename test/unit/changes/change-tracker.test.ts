@@ -529,6 +529,49 @@ describe('the change tracker', () => {
         assert.equal(text('a.txt'), undone)
       })
 
+    for (const { that, meanwhile, edits, undone } of [
+      { that: 'kept', meanwhile: () => changes.keep(), edits: 1, undone: '1\ntwo\nmine\nfour\nfive\n' },
+      { that: 'undone', meanwhile: () => undo(), edits: 1, undone: 'one\ntwo\nmine\nfour\nfive\n' },
+      {
+        that: 'made and reported',
+        meanwhile: async () => {
+          writeFileSync(file('a.txt'), '1\n2\nmine\nfour\n5\n')
+          await tool('done', change('a.txt', 'two\n', '2\n'), changes, 'another')
+        },
+        edits: 3,
+        undone: 'one\ntwo\nmine\nfour\nfive\n',
+      },
+      {
+        that: 'made and seen',
+        meanwhile: async () => {
+          writeFileSync(file('a.txt'), '1\n2\nmine\nfour\n5\n')
+          await tracker.disk.refresh()
+        },
+        edits: 3,
+        undone: 'one\ntwo\nmine\nfour\nfive\n',
+      },
+    ])
+      it(`saved with an agent's change that is reported after others were ${that}`, async () => {
+        writeFileSync(file('a.txt'), LINES.replace('1', 'one'))
+        changes.beginTurn(1, () => true)
+        writeFileSync(file('a.txt'), LINES)
+        await tool('done', change('a.txt', 'one\n', '1\n'))
+        writeFileSync(file('a.txt'), LINES.replace('five', '5'))
+        editor.open(file('a.txt'))
+        editor.type(file('a.txt'), '1\ntwo\nmine\nfour\n5\n')
+        await editor.save(file('a.txt'))
+        await until(() => tracker.files.at(file('a.txt'))?.text === '1\ntwo\nmine\nfour\n5\n')
+        await meanwhile()
+        await tool('done', change('a.txt', 'five\n', '5\n'), changes, 'last')
+        await changes.endTurn()
+        assert.deepEqual(
+          listed().map(one => [one.added, one.removed]),
+          [[edits, edits]],
+        )
+        assert.deepEqual(await whys(), [])
+        assert.equal(text('a.txt'), undone)
+      })
+
     it('saved in a file that an agent had just added, which stays added', async () => {
       changes.beginTurn(1, () => true)
       const added = change('new.txt', undefined, "the agent's\n")

@@ -14,6 +14,18 @@ const SECRET_NAME =
 /** The name of a parameter in an address. */
 const SECRET_PARAMETER = /token|key|secret|passw(or)?d|signature|sig|code|auth|jwt|session/i
 
+/** A word of a command after what group 1 of the pattern matches. In quotes, it may contain spaces. */
+function valueAfter({ source }: RegExp, flags = 'g'): RegExp {
+  return new RegExp(String.raw`${source}(?:"[^"\r\n]{1,1024}|'[^'\r\n]{1,1024}|[^\s]{1,1024})`, flags)
+}
+
+/** The value of a command's option: `docker login -p password`, `mysql -ppassword`. */
+function optionOf(command: RegExp, option: RegExp): RegExp {
+  return valueAfter(
+    new RegExp(String.raw`\b((?:${command.source})\b(?:\\\r?\n|[^\r\n|;&]){0,256}?\s${option.source})`),
+  )
+}
+
 /**
  * Secrets of a known form, anywhere in a text; what precedes them stays (group 1). Agents choose the text, so the time
  * may only grow in proportion to it: a repetition has a maximum, or starts where no other one has passed.
@@ -26,13 +38,15 @@ const SECRET_TEXT: RegExp[] = [
   /\b(AKIA|ASIA|AIza)[\w-]{12,}/g,
   /(?<![\w-])(eyJ)[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
   /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]+/g,
-  // `curl -u name:password`, `docker login -p password`, `sshpass -p password`, `mysql -ppassword`, `redis-cli -a password`,
-  // `setx TOKEN value`, a `.netrc`, and Maven's settings
-  /\b(curl\b[^\r\n|;&]{0,256}?\s(?:-[uU]|--user|--proxy-user)[ =]{1,8}["']?[^\s:"']{1,256}:)[^\s"']{1,1024}/g,
-  /\b((?:sshpass|docker\s{1,8}login)\b[^\r\n|;&]{0,256}?\s-p\s{0,8})[^\s]{1,1024}/g,
-  /\b((?:mysql|mariadb)\w{0,16}\b[^\r\n|;&]{0,256}?\s-p)[^\s]{1,1024}/g,
-  /\b(redis-cli\b[^\r\n|;&]{0,256}?\s(?:-a|--pass)\s{1,8})[^\s]{1,1024}/g,
-  /\b(setx\s{1,8}["']?\w{0,64}(?:SECRET|TOKEN|PASSW(?:OR)?D|CREDENTIALS?|KEY)\w{0,16}["']?\s{1,8})(?:"[^"\r\n]{0,1024}|[^\s]{1,1024})/gi,
+  // `curl -u name:password`, a `.netrc`, and Maven's settings
+  /\b(curl\b(?:\\\r?\n|[^\r\n|;&]){0,256}?\s(?:-[uU]|--user|--proxy-user)[ =]{1,8}["']?[^\s:"']{1,256}:)[^\s"']{1,1024}/g,
+  optionOf(/sshpass|docker\s{1,8}login/, /-p\s{0,8}/),
+  optionOf(/(?:mysql|mariadb)\w{0,16}/, /-p/),
+  optionOf(/redis-cli/, /(?:-a|--pass)\s{1,8}/),
+  valueAfter(
+    /\b(setx(?:\.exe)?\s{1,8}(?:\/m\s{1,8})?["']?\w{0,64}(?:SECRET|TOKEN|PASS(?:W(?:OR)?D|PHRASE)?|CREDENTIALS?|KEY)\w{0,16}["']?\s{1,8})/,
+    'gi',
+  ),
   /\b(login\s{1,8}[^\s]{1,256}\s{1,8}password\s{1,8})[^\s]{1,1024}/gi,
   /(<(?:password|passwd|passphrase|secret|token|api-?key|access-?token|client-?secret)(?:\s[^<>]{0,128})?>)[^<>]{1,1024}(?=<)/gi,
 ]

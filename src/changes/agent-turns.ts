@@ -114,7 +114,7 @@ export class AgentTurns {
       const before = this.#attribution.beforeReported(key, this.#files.get(key), now, reported)
       if (before) this.#files.set(key, before)
       this.#attribution.claim(key, author, reported)
-      const corrected = this.#attribution.correctSaved(key, this.#files.get(key)!, first.toolCallId)
+      const corrected = this.#attribution.correctSaved(key, this.#files.get(key)!, now, first.toolCallId)
       if (corrected) {
         this.#files.set(key, corrected)
         this.#files.save(key, corrected, true)

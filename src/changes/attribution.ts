@@ -2,7 +2,8 @@
 import { relative } from 'node:path'
 import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
-import { mergeLines, splitLines } from '../editor/line-edits.ts'
+import { lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
+import { lineEnd, withLineEnd } from '../editor/text.ts'
 import type { Moment } from './change-time.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
 import { type FileState, sameButEnds, sameState, textState } from './file-state.ts'
@@ -63,8 +64,14 @@ interface Unreported {
   before: TrackedFile
   /** The file is open, and its document doesn't contain the change yet. */
   isBehind: boolean
-  /** The user has saved it, perhaps together with what a tool call had changed before. */
-  isSaved?: true
+}
+
+/** A file as the user has saved it, perhaps together with what a tool call had changed before. */
+interface Saved {
+  file: TrackedFile
+  version: number
+  text: string
+  before: TrackedFile
 }
 
 export class Attribution {
@@ -75,6 +82,7 @@ export class Attribution {
   readonly #writes = new Map<string, ClientWrite>()
   /** changes that no tool call has reported yet */
   readonly #unreported = new Map<string, Unreported>()
+  readonly #saved = new Map<string, Saved>()
   /** files as they presumably were before their first reported change, corrected by later reports */
   readonly #assumed = new Map<string, Assumed>()
 
@@ -103,10 +111,10 @@ export class Attribution {
     // the next turn may have started meanwhile: keep what that one reported
     const isNext = this.#turns.has(session)
     const saved: string[] = []
-    for (const noted of [this.#unreported, this.#assumed])
+    for (const noted of [this.#unreported, this.#saved, this.#assumed])
       for (const [key, { file }] of [...noted]) {
         if (!turn.covers(file.path) || this.#isCovered(file.path)) continue
-        if (this.#unreported.get(key)?.isSaved) saved.push(key)
+        if (noted === this.#saved) saved.push(key)
         noted.delete(key)
       }
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
@@ -127,7 +135,7 @@ export class Attribution {
 
   /** Whether an agent is writing the file through the client, or a tool call names it or may report later what the user has saved. */
   isAwaited(key: string): boolean {
-    return this.#claims.has(key) || this.#writes.has(key) || this.#unreported.get(key)?.isSaved === true
+    return this.#claims.has(key) || this.#writes.has(key) || this.#saved.has(key)
   }
 
   /** The write through the client in progress. */
@@ -253,18 +261,26 @@ export class Attribution {
 
   /** The user has saved the file, perhaps together with changes that weren't seen before and that a tool call reports only later. */
   noteSaved(key: string, before: TrackedFile, file: TrackedFile): void {
-    const known = this.#unreported.get(key)
-    const isAgain = known?.isSaved && known.file === before && known.version === before.version
-    this.forgetUnreported(key)
+    const known = this.#saved.get(key)
+    const isAgain = known?.file === before && known.version === before.version
+    this.#unreported.delete(key)
     if (sameState(before.state, file.state) && !isAgain) return
-    this.noteUnreported(key, file, isAgain ? known.before : before, false)
-    const noted = this.#unreported.get(key)
-    if (noted) noted.isSaved = true
+    const { version, text } = file
+    if (this.#isCovered(file.path))
+      this.#saved.set(key, { file, version, text, before: isAgain ? known.before : before })
+    else this.#saved.delete(key)
+  }
+
+  /** The user has saved the file with changes undone. */
+  forgetSaved(key: string): void {
+    this.#unreported.delete(key)
+    this.#saved.delete(key)
   }
 
   /** The hashes of contents that files before such a change refer to. */
   get contents(): string[] {
-    return [...this.#unreported.values()].flatMap(({ before }) => before.contents)
+    const noted = [...this.#unreported.values(), ...this.#saved.values()]
+    return noted.flatMap(({ before }) => before.contents)
   }
 
   /** Whether the file's open document doesn't contain the change yet that was seen on disk. */
@@ -291,7 +307,7 @@ export class Attribution {
   /** Returns the file before its last change, if that left it as the user has saved it and no tool call reported it. */
   beforeSaved(key: string, file: TrackedFile, now: FileState): TrackedFile | undefined {
     const unreported = this.#unreported.get(key)
-    const isLast = unreported?.file === file && unreported.version === file.version && !unreported.isSaved
+    const isLast = unreported?.file === file && unreported.version === file.version
     return isLast && sameState(file.state, now) ? unreported.before : undefined
   }
 
@@ -308,7 +324,6 @@ export class Attribution {
     reported: readonly ToolChange[],
   ): TrackedFile | undefined {
     const unreported = this.#unreported.get(key)
-    if (unreported?.isSaved) return undefined
     this.#unreported.delete(key)
     const [{ change, patch, begun } = {}, ...others] = reported
     if (!unreported || unreported.file !== file || unreported.version !== file.version) return undefined
@@ -321,27 +336,35 @@ export class Attribution {
    * Corrects the author of changes that were on disk when the user saved the file and were attributed to the user, but were
    * made by a tool call that reports them only now. Returns the corrected file, or `undefined` if there are none.
    */
-  correctSaved(key: string, file: TrackedFile, toolCallId: string): TrackedFile | undefined {
-    const saved = this.#unreported.get(key)
-    if (!saved?.isSaved || saved.file !== file || saved.version !== file.version) return undefined
-    let { before } = saved
+  correctSaved(key: string, file: TrackedFile, now: FileState, toolCallId: string): TrackedFile | undefined {
+    const saved = this.#saved.get(key)
+    if (!saved || file.gone || file.attributes.type !== 'text') return undefined
+    const { text, before } = saved
+    // otherwise, it has changed since, or changes were kept or undone
+    const isLast = saved.file === file && saved.version === file.version
+    let corrected: TrackedFile | undefined
     for (const claim of this.#claims.get(key) ?? []) {
-      const { change, patch, begun, done } = claim
-      if (claim.toolCallId !== toolCallId || !begun || !change || change.operation === 'delete') continue
-      const expected = expectedText(change, before.text, patch)
-      if (expected === undefined || expected === before.text) continue
-      const [was, reported, now] = [before.text, expected, file.text].map(splitLines)
-      const merged = mergeLines(was!, reported!, now!)?.join('')
-      // not written yet; or in lines that the user edited, which is certain only when it's done
-      if (merged === undefined ? !done : merged !== file.text) continue
-      before = before.clone()
-      before.editText(expected, claim.author)
+      if (claim.toolCallId !== toolCallId) continue
+      const was = splitLines(saved.before.text)
+      const reported = reportedIn(claim, was, text, isLast && now.text === text)
+      if (!reported) continue
+      const by = saved.before.attributes.type === 'text' ? saved.before.attributes : file.attributes
+      if (!isLast) {
+        const current = corrected ?? file
+        const without = mergeLines(reported, was, current.lines)?.join('')
+        if (without === undefined || without === current.text) continue
+        corrected = current.clone()
+        corrected.editText(without, 'user')
+        corrected.editText(current.text, claim.author)
+      }
+      saved.before = saved.before.clone()
+      saved.before.edit({ text: reported.join(''), attributes: by }, claim.author)
       claim.applied = true
     }
-    if (before === saved.before) return undefined
-    const corrected = before.clone()
+    if (!isLast || saved.before === before) return corrected
+    corrected = saved.before.clone()
     corrected.edit(file.state, 'user')
-    this.#unreported.set(key, { ...saved, file: corrected, version: corrected.version, before })
+    this.#saved.set(key, { ...saved, file: corrected, version: corrected.version })
     return corrected
   }
 
@@ -424,6 +447,45 @@ export class Attribution {
   forget(key: string): void {
     this.#assumed.delete(key)
   }
+}
+
+/**
+ * The lines `was` with what a tool call reports to have changed in them and the user has saved in `text`; `undefined` if that
+ * is nothing. `isSure`: the file is still as it was saved, so the user may have edited or undone parts of it.
+ */
+function reportedIn(claim: ToolChange, was: string[], text: string, isSure: boolean): string[] | undefined {
+  const { change, patch, begun, done } = claim
+  if (!begun || !change || change.operation === 'delete') return undefined
+  const given = expectedText(change, was.join(''), patch)
+  if (given === undefined) return undefined
+  const end = lineEnd(text)
+  const meant = splitLines(end ? withLineEnd(given, end) : given)
+  const is = splitLines(text)
+  if (sameLines(meant, was)) return undefined
+  if (mergeLines(was, meant, is)?.join('') === text) return meant
+  if (!done || !isSure) return undefined
+  const isOpen = change.operation !== 'add' && expectedText(change, text, patch) !== undefined
+  const part = withPartIn(was, meant, is, isOpen)
+  return part === was ? undefined : part
+}
+
+/**
+ * `was` with those edits of an author (`meant`) that the user's text (`is`) is based on; `was` itself if there are none.
+ * `isOpen`: the edits may still be to come, so lines that aren't the author's don't tell that the author edited them first.
+ */
+function withPartIn(was: string[], meant: string[], is: string[], isOpen: boolean): string[] {
+  const later = lineEdits(was, is)
+  const edits = lineEdits(was, meant).filter(({ start, end, lines }) =>
+    later.some(one => {
+      const isReplaced = start < end
+      const meets = isReplaced ? one.start < end && one.end > start : one.start <= start && one.end >= start
+      return meets && (lines.every(line => one.lines.includes(line)) || (isReplaced && !isOpen))
+    }),
+  )
+  if (edits.length === 0) return was
+  const part = [...was]
+  for (const { start, end, lines } of edits.reverse()) part.splice(start, end - start, ...lines)
+  return part
 }
 
 /** The file before a tool call whose changes aren't known yet; `undefined` if that is unknown. */

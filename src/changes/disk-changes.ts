@@ -170,7 +170,9 @@ export class DiskChanges extends Owner {
     const latest = await latestChange(file.path, this.#shared.rules, covers)
     const isOtherText = file.text !== now.text
     const unsaved = this.#files.document(file.path)
-    const typed = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
+    const inEditor = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
+    // that it's empty like a file that is gone doesn't mean that it was saved
+    const typed = now.attributes.type === 'text' ? inEditor : undefined
     // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
     if (isOtherText && typed !== undefined && sameButEnds(typed, now.text))
       return this.attributeSaved(key, file, now)
@@ -195,7 +197,7 @@ export class DiskChanges extends Owner {
     const { known, isOther } = this.#unsaved.save(key, file)
     this.#files.set(key, known)
     const isChanged = known.edit(now, 'user') || isOther
-    if (isOther) this.#attribution.forgetUnreported(key)
+    if (isOther) this.#attribution.forgetSaved(key)
     else this.#attribution.noteSaved(key, file, known)
     this.#files.save(key, known, isChanged)
   }

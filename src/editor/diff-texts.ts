@@ -7,7 +7,7 @@ import { MAX_FRAGMENT_FILE_BYTES } from '../common/limits.ts'
 import { readBounded } from '../common/read-bounded.ts'
 import { lineEdits, mergeLines, splitLines } from './line-edits.ts'
 import { PathGuard } from './path-guard.ts'
-import { lineEnd, withLineEnd } from './text.ts'
+import { lineEnd, withLineEnd, withoutMark } from './text.ts'
 
 export interface DiffTexts {
   oldText: string
@@ -165,7 +165,7 @@ export function expectedText(
 ): string | undefined {
   if (change.operation === 'delete') return ''
   const { oldText, newText } = change
-  if (change.operation === 'add' && oldText === undefined) return newText
+  if (change.operation === 'add' && oldText === undefined) return newText && withoutMark(newText)
   const end = lineEnd(current)
   const adapt = (text: string) => (end ? withLineEnd(text, end) : text)
   if (oldText !== undefined && newText !== undefined && adapt(oldText) === current) return adapt(newText)

@@ -419,6 +419,202 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'mine\none\ntwo\nthree\n')
     })
 
+    const LINES = '1\ntwo\nthree\nfour\nfive\n'
+    const crlf = (given: string) => given.replaceAll('\n', '\r\n')
+    /** `last` is a report of a change of `was` that comes after the user has saved `saved` and the file is `now`. */
+    const lateReports: Array<{
+      that: string
+      was?: string
+      saved: string
+      now?: string
+      last: [oldText: string | undefined, newText: string]
+      listed?: [added: number, removed: number]
+      undone: string
+      whys?: string[]
+    }> = [
+      {
+        that: 'overwrites the saved line',
+        saved: '1\ntwo\nmine\nfour\nfive\n',
+        now: "1\ntwo\nmine and the agent's\nfour\nfive\n",
+        last: [undefined, "1\ntwo\nmine and the agent's\nfour\nfive\n"],
+        undone: 'one\ntwo\nmine\nfour\nfive\n',
+      },
+      {
+        that: 'adds a line below the saved one',
+        saved: '1\ntwo\nmine\nthree\nfour\nfive\n',
+        now: '1\ntwo\nmine\n2.5\nthree\nfour\nfive\n',
+        last: [undefined, '1\ntwo\nmine\n2.5\nthree\nfour\nfive\n'],
+        listed: [2, 1],
+        undone: 'one\ntwo\nmine\nthree\nfour\nfive\n',
+      },
+      {
+        that: 'changes the line below the saved one',
+        saved: '1\ntwo\nthree\nmine\nfour\nfive\n',
+        now: '1\ntwo\nthree\nmine\n4\nfive\n',
+        last: ['four\n', '4\n'],
+        undone: 'one\ntwo\nthree\nmine\nfour\nfive\n',
+      },
+      {
+        that: "isn't in the file",
+        saved: '1\ntwo\nthree\nmine\nfour\nfive\n',
+        last: [undefined, '1\ntwo\nthree\nmine\n4\nfour\nfive\n'],
+        listed: [1, 1],
+        undone: 'one\ntwo\nthree\nmine\nfour\nfive\n',
+      },
+      {
+        that: 'the user has undone and saved with a line above it',
+        saved: '1\ntwo\nthree\nfour\nmine\nfive\n',
+        last: ['five\n', '5\n'],
+        listed: [1, 1],
+        undone: 'one\ntwo\nthree\nfour\nmine\nfive\n',
+      },
+      {
+        that: 'the user has partly undone',
+        saved: '1\ntwo\nmine\nfour\n5\n',
+        last: [LINES, '1\n2\nthree\nfour\n5\n'],
+        undone: 'one\ntwo\nmine\nfour\nfive\n',
+      },
+      {
+        that: 'the user has edited',
+        saved: '1\ntwo\nthree\nfour\n5 mine\n',
+        last: ['five\n', '5\n'],
+        undone: 'one\ntwo\nthree\nfour\n5 mine\n',
+        whys: ['user'],
+      },
+      {
+        that: 'the user has inserted a line in',
+        saved: '1\ntwo\nmine\n2.5\nthree\nfour\nfive\n',
+        last: ['two\n', 'two\n2.5\n'],
+        listed: [2, 1],
+        undone: 'one\ntwo\nmine\nthree\nfour\nfive\n',
+      },
+      {
+        that: 'has other line ends than the file',
+        was: crlf(LINES),
+        saved: crlf('1\ntwo\nmine\nfour\n5\n'),
+        last: [undefined, '1\ntwo\nthree\nfour\n5\n'],
+        undone: crlf('one\ntwo\nmine\nfour\nfive\n'),
+      },
+      {
+        that: 'starts with a byte order mark',
+        saved: '1\ntwo\nmine\nfour\n5\n',
+        last: [undefined, '\ufeff1\ntwo\nthree\nfour\n5\n'],
+        undone: 'one\ntwo\nmine\nfour\nfive\n',
+      },
+    ]
+    for (const {
+      that,
+      was = LINES,
+      saved,
+      now = saved,
+      last,
+      listed: [added, removed] = [2, 2],
+      undone,
+      whys: why = [],
+    } of lateReports)
+      it(`saved before the report of an agent's change that ${that}`, async () => {
+        writeFileSync(file('a.txt'), was.replace('1', 'one'))
+        changes.beginTurn(1, () => true)
+        writeFileSync(file('a.txt'), was)
+        await tool('done', change('a.txt', was.replace('1', 'one'), was))
+        editor.open(file('a.txt'))
+        editor.type(file('a.txt'), saved)
+        await editor.save(file('a.txt'))
+        await until(() => tracker.files.at(file('a.txt'))?.text === saved)
+        writeFileSync(file('a.txt'), now)
+        await tool('done', change('a.txt', ...last), changes, 'last')
+        await changes.endTurn()
+        assert.deepEqual(listed(), [entry('modified', 'a.txt', added, removed)])
+        assert.deepEqual(await whys(), why)
+        assert.equal(text('a.txt'), undone)
+      })
+
+    for (const { that, meanwhile, edits, undone } of [
+      { that: 'kept', meanwhile: () => changes.keep(), edits: 1, undone: '1\ntwo\nmine\nfour\nfive\n' },
+      { that: 'undone', meanwhile: () => undo(), edits: 1, undone: 'one\ntwo\nmine\nfour\nfive\n' },
+      {
+        that: 'made and reported',
+        meanwhile: async () => {
+          writeFileSync(file('a.txt'), '1\n2\nmine\nfour\n5\n')
+          await tool('done', change('a.txt', 'two\n', '2\n'), changes, 'another')
+        },
+        edits: 3,
+        undone: 'one\ntwo\nmine\nfour\nfive\n',
+      },
+      {
+        that: 'made and seen',
+        meanwhile: async () => {
+          writeFileSync(file('a.txt'), '1\n2\nmine\nfour\n5\n')
+          await tracker.disk.refresh()
+        },
+        edits: 3,
+        undone: 'one\ntwo\nmine\nfour\nfive\n',
+      },
+    ])
+      it(`saved with an agent's change that is reported after others were ${that}`, async () => {
+        writeFileSync(file('a.txt'), LINES.replace('1', 'one'))
+        changes.beginTurn(1, () => true)
+        writeFileSync(file('a.txt'), LINES)
+        await tool('done', change('a.txt', 'one\n', '1\n'))
+        writeFileSync(file('a.txt'), LINES.replace('five', '5'))
+        editor.open(file('a.txt'))
+        editor.type(file('a.txt'), '1\ntwo\nmine\nfour\n5\n')
+        await editor.save(file('a.txt'))
+        await until(() => tracker.files.at(file('a.txt'))?.text === '1\ntwo\nmine\nfour\n5\n')
+        await meanwhile()
+        await tool('done', change('a.txt', 'five\n', '5\n'), changes, 'last')
+        await changes.endTurn()
+        assert.deepEqual(
+          listed().map(one => [one.added, one.removed]),
+          [[edits, edits]],
+        )
+        assert.deepEqual(await whys(), [])
+        assert.equal(text('a.txt'), undone)
+      })
+
+    it('saved in a file that an agent had just added, which stays added', async () => {
+      changes.beginTurn(1, () => true)
+      const added = change('new.txt', undefined, "the agent's\n")
+      await tool('running', added)
+      writeFileSync(file('new.txt'), "the agent's\n")
+      editor.open(file('new.txt'))
+      editor.type(file('new.txt'), "the agent's\nmine\n")
+      await editor.save(file('new.txt'))
+      await tool('done', added)
+      await changes.endTurn()
+      assert.deepEqual(listed(), [entry('added', 'new.txt', 1, 0)])
+      await undo()
+      assert.equal(text('new.txt'), 'mine\n')
+    })
+
+    it('saved in a new file that an agent then overwrites', async () => {
+      changes.beginTurn(1, () => true)
+      const added = change('new.txt', undefined, "the agent's\n")
+      await tool('running', added)
+      writeFileSync(file('new.txt'), '')
+      editor.open(file('new.txt'))
+      editor.type(file('new.txt'), 'mine\n')
+      await editor.save(file('new.txt'))
+      await until(() => tracker.files.at(file('new.txt'))?.text === 'mine\n')
+      writeFileSync(file('new.txt'), "the agent's\n")
+      await tool('done', added)
+      await changes.endTurn()
+      assert.deepEqual(listed(), [entry('modified', 'new.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('new.txt'), 'mine\n')
+    })
+
+    it("emptied but not saved when an agent deletes the file, which is the agent's", async () => {
+      changes.beginTurn(1, () => true)
+      editor.open(file('a.txt'))
+      await tool('running', { operation: 'delete', path: file('a.txt') })
+      editor.type(file('a.txt'), '')
+      rmSync(file('a.txt'))
+      await tool('done', { operation: 'delete', path: file('a.txt') })
+      await changes.endTurn()
+      assert.deepEqual(listed(), [entry('deleted', 'a.txt', 0, 3)])
+    })
+
     it('written by another program while a tool call waits or runs', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       writeFileSync(file('a.txt'), 'ONE\ntwo\nthree\n')

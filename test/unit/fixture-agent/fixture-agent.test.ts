@@ -30,6 +30,14 @@ describe('fixture agent', () => {
     assert.deepEqual(await client.exited, { code: 0, signal: null })
   })
 
+  it('gives no session the id of one that is there after another was deleted', async () => {
+    const client = start()
+    const [first, second] = [await client.open(), await client.open()]
+    await client.request('session/delete', { sessionId: first })
+    const third = await client.open()
+    assert.equal(new Set([first, second, third]).size, 3)
+  })
+
   it('plays several scenarios in the order in the prompt', async () => {
     start()
     const sessionId = await client.open()

@@ -74,6 +74,9 @@ interface Saved {
   before: TrackedFile
 }
 
+/** Number of saves of a file during turns that a late report may be about. */
+const MAX_SAVED = 4
+
 export class Attribution {
   /** by session */
   readonly #turns = new Map<string, RunningTurn>()
@@ -82,7 +85,8 @@ export class Attribution {
   readonly #writes = new Map<string, ClientWrite>()
   /** changes that no tool call has reported yet */
   readonly #unreported = new Map<string, Unreported>()
-  readonly #saved = new Map<string, Saved>()
+  /** the last saves, oldest first */
+  readonly #saved = new Map<string, Saved[]>()
   /** files as they presumably were before their first reported change, corrected by later reports */
   readonly #assumed = new Map<string, Assumed>()
 
@@ -111,11 +115,13 @@ export class Attribution {
     // the next turn may have started meanwhile: keep what that one reported
     const isNext = this.#turns.has(session)
     const saved: string[] = []
-    for (const noted of [this.#unreported, this.#saved, this.#assumed])
-      for (const [key, { file }] of [...noted]) {
-        if (!turn.covers(file.path) || this.#isCovered(file.path)) continue
-        if (noted === this.#saved) saved.push(key)
-        noted.delete(key)
+    const isOnlyCovered = (path: string) => turn.covers(path) && !this.#isCovered(path)
+    for (const noted of [this.#unreported, this.#assumed])
+      for (const [key, { file }] of [...noted]) if (isOnlyCovered(file.path)) noted.delete(key)
+    for (const [key, [first]] of [...this.#saved])
+      if (first && isOnlyCovered(first.file.path)) {
+        this.#saved.delete(key)
+        saved.push(key)
       }
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
     const released = [...this.#claims].flatMap(([key, claims]) => {
@@ -261,14 +267,11 @@ export class Attribution {
 
   /** The user has saved the file, perhaps together with changes that weren't seen before and that a tool call reports only later. */
   noteSaved(key: string, before: TrackedFile, file: TrackedFile): void {
-    const known = this.#saved.get(key)
-    const isAgain = known?.file === before && known.version === before.version
     this.#unreported.delete(key)
-    if (sameState(before.state, file.state) && !isAgain) return
+    if (sameState(before.state, file.state) || !this.#isCovered(file.path)) return
     const { version, text } = file
-    if (this.#isCovered(file.path))
-      this.#saved.set(key, { file, version, text, before: isAgain ? known.before : before })
-    else this.#saved.delete(key)
+    const known = this.#saved.get(key) ?? []
+    this.#saved.set(key, [...known, { file, version, text, before }].slice(-MAX_SAVED))
   }
 
   /** The user has saved the file with changes undone. */
@@ -279,7 +282,7 @@ export class Attribution {
 
   /** The hashes of contents that files before such a change refer to. */
   get contents(): string[] {
-    const noted = [...this.#unreported.values(), ...this.#saved.values()]
+    const noted = [...this.#unreported.values(), ...[...this.#saved.values()].flat()]
     return noted.flatMap(({ before }) => before.contents)
   }
 
@@ -337,35 +340,26 @@ export class Attribution {
    * made by a tool call that reports them only now. Returns the corrected file, or `undefined` if there are none.
    */
   correctSaved(key: string, file: TrackedFile, now: FileState, toolCallId: string): TrackedFile | undefined {
-    const saved = this.#saved.get(key)
-    if (!saved || file.gone || file.attributes.type !== 'text') return undefined
-    const { text, before } = saved
-    // otherwise, it has changed since, or changes were kept or undone
-    const isLast = saved.file === file && saved.version === file.version
-    let corrected: TrackedFile | undefined
+    if (file.gone || file.attributes.type !== 'text') return undefined
+    let current = file
     for (const claim of this.#claims.get(key) ?? []) {
       if (claim.toolCallId !== toolCallId) continue
-      const was = splitLines(saved.before.text)
-      const reported = reportedIn(claim, was, text, isLast && now.text === text)
-      if (!reported) continue
-      const by = saved.before.attributes.type === 'text' ? saved.before.attributes : file.attributes
-      if (!isLast) {
-        const current = corrected ?? file
-        const without = mergeLines(reported, was, current.lines)?.join('')
-        if (without === undefined || without === current.text) continue
-        corrected = current.clone()
-        corrected.editText(without, 'user')
-        corrected.editText(current.text, claim.author)
+      for (const saved of this.#saved.get(key) ?? []) {
+        // otherwise, it has changed since, or changes were kept or undone
+        const isLast = saved.file === current && saved.version === current.version
+        const was = splitLines(saved.before.text)
+        const reported = reportedIn(claim, was, saved.text, isLast && now.text === saved.text)
+        if (!reported) continue
+        // known already
+        if (reported === was) break
+        const corrected = correctedIn(saved, reported, claim.author, current, isLast)
+        if (!corrected) continue
+        current = corrected
+        claim.applied = true
+        break
       }
-      saved.before = saved.before.clone()
-      saved.before.edit({ text: reported.join(''), attributes: by }, claim.author)
-      claim.applied = true
     }
-    if (!isLast || saved.before === before) return corrected
-    corrected = saved.before.clone()
-    corrected.edit(file.state, 'user')
-    this.#saved.set(key, { ...saved, file: corrected, version: corrected.version })
-    return corrected
+    return current === file ? undefined : current
   }
 
   /** Remembers the text before the first tool call that reported a change of the file. */
@@ -449,9 +443,30 @@ export class Attribution {
   }
 }
 
+/** The file in which the reported lines are the author's; `undefined` if others have changed them. `isLast`: since they were saved, nothing has changed. */
+function correctedIn(
+  saved: Saved,
+  reported: string[],
+  author: AgentAuthor,
+  file: TrackedFile,
+  isLast: boolean,
+): TrackedFile | undefined {
+  const { before } = saved
+  const without = mergeLines(reported, splitLines(before.text), file.lines)?.join('')
+  if (!isLast && (without === undefined || without === file.text)) return undefined
+  const attributes = before.attributes.type === 'text' ? before.attributes : file.attributes
+  saved.before = before.clone()
+  saved.before.edit({ text: reported.join(''), attributes }, author)
+  const corrected = isLast ? saved.before.clone() : file.clone()
+  if (!isLast) corrected.editText(without!, 'user')
+  corrected.edit(file.state, isLast ? 'user' : author)
+  if (isLast) Object.assign(saved, { file: corrected, version: corrected.version })
+  return corrected
+}
+
 /**
  * The lines `was` with what a tool call reports to have changed in them and the user has saved in `text`; `undefined` if that
- * is nothing. `isSure`: the file is still as it was saved, so the user may have edited or undone parts of it.
+ * is nothing, and `was` itself if it's the same. `isSure`: the file is still as it was saved, so the user may have edited or undone parts of it.
  */
 function reportedIn(claim: ToolChange, was: string[], text: string, isSure: boolean): string[] | undefined {
   const { change, patch, begun, done } = claim
@@ -461,7 +476,7 @@ function reportedIn(claim: ToolChange, was: string[], text: string, isSure: bool
   const end = lineEnd(text)
   const meant = splitLines(end ? withLineEnd(given, end) : given)
   const is = splitLines(text)
-  if (sameLines(meant, was)) return undefined
+  if (sameLines(meant, was)) return was
   if (mergeLines(was, meant, is)?.join('') === text) return meant
   if (!done || !isSure) return undefined
   const isOpen = change.operation !== 'add' && expectedText(change, text, patch) !== undefined

@@ -572,6 +572,27 @@ describe('the change tracker', () => {
         assert.equal(text('a.txt'), undone)
       })
 
+    it('saved before and after an agent wrote the whole file, which is reported only then', async () => {
+      writeFileSync(file('a.txt'), LINES.replace('1', 'one'))
+      changes.beginTurn(1, () => true)
+      writeFileSync(file('a.txt'), LINES)
+      await tool('done', change('a.txt', 'one\n', '1\n'))
+      const save = async (saved: string) => {
+        editor.type(file('a.txt'), saved)
+        await editor.save(file('a.txt'))
+        await until(() => tracker.files.at(file('a.txt'))?.text === saved)
+      }
+      editor.open(file('a.txt'))
+      await save('1\ntwo\nmine\nfour\nfive\n')
+      writeFileSync(file('a.txt'), '1\ntwo\nmine\nfour\n5\n')
+      await save('1\nmine too\nmine\nfour\n5\n')
+      await tool('done', change('a.txt', undefined, '1\ntwo\nmine\nfour\n5\n'), changes, 'last')
+      await changes.endTurn()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\nmine too\nmine\nfour\nfive\n')
+    })
+
     it('saved in a file that an agent had just added, which stays added', async () => {
       changes.beginTurn(1, () => true)
       const added = change('new.txt', undefined, "the agent's\n")

@@ -58,8 +58,8 @@ const SAFE_SETTINGS = [
   'log.showSignature=false',
   'protocol.allow=never',
 ]
-/** So many entries are read within a few milliseconds; Git may print them faster. */
-const YIELD_AFTER = 1000
+/** So many entries are taken within a few milliseconds; Git may print them faster. */
+const YIELD_AFTER = 500
 /** UTF-16 units */
 const MAX_USER_OUTPUT = 50_000_000
 /** Of each piece of what Git says about a failure. UTF-16 units. */
@@ -196,11 +196,19 @@ async function start(
   return new Promise(resolve => {
     let text = ''
     let rest = ''
-    let taken = 0
     const keep = (entry: string) => {
       if (options.only?.(entry)) text += `${entry}\0`
     }
     const take = options.each ?? (options.only && keep)
+    let waiting: string[] = []
+    let whenTaken: (() => void) | undefined
+    const takeSome = () => {
+      for (const entry of waiting.slice(0, YIELD_AFTER)) take?.(entry)
+      waiting = waiting.slice(YIELD_AFTER)
+      if (waiting.length > 0) return setImmediate(takeSome)
+      stdout?.resume()
+      return whenTaken?.()
+    }
     // Git's child processes may keep its output open, so don't wait for its end.
     const stop = (output?: GitOutput) => {
       finish(output)
@@ -216,13 +224,10 @@ async function start(
       if (take) {
         const entries = (rest + chunk).split('\0')
         rest = entries.pop()!
-        for (const entry of entries) take(entry)
-        taken += entries.length
-        if (taken >= YIELD_AFTER) {
-          taken = 0
-          stdout.pause()
-          setImmediate(() => stdout.resume())
-        }
+        stdout.pause()
+        // when Git has ended, Node resumes its output
+        if (waiting.length === 0) setImmediate(takeSome)
+        waiting.push(...entries)
       } else text += chunk
       if (text.length + rest.length > options.most) stop({ text, cut: true })
     })
@@ -232,8 +237,11 @@ async function start(
     stdin?.on('error', () => {})
     stdin?.end(options.input ?? '')
     child.on('close', code => {
-      const isWhole = codes.includes(code ?? -1) && (!options.each || rest === '')
-      finish(isWhole ? { text, cut: false } : undefined)
+      whenTaken = () => {
+        const isWhole = codes.includes(code ?? -1) && (!options.each || rest === '')
+        finish(isWhole ? { text, cut: false } : undefined)
+      }
+      if (waiting.length === 0) whenTaken()
     })
   })
 }

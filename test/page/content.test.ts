@@ -218,6 +218,9 @@ describe('message content', () => {
     await waitFor('the line', async () => (await workbench.host.call('activeLine'))?.line === 2)
   })
   it('can be loaded again if a part of the page could not be loaded', async () => {
+    // the page of the tests before may have loaded all parts
+    await workbench.reload()
+    await workbench.openViewContainer('Parley')
     const conversation = await ConversationPage.startSession(workbench, 'Runner')
     // everything else has been loaded once its turn has ended
     await conversation.runTurn('[[say Ready.]]')

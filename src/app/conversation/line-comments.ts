@@ -155,7 +155,8 @@ export class LineComments extends Owner {
       : items.filter(one => one.id !== id)
     drafts.setItems(key, changed)
     const isTold = surfaces.withKey(key)?.commentChanged(key, id, item)
-    if (isTold && item) this.#unconfirmed.add(id)
+    // a page that has it already doesn't store a draft without it unless the user removed or sent it
+    if (isTold && item && !isKnown) this.#unconfirmed.add(id)
   }
 
   // ---- what the user does at the lines -----------------------------------------------------------------------------
@@ -198,8 +199,14 @@ export class LineComments extends Owner {
 
   #update(comment: Comment): void {
     this.#show(comment)
-    if (comment.state === 'draft') this.#write(comment, this.#itemOf(comment))
-    else this.#store()
+    const { id, key, state } = comment
+    if (state !== 'draft') {
+      this.#store()
+      return
+    }
+    const isIn = this.#options.drafts.get(key).items.some(one => one.id === id)
+    // it may have left the draft a moment ago
+    if (isIn || this.#unconfirmed.has(id)) this.#write(comment, this.#itemOf(comment))
   }
 
   #itemOf({ id, uri, startLine, endLine, quote, text }: Comment): Attachment {

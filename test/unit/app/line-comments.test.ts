@@ -93,6 +93,17 @@ describe('a comment on lines', () => {
     assert.equal(done.at(-1), 'one is shown as draft at 4')
   })
 
+  it('is gone if the user removes it in its page while its lines move', () => {
+    act.fire({ type: 'add', ...comment })
+    drafts.setItems(key, [item()])
+    act.fire({ type: 'move', ...comment, startLine: 4, endLine: 5 })
+    drafts.setItems(key, [])
+    act.fire({ type: 'move', ...comment, startLine: 6, endLine: 7 })
+    assert.deepEqual(drafts.get(key).items, [])
+    mock.timers.tick(10_000)
+    assert.equal(done.at(-1), 'one is gone')
+  })
+
   it('goes with the draft that no page shows', () => {
     hasPage = false
     act.fire({ type: 'add', ...comment })

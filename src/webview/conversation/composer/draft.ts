@@ -198,9 +198,12 @@ export class Draft {
       this.detach(id)
       return
     }
+    const wasHere = this.#known.has(id)
     this.introduce(item)
     const { text, chips, items } = this.content.peek()
     const isKnown = items.some(one => one.id === id)
+    // it was sent or removed here while the host told that it's different
+    if (wasHere && !isKnown) return
     // the host waits for the draft that has it, even if it's the same as before
     this.#savedItems = ''
     this.#set({

@@ -24,6 +24,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
@@ -48,6 +49,8 @@ const RECENT_MS = 5000
 /** What was written is still there for this long. Later, another window may have replaced it. Milliseconds. */
 const SURE_MS = 1000
 const LINE_FEED = 10
+/** Number of an undo's lines that are read within a few milliseconds. */
+const LINES_AT_ONCE = 50
 
 const mode = z.number().int()
 const attributes = z.discriminatedUnion('type', [
@@ -491,7 +494,7 @@ export class ChangesStore extends Owner {
     this.#failed.clear()
     for (const id of this.#unforgotten) {
       try {
-        const rest = this.#unreadableIn(id, readFileSync(this.#undone(id), 'utf8'))
+        const rest = this.#withUnloaded(id, UndoneLines.in(readFileSync(this.#undone(id), 'utf8')))
         if (rest.length > 0) writeNow(this.#undone(id), linesOf(rest))
         else rmSync(this.#undone(id))
       } catch (error) {
@@ -526,7 +529,7 @@ export class ChangesStore extends Owner {
       const id = name.slice(0, -'.jsonl'.length)
       try {
         const { mtimeMs } = await stat(file)
-        const { head, files, unreadable } = parseUndone(await readFile(file, 'utf8'))
+        const { head, files, unreadable } = await UndoneLines.slowlyIn(await readFile(file, 'utf8'))
         const isWhole = head !== undefined && unreadable.length === 0
         if (!isWhole) this.#log.warn(`Not all of an undo could be read: ${file}`)
         yield { value: { ...(head ?? { id, at: mtimeMs }), files }, file, isWhole }
@@ -543,11 +546,11 @@ export class ChangesStore extends Owner {
       if (isNotFound(error)) return ''
       throw error
     })
-    return this.#unreadableIn(id, text)
+    return this.#withUnloaded(id, await UndoneLines.slowlyIn(text))
   }
 
-  #unreadableIn(id: string, text: string): string[] {
-    return [...parseUndone(text).unreadable, ...(this.#unloaded.get(id) ?? [])]
+  #withUnloaded(id: string, { unreadable }: UndoneLines): string[] {
+    return [...unreadable, ...(this.#unloaded.get(id) ?? [])]
   }
 
   async #putBlob(hash: string, bytes: Uint8Array): Promise<string> {
@@ -745,24 +748,40 @@ function linesOf(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Reads an undo line by line: the first is its head, and each of the others a file. */
-function parseUndone(text: string): {
+/** What an undo's lines hold: the first is its head, and each of the others a file. */
+class UndoneLines {
   head: z.infer<typeof undoneHead> | undefined
-  files: UndoneFile[]
-  unreadable: string[]
-} {
-  let head: z.infer<typeof undoneHead> | undefined
-  const files: UndoneFile[] = []
-  const unreadable: string[] = []
-  for (const line of text.split('\n').filter(one => one !== '')) {
+  readonly files: UndoneFile[] = []
+  readonly unreadable: string[] = []
+
+  static in(text: string): UndoneLines {
+    const read = new UndoneLines()
+    for (const line of nonemptyLines(text)) read.#take(line)
+    return read
+  }
+
+  /** In pieces, since an undo may be of thousands of files. */
+  static async slowlyIn(text: string): Promise<UndoneLines> {
+    const read = new UndoneLines()
+    for (const [i, line] of nonemptyLines(text).entries()) {
+      if (i % LINES_AT_ONCE === 0) await setImmediate()
+      read.#take(line)
+    }
+    return read
+  }
+
+  #take(line: string): void {
     const value = parsed(line)
     const asFile = undoneFile.safeParse(value)
-    const asHead = head ? undefined : undoneHead.safeParse(value)
-    if (asFile.success) files.push(asFile.data)
-    else if (asHead?.success) head = asHead.data
-    else unreadable.push(line)
+    const asHead = this.head ? undefined : undoneHead.safeParse(value)
+    if (asFile.success) this.files.push(asFile.data)
+    else if (asHead?.success) this.head = asHead.data
+    else this.unreadable.push(line)
   }
-  return { head, files, unreadable }
+}
+
+function nonemptyLines(text: string): string[] {
+  return text.split('\n').filter(line => line !== '')
 }
 
 /** The hashes of binary contents that a file refers to. */

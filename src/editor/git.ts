@@ -205,6 +205,7 @@ async function start(
     const takeSome = () => {
       for (const entry of waiting.slice(0, YIELD_AFTER)) take?.(entry)
       waiting = waiting.slice(YIELD_AFTER)
+      if (text.length > options.most) return stop({ text, cut: true })
       if (waiting.length > 0) return setImmediate(takeSome)
       stdout?.resume()
       return whenTaken?.()

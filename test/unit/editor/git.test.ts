@@ -154,6 +154,9 @@ posix('Git in a repository that wants to run programs', () => {
     await runUserGit(top, ['update-index', '-z', '--index-info'], { input: lines.join('') })
     const text = await runUserGit(top, ['ls-files', '-z'], { only: entry => /^dir\/\d*99$/.test(entry) })
     assert.equal(text.split('\0').length - 1, 50)
+    const some = { timeoutMs: 10_000, most: 500, only: (entry: string) => /^dir\/\d*99$/.test(entry) }
+    assert.equal((await runGit(top, ['ls-files', '-z'], some))?.cut, false)
+    assert.equal((await runGit(top, ['ls-files', '-z'], { ...some, most: 300 }))?.cut, true)
     const names: string[] = []
     const options = { timeoutMs: 10_000, most: 100, each: (name: string) => void names.push(name) }
     assert.deepEqual(await runGit(top, ['ls-files', '-z', 'dir'], options), { text: '', cut: false })

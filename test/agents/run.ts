@@ -34,7 +34,7 @@ async function test([name, agent]: (typeof suites)[number]): Promise<Tally> {
   const { tally, output } = await runStep({
     name,
     kind: 'suite',
-    run: [mocha, '--forbid-only', '--config', config, `test/agents/${name}.test.ts`],
+    run: [mocha, '--forbid-only', '--retries', '1', '--config', config, `test/agents/${name}.test.ts`],
     needs: [],
   })
   console.log(`${output.trimEnd()}\n(${name}, at ${seconds()})\n`)

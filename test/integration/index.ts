@@ -25,7 +25,7 @@ export async function run(): Promise<void> {
   await foldersOpen()
   // works in every Node, unlike `require` of an ES module
   const { default: Mocha } = await import('mocha')
-  // like UI tests: one that passes only when it's tried again is reported, and few may
+  // one that passes only when it's tried again is reported
   const mocha = new Mocha({
     timeout: 180_000,
     retries: 1,

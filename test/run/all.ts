@@ -15,9 +15,11 @@ const seconds = (since: number) => `${((performance.now() - since) / 1000).toFix
 const logs = join(outDirectory, 'logs')
 const tallies: Tally[] = []
 const failures: string[] = []
-/** The tests that passed only on the retry: each is a bug, so each fails the run. */
+/** The tests that passed only when they were tried again. */
 const unsteady: string[] = []
 
+/** How many tests may be unsteady: any machine may be too slow once, but a second time is no accident. */
+const UNSTEADY_ALLOWED = 1
 /** How many steps run at once. A step waits for processes and pages a third of its time, so one more than cores keeps them busy. */
 const LANES = Math.min(8, Math.max(2, availableParallelism()) + 1)
 
@@ -29,11 +31,14 @@ await schedule(allSteps(), LANES, run, drop)
 
 const total = addTallies(tallies)
 console.log(`all in ${seconds(start)}`)
-if (total.failed > 0 || unsteady.length > 0) process.exitCode = 1
+if (total.failed > 0 || unsteady.length > UNSTEADY_ALLOWED) process.exitCode = 1
 // Repeated at the end, where people look first, and because long logs are cut.
 for (const failure of failures) console.log(failure)
 if (unsteady.length > 0)
-  console.log(`Passed only when tried again, ${unsteady.length}:\n${unsteady.join('\n')}`)
+  console.log(
+    `Unsteady, since they passed only when they were tried again: ${unsteady.length}, ` +
+      `${unsteady.length > UNSTEADY_ALLOWED ? 'which fails' : "which doesn't fail"} the run.\n${unsteady.join('\n')}`,
+  )
 console.log(formatTally(total))
 
 async function run(step: Step): Promise<boolean> {

@@ -177,7 +177,7 @@ describe('a file that the user and an agent both edit', () => {
         await shows(MINE[1])
       }
 
-      it('keeps what the user saves between two writes of the agent', async () => {
+      it('keeps what the user saves between two writes of the agent @floor', async () => {
         await begin()
         await show()
         send('saving', edit('bravo'), GATE, edit('foxtrot'))

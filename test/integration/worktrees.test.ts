@@ -31,7 +31,7 @@ describe('a worktree', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  it('is prepared in a terminal that stays, with the exit code of the command', async () => {
+  it('is prepared in a terminal that stays, with the exit code of the command @floor', async () => {
     assert.equal(await runInTerminal('echo prepared > made.txt', top, 'Set up one'), 0)
     assert.equal(readFileSync(join(top, 'made.txt'), 'utf8').trim(), 'prepared')
     assert.equal(await runInTerminal('exit 3', top, 'Set up two'), 3)

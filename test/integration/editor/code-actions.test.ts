@@ -36,7 +36,7 @@ describe('code actions', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors')
   })
 
-  it('fix and explain a problem, and explain a selection', async () => {
+  it('fix and explain a problem, and explain a selection @floor', async () => {
     const both = ['Fix with Parley', 'Explain with Parley']
     assert.deepEqual(await offered(at(2)), both)
     assert.deepEqual(await offered(at(2), vscode.CodeActionKind.QuickFix.value), both)

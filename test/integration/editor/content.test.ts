@@ -7,7 +7,7 @@ import { themeTokenColors } from '../../../src/workbench/editor/theme.ts'
 describe('text from a conversation', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'))
 
-  it('opens as a document in its language, and can be inserted at the cursor', async () => {
+  it('opens as a document in its language, and can be inserted at the cursor @floor', async () => {
     await openText('const a = 1\n', 'ts')
     const editor = vscode.window.activeTextEditor
     assert.equal(editor?.document.languageId, 'typescript')
@@ -18,7 +18,7 @@ describe('text from a conversation', () => {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor')
   })
 
-  it('opens as a read-only file', async () => {
+  it('opens as a read-only file @floor', async () => {
     await openContent('notes.txt', 'text/plain', Buffer.from('only here'))
     const document = vscode.workspace.textDocuments.find(one => one.fileName.endsWith('notes.txt'))
     assert.equal(document?.getText(), 'only here')
@@ -28,7 +28,7 @@ describe('text from a conversation', () => {
 })
 
 describe('the colors of a theme', () => {
-  it("are read from VS Code's own themes, overridden by the user's", async () => {
+  it("are read from VS Code's own themes, overridden by the user's @floor", async () => {
     const colors = await Promise.all(['Default Dark+', 'Visual Studio Dark', 'Dark+'].map(themeTokenColors))
     const dark = colors.find(one => one.comment !== undefined)
     assert.equal(dark?.comment, '#6a9955')

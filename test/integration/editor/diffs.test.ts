@@ -19,7 +19,7 @@ describe("the diff of an agent's edit", () => {
       .flatMap(group => group.tabs)
       .filter(({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme)
 
-  it('opens with both texts, a title and the language', async () => {
+  it('opens with both texts, a title and the language @floor', async () => {
     await diffs.open(join(folder(), 'planets.js'), { oldText: 'let a = 1\n', newText: 'let a = 2\n' })
     const [tab] = await waitFor('the tab', () => (tabs().length === 1 ? tabs() : undefined))
     assert.equal(tab?.label, "planets.js (Agent's edit)")
@@ -44,7 +44,7 @@ describe("the diff of an agent's edit", () => {
     await waitFor('all to be released', () => diffs.held === 0)
   })
 
-  it('closes tabs whose texts were lost when an earlier window closed', async () => {
+  it('closes tabs whose texts were lost when an earlier window closed @floor', async () => {
     await diffs.open(join(folder(), 'a.txt'), { oldText: 'a', newText: 'b' })
     await waitFor('the tab', () => tabs().length === 1)
     diffs.dispose()

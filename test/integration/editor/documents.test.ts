@@ -46,7 +46,7 @@ describe('files that are open in the editor', () => {
     assert.equal(onDisk(), 'one\ntwo\n')
   })
 
-  it('are written, saved, and restored with Undo', async () => {
+  it('are written, saved, and restored with Undo @floor', async () => {
     const { document } = await open('one\ntwo\nthree\n')
     await write('one\n2\nthree\n')
     assert.equal(document.getText(), 'one\n2\nthree\n')
@@ -127,7 +127,7 @@ describe('files that are open in the editor', () => {
     assert.notEqual(document.getText(), 'of the agent\n')
   })
 
-  it('keep both unsaved changes and newer content on disk', async () => {
+  it('keep both unsaved changes and newer content on disk @floor', async () => {
     const editor = await open('one\n')
     await type(editor, 'mine\n')
     writeFileSync(file(), 'newer on disk\n')
@@ -160,7 +160,7 @@ describe('files that are open in the editor', () => {
     }
   })
 
-  it('are recreated if they were deleted', async () => {
+  it('are recreated if they were deleted @floor', async () => {
     const { document } = await open('one\n')
     rmSync(file())
     await write('again\n')
@@ -201,7 +201,7 @@ describe('files that are open in the editor', () => {
     after(() => set(undefined))
     const euro = Buffer.from([0x80, 0x35, 0x0d, 0x0a])
 
-    it('are read and written in it, even if they are closed', async () => {
+    it('are read and written in it, even if they are closed @floor', async () => {
       writeFileSync(file(), euro)
       assert.equal(await read(), '€5\r\n')
       await write('€6 é\n')

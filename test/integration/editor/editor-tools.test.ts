@@ -56,7 +56,7 @@ describe("the editor's tools in VS Code", () => {
     })
     after(() => rig.close())
 
-    it('applies a quick fix of the language', async () => {
+    it('applies a quick fix of the language @floor', async () => {
       writeFileSync(join(folder, 'missing.ts'), 'export const square = new Square(2)\n')
       await rig.call('diagnostics', { files: ['missing.ts', 'shapes.ts'] })
       const title = await waitFor('the quick fix', async () =>
@@ -102,7 +102,7 @@ describe("the editor's tools in VS Code", () => {
       })
     })
 
-    it('debugs a Node program: pauses, reads variables, evaluates, steps and tells how it ended', async () => {
+    it('debugs a Node program: pauses, reads variables, evaluates, steps and tells how it ended @floor', async () => {
       const root = vscode.workspace.workspaceFolders![0]!.uri.fsPath
       const program = join(folder, 'program.js')
       writeFileSync(
@@ -201,7 +201,7 @@ describe("the editor's tools in VS Code", () => {
       }
     })
 
-    it("gives VS Code's chat the tools once the user has turned that on", async () => {
+    it("gives VS Code's chat the tools once the user has turned that on @floor", async () => {
       const settings = vscode.workspace.getConfiguration()
       const own = () => vscode.lm.tools.find(({ name }) => /document_symbols/.test(name))
       const invoke = async (name: string) => {
@@ -237,7 +237,7 @@ describe("the editor's tools in VS Code", () => {
       })
     })
 
-    it('runs a task, and tells how it ended', async () => {
+    it('runs a task, and tells how it ended @floor', async () => {
       const task = new vscode.Task(
         { type: 'parley-test' },
         vscode.TaskScope.Workspace,

@@ -69,7 +69,7 @@ describe('prompt context', () => {
     await waitFor('nothing twice', async () => (await recent()).length === 0)
   })
 
-  it('suggests symbols of the active file, starting with those around and after the cursor', async () => {
+  it('suggests symbols of the active file, starting with those around and after the cursor @floor', async () => {
     const range = (from: number, to: number) => new vscode.Range(from, 0, to, 0)
     own.push(
       vscode.languages.registerDocumentSymbolProvider(
@@ -163,7 +163,7 @@ describe('prompt context', () => {
     await waitFor('no changes to offer', async () => (await offered()).length === 0)
   })
 
-  it('finds symbols in the workspace, and none outside', async () => {
+  it('finds symbols in the workspace, and none outside @floor', async () => {
     const symbol = (name: string, uri: vscode.Uri) =>
       new vscode.SymbolInformation(
         name,
@@ -238,7 +238,7 @@ describe('prompt context', () => {
     )
   })
 
-  it("adds the selection in the terminal, and doesn't change the clipboard", async () => {
+  it("adds the selection in the terminal, and doesn't change the clipboard @floor", async () => {
     await vscode.env.clipboard.writeText('mine')
     await assert.rejects(capture('terminal'), /Select text in the terminal first/)
     assert.equal(await vscode.env.clipboard.readText(), 'mine')

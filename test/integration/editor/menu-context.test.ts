@@ -44,7 +44,7 @@ describe('the context of a menu command', () => {
     assert.deepEqual(unstaged?.content, { type: 'changes', staged: false })
   })
 
-  it('can be a line, a test or its failure, a variable, or a comment thread', async () => {
+  it('can be a line, a test or its failure, a variable, or a comment thread @floor', async () => {
     const [line] = await menuAttachments([{ uri: planets(), lineNumber: 3 }])
     assert.equal(line?.label, 'planets.js:3')
     assert.deepEqual(line?.content, { type: 'symbol', uri: planets().toString(), startLine: 3, endLine: 3 })

@@ -23,7 +23,7 @@ describe('opening a clicked link', () => {
       return selection.active.isEqual(new vscode.Position(at[0] - 1, at[1] - 1))
     })
 
-  it('shows a file at its line and column', async () => {
+  it('shows a file at its line and column @floor', async () => {
     await openFile({ path: join(folder(), 'one', 'a.txt'), line: 2, column: 4 })
     await shown('a.txt', [2, 4])
   })

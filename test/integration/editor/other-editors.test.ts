@@ -16,7 +16,7 @@ describe('a file in an editor without a text document', () => {
   })
   afterEach(() => following.dispose())
 
-  it('has unsaved changes in a notebook, and is reported when the user saves it', async () => {
+  it('has unsaved changes in a notebook, and is reported when the user saves it @floor', async () => {
     const path = join(folder(), 'a.ipynb')
     const cell = { cell_type: 'code', execution_count: null, metadata: {}, outputs: [], source: ['1 + 1'] }
     writeFileSync(path, JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 2 }))
@@ -45,7 +45,7 @@ describe('a file in an editor without a text document', () => {
       await waitFor('unsaved changes', () => unsavedElsewhere().includes(path))
     }
 
-    it('has unsaved changes, and is reported when the user saves it', async () => {
+    it('has unsaved changes, and is reported when the user saves it @floor', async () => {
       const path = join(folder(), 'a.bytes')
       writeFileSync(path, 'before')
       await type(path, 'typed')

@@ -82,7 +82,7 @@ describe('Claude Code in a terminal of VS Code', () => {
     assert.ok(folders.length > 1)
   })
 
-  it('shows a change in a diff, which the user accepts', async () => {
+  it('shows a change in a diff, which the user accepts @floor', async () => {
     writeFileSync(join(folder(), 'a.js'), 'let a = 1\n')
     const answer = propose('a.js', 'let a = 2\n')
     const diff = await shownDiff()
@@ -107,7 +107,7 @@ describe('Claude Code in a terminal of VS Code', () => {
     await noDiff()
   })
 
-  it("gets nothing by a save, which may be VS Code's own, and then what the user sees", async () => {
+  it("gets nothing by a save, which may be VS Code's own, and then what the user sees @floor", async () => {
     const answer = propose('saved.js', 'let a = 1\n')
     const diff = await shownDiff()
     await edit(diff, 'let a = 4\n')
@@ -148,7 +148,7 @@ describe('Claude Code in a terminal of VS Code', () => {
     await noDiff()
   })
 
-  it('is told that the user rejects a change by closing its tab', async () => {
+  it('is told that the user rejects a change by closing its tab @floor', async () => {
     const answer = propose('a.js', 'let a = 2\n')
     const { tab } = await shownDiff()
     await vscode.window.tabGroups.close(tab)
@@ -163,7 +163,7 @@ describe('Claude Code in a terminal of VS Code', () => {
     await noDiff()
   })
 
-  it('sees the selection, open files, unsaved changes and problems', async () => {
+  it('sees the selection, open files, unsaved changes and problems @floor', async () => {
     const [root] = vscode.workspace.workspaceFolders!
     const path = join(root!.uri.fsPath, 'terminal agent.txt')
     writeFileSync(path, 'one\ntwo\nthree\n')

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode'
-import { reportErrors } from './app/commands/report-errors.ts'
 import { restoreDoneSteps } from './app/done-steps.ts'
 import {
   ALL_COMMANDS,
@@ -14,6 +13,7 @@ import {
   ViewId,
 } from './app/ids.ts'
 import { asPreview } from './app/page-preview.ts'
+import { reportErrors } from './app/report-errors.ts'
 import {
   CODE_CACHE,
   HAS_AGENTS,

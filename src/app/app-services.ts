@@ -58,8 +58,8 @@ import { LeftPrompts } from './storage/left-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { HAS_AGENTS, turnStore, viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
+import { WindowWorktrees } from './window-worktrees.ts'
 import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
-import { WindowWorktrees } from './worktrees/window-worktrees.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
 

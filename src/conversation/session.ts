@@ -26,7 +26,6 @@ import { PromptQueue } from './prompts/prompt-queue.ts'
 import { isIdle } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
 import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
-import { positionsOf, type ReducerState, reportedBackground } from './reducer/step.ts'
 import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
@@ -43,6 +42,7 @@ import type {
   SessionState,
   ToolCallEntry,
 } from './state.ts'
+import { positionsOf, type ReducerState, reportedBackground } from './step.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
 
 export interface SessionOptions {

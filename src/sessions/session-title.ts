@@ -54,3 +54,15 @@ function firstLine(text: string): string | undefined {
   const letters = Array.from(line)
   return letters.length > MAX_LENGTH ? `${letters.slice(0, MAX_LENGTH).join('')}…` : line
 }
+
+/** A title as a file name that is valid on every system. */
+export function fileNameOfTitle(title: string): string {
+  const name = title
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: no file's name has them
+    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 60)
+    .replace(/[. ]+$/, '')
+  return name || 'conversation'
+}

@@ -4,8 +4,8 @@ import type { InstallPlan, InstallScript } from '../../agents/registry/install-p
 import type { AgentOffer } from '../../bridge/conversation.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { visible } from '../../common/visible.ts'
+import { quoted, quotedEnvironment } from '../quoted.ts'
 import type { Dialogs } from '../workbench.ts'
-import { quoted, quotedEnvironment } from './quoted.ts'
 
 /** Asks in modal dialogs, which show all of what would run. */
 export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallConfirmation {

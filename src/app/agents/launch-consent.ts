@@ -8,8 +8,8 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { visible } from '../../common/visible.ts'
 import type { AllowServers, ServerToAllow } from '../../mcp/mcp-servers.ts'
 import { isOfWorkspace } from '../../mcp/mcp-settings.ts'
+import { quoted, quotedEnvironment } from '../quoted.ts'
 import type { Dialogs } from '../workbench.ts'
-import { quoted, quotedEnvironment } from './quoted.ts'
 
 /** How much of a long system prompt a question shows: its beginning and its end. Characters. */
 const MAX_START = 1500

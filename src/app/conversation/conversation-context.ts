@@ -3,7 +3,7 @@ import type { Attachment } from '../../bridge/conversation.ts'
 import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { conversationMarkdown, latestTurns } from '../../conversation/markdown-export.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
-import { titleOf } from '../../sessions/session-title.ts'
+import { fileNameOfTitle, titleOf } from '../../sessions/session-title.ts'
 
 let last = 0
 
@@ -43,16 +43,4 @@ function aboutOf({ session, agentName, plan }: OpenSession) {
 /** The title of a conversation as a file name. */
 function fileNameOf({ session }: OpenSession): string {
   return fileNameOfTitle(titleOf(session) ?? '')
-}
-
-/** A title as a file name that is valid on every system. */
-export function fileNameOfTitle(title: string): string {
-  const name = title
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: no file's name has them
-    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 60)
-    .replace(/[. ]+$/, '')
-  return name || 'conversation'
 }

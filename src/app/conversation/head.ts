@@ -19,9 +19,9 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
 import { cardFor, settingsCard } from '../cards/cards.ts'
-import type { RecentSessions } from '../history/recent-sessions.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
-import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
+import type { WindowWorktrees } from '../window-worktrees.ts'
+import type { RecentSessions } from './recent-sessions.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
 const NONE: never[] = []

@@ -8,10 +8,10 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { referenceOf } from '../../sessions/open-session.ts'
 import { showFailure, showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
-import type { SessionsToOpen } from '../history/recent-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import { answerElicitation } from './answer-elicitation.ts'
 import { conversationAttachment } from './conversation-context.ts'
+import type { SessionsToOpen } from './recent-sessions.ts'
 
 export interface SessionHandlersOptions {
   controller: ConversationController

@@ -12,15 +12,15 @@ import { Interrupted, type SessionIndicators } from '../../sessions/session-indi
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { RecentSessions } from '../conversation/recent-sessions.ts'
 import type { PageFocus } from '../page-focus.ts'
 import { SessionActions } from '../session-actions.ts'
 import { showInWindow } from '../show-in-window.ts'
 import type { WindowSessions } from '../window-sessions.ts'
+import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
-import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { HistoryTab } from './history-tab.ts'
 import { HistoryView, type HistoryViewOptions, surroundings } from './history-view.ts'
-import { RecentSessions } from './recent-sessions.ts'
 import { historyState } from './rows.ts'
 
 interface HistoryServicesOptions {

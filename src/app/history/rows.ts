@@ -8,7 +8,7 @@ import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { DeletableSession } from '../../sessions/listing/session-deletions.ts'
 import type { OtherSession } from '../window-sessions.ts'
-import type { WorktreeNote } from '../worktrees/window-worktrees.ts'
+import type { WorktreeNote } from '../window-worktrees.ts'
 
 export interface HistorySurroundings {
   trusted: boolean

@@ -7,12 +7,11 @@ import type { Documents } from '../../editor/files/documents.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import type { Comparisons } from '../compare/comparisons.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { rootsOf, type WindowSessions } from '../window-sessions.ts'
+import type { StartingAgents, WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
 import { directoriesOf } from './hosted-directories.ts'
-import type { WindowWorktrees } from './window-worktrees.ts'
 
 /** After the start, sessions of the window before may still be opened again. Milliseconds. */
 const AFTER_START_MS = 30_000
@@ -26,7 +25,7 @@ interface UnusedWorktreesOptions {
   records: Pick<SessionRecords, 'agentIds' | 'list' | 'get'>
   history: Pick<HistoryList, 'directories'>
   surfaces: Pick<ConversationSurfaces, 'list'>
-  comparisons: Pick<Comparisons, 'starting'>
+  comparisons: StartingAgents
   windows: Pick<WindowSessions, 'refresh' | 'others' | 'busy' | 'used'>
   documents: Pick<Documents, 'unsaved'>
   /** The agents in the agent host, attached to a window or not. */

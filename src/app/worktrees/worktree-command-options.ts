@@ -5,12 +5,11 @@ import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { LaunchConsent } from '../agents/launch-consent.ts'
-import type { Comparisons } from '../compare/comparisons.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { WindowSessions } from '../window-sessions.ts'
+import type { StartingAgents, WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
-import type { WindowWorktrees } from './window-worktrees.ts'
 
 export interface WorktreeCommandOptions {
   workbench: Workbench
@@ -27,7 +26,7 @@ export interface WorktreeCommandOptions {
   consent: Pick<LaunchConsent, 'setup'>
   documents: FilesShared['documents']
   worktrees: WindowWorktrees
-  comparisons: Pick<Comparisons, 'starting'>
+  comparisons: StartingAgents
   /** The comparison that a worktree belongs to. */
   comparisonOf: (worktree: string) => { show(): void } | undefined
 }

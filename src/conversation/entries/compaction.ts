@@ -4,6 +4,7 @@ import type { ContentBlock, Open, SessionUpdate } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
+import type { EntryBase } from '../state-base.ts'
 import {
   append,
   appendContent,
@@ -13,8 +14,7 @@ import {
   type Step,
   stopTime,
   touch,
-} from '../reducer/step.ts'
-import type { EntryBase } from '../state-base.ts'
+} from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
 
 export interface CompactionEntry extends EntryBase {

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { ContentBlock } from '../../acp/model.ts'
-import type { ReducedKind, ReducerState, Step } from '../reducer/step.ts'
 import type { EntryBase, TerminalState } from '../state-base.ts'
+import type { ReducedKind, ReducerState, Step } from '../step.ts'
 
 export type Terminals = ReadonlyMap<string, TerminalState>
 

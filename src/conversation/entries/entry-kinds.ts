@@ -1,4 +1,4 @@
-import { entryAt, positionsOf, type Step } from '../reducer/step.ts'
+import { entryAt, positionsOf, type Step } from '../step.ts'
 import { COMPACTION, COMPACTION_REDUCERS, type CompactionEntry } from './compaction.ts'
 import type { EntryKind } from './entry-kind.ts'
 import { MESSAGE, MESSAGE_REDUCERS, type MessageEntry } from './message.ts'

@@ -6,7 +6,8 @@ import { draftOf, inText } from '../../common/draft.ts'
 import { blockText, lines } from '../block-text.ts'
 import { appendBlock, copyBlocks, isBlank, pushBlock, textOf } from '../blocks.ts'
 import { blocksMarkdown, contained, destination, escaped, folded } from '../markdown.ts'
-import { dropFinishedPlans } from '../reducer/reduce-head.ts'
+import { dropFinishedPlans } from '../reduce-head.ts'
+import type { EntryBase } from '../state-base.ts'
 import {
   append,
   appendContent,
@@ -18,8 +19,7 @@ import {
   type Steered,
   type Step,
   touch,
-} from '../reducer/step.ts'
-import type { EntryBase } from '../state-base.ts'
+} from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
 
 /** What the agent did with a prompt for the running turn; `sent`: it hasn't answered. One that it didn't take is empty. */

@@ -3,8 +3,8 @@ import type { Open } from '../../acp/model.ts'
 import { markdownText } from '../../common/markdown-text.ts'
 import { lines } from '../block-text.ts'
 import { contained, escaped, quoted } from '../markdown.ts'
-import { append, type Reducers } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
+import { append, type Reducers } from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
 
 export interface NoticeEntry extends EntryBase {

@@ -10,6 +10,7 @@ import type {
 } from '../../acp/model.ts'
 import { lines } from '../block-text.ts'
 import { escaped, fenced, quoted } from '../markdown.ts'
+import type { EntryBase } from '../state-base.ts'
 import {
   append,
   entryAt,
@@ -19,8 +20,7 @@ import {
   stopTime,
   touch,
   updateActivity,
-} from '../reducer/step.ts'
-import type { EntryBase } from '../state-base.ts'
+} from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
 import { TOOL_CALL, toolCallUpsert } from './tool-call.ts'
 

@@ -4,6 +4,7 @@ import type { ContentBlock, SessionMessagePatch } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
+import type { EntryBase } from '../state-base.ts'
 import {
   append,
   appendContent,
@@ -13,8 +14,7 @@ import {
   type Reducers,
   type Step,
   touch,
-} from '../reducer/step.ts'
-import type { EntryBase } from '../state-base.ts'
+} from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
 
 /** A message between sessions: `from` and `to` are subagents' sessions or this one. */

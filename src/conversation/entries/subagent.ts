@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import type { SubagentPatch, SubagentState } from '../../acp/model.ts'
 import { escaped } from '../markdown.ts'
-import { closeOpen } from '../reducer/reduce-turn.ts'
+import type { Change, EntryBase } from '../state-base.ts'
 import {
   append,
   createSubagentState,
@@ -15,9 +15,9 @@ import {
   stopTime,
   touch,
   updateActivity,
-} from '../reducer/step.ts'
-import type { Change, EntryBase } from '../state-base.ts'
+} from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
+import { closeOpen } from './open-work.ts'
 
 /** A session that the agent started within this one; the entry is where it was announced. */
 export interface SubagentEntry extends EntryBase {

@@ -12,6 +12,7 @@ import type {
 } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { blockMarkdown, fenced, folded, jsonMarkdown, plain } from '../markdown.ts'
+import type { EntryBase } from '../state-base.ts'
 import {
   append,
   type Background,
@@ -22,8 +23,7 @@ import {
   type Step,
   stopTime,
   touch,
-} from '../reducer/step.ts'
-import type { EntryBase } from '../state-base.ts'
+} from '../step.ts'
 import { toolOutput, withoutEscapes } from '../tool-output.ts'
 import type { EntryKind, Terminals } from './entry-kind.ts'
 import { patchedFiles } from './patch-input.ts'

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { folded, jsonMarkdown } from '../markdown.ts'
-import { append, type Reducers } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
+import { append, type Reducers } from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
 
 /** An update of a kind that this version of Parley doesn't know. */

@@ -18,6 +18,7 @@ import {
   steeringAnswered,
   steeringSent,
 } from '../entries/message.ts'
+import { closeOpen } from '../entries/open-work.ts'
 import {
   closeRequests,
   elicitationAsked,
@@ -27,11 +28,11 @@ import {
   requestClosed,
   urlCompleted,
 } from '../entries/requests.ts'
+import { setOption, suggest } from '../reduce-head.ts'
 import type { Change } from '../state-base.ts'
-import { setOption, suggest } from './reduce-head.ts'
+import { NO_BACKGROUND, type ReducerState, type Step, touch, updateActivity } from '../step.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
-import { closeOpen, endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
-import { NO_BACKGROUND, type ReducerState, type Step, touch, updateActivity } from './step.ts'
+import { endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
 
 /** What happens in a session on the client's side. */
 export type LocalEvent =

@@ -1,6 +1,6 @@
 import type { TerminalPatch } from '../../acp/model.ts'
 import type { TerminalState } from '../state-base.ts'
-import { patchField, type Step } from './step.ts'
+import { patchField, type Step } from '../step.ts'
 
 /** `truncated`: earlier output is already lost. */
 export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: boolean }): void {

@@ -1,18 +1,18 @@
 import type { AgentErrorInfo, ReportedBackground, StopReason, TokenCount } from '../../acp/model.ts'
 import { MESSAGE } from '../entries/message.ts'
-import { allowedToolCalls, endUrlWaits } from '../entries/requests.ts'
+import { closeOpen } from '../entries/open-work.ts'
+import { allowedToolCalls } from '../entries/requests.ts'
 import { closeToolCalls, isBackgroundWork, TOOL_CALL } from '../entries/tool-call.ts'
 import { TURN_END } from '../entries/turn-end.ts'
 import {
   append,
   type Background,
   countOf,
-  endThought,
   entryAt,
   reportedBackground,
   type Step,
   updateActivity,
-} from './step.ts'
+} from '../step.ts'
 
 /** The stop reason of a turn that ended because the agent's process or the window ended. */
 export const INTERRUPTED = 'interrupted'
@@ -116,12 +116,4 @@ export function setBackground({ state, changes }: Step, background: Background):
   if (count > 0) state.background = count
   else delete state.background
   changes.push({ type: 'head', key: 'activity' })
-}
-
-/** Closes thoughts and tool calls that no update will close anymore. Requests are withdrawn by their owner. */
-export function closeOpen(step: Step, cutShort: boolean, background?: Background): void {
-  endThought(step)
-  const hasOpen = step.state.memory.openTools.size > 0
-  if (hasOpen) closeToolCalls(step, cutShort, cutShort ? new Set() : allowedToolCalls(step), background)
-  endUrlWaits(step)
 }

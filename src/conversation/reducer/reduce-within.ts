@@ -2,9 +2,9 @@ import type { SessionUpdate } from '../../acp/model.ts'
 import { SESSION_MESSAGE } from '../entries/session-message.ts'
 import { SUBAGENT } from '../entries/subagent.ts'
 import type { Change } from '../state-base.ts'
+import { positionsOf, type ReducerState, updateActivity } from '../step.ts'
 import { isIdle, reduce } from './reduce.ts'
 import { type LocalEvent, reduceLocal } from './reduce-local.ts'
-import { positionsOf, type ReducerState, updateActivity } from './step.ts'
 
 /**
  * Applies updates of a subagent's session, by that session's id: its entries are among those of the session

@@ -1,7 +1,6 @@
 import type { SessionUpdate } from '../../acp/model.ts'
 import { ENTRY_REDUCERS } from '../entries/entry-kinds.ts'
 import { endMessage } from '../entries/message.ts'
-import type { Change } from '../state-base.ts'
 import {
   configOptions,
   configValue,
@@ -11,10 +10,11 @@ import {
   planUpsert,
   suggest,
   usage,
-} from './reduce-head.ts'
+} from '../reduce-head.ts'
+import type { Change } from '../state-base.ts'
+import type { ReducerState, Reducers, Step } from '../step.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { endWork, reportWork } from './reduce-turn.ts'
-import type { ReducerState, Reducers, Step } from './step.ts'
 
 export { createSessionState, type ReducingState } from './reducing-state.ts'
 

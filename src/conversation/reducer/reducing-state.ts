@@ -1,5 +1,5 @@
 import type { SessionState } from '../state.ts'
-import { createMemory, type ReducerMemory } from './step.ts'
+import { createMemory, type ReducerMemory } from '../step.ts'
 
 /** The state of a session with its reducer's indexes; only created by {@link createSessionState}. */
 export interface ReducingState extends SessionState {

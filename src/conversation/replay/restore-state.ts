@@ -7,8 +7,8 @@ import { addSubagentState } from '../entries/subagent.ts'
 import { reduce } from '../reducer/reduce.ts'
 import { reduceLocalWithin } from '../reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from '../reducer/reducing-state.ts'
-import { updateActivity } from '../reducer/step.ts'
 import type { Change, Entry, SessionState, TerminalState } from '../state.ts'
+import { updateActivity } from '../step.ts'
 import { isPrompt } from '../user-prompts.ts'
 
 /** A saved conversation: its entries, without the reducer's indexes. */

@@ -4,8 +4,8 @@ import { openRequests } from '../entries/requests.ts'
 import { SUBAGENT } from '../entries/subagent.ts'
 import { TOOL_CALL } from '../entries/tool-call.ts'
 import type { ReducingState } from '../reducer/reducing-state.ts'
-import { positionsOf, type ReducerState } from '../reducer/step.ts'
 import type { Entry } from '../state.ts'
+import { positionsOf, type ReducerState } from '../step.ts'
 
 /** The entries needed to draw the pending requests: their own, their tool calls' and their subagents'. */
 export function entriesOfRequests(state: ReducingState): Entry[] {

@@ -1,7 +1,7 @@
 /** Which pending requests no longer need an answer, when work ends. */
 import type { ElicitationRequest, PermissionRequest } from '../../acp/model.ts'
 import { isBackgroundWork } from '../entries/tool-call.ts'
-import type { Background, ReducerState } from '../reducer/step.ts'
+import type { Background, ReducerState } from '../step.ts'
 
 type Request = PermissionRequest | ElicitationRequest
 

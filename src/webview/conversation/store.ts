@@ -11,7 +11,7 @@ import { chosenOption } from '../../conversation/requests/permission-text.ts'
 import type { Entry, EntryId, PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
 import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
 import { RowModel } from './rows/rows.ts'
-import { EntrySlot } from './rows/slot.ts'
+import { EntrySlot } from './slot.ts'
 import { Terminals, Watched } from './terminals.ts'
 
 /** Entries are fetched in pages of this many. */

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../common/escape-html.ts'
 import { t } from '../l10n.ts'
+import { highlight } from '../tools/highlight.ts'
 import { type FenceInfo, fenceInfo } from './fence-info.ts'
-import { highlight } from './highlight.ts'
 
 /** Longer code isn't highlighted, because it would take too long. Characters. */
 const MAX_HIGHLIGHTED = 240_000

@@ -1,4 +1,4 @@
-import { sourceOf } from './rich-source.ts'
+import { sourceOf } from '../rich/rich-source.ts'
 
 /**
  * The selection as Markdown, if it's more than a part of a paragraph or a code block; `undefined` if the browser's result

@@ -1,9 +1,9 @@
 import { type Signal, signal } from '@preact/signals'
 import DOMPurify from 'dompurify'
 import { visible } from '../../common/visible.ts'
+import { loadGrammars, takeWanted } from '../tools/highlight.ts'
 import { linkTarget } from '../tools/links.ts'
 import { BlockStream, type MarkdownBlock } from './blocks.ts'
-import { loadGrammars, takeWanted } from './highlight.ts'
 import { LINK } from './parser.ts'
 
 /** Maximum share of time for parsing and rendering an open block. */

@@ -1,9 +1,9 @@
 import { whenIdle } from '../host/when-idle.ts'
 import { enrich } from '../rich/rich.ts'
+import { highlight } from '../tools/highlight.ts'
 import type { MarkdownBlock } from './blocks.ts'
 import { PIECE_LENGTH } from './code.ts'
 import type { MarkdownDocument } from './document.ts'
-import { highlight } from './highlight.ts'
 import { growLine } from './plain.ts'
 
 /** A growing code block is highlighted at every step up to this length; then only plain text is added until it closes. */

@@ -1,5 +1,5 @@
 import type MarkdownIt from 'markdown-it'
-import { packSource } from './rich-source.ts'
+import { packSource } from '../rich/rich-source.ts'
 
 type Markdown = InstanceType<typeof MarkdownIt>
 

@@ -1,10 +1,10 @@
 import MarkdownIt from 'markdown-it'
 import { t } from '../l10n.ts'
+import { packSource } from '../rich/rich-source.ts'
 import { type FileReference, fileReference, linkedParts } from '../tools/links.ts'
 import { codeBlockHtml, languageOf } from './code.ts'
 import { footnotes } from './footnotes.ts'
 import { MAX_FORMULA, math, mathHtml } from './math.ts'
-import { packSource } from './rich-source.ts'
 
 /** What `openLink` of the extension host opens: http, https, file, a path, a path with a line, a Windows path. */
 export const LINK =

@@ -1,6 +1,6 @@
 import { t } from '../l10n.ts'
-import { sourceOf } from '../markdown/rich-source.ts'
 import type { DiagramImage } from './diagram.ts'
+import { sourceOf } from './rich-source.ts'
 
 /**
  * Renders the formulas and diagrams that the Markdown parser left as source (`data-rich`). The libraries are loaded on

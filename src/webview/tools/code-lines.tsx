@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../l10n.ts'
-import { highlight, loadGrammars, takeWanted } from '../markdown/highlight.ts'
 import { ScrollArea } from '../ui/scroll-area.tsx'
+import { highlight, loadGrammars, takeWanted } from './highlight.ts'
 import { type Token, tokenLines } from './highlighted-lines.ts'
 import { useLineSource, useVisibleLines } from './visible-lines.ts'
 

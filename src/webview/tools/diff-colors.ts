@@ -1,10 +1,10 @@
 import { type Signal, signal } from '@preact/signals'
 import { diffWordsWithSpace } from 'diff'
-import { highlight, loadGrammars, takeWanted } from '../markdown/highlight.ts'
-import { languageOfPath } from '../markdown/languages.ts'
 import type { DiffHunk, FileDiff } from './diff.ts'
 import type { DiffLine } from './diff-rows.ts'
+import { highlight, loadGrammars, takeWanted } from './highlight.ts'
 import { type Token, tokenLines } from './highlighted-lines.ts'
+import { languageOfPath } from './languages.ts'
 
 /** Longer sides aren't highlighted. Characters. */
 const MAX_HIGHLIGHTED = 40_000

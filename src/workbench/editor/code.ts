@@ -8,7 +8,7 @@ import { languageId, proposedText } from '../../editor/code-blocks.ts'
 import { candidates } from '../../editor/links.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { smallestEdit } from '../../editor/text.ts'
-import type { Proposals } from '../changes/diffs.ts'
+import type { Proposals } from './diffs.ts'
 
 /** The text editor that the user used last; a conversation in a tab isn't a text editor. */
 function lastEditor(): vscode.TextEditor | undefined {

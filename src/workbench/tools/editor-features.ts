@@ -21,7 +21,7 @@ import type {
   TextChange,
 } from '../../mcp/server/editor-features.ts'
 import { ToolError } from '../../mcp/server/tool-error.ts'
-import type { Diffs } from '../changes/diffs.ts'
+import type { Diffs } from '../editor/diffs.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { openFile } from '../editor/open.ts'
 import { withCancellation } from '../with-cancellation.ts'

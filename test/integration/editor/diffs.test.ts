@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
-import { Diffs } from '../../../src/workbench/changes/diffs.ts'
+import { Diffs } from '../../../src/workbench/editor/diffs.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 

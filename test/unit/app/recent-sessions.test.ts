@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { firstSessions, RecentSessions } from '../../../src/app/history/recent-sessions.ts'
+import { firstSessions, RecentSessions } from '../../../src/app/conversation/recent-sessions.ts'
 import { withOtherWindows } from '../../../src/app/history/rows.ts'
 import type { OtherSession } from '../../../src/app/window-sessions.ts'
 import { Emitter } from '../../../src/common/event.ts'

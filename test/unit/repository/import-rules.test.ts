@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, posix, sep } from 'node:path'
 import { projectDirectory } from '../../host/paths.ts'
 
 const biome = join(projectDirectory, 'node_modules/@biomejs/biome/bin/biome')
@@ -122,4 +122,41 @@ describe('the import rules', () => {
     it(`${at < forbidden.length ? 'forbid' : 'permit'} ${imported} in ${file}`, () => {
       assert.equal(errors(at).length, at < forbidden.length ? 1 : 0)
     })
+})
+
+/** The folders that import each other: `parent: one, other`, with a file of each. */
+function mutualImports(files: ReadonlyMap<string, string>): string[] {
+  /** for each pair of folders next to each other, an import from the first to the second */
+  const imports = new Map<string, string>()
+  for (const [file, text] of files) {
+    for (const [, imported = ''] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
+      const target = posix.join(posix.dirname(file), imported)
+      const [from, to] = [posix.dirname(file).split('/'), posix.dirname(target).split('/')]
+      const at = from.findIndex((name, i) => name !== to[i])
+      if (at === -1 || at >= to.length) continue
+      imports.set(`${from.slice(0, at).join('/')}: ${from[at]}, ${to[at]}`, `${file} imports ${target}`)
+    }
+  }
+  return [...imports].flatMap(([pair, example]) => {
+    const [parent, one, other] = pair.split(/: |, /) as [string, string, string]
+    const back = imports.get(`${parent}: ${other}, ${one}`)
+    return one < other && back !== undefined ? [`${pair}: ${example}, and ${back}`] : []
+  })
+}
+
+describe('folders', () => {
+  it("don't import each other, at any depth", () => {
+    const paths = readdirSync(join(projectDirectory, 'src'), { recursive: true, encoding: 'utf8' })
+    const sources = paths.filter(path => /\.tsx?$/.test(path))
+    const files = new Map(
+      sources.map(path => [
+        posix.join('src', ...path.split(sep)),
+        readFileSync(join(projectDirectory, 'src', path), 'utf8'),
+      ]),
+    )
+    assert.deepEqual(mutualImports(files), [])
+    const back = "import type { Turn } from '../sessions/open-session.ts'\n"
+    files.set('src/agents/imports-back.ts', back)
+    assert.equal(mutualImports(files).length, 1)
+  })
 })

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { McpInputs } from '../../../src/mcp/inputs.ts'
 import type { McpInput, McpServerDefinition } from '../../../src/mcp/mcp-settings.ts'
-import { ProviderConfigs } from '../../../src/sessions/runners/provider-configs.ts'
+import { ProviderConfigs } from '../../../src/sessions/sign-in/provider-configs.ts'
 import { SignInValues } from '../../../src/sessions/sign-in/sign-in-values.ts'
 import { MemorySecrets } from './memory-secrets.ts'
 

@@ -1,6 +1,6 @@
 import { codeOf } from '../../markdown/code.ts'
-import { sourceOf } from '../../markdown/rich-source.ts'
 import { drawAnyway } from '../../rich/rich.ts'
+import { sourceOf } from '../../rich/rich-source.ts'
 import type { App } from '../context.ts'
 
 /** Handles clicks on links and buttons in rendered prose, which is plain HTML. */

@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import { Line } from '../entries/line.tsx'
 import { questionsDrawn } from '../navigation/question-focus.ts'
-import type { EntrySlot } from '../rows/slot.ts'
+import type { EntrySlot } from '../slot.ts'
 import { FormField } from './field.tsx'
 import { formOf } from './form-state.ts'
 

@@ -9,7 +9,7 @@ import { relativePath } from '../../tools/title.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { LoadingPart, lazy } from '../../ui/lazy.tsx'
 import { type App, useApp } from '../context.ts'
-import type { EntrySlot } from '../rows/slot.ts'
+import type { EntrySlot } from '../slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { ToolTitle } from './line.tsx'
 

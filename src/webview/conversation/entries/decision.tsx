@@ -13,7 +13,7 @@ import { filesOf, type PathRoots, titleParts } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
-import type { EntrySlot } from '../rows/slot.ts'
+import type { EntrySlot } from '../slot.ts'
 
 /** What was asked and how it was answered. */
 export function Decision({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { t } from '../../l10n.ts'
-import { highlight, loadGrammars, takeWanted } from '../../markdown/highlight.ts'
+import { highlight, loadGrammars, takeWanted } from '../../tools/highlight.ts'
 import { linkedParts } from '../../tools/links.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { lazy } from '../../ui/lazy.tsx'

@@ -5,8 +5,8 @@ import { type PathRoots, runSummary, titleParts } from '../../tools/title.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
-import type { RunRow } from '../rows/row.ts'
-import type { EntrySlot } from '../rows/slot.ts'
+import type { RunRow } from '../row.ts'
+import type { EntrySlot } from '../slot.ts'
 
 interface LineProps {
   icon: string

@@ -6,7 +6,7 @@ import { relativePath } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
-import type { EntrySlot } from '../rows/slot.ts'
+import type { EntrySlot } from '../slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { entryDuration, Line, Stopped } from './line.tsx'
 

@@ -11,7 +11,7 @@ import { lazy } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { itemOf } from '../composer/draft.ts'
 import { useApp } from '../context.ts'
-import type { EntrySlot } from '../rows/slot.ts'
+import type { EntrySlot } from '../slot.ts'
 import { ContentBlockView } from './content.tsx'
 
 const SteeringLine = lazy(() => import('./steering-line.tsx').then(module => module.SteeringLine))

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { plural, t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
-import type { Row } from '../rows/row.ts'
-import type { EntrySlot } from '../rows/slot.ts'
+import type { Row } from '../row.ts'
+import type { EntrySlot } from '../slot.ts'
 
 /** The content when the end was last in view. */
 interface Seen {

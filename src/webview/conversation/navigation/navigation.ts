@@ -6,7 +6,7 @@ import { isShownPrompt } from '../../../conversation/user-prompts.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import type { App } from '../context.ts'
-import { firstEntry, lastEntry } from '../rows/row.ts'
+import { firstEntry, lastEntry } from '../row.ts'
 import { placeToAnswer } from './question-focus.ts'
 
 /** Commands of the palette that move through the conversation. */

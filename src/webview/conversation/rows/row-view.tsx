@@ -14,8 +14,15 @@ import { Permission } from '../entries/permission.tsx'
 import { Prompt } from '../entries/prompt.tsx'
 import { SessionMessage, Subagent, SubagentName, subagentClass } from '../entries/subagent.tsx'
 import { ToolCall } from '../entries/tool-call.tsx'
-import { type EntryRowKind, heightOfMissing, isTextBelow, type MarkdownRow, type Row, slotOf } from './row.ts'
-import { blocksOf, type EntrySlot } from './slot.ts'
+import {
+  type EntryRowKind,
+  heightOfMissing,
+  isTextBelow,
+  type MarkdownRow,
+  type Row,
+  slotOf,
+} from '../row.ts'
+import { blocksOf, type EntrySlot } from '../slot.ts'
 
 /** Loaded on demand, since few conversations contain a form. */
 const Elicitation = lazy(async () => {

@@ -9,8 +9,8 @@ import {
   type Row,
   rowsOfEntry,
   runRow,
-} from './row.ts'
-import type { EntrySlot } from './slot.ts'
+} from '../row.ts'
+import type { EntrySlot } from '../slot.ts'
 
 /** Consecutive entries that are turned into rows together, nearly always one. */
 interface Segment {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { launchFingerprint } from '../../../../src/agents/resolve-launch.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
-import { ProviderConfigs } from '../../../../src/sessions/runners/provider-configs.ts'
+import { ProviderConfigs } from '../../../../src/sessions/sign-in/provider-configs.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'
 import { MemorySecrets } from '../memory-secrets.ts'
 

@@ -3,7 +3,7 @@ import { type Direction, nearestPrompt } from '../../../../src/bridge/conversati
 import type { Entry } from '../../../../src/conversation/state.ts'
 import type { App } from '../../../../src/webview/conversation/context.ts'
 import { jumpTurn } from '../../../../src/webview/conversation/navigation/navigation.ts'
-import { firstEntry, type Row } from '../../../../src/webview/conversation/rows/row.ts'
+import { firstEntry, type Row } from '../../../../src/webview/conversation/row.ts'
 import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
 import { head, message, toolCall } from './entries.ts'
 

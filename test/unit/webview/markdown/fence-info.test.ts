@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { fenceInfo } from '../../../../src/webview/markdown/fence-info.ts'
 import { markdown } from '../../../../src/webview/markdown/parser.ts'
-import { packSource, sourceOf } from '../../../../src/webview/markdown/rich-source.ts'
+import { packSource, sourceOf } from '../../../../src/webview/rich/rich-source.ts'
 
 describe('the info string of a fence', () => {
   const cases: Array<[string, ReturnType<typeof fenceInfo>]> = [

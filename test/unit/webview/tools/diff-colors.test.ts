@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import hljs from 'highlight.js'
-import { languageOfPath } from '../../../../src/webview/markdown/languages.ts'
 import { changedRanges, markRanges } from '../../../../src/webview/tools/diff-colors.ts'
 import { type Token, tokenLines } from '../../../../src/webview/tools/highlighted-lines.ts'
+import { languageOfPath } from '../../../../src/webview/tools/languages.ts'
 
 const text = (tokens: readonly Token[]) => tokens.map(token => token.text).join('')
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { signal } from '@preact/signals'
 import type { Entry } from '../../../../../src/conversation/state.ts'
 import { RowModel } from '../../../../../src/webview/conversation/rows/rows.ts'
-import { EntrySlot } from '../../../../../src/webview/conversation/rows/slot.ts'
+import { EntrySlot } from '../../../../../src/webview/conversation/slot.ts'
 import { message, permission, toolCall } from '../entries.ts'
 
 function model(...entries: Entry[]) {

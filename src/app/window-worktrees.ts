@@ -1,19 +1,25 @@
 import path from 'node:path'
-import { Owner } from '../../common/disposable.ts'
-import { Emitter, type Event } from '../../common/event.ts'
-import { PathRules } from '../../editor/path-rules.ts'
+import { Owner } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { PathRules } from '../editor/path-rules.ts'
 import {
   type LinkedWorktrees,
   linkedWorktrees,
   worktreesFolder,
-} from '../../editor/worktrees/linked-worktrees.ts'
-import type { Workbench } from '../workbench.ts'
+} from '../editor/worktrees/linked-worktrees.ts'
+import type { Workbench } from './workbench.ts'
 
 /** The worktree that a directory is in. */
 export interface WorktreeNote {
   name: string
   /** `undefined`: the worktree was removed. */
   branch?: string
+}
+
+/** The agents that a comparison is starting. */
+export interface StartingAgents {
+  /** The worktrees they start in. */
+  starting(): string[]
 }
 
 interface WindowWorktreesOptions {

@@ -1,7 +1,7 @@
-import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
-import type { Logger } from '../../common/logger.ts'
-import { plainMessage } from '../../common/plain-message.ts'
-import type { Dialogs } from '../workbench.ts'
+import { CancelledError, messageOf, UnavailableError } from '../common/errors.ts'
+import type { Logger } from '../common/logger.ts'
+import { plainMessage } from '../common/plain-message.ts'
+import type { Dialogs } from './workbench.ts'
 
 /**
  * Runs a command, or loads what runs it. Errors are logged and shown to the user, unless the user canceled; then this

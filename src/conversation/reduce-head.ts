@@ -1,6 +1,6 @@
-import type { ConfigCategory, ConfigOption, Plan, SessionUpdate } from '../../acp/model.ts'
-import { parseTimestamp } from '../../common/timestamp.ts'
-import type { HeadKey } from '../state-base.ts'
+import type { ConfigCategory, ConfigOption, Plan, SessionUpdate } from '../acp/model.ts'
+import { parseTimestamp } from '../common/timestamp.ts'
+import type { HeadKey } from './state-base.ts'
 import type { Step } from './step.ts'
 
 /** Maximum number of limits that are remembered; an agent could make up kinds. */

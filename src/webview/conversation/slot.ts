@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
-import type { ContentBlock } from '../../../acp/model.ts'
-import type { Entry, EntryId } from '../../../conversation/state.ts'
-import { MarkdownDocument } from '../../markdown/document.ts'
+import type { ContentBlock } from '../../acp/model.ts'
+import type { Entry, EntryId } from '../../conversation/state.ts'
+import { MarkdownDocument } from '../markdown/document.ts'
 
 /** An entry of the conversation in the view: its data, and the Markdown documents of its growing texts. */
 export class EntrySlot {

@@ -4,7 +4,7 @@ import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SecretRegistry } from '../../common/secrets.ts'
 import type { SecretStore } from '../../mcp/secret-store.ts'
-import { type LaunchOf, LaunchSecrets } from '../sign-in/sign-in-values.ts'
+import { type LaunchOf, LaunchSecrets } from './sign-in-values.ts'
 
 const config = z.object({
   apiType: z.string(),

@@ -1,4 +1,4 @@
-import { visible } from '../../common/visible.ts'
+import { visible } from '../common/visible.ts'
 
 /** As a shell user would write it: what isn't plain is in quotes, so that nothing looks like two words or another line. */
 export function quoted(text: string): string {

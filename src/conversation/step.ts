@@ -1,6 +1,6 @@
-import type { ContentBlock, MessageRole, ReportedBackground, SessionUpdate } from '../../acp/model.ts'
-import { appendBlock, isBlank } from '../blocks.ts'
-import type { Change, EntryBase, SessionActivity, StateOf, TerminalState } from '../state-base.ts'
+import type { ContentBlock, MessageRole, ReportedBackground, SessionUpdate } from '../acp/model.ts'
+import { appendBlock, isBlank } from './blocks.ts'
+import type { Change, EntryBase, SessionActivity, StateOf, TerminalState } from './state-base.ts'
 
 /** Work that continues after the turn, by the ids of the entries that show it. */
 export interface Background {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
-import type { ToolKind } from '../../../acp/model.ts'
-import type { Entry, ToolCallEntry } from '../../../conversation/state.ts'
-import type { WindowItem } from '../../list/window.ts'
+import type { ToolKind } from '../../acp/model.ts'
+import type { Entry, ToolCallEntry } from '../../conversation/state.ts'
+import type { WindowItem } from '../list/window.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Space above a row: steps of the 4 px grid. */

@@ -1,12 +1,24 @@
-import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
 import { DATABASE_BUSY_MS } from '../common/limits.ts'
 import { makePrivateFolder, PRIVATE_FILE, protect } from '../common/private-files.ts'
 
-/** Files up to this size are rewritten once, so that they can shrink later. Larger ones would block the window too long. */
+/** Files up to this size are copied or rewritten as a whole. Larger ones would block the window too long. */
 const MAX_REWRITE_BYTES = 128 << 20
 
 /** The file isn't a database, or parts of it are lost. */
@@ -43,6 +55,94 @@ export interface DatabaseOptions {
   onDamage: (error: unknown, aside: string) => void
 }
 
+/** A database that may be only readable for now. */
+export interface OpenedDatabase {
+  db: DatabaseSync
+  /** why nothing can be written: the disk is full, or the file or its folder is read-only */
+  unwritable?: unknown
+  close(): void
+}
+
+/**
+ * Like {@link openDatabase}, but a file that can't be written is opened for reading. It's not migrated then, and what other
+ * windows write isn't seen, so try again later. Throws if there is nothing to read yet, too.
+ */
+export function openOrRead(options: DatabaseOptions): OpenedDatabase {
+  try {
+    const db = openDatabase(options)
+    return { db, close: () => db.close() }
+  } catch (error) {
+    const opened = isUnwritable(error) && openForReading(options)
+    if (!opened) throw error
+    return { ...opened, unwritable: error }
+  }
+}
+
+/** SQLITE_PERM, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL or SQLITE_CANTOPEN, or the system's errors. */
+function isUnwritable(error: unknown): boolean {
+  const { errcode, code } = error as { errcode?: number; code?: string }
+  if (errcode !== undefined) return [3, 8, 10, 13, 14].includes(errcode & 0xff)
+  return ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM'].includes(code ?? '')
+}
+
+/** `undefined` if it can't be read, either. */
+function openForReading(options: DatabaseOptions): OpenedDatabase | undefined {
+  const { file } = options
+  if (sizeOf(file) === 0) return undefined
+  const ways = [
+    // The log can't be created. Without one, everything is in the file, and nobody writes it.
+    () =>
+      sizeOf(`${file}-wal`) === 0 ? openReader(options, `${pathToFileURL(file)}?immutable=1`) : undefined,
+    // the log can't be read without another file, or the file is of an earlier version
+    () => openCopy(options),
+    // Too large to copy. If other windows have its log open, or a crash left it whole, it can be read.
+    () => openReader(options, file),
+  ]
+  for (const way of ways) {
+    try {
+      const opened = way()
+      if (opened) return opened
+    } catch {
+      // the caller has a better reason
+    }
+  }
+  return undefined
+}
+
+function openReader({ sqlite, migrations }: DatabaseOptions, location: string): OpenedDatabase | undefined {
+  const db = new sqlite.DatabaseSync(location, { readOnly: true })
+  try {
+    if (versionOf(db) === migrations.length) return { db, close: () => db.close() }
+  } catch {}
+  db.close()
+  return undefined
+}
+
+/** In the folder for temporary files, which may be on another disk. */
+function openCopy(options: DatabaseOptions): OpenedDatabase | undefined {
+  const { file } = options
+  if (sizeOf(file) + sizeOf(`${file}-wal`) > MAX_REWRITE_BYTES) return undefined
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-read-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const copy = path.join(folder, path.basename(file))
+    for (const part of ['', '-wal']) if (existsSync(file + part)) copyFileSync(file + part, copy + part)
+    const db = open({ ...options, file: copy })
+    const close = () => {
+      db.close()
+      remove()
+    }
+    return { db, close }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
 /**
  * Opens a database that all windows share and migrates it to the current version (`user_version`). A damaged file is moved
  * aside, so that nothing in it is lost, and a new one is created. Throws {@link NewerDatabaseError}, and SQLite's errors
@@ -62,8 +162,8 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
 }
 
 function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSync {
-  // SQLite gives the write-ahead log the mode of the database.
-  if (!existsSync(file)) closeSync(openSync(file, 'a', PRIVATE_FILE))
+  // SQLite gives the write-ahead log the mode of the database. It would open one that can't be written, and not write it later.
+  closeSync(openSync(file, 'a', PRIVATE_FILE))
   for (const part of ['', '-wal', '-shm']) protect(file + part, PRIVATE_FILE)
   const db = new sqlite.DatabaseSync(file)
   try {
@@ -76,9 +176,10 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
       if (found !== 'ok') throw new DamagedDatabaseError(String(found))
     }
     // What the user deleted must not stay in the file's unused parts.
-    db.exec(
-      'PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;',
-    )
+    db.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;')
+    // a write, also if nothing changes, which would fail on a full disk
+    if (pragma(db, 'page_count') === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
+    db.exec('PRAGMA journal_mode = WAL')
     if (version < migrations.length) migrate(db, migrations)
     letShrink(db)
     return db

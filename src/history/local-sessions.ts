@@ -47,8 +47,8 @@ export class LocalSessions implements Disposable {
   readonly #trouble: StorageTrouble
   readonly #now: () => number
   #opened: SessionStore | undefined
-  /** when to try again to open a file that couldn't be opened, in milliseconds since the epoch */
-  #reopenAt = 0
+  /** when a file couldn't be opened or written that may be later, in milliseconds since the epoch */
+  #failedAt: number | undefined
   /** changes that aren't in the database yet */
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
   /** a store with the same changes, for reading */
@@ -233,7 +233,7 @@ export class LocalSessions implements Disposable {
   dispose(): void {
     if (this.#closed) return
     // the last chance, however soon after a failure
-    this.#reopenAt = 0
+    this.#failedAt = undefined
     if (this.#unsaved.size > 0) this.#flush()
     this.#closed = true
     clearTimeout(this.#retryTimer)
@@ -292,6 +292,7 @@ export class LocalSessions implements Disposable {
     try {
       const store = this.#store
       if (!store) return
+      if (store.unwritable !== undefined) throw store.unwritable
       for (const [key, write] of this.#unsaved) {
         write(store)
         this.#unsaved.delete(key)
@@ -323,24 +324,32 @@ export class LocalSessions implements Disposable {
    * work later; a store in memory if it never will.
    */
   get #store(): SessionStore | undefined {
-    if (!this.#opened && this.#now() >= this.#reopenAt) this.#opened = this.#open()
+    const known = this.#opened
+    if (known && known.unwritable === undefined) return known
+    // the clock may have been set back
+    if (this.#failedAt !== undefined && Math.abs(this.#now() - this.#failedAt) < REOPEN_AFTER_MS) return known
+    known?.close()
+    this.#opened = this.#open()
     return this.#opened
   }
 
   #open(): SessionStore | undefined {
     const { file } = this.#options
+    this.#failedAt = undefined
     try {
       const sqlite =
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
       if (!sqlite) throw new MissingSqliteError()
-      return new SqliteStore(sqlite, file, (error, aside) =>
+      const store = new SqliteStore(sqlite, file, (error, aside) =>
         this.#log.warn(
           `The database of sessions was damaged (${messageOf(error)}). It was moved to ${aside}.`,
         ),
       )
+      if (store.unwritable !== undefined) this.#failedAt = this.#now()
+      return store
     } catch (error) {
       this.#failed(error)
-      this.#reopenAt = this.#now() + REOPEN_AFTER_MS
+      this.#failedAt = this.#now()
       return mayOpenLater(error) ? undefined : new MemoryStore()
     }
   }

@@ -55,6 +55,8 @@ export type SessionUsage = UsageSum & Pick<UsageRecord, 'mark'>
 
 /** Stores what Parley knows about sessions. Any method of a store on disk may throw. */
 export interface SessionStore {
+  /** why nothing can be written for now; absent if it can */
+  readonly unwritable?: unknown
   /** Agents with sessions. */
   agentIds(): string[]
   /** The agent's sessions, newest first. */

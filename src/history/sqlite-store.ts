@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
 import { LOG_IN_USE_MS } from '../common/limits.ts'
 import { idOfStored, type SessionId, storedId } from '../common/session-key.ts'
-import { emptyLog, openDatabase, rollback } from './database.ts'
+import { emptyLog, type OpenedDatabase, openOrRead, rollback } from './database.ts'
 import type {
   DayUsage,
   KnownAgent,
@@ -68,6 +68,7 @@ const MIGRATIONS = [
  * errors (`errcode`): the disk is full, the file is damaged or locked.
  */
 export class SqliteStore implements SessionStore {
+  readonly #opened: OpenedDatabase
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
   /** what `list` returned for an agent, and the version of the database then */
@@ -80,7 +81,12 @@ export class SqliteStore implements SessionStore {
     onDamage: (error: unknown, aside: string) => void,
   ) {
     // a small database is checked quickly; damage found later would recur in every window
-    this.#db = openDatabase({ sqlite, file, migrations: MIGRATIONS, check: true, onDamage })
+    this.#opened = openOrRead({ sqlite, file, migrations: MIGRATIONS, check: true, onDamage })
+    this.#db = this.#opened.db
+  }
+
+  get unwritable(): unknown {
+    return this.#opened.unwritable
   }
 
   agentIds(): string[] {
@@ -234,7 +240,7 @@ export class SqliteStore implements SessionStore {
   close(): void {
     clearTimeout(this.#timer)
     this.#statements.clear()
-    this.#db.close()
+    this.#opened.close()
   }
 
   #prepare(sql: string): StatementSync {

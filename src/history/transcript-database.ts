@@ -11,7 +11,8 @@ import {
   isDamage,
   MissingSqliteError,
   mayOpenLater,
-  openDatabase,
+  type OpenedDatabase,
+  openOrRead,
   REOPEN_AFTER_MS,
   rollback,
   StorageTrouble,
@@ -35,7 +36,7 @@ export interface TranscriptDatabaseOptions {
 
 /**
  * The open file with the saved conversations and the leases of their sessions. It's opened on first use, and again after it
- * was damaged or couldn't be opened. `run` and `all` may throw SQLite's errors; `attempt` and `transaction` report them
+ * was damaged, or couldn't be opened or written. `run` and `all` may throw SQLite's errors; `attempt` and `transaction` report them
  * instead.
  */
 export class TranscriptDatabase implements Disposable {
@@ -45,9 +46,11 @@ export class TranscriptDatabase implements Disposable {
   readonly #now: () => number
   readonly #statements = new Map<string, StatementSync>()
   /** null: not opened yet; undefined: not available */
-  #opened: DatabaseSync | undefined | null = null
-  /** when to try again to open a file that couldn't be opened, in milliseconds since the epoch */
-  #reopenAt = Number.POSITIVE_INFINITY
+  #opened: OpenedDatabase | undefined | null = null
+  /** when a file couldn't be opened or written that may be later, in milliseconds since the epoch */
+  #failedAt: number | undefined
+  /** Work is running, for which the file must stay open. */
+  #isInUse = false
   /** damage was found in the file since it was first opened */
   #suspect = false
   /** how often the file was opened */
@@ -71,6 +74,7 @@ export class TranscriptDatabase implements Disposable {
   }
 
   run(sql: string, ...values: Array<string | number | null>): void {
+    this.#assertWritable()
     this.#prepare(sql)?.run(...values)
   }
 
@@ -86,13 +90,14 @@ export class TranscriptDatabase implements Disposable {
   /** Runs the work in a transaction, while no other window writes; `DEFERRED`: only reads a consistent state. */
   transaction<T>(work: () => T, otherwise: T, kind: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE'): T {
     return this.attempt(() => {
+      if (kind === 'IMMEDIATE') this.#assertWritable()
       this.#db?.exec(`BEGIN ${kind}`)
       try {
         const result = work()
         this.#db?.exec('COMMIT')
         return result
       } catch (error) {
-        if (this.#opened) rollback(this.#opened)
+        if (this.#opened) rollback(this.#opened.db)
         throw error
       }
     }, otherwise)
@@ -100,13 +105,18 @@ export class TranscriptDatabase implements Disposable {
 
   /** Returns what the work returns, or `otherwise` if there is no database or it throws, which is reported. */
   attempt<T>(work: () => T, otherwise: T): T {
+    if (!this.#isInUse) this.#openForWriting()
     if (!this.#db) return otherwise
+    const wasInUse = this.#isInUse
+    this.#isInUse = true
     try {
       return work()
     } catch (error) {
       if (isDamage(error)) this.#closeDamaged(error)
       else this.#failed(error)
       return otherwise
+    } finally {
+      this.#isInUse = wasInUse
     }
   }
 
@@ -135,11 +145,11 @@ export class TranscriptDatabase implements Disposable {
   dispose(): void {
     clearTimeout(this.#compactTimer)
     this.#statements.clear()
-    const db = this.#opened
+    const opened = this.#opened
     this.#opened = undefined
-    this.#reopenAt = Number.POSITIVE_INFINITY
+    this.#failedAt = undefined
     try {
-      db?.close()
+      opened?.close()
     } catch (error) {
       this.#log.warn(`The database of conversations couldn't be closed: ${messageOf(error)}`)
     }
@@ -147,39 +157,70 @@ export class TranscriptDatabase implements Disposable {
 
   /** Opened on first use, so that a window without a conversation doesn't wait for the disk. */
   get #db(): DatabaseSync | undefined {
-    if (this.#opened === undefined && this.#now() >= this.#reopenAt) this.#opened = null
+    if (this.#opened === undefined && this.#mayTryAgain) this.#opened = null
     if (this.#opened === null) this.#opened = this.#open()
-    return this.#opened
+    return this.#opened?.db
   }
 
-  #open(): DatabaseSync | undefined {
-    const { file } = this.#options
-    this.#reopenAt = Number.POSITIVE_INFINITY
-    this.#openings += 1
+  get #mayTryAgain(): boolean {
+    // the clock may have been set back
+    return this.#failedAt !== undefined && Math.abs(this.#now() - this.#failedAt) >= REOPEN_AFTER_MS
+  }
+
+  #open(): OpenedDatabase | undefined {
+    this.#failedAt = undefined
     try {
-      const sqlite =
-        'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
-      if (!sqlite) throw new MissingSqliteError()
-      const onDamage = (error: unknown, aside: string) => this.#wasDamaged(error, aside)
-      return openDatabase({ sqlite, file, migrations: TRANSCRIPT_MIGRATIONS, check: this.#suspect, onDamage })
+      const opened = this.#openFile()
+      if (opened.unwritable !== undefined) this.#failedAt = this.#now()
+      return opened
     } catch (error) {
-      if (mayOpenLater(error)) this.#reopenAt = this.#now() + REOPEN_AFTER_MS
+      if (mayOpenLater(error)) this.#failedAt = this.#now()
       this.#failed(error)
       return undefined
     }
   }
 
+  #openFile(): OpenedDatabase {
+    const { file } = this.#options
+    this.#openings += 1
+    const sqlite = 'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
+    if (!sqlite) throw new MissingSqliteError()
+    const onDamage = (error: unknown, aside: string) => this.#wasDamaged(error, aside)
+    return openOrRead({ sqlite, file, migrations: TRANSCRIPT_MIGRATIONS, check: this.#suspect, onDamage })
+  }
+
+  /** A file that couldn't be written may be writable now. */
+  #openForWriting(): void {
+    const reader = this.#opened
+    if (reader?.unwritable === undefined || !this.#mayTryAgain) return
+    this.#statements.clear()
+    // SQLite doesn't write a file whose log this process has open only for reading
+    reader.close()
+    this.#opened = this.#open()
+  }
+
+  /** Throws why nothing can be written. */
+  #assertWritable(): void {
+    if (this.#opened?.unwritable !== undefined) throw this.#opened.unwritable
+  }
+
   /** Damage was found in the open file. It's checked completely when it's next needed. */
   #closeDamaged(error: unknown): void {
-    this.#log.warn(`The database of conversations ${this.#options.file} is damaged: ${messageOf(error)}`)
-    const db = this.#opened
+    const opened = this.#opened
     this.#statements.clear()
+    if (opened?.unwritable !== undefined) {
+      // another window, which can write it again, has changed it meanwhile
+      this.#opened = undefined
+      opened.close()
+      return
+    }
+    this.#log.warn(`The database of conversations ${this.#options.file} is damaged: ${messageOf(error)}`)
     // reopen it only once, since a disk that corrupts data would cause an endless loop
     this.#opened = this.#suspect ? undefined : null
     if (this.#suspect) this.#failed(error)
     this.#suspect = true
     try {
-      db?.close()
+      opened?.close()
     } catch {
       // nothing more can be read from it
     }

@@ -83,7 +83,7 @@ function htmlOf(parts: readonly PreviewPart[]): string {
     if (typeof part === 'string') html += escapeHtml(part)
     else if (part === null) html += endOf(open.pop())
     else {
-      const tag = PREVIEW_TAGS.includes(part.tag) ? part.tag : 'span'
+      const tag = tagOf(part, open)
       const attributes = {
         class: part.class,
         dir: part.dir,
@@ -100,6 +100,16 @@ function htmlOf(parts: readonly PreviewPart[]): string {
   }
   while (open.length > 0) html += endOf(open.pop())
   return html
+}
+
+/**
+ * Some start tags end an open element of the same name with everything in it: those of a list item, except in another
+ * list, and of a button.
+ */
+function tagOf({ tag }: PreviewElement, open: readonly string[]): string {
+  if (tag === 'li') return ['ul', 'ol'].includes(open.at(-1) ?? '') ? tag : 'div'
+  if (!PREVIEW_TAGS.includes(tag) || (tag === 'button' && open.includes(tag))) return 'span'
+  return tag
 }
 
 function endOf(tag: string | undefined): string {

@@ -3,7 +3,13 @@ import fc from 'fast-check'
 import { JSDOM } from 'jsdom'
 import { asPreview, PLACE_PREVIEW, PreviewStore, previewHtml } from '../../../src/app/page-preview.ts'
 import { conversationMessages } from '../../../src/bridge/conversation-messages.ts'
-import { MAX_PREVIEW_LENGTH, type Preview, type PreviewPart } from '../../../src/bridge/preview.ts'
+import {
+  MAX_PREVIEW_LENGTH,
+  PREVIEW_TAGS,
+  type Preview,
+  type PreviewPart,
+} from '../../../src/bridge/preview.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 const preview = (rows: PreviewPart[], more: Partial<Preview> = {}): Preview => ({
   themeId: 'dark',
@@ -91,7 +97,7 @@ describe('the preview of a conversation', () => {
     const part = fc.oneof(
       fc.constant(null),
       fc.string(),
-      fc.record({ tag: fc.constantFrom('div', 'span', 'br', 'pre', 'code', 'ul', 'li', 'script', 'b') }),
+      fc.record({ tag: fc.constantFrom(...PREVIEW_TAGS, 'script') }),
     )
     fc.assert(
       fc.property(fc.array(part), parts => {
@@ -100,6 +106,7 @@ describe('the preview of a conversation', () => {
         assert.equal(document.getElementById('after')?.parentElement, document.body)
         assert.ok(document.querySelector('#preview .dock'))
       }),
+      { numRuns: scaledRuns(60) },
     )
   })
 

@@ -384,7 +384,6 @@ describe('Connection', () => {
           await Promise.all(pending)
           assert.deepEqual(seen, expected)
         }),
-        { numRuns: 150 },
       )
     })
 
@@ -477,7 +476,6 @@ describe('Connection', () => {
           connection.end(new Error('over'))
         },
       ),
-      { numRuns: 200 },
     )
   })
 

@@ -4,6 +4,7 @@ import { REDACTED, redact } from '../../../src/acp/redact.ts'
 import { MAX_REDACTED_LENGTH, redactText } from '../../../src/acp/redact-text.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { cpuTime } from '../../support/cpu-time.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 const SECRET = 'hunter2-s3cr3t-value'
 
@@ -283,7 +284,6 @@ describe('redact', () => {
         assert.ok(!/q[abXY09]|[abXY09]q/.test(text.replaceAll(name, '')), text)
         if (typeof written === 'string') assert.match(redactText(`${written}\nnext`), /\nnext$/)
       }),
-      { numRuns: 1000 },
     )
   })
 
@@ -428,7 +428,7 @@ describe('redact', () => {
           fc.array(fc.constantFrom(...units), { minLength: 1, maxLength: 4 }).map(parts => parts.join('')),
           assertLinear,
         ),
-        { numRuns: 150 },
+        { numRuns: scaledRuns(50) },
       )
     })
 

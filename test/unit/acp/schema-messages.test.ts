@@ -1,6 +1,6 @@
 /**
  * Every message that an agent can send, generated from the official schemas: valid ones are read without loss, and
- * invalid ones don't harm the connection. `PARLEY_SEED` generates other messages; test titles contain the seed.
+ * invalid ones don't harm the connection. Test titles contain the seed.
  */
 import assert from 'node:assert/strict'
 import fc, { type Arbitrary } from 'fast-check'
@@ -8,11 +8,11 @@ import type { AgentClient } from '../../../src/acp/agent.ts'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { type MemoryAgent, memoryAgent } from '../../support/memory-agent.ts'
 import { officialSchema } from '../../support/official-schema.ts'
-import { SEED } from '../../support/property-tests.ts'
+import { SEED, scaledRuns } from '../../support/property-tests.ts'
 import { malformed, SchemaArbitrary } from '../../support/schema-arbitrary.ts'
 import { matchesSchema } from '../../support/schema-check.ts'
 
-const COUNT = Number(process.env.PARLEY_MESSAGES ?? 60)
+const COUNT = scaledRuns(40)
 
 const client: AgentClient = {
   requestPermission: async ({ options }) =>

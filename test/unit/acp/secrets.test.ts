@@ -11,6 +11,7 @@ import {
 import { startAgent } from '../../../src/acp/start-agent.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 /** An agent that sends the secret in its environment in every possible way. */
 const TELLTALE = `
@@ -78,7 +79,7 @@ describe('a secret that Parley holds', () => {
           assert.ok(!Buffer.from(run, 'base64').toString().includes(secret), text)
         }
       }),
-      { numRuns: 12 },
+      { numRuns: scaledRuns(12) },
     )
   })
 })

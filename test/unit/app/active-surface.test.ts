@@ -195,7 +195,6 @@ describe('the active conversation', () => {
         }
         active.dispose()
       }),
-      { numRuns: 2000 },
     )
   })
 })

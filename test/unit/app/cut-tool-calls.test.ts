@@ -182,7 +182,6 @@ describe('a tool call that is shown as one line', () => {
         for (const close of closing.values()) close()
         await new Promise(setImmediate)
       }),
-      { numRuns: 100 },
     )
   })
 })

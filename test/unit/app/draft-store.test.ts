@@ -9,6 +9,7 @@ import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import { FolderStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { Attachment } from '../../../src/conversation/attachment.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 describe('DraftStore', () => {
   let directory: string
@@ -233,7 +234,7 @@ describe('DraftStore', () => {
         drafts.dispose()
         assert.equal(open().get(key).text, text)
       }),
-      { numRuns: 30 },
+      { numRuns: scaledRuns(30) },
     )
   })
 })

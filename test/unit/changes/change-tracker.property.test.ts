@@ -22,6 +22,7 @@ import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 const NAMES = ['x.txt', 'y.txt', 'z.txt']
 
@@ -562,8 +563,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
 }
 
 describe('the change tracker (property)', () => {
-  it("never loses the user's text, and finds every agent's change", async function () {
-    this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
+  it("never loses the user's text, and finds every agent's change", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16 }), async steps => {
         const world = new World()
@@ -641,7 +641,7 @@ describe('the change tracker (property)', () => {
           world.dispose()
         }
       }),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 150) },
+      { numRuns: scaledRuns(150) },
     )
   })
 })

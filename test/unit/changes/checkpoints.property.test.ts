@@ -20,6 +20,7 @@ import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 const NAMES = ['x.txt', 'y.txt', 'z.txt']
 
@@ -346,8 +347,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
 }
 
 describe('checkpoints (property)', () => {
-  it('restore the state before a turn, and lose nothing of the user or other sessions', async function () {
-    this.timeout(120_000 * Math.max(1, Number(process.env.PARLEY_RUNS ?? 0) / 1000))
+  it('restore the state before a turn, and lose nothing of the user or other sessions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 18 }), async steps => {
         const world = new World()
@@ -382,7 +382,7 @@ describe('checkpoints (property)', () => {
           world.dispose()
         }
       }),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 150) },
+      { numRuns: scaledRuns(100) },
     )
   })
 })

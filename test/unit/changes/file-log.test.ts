@@ -221,7 +221,6 @@ describe('the author of each line', () => {
         assert.equal(kept.base, log.text)
         assert.equal(kept.hasChanges, false)
       }),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 1500) },
     )
   })
 })

@@ -23,6 +23,7 @@ import {
   LEGACY_ENCODINGS,
   legacyEncodings,
 } from '../../support/legacy-encodings.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 const NAMES = ['x.txt', 'y.txt', 'z.txt']
 
@@ -380,8 +381,7 @@ async function take(world: World, { what, name, ...place }: Step): Promise<void>
 const isGit = (what: string) => ['commit', 'stash', 'bring back', 'branch and back'].includes(what)
 
 describe('the change tracker in a repository, with stores on disk (property)', () => {
-  it("never takes the user's lines, and finds every agent's change, whatever Git and the disk do", async function () {
-    this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
+  it("never takes the user's lines, and finds every agent's change, whatever Git and the disk do", async () => {
     const steps = fc.array(step, { minLength: 3, maxLength: 12 })
     const encoding = fc.constantFrom(undefined, ...LEGACY_ENCODINGS)
     await fc.assert(
@@ -424,7 +424,7 @@ describe('the change tracker in a repository, with stores on disk (property)', (
           world.dispose()
         }
       }),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 30) },
+      { numRuns: scaledRuns(20) },
     )
   })
 })

@@ -24,6 +24,7 @@ import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
 
 const NAMES = ['x.bin', 'y.bin', 'z.bin']
@@ -209,8 +210,7 @@ async function take(world: World, { what, name }: Step): Promise<void> {
 }
 
 describe('contents of binary files that are stored (property)', () => {
-  it('stay while something names them, and no longer', async function () {
-    this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
+  it('stay while something names them, and no longer', async () => {
     const steps = fc.array(step, { minLength: 5, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(steps, async steps => {
@@ -252,7 +252,7 @@ describe('contents of binary files that are stored (property)', () => {
           world.dispose()
         }
       }),
-      { numRuns: 12 },
+      { numRuns: scaledRuns(12) },
     )
   })
 
@@ -265,7 +265,7 @@ describe('contents of binary files that are stored (property)', () => {
           const file = join(world.storage, 'blobs', hash.slice(0, 2), hash)
           return sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0)
         }, 0)
-      for (let i = 0; i < 60; i++) {
+      for (let i = 0; i < 20; i++) {
         await take(world, { what: 'begin a turn', name: 'x.bin' })
         for (const name of NAMES) await take(world, { what: 'write by a command', name })
         await take(world, { what: 'end a turn', name: 'x.bin' })
@@ -275,7 +275,7 @@ describe('contents of binary files that are stored (property)', () => {
         collectGarbage()
         await until(() => bytes() <= 2 * LIMIT, 'the stored bytes to be near the limit')
       }
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 6; i++) {
         await take(world, { what: 'begin a turn', name: 'x.bin' })
         for (const name of NAMES) await take(world, { what: 'write by a command', name })
         await take(world, { what: 'end a turn', name: 'x.bin' })

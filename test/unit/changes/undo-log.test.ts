@@ -8,6 +8,7 @@ import { UndoLog, type Undone, type UndoneFile } from '../../../src/changes/undo
 import { type Deferred, deferred } from '../../../src/common/async.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
 
 describe('the log of undos', () => {
@@ -155,7 +156,7 @@ describe('the log of undos', () => {
         store.dispose()
         next.dispose()
       }),
-      { numRuns: 40 },
+      { numRuns: scaledRuns(40) },
     )
   })
 })

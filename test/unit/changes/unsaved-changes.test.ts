@@ -10,6 +10,7 @@ import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 /** A file that a user edits in the editor, and an agent through the client and on disk. */
 class World {
@@ -249,8 +250,7 @@ const step = fc.record({
 })
 
 describe('unsaved changes of a file that an agent writes (property)', () => {
-  it('are never lost, whatever the interleaving', async function () {
-    this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
+  it('are never lost, whatever the interleaving', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 3, maxLength: 14 }),
@@ -343,7 +343,7 @@ describe('unsaved changes of a file that an agent writes (property)', () => {
           }
         },
       ),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 150) },
+      { numRuns: scaledRuns(100) },
     )
   })
 })

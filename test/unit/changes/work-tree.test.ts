@@ -28,6 +28,7 @@ import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { FRESH_MS } from '../../../src/editor/files/file-system.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 describe('a change in a work tree', () => {
   let root: string
@@ -576,7 +577,7 @@ describe('a change in a work tree', () => {
         assert.deepEqual(changes, Object.fromEntries(differ.map(name => [name, before.get(name) ?? null])))
         assert.equal(omitted, 0)
       }),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 15) },
+      { numRuns: scaledRuns(15) },
     )
   })
 

@@ -216,7 +216,6 @@ describe('the validation of a form, compared with a JSON schema validator', () =
           }
         }
       }),
-      { numRuns: 400 },
     )
     assert(taken > 100, `only ${taken} forms were taken`)
   })

@@ -5,6 +5,7 @@ import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { createSessionState, type ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent } from './fake-agent.ts'
 import { chunk, idle, running, text, tool } from './updates.ts'
@@ -126,7 +127,7 @@ describe('a long load that is merged in several steps', () => {
         assert.deepEqual(sliced.session.state.entries, plain.session.state.entries)
         assert.equal(sliced.session.state.title, plain.session.state.title)
       }),
-      { numRuns: 25 },
+      { numRuns: scaledRuns(25) },
     )
     assert.ok(inBetween > 25, 'there are steps to come between')
   })
@@ -162,7 +163,7 @@ describe('a long load that is merged in several steps', () => {
         for (const { requestId } of session.pendingRequests) session.answerPermission(requestId, 'yes')
         for (const outcome of await Promise.all(outcomes)) assert.equal(outcome.type, 'selected')
       }),
-      { numRuns: 25 },
+      { numRuns: scaledRuns(25) },
     )
   })
 

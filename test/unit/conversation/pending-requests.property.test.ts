@@ -268,7 +268,6 @@ describe('pending requests', () => {
         world.check()
         assert(world.asked.every(one => one.outcome))
       }),
-      { numRuns: 300 },
     )
   })
 })

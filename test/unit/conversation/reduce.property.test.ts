@@ -38,7 +38,6 @@ describe('reduce (property)', () => {
           assertConsistent(state)
         })
       }),
-      { numRuns: 300 },
     )
   })
 
@@ -50,7 +49,6 @@ describe('reduce (property)', () => {
         for (const item of list) follower.apply(state, happen(state, item, now))
         assert.deepEqual(follower, snapshotOf(state))
       }),
-      { numRuns: 300 },
     )
   })
 
@@ -91,7 +89,6 @@ describe('reduce (property)', () => {
         frame()
         assert.deepEqual(follower, snapshotOf(state))
       }),
-      { numRuns: 300 },
     )
   })
 
@@ -117,7 +114,6 @@ describe('reduce (property)', () => {
         }
         assert.deepEqual(one, two)
       }),
-      { numRuns: 300 },
     )
   })
 

@@ -161,7 +161,6 @@ describe('Session (property)', () => {
         assert.equal(world.session.cancelState, 'none')
         assert.deepEqual(world.session.pendingOptions, [])
       }),
-      { numRuns: 300 },
     )
   })
 

@@ -206,7 +206,6 @@ describe('prompts for the running turn', () => {
         const sent = [...world.written].filter(id => !world.isInComposer(id))
         assert.deepEqual([...world.outcomes.keys()].filter(id => sent.includes(id)).sort(), sent.sort())
       }),
-      { numRuns: 400 },
     )
   })
 })

@@ -78,7 +78,6 @@ describe('links', () => {
         if (target.type === 'external') assert.match(target.href, /^https?:\/\//)
         if (target.type === 'file') assert.notEqual(target.path, '')
       }),
-      { numRuns: 1000 },
     )
   })
 

@@ -50,7 +50,6 @@ describe('encoded text', () => {
         if (typeof decoded === 'string' || decoded.encoding !== 'utf8') return
         assert.deepEqual(encodeText(decoded.text, 'utf8', decoded.bom), Buffer.from(bytes))
       }),
-      { numRuns: 1000 },
     )
   })
 
@@ -92,7 +91,6 @@ describe('encoded text', () => {
         }
         assert.equal(Buffer.from(edit.text).toString(), edit.text)
       }),
-      { numRuns: 2000 },
     )
   })
 })

@@ -11,6 +11,7 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import type { Command } from './full-disk-writer.ts'
 
 const PRLIMIT = '/usr/bin/prlimit'
@@ -65,8 +66,7 @@ describe('what is stored on a full disk (property)', () => {
     await once(child, 'message')
   }
 
-  test('are the changes of agents before or after each write, and all of them once there is space again', async function () {
-    this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
+  test('are the changes of agents before or after each write, and all of them once there is space again', async () => {
     await start()
     let failures = 0
     await fc.assert(
@@ -118,7 +118,7 @@ describe('what is stored on a full disk (property)', () => {
           rmSync(folder, { recursive: true, force: true })
         }
       }),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 25) },
+      { numRuns: scaledRuns(20) },
     )
     assert.ok(failures > 10, `${failures} failures`)
   })
@@ -126,8 +126,7 @@ describe('what is stored on a full disk (property)', () => {
   const withConversations = sqlite ? test : it.skip
   withConversations(
     'are conversations with all that was written, and whole once there is space again',
-    async function () {
-      this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
+    async () => {
       await start()
       let failures = 0
       const write = fc.record({ what: fc.constant('write' as const), size: fc.nat(20_000) })
@@ -189,7 +188,7 @@ describe('what is stored on a full disk (property)', () => {
             rmSync(folder, { recursive: true, force: true })
           }
         }),
-        { numRuns: Number(process.env.PARLEY_RUNS ?? 15) },
+        { numRuns: scaledRuns(10) },
       )
       assert.ok(failures > 0, `${failures} failures`)
     },

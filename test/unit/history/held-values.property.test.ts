@@ -9,6 +9,7 @@ import { ConversationStorage } from '../../../src/history/conversation-storage.t
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
 import { redactedStore } from '../../../src/sessions/open-session.ts'
 import { TranscriptRecorder } from '../../../src/sessions/transcript-recorder.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
@@ -85,7 +86,7 @@ describe('no secret that Parley holds is in the database', () => {
         assertAbsent(secret, shown, stored)
         rmSync(file)
       }),
-      { numRuns: 25 },
+      { numRuns: scaledRuns(25) },
     )
   })
 
@@ -137,7 +138,7 @@ describe('no secret that Parley holds is in the database', () => {
         assertAbsent(secret, kept)
         rmSync(file)
       }),
-      { numRuns: 60 },
+      { numRuns: scaledRuns(60) },
     )
   })
 })

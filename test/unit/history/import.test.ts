@@ -15,6 +15,7 @@ import { conversationLines, type ExportedSession } from '../../../src/history/pr
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
 import { readLines } from '../../../src/history/read-lines.ts'
 import { SessionDeletions } from '../../../src/sessions/listing/session-deletions.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
 import { eventSequences } from '../conversation/arbitrary-updates.ts'
 import { keptOf } from './kept-of.ts'
@@ -131,7 +132,7 @@ class Machine {
         const { agentName: _, ...record } = { ...session, sessionId }
         assert.deepEqual(machine.records.get('a', sessionId), { ...record, imported: true })
       }),
-      { numRuns: 40 },
+      { numRuns: scaledRuns(40) },
     )
   })
 
@@ -319,7 +320,7 @@ class Machine {
         const texts = machine.texts()
         assert(texts.includes('Fix it') && texts.includes('Done'), texts.join('|'))
       }),
-      { numRuns: 60 },
+      { numRuns: scaledRuns(60) },
     )
   })
 })

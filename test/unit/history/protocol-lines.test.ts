@@ -5,6 +5,7 @@ import type { KeptConversation } from '../../../src/conversation/replay/restore-
 import type { Entry } from '../../../src/conversation/state.ts'
 import { conversationLines, type ExportedSession } from '../../../src/history/protocol-lines.ts'
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { matchesSchema } from '../../support/schema-check.ts'
 import { eventSequences } from '../conversation/arbitrary-updates.ts'
 import { keptOf } from './kept-of.ts'
@@ -64,6 +65,7 @@ describe('a conversation as lines of the protocol', () => {
           assert.deepEqual(found[0]?.session, session)
         }
       }),
+      { numRuns: scaledRuns(60) },
     )
   })
 
@@ -76,6 +78,7 @@ describe('a conversation as lines of the protocol', () => {
           if (name !== undefined) assert(matchesSchema(1, false, name, value), line)
         }
       }),
+      { numRuns: scaledRuns(60) },
     )
   })
 

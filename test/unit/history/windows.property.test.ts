@@ -5,6 +5,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 
@@ -149,7 +150,7 @@ describe('a session in several windows (property)', () => {
           rmSync(directory, { recursive: true, force: true })
         }
       }),
-      { numRuns: 60 },
+      { numRuns: scaledRuns(60) },
     )
   })
 })

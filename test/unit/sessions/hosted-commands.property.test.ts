@@ -8,6 +8,7 @@ import { rootVariable } from '../../host/isolated-root.ts'
 import { processesStartedIn } from '../../host/processes.ts'
 import { AgentHostProgram } from '../../support/agent-host-program.ts'
 import { script } from '../../support/contracts/running-process.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
 import { hostedWindows, type SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
@@ -138,7 +139,7 @@ describe('commands that an agent runs in terminals', () => {
     const steps = fc.array(step, { minLength: 2, maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(acts, steps, (acts, steps) => run(acts, steps)),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 8), endOnFailure: true },
+      { numRuns: scaledRuns(8), endOnFailure: true },
     )
   })
 

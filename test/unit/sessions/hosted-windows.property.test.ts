@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { delay } from '../../../src/common/async.ts'
 import { AgentHostProgram } from '../../support/agent-host-program.ts'
 import { script } from '../../support/contracts/running-process.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
 import { type SessionsFixture, sendPrompt, twoWindows } from './sessions-fixture.ts'
 
@@ -89,7 +90,7 @@ describe('two windows with sessions whose agent outlives them', () => {
         await run(steps, path.join(folder, `received-${count++}`))
       }),
       // a run takes more than a second, so a failure isn't made smaller
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: scaledRuns(6), endOnFailure: true },
     )
   })
 

@@ -4,6 +4,7 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import type { PromptQueue } from '../../../src/conversation/prompts/prompt-queue.ts'
 import { isReturned } from '../../../src/conversation/prompts/prompt-states.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
 import type { FakeAgent, PromptCall } from '../conversation/fake-agent.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
@@ -220,7 +221,7 @@ describe('the prompts of a view', () => {
           )
         }
       }),
-      { numRuns: 150 },
+      { numRuns: scaledRuns(100) },
     )
   })
 })

@@ -252,7 +252,6 @@ describe('usage and cost', () => {
       fc.property(actions, steps =>
         run(true, steps, world => assert.deepEqual(sorted(world.counted()), sorted(world.expected))),
       ),
-      { numRuns: 500 },
     )
   })
 
@@ -265,7 +264,6 @@ describe('usage and cost', () => {
             assert.ok(amount <= (spent.get(key) ?? 0), `${key}: ${amount} of ${spent.get(key)}`)
         }),
       ),
-      { numRuns: 500 },
     )
   })
 

@@ -170,7 +170,6 @@ describe('a message with too many members', () => {
           assert.deepEqual(read, JSON.parse(JSON.stringify(batch)))
         },
       ),
-      { numRuns: 1000 },
     )
   })
 
@@ -191,7 +190,6 @@ describe('a message with too many members', () => {
           assertPart(cut, whole)
         },
       ),
-      { numRuns: 2000 },
     )
   })
 })

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { LineTooLongError } from '../../../../src/acp/transport/line-splitter.ts'
 import { NdjsonReader, NOISE_LENGTH } from '../../../../src/acp/transport/ndjson-reader.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 
 interface Read {
   messages: unknown[]
@@ -175,7 +176,6 @@ describe('NdjsonReader', () => {
           assert.deepEqual(await read(pieces), await read([bytes]))
         },
       ),
-      { numRuns: 200 },
     )
   })
 
@@ -281,7 +281,7 @@ describe('NdjsonReader', () => {
             assert.deepEqual([reader.line, reader.handled], [lines.length, lines.length])
           },
         ),
-        { numRuns: 60 },
+        { numRuns: scaledRuns(60) },
       )
     })
 

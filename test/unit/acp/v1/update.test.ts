@@ -525,7 +525,6 @@ describe('a v1 update', () => {
       fc.property(fc.array(fc.oneof(update, fc.jsonValue())), raws => {
         for (const made of read(...raws).updates) assert.equal(typeof made.type, 'string')
       }),
-      { numRuns: 300 },
     )
   })
 })

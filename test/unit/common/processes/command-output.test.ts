@@ -20,7 +20,6 @@ describe('the kept output of a command', () => {
           assert.equal(buffer.truncated, kept !== all)
         }
       }),
-      { numRuns: 1000 },
     )
   })
 

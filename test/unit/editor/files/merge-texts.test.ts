@@ -67,7 +67,6 @@ describe('merging texts', () => {
               assert.ok(found.includes(line), `${line.trim()}, which nobody removed, is gone`)
         }
       }),
-      { numRuns: Number(process.env.PARLEY_RUNS ?? 500) },
     )
   })
 })

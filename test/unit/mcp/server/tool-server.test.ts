@@ -7,6 +7,7 @@ import type { EditorToolName } from '../../../../src/common/editor-tool-names.ts
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { type Endpoint, ToolServer } from '../../../../src/mcp/server/tool-server.ts'
 import { FakeEditorFeatures } from '../../../support/fake-editor-features.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 import { connect, dataOf, FakeToolConversation, type ToolRig, toolRig } from '../../../support/tool-rig.ts'
 import { toolWorkspace } from '../../../support/tool-workspace.ts'
 import { until } from '../../../support/until.ts'
@@ -394,7 +395,7 @@ describe("the editor's MCP server", () => {
         for (const [i, { conversation }] of rigs.entries())
           assert.equal(conversation.asked.length > 0, terminals.has(i))
       }),
-      { numRuns: 40 },
+      { numRuns: scaledRuns(40) },
     )
   })
 })

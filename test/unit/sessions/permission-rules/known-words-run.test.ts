@@ -16,12 +16,13 @@ import fc from 'fast-check'
 import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import { type KnownWords, tableOf } from '../../../../src/sessions/permission-rules/command-table.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 import { command, RulesHarness } from './harness.ts'
 
 /** In a file outside of the folders, and in the name of another one. */
 const CANARY = 'canary-7d1f'
 /** How many command lines are tried, and at least how many of them have to be allowed, so that the test tests anything. */
-const TRIES = Number(process.env.PARLEY_RUNS ?? 80)
+const TRIES = 80
 const MIN_ALLOWED = 5
 
 interface Case {
@@ -118,7 +119,7 @@ async function tryWriting(one: Case, name: string, project: Project): Promise<vo
 
 const randomLines = (one: Case, name: string) =>
   fc
-    .sample(wordsOf(one, name), { numRuns: Math.max(one.tries ?? 0, TRIES) })
+    .sample(wordsOf(one, name), { numRuns: scaledRuns(one.tries ?? TRIES) })
     .map(words => `${name} ${words.join(' ')}`)
 
 function allowedIn({ harness }: Project, name: string): (line: string) => Promise<boolean> {

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { filesOfPatch } from '../../../../src/sessions/permission-rules/patch-files.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 import { RulesHarness, request } from './harness.ts'
 
 const TEXT = 'one\ntwo\nthree\n'
@@ -33,7 +34,7 @@ const FILES = [
   'src/a\tb.ts',
 ]
 const HUNK = '@@ -1,2 +1,2 @@\n-one\n+ONE\n two'
-const TRIES = Number(process.env.PARLEY_RUNS ?? 150)
+const TRIES = scaledRuns(60)
 /** At least how many patches that rules understand must have changed something, so that the test tests anything. */
 const MIN_CHANGED = 10
 

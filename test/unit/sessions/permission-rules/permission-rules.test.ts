@@ -371,7 +371,6 @@ describe('permission rules', () => {
           assert.equal(await answer([npm], command(line)), 'ask', line)
         },
       ),
-      { numRuns: 300 },
     )
   })
 })

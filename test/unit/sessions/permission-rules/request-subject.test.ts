@@ -214,7 +214,6 @@ describe('the input of a tool call that a rule allows', () => {
       fc.asyncProperty(fc.constantFrom('read', 'search'), nested, async (kind, rawInput) => {
         assert.equal(await answer(kind, rawInput), 'ask', JSON.stringify(rawInput))
       }),
-      { numRuns: 300 },
     )
   })
 

@@ -528,7 +528,6 @@ describe('the prompt queue, from the composer to the agent', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), names =>
         play(names, world => world.check(true)),
       ),
-      { numRuns: 200 },
     )
   })
 
@@ -557,7 +556,6 @@ describe('the prompt queue, from the composer to the agent', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), names =>
         play(names, world => world.check(false)),
       ),
-      { numRuns: 200 },
     )
   })
 })

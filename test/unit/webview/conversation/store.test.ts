@@ -485,7 +485,6 @@ describe('conversation store', () => {
           fresh.rows.window.items.map(row => [row.key, row.gap, row.index]),
         )
       }),
-      { numRuns: 400 },
     )
   })
 })

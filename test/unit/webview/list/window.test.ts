@@ -73,7 +73,6 @@ describe('list window', () => {
           if (plain.length > 0) assert.ok(window.offsetOf(middle) <= sum / 2)
         }
       }),
-      { numRuns: 300 },
     )
   })
 })

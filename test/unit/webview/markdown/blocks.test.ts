@@ -159,7 +159,6 @@ describe('markdown blocks', () => {
         for (const piece of pieces(value, lengths)) view.feed(piece)
         assert.equal(view.html, whole(value.replace(/\r$/, '')))
       }),
-      { numRuns: 3000 },
     )
   })
 
@@ -179,7 +178,6 @@ describe('markdown blocks', () => {
           }
         }
       }),
-      { numRuns: 1000 },
     )
   })
 

@@ -4,6 +4,7 @@ import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type * as composer from '../../../../src/bridge/conversation.ts'
 import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -166,7 +167,7 @@ describe('composer page', () => {
         assert.ok(whole.map(text => `${text}!`).includes(page.written), page.written)
       }
     })
-    await fc.assert(run, { numRuns: 30 })
+    await fc.assert(run, { numRuns: scaledRuns(30) })
   })
 
   it('suggests symbols of the active file after @ and @#, and explains what to type', async () => {

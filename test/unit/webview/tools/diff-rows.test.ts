@@ -92,7 +92,6 @@ describe('the rows of a diff', () => {
         assert.equal(side('left'), lines('old'))
         assert.equal(side('right'), lines('new'))
       }),
-      { numRuns: 500 },
     )
   })
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { FileChange } from '../../../../src/acp/model.ts'
 import { diffOf } from '../../../../src/webview/tools/diff.ts'
 import { cpuTime } from '../../../support/cpu-time.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 
 const change = (oldText?: string, newText?: string): FileChange => ({
   operation: 'modify',
@@ -75,7 +76,6 @@ describe('diffs', () => {
           assert.ok(`\n${after}`.includes(added.map(line => `\n${line}`).join('')))
         }
       }),
-      { numRuns: 300 },
     )
   })
 
@@ -111,7 +111,7 @@ describe('diffs', () => {
         assert.ok(diff.removed <= changes.reduce((sum, { remove }) => sum + remove, 0) + 40)
         assert.equal(diff.added - diff.removed, after.length - before.length)
       }),
-      { numRuns: 60 },
+      { numRuns: scaledRuns(60) },
     )
   })
 })

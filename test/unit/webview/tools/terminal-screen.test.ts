@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { linkedParts } from '../../../../src/webview/tools/links.ts'
 import { KEPT_ROWS, plainOutput, TerminalScreen } from '../../../../src/webview/tools/terminal-screen.ts'
 import { cpuTime } from '../../../support/cpu-time.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 
 const esc = '\u001b'
 
@@ -187,7 +188,7 @@ describe('terminal screen', () => {
           )
         },
       ),
-      { numRuns: 60 },
+      { numRuns: scaledRuns(60) },
     )
   }).timeout(30_000)
 })

@@ -1,6 +1,7 @@
-// Runs real agents with Parley's own code and a model on loopback: npm run test:agents [agent or suite…]
+// Runs real agents with Parley's own code and a model on loopback: npm run test:agents -- [agent or suite…] [--grep TEXT]
 // Installs them first if necessary (PARLEY_AGENTS_CACHE, or ~/.cache/parley-agents).
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { exitOnSignals } from '../host/at-exit.ts'
 import { runStep } from '../run/run-step.ts'
 import { addTallies, formatTally, type Tally } from '../run/tally.ts'
@@ -10,7 +11,10 @@ import { PROJECT } from './paths.ts'
 exitOnSignals()
 const since = performance.now()
 const seconds = () => `${((performance.now() - since) / 1000).toFixed(1)} s`
-const wanted = process.argv.slice(2)
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { grep: { type: 'string', default: '' }, retries: { type: 'string', default: '0' } },
+})
 const suites = Object.entries(SUITES).filter(
   ([suite, agent]) => wanted.length === 0 || wanted.includes(suite) || wanted.includes(agent),
 )
@@ -34,7 +38,11 @@ async function test([name, agent]: (typeof suites)[number]): Promise<Tally> {
   const { tally, output } = await runStep({
     name,
     kind: 'suite',
-    run: [mocha, '--forbid-only', '--retries', '1', '--config', config, `test/agents/${name}.test.ts`],
+    run: [
+      ...[mocha, '--forbid-only', '--no-color', '--retries', options.retries, '--config', config],
+      ...(options.grep === '' ? [] : ['--fgrep', options.grep]),
+      `test/agents/${name}.test.ts`,
+    ],
     needs: [],
   })
   console.log(`${output.trimEnd()}\n(${name}, at ${seconds()})\n`)

@@ -1,22 +1,26 @@
 // Runs the integration tests in a desktop VS Code, which is downloaded to `.vscode-test` if necessary:
-//   tsx test/host/run-desktop.ts [--version 1.103.2] [--grep TEXT]
+//   tsx test/host/run-desktop.ts [--version 1.103.2] [--grep TEXT] [--retries N] [FILE…]
 // Requires the VSIX (`npm run package`) and the compiled tests (`node esbuild.mjs --tests`).
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { downloadAndUnzipVSCode, runTests, runVSCodeCommand } from '@vscode/test-electron'
-import { grepVariable, resultsVariable } from '../integration/results.ts'
+import { type IntegrationOptions, optionsVariable } from '../integration/options.ts'
+import { eventsVariable } from '../run/test-events.ts'
 import { integrationSettings } from './integration-settings.ts'
 import { IsolatedRoot } from './isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from './paths.ts'
 import { reportResults } from './report-results.ts'
 
-const { values: options } = parseArgs({
+const { values: options, positionals: files } = parseArgs({
+  allowPositionals: true,
   options: {
     version: { type: 'string', default: 'stable' },
     grep: { type: 'string', default: '' },
+    retries: { type: 'string', default: '0' },
   },
 })
+const asked: IntegrationOptions = { grep: options.grep, retries: Number(options.retries), files }
 
 if (process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) runUnderXvfb()
 else if (!(await runHere())) process.exitCode = 1
@@ -39,7 +43,8 @@ function runUnderXvfb(): void {
 async function runHere(): Promise<boolean> {
   const root = new IsolatedRoot()
   root.updateSettings(integrationSettings)
-  const results = join(root.directory, 'results.json')
+  // those of the whole run, if this is a step of it
+  const events = process.env[eventsVariable] ?? join(root.directory, 'events')
   try {
     const { version } = options
     const profile = [`--user-data-dir=${root.userData}`, `--extensions-dir=${root.extensions}`]
@@ -51,12 +56,12 @@ async function runHere(): Promise<boolean> {
       extensionDevelopmentPath: join(testDirectory, 'integration/host-extension'),
       extensionTestsPath: join(outDirectory, 'test/integration/index.cjs'),
       launchArgs: [workspace, ...profile],
-      extensionTestsEnv: { [resultsVariable]: results, [grepVariable]: options.grep },
+      extensionTestsEnv: { [eventsVariable]: events, [optionsVariable]: JSON.stringify(asked) },
     })
-    return reportResults(results)
+    return reportResults(events)
   } catch (error) {
     console.error(error)
-    reportResults(results)
+    reportResults(events)
     return false
   } finally {
     root.remove()

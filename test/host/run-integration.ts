@@ -1,9 +1,10 @@
 // Runs the integration tests in the extension host of a real VS Code, behind its workbench in a browser:
-//   tsx test/host/run-integration.ts [--floor] [--grep TEXT] [--verbose]
+//   tsx test/host/run-integration.ts [--floor] [--grep TEXT] [--retries N] [--verbose] [FILE…]
 // Requires the VSIX (`npm run package`) and the compiled tests (`node esbuild.mjs --tests`).
 import { join } from 'node:path'
 import { format, parseArgs } from 'node:util'
-import { grepVariable, resultsVariable } from '../integration/results.ts'
+import { type IntegrationOptions, optionsVariable } from '../integration/options.ts'
+import { eventsVariable } from '../run/test-events.ts'
 import { exitOnSignals } from './at-exit.ts'
 import { launchBrowser, newContext, type OpenedPage, openPage } from './browser.ts'
 import { installVsCode } from './install-vscode.ts'
@@ -15,24 +16,28 @@ import { installVsix, startServer } from './server.ts'
 import { ensureBrowserPackages } from './system-packages.ts'
 import { current, floor } from './vscode-versions.ts'
 
-const { values: options } = parseArgs({
+const { values: options, positionals: files } = parseArgs({
+  allowPositionals: true,
   options: {
     floor: { type: 'boolean', default: false },
     grep: { type: 'string', default: '' },
+    retries: { type: 'string', default: '0' },
     verbose: { type: 'boolean', default: false },
   },
 })
+const asked: IntegrationOptions = { grep: options.grep, retries: Number(options.retries), files }
 const timeout = 1_200_000
 exitOnSignals()
 
 const [vscode] = await Promise.all([installVsCode(options.floor ? floor : current), ensureBrowserPackages()])
 const root = new IsolatedRoot()
 root.updateSettings(integrationSettings)
-const results = join(root.directory, 'results.json')
+// those of the whole run, if this is a step of it
+const events = process.env[eventsVariable] ?? join(root.directory, 'events')
 await installVsix(vscode, root, vsixFile)
 const server = await startServer(vscode, root, {
   testDriver: true,
-  env: { [resultsVariable]: results, [grepVariable]: options.grep },
+  env: { [eventsVariable]: events, [optionsVariable]: JSON.stringify(asked) },
 })
 let exit: string | undefined
 try {
@@ -44,7 +49,7 @@ try {
   }
 } finally {
   await server.stop()
-  const well = reportResults(results)
+  const well = reportResults(events)
   root.remove()
   if (exit !== '0' || !well) process.exitCode = 1
 }

@@ -1,34 +1,26 @@
+import { relative } from 'node:path'
 import Mocha from 'mocha'
+import { projectDirectory } from '../host/paths.ts'
 import { formatTally } from './tally.ts'
+import { eventsVariable, recordEvents } from './test-events.ts'
 
-/**
- * Mocha's own report, followed by the tests that passed only on the retry, each with its first failure, and the totals
- * in one line.
- */
+/** Mocha's own report, with the totals in one line at the end. Records the events if it's asked to. */
 export default class TallyReporter extends Mocha.reporters.Spec {
-  readonly #retried = new Map<string, string>()
-
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options)
-    runner.on('retry', (test: Mocha.Test, error: Error) => {
+    const events = process.env[eventsVariable]
+    // what tests start has no part in it
+    delete process.env[eventsVariable]
+    if (events) recordEvents(runner, events, file => relative(projectDirectory, file).replaceAll('\\', '/'))
+    runner.on('retry', (_test: Mocha.Test, error: Error) => {
       const reason = error.stack ?? String(error)
-      this.#retried.set(test.fullTitle(), reason)
       Mocha.reporters.Base.consoleLog(`      tried again after\n${reason.replace(/^/gm, '        ')}`)
-    })
-    runner.on('fail', (test: Mocha.Test, error: Error) => {
-      const title = test.fullTitle()
-      const before = this.#retried.get(title)
-      this.#retried.delete(title)
-      // The first failure says more: the second may only be a consequence.
-      if (before !== undefined) error.stack = `${error.stack}\n\nIt had failed before with\n${before}`
     })
   }
 
   override epilogue(): void {
     super.epilogue()
-    const log = Mocha.reporters.Base.consoleLog
-    for (const [title, reason] of this.#retried) log(`  ↻ ${title}\n${reason.replace(/^/gm, '      ')}\n`)
     const { passes: passed, failures: failed, pending: skipped } = this.stats
-    log(formatTally({ passed, failed, skipped }))
+    Mocha.reporters.Base.consoleLog(formatTally({ passed, failed, skipped }))
   }
 }

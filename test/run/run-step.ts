@@ -1,19 +1,48 @@
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { projectDirectory } from '../host/paths.ts'
 import { ProcessGroup } from '../host/processes.ts'
 import type { Step } from './steps.ts'
 import { formatTally, parseTally, type Tally } from './tally.ts'
+import { eventsVariable, type TestEvent, TestEvents } from './test-events.ts'
 
 export interface Outcome {
   tally: Tally
   output: string
+  /** What happened to each test, if a log was asked for. */
+  events: TestEvent[]
+}
+
+export interface StepOptions {
+  /** The file for its output, written while it runs; the events are next to it, in a file with `.events` at the end. */
+  log?: string
+  /** Called at once for each event. */
+  onEvent?: (event: TestEvent) => void
+  /** Variables in addition to this process's. */
+  env?: NodeJS.ProcessEnv
+  /** Called with the id of its process group. */
+  onStart?: (group: number) => void
 }
 
 /** The maximum duration of a step in milliseconds. */
 const limit = 30 * 60_000
 
 /** Runs one step and returns its result. Never rejects: an error is a failure with the reason in the output. */
-export async function runStep(step: Step): Promise<Outcome> {
-  const { output, ok } = typeof step.run === 'function' ? await runWork(step.run) : await runProgram(step.run)
+export async function runStep(step: Step, options: StepOptions = {}): Promise<Outcome> {
+  const { log } = options
+  if (log !== undefined) {
+    mkdirSync(dirname(log), { recursive: true })
+    for (const file of [log, `${log}.events`]) rmSync(file, { force: true })
+  }
+  const outcome =
+    typeof step.run === 'function' ? await runWork(step.run) : await runProgram(step.run, options)
+  const judged = judge(step, outcome)
+  const added = judged.output.slice(outcome.output.length)
+  if (log !== undefined) appendFileSync(log, typeof step.run === 'function' ? judged.output : added)
+  return { events: outcome.events, ...judged }
+}
+
+function judge(step: Step, { output, ok }: Ended): { output: string; tally: Tally } {
   const one = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 }
   if (step.kind === 'setup') return { output, tally: { ...one, passed: 0 } }
   if (step.kind === 'check') return { output, tally: one }
@@ -34,23 +63,49 @@ export async function runStep(step: Step): Promise<Outcome> {
   return { output, tally }
 }
 
-async function runWork(work: () => Promise<unknown>): Promise<{ output: string; ok: boolean }> {
+interface Ended {
+  output: string
+  ok: boolean
+  events: TestEvent[]
+}
+
+async function runWork(work: () => Promise<unknown>): Promise<Ended> {
   try {
     await work()
-    return { output: '', ok: true }
+    return { output: '', ok: true, events: [] }
   } catch (error) {
     return {
       output: error instanceof Error ? `${error.stack}\n${error.cause ?? ''}` : String(error),
       ok: false,
+      events: [],
     }
   }
 }
 
-async function runProgram(run: string[]): Promise<{ output: string; ok: boolean }> {
-  const options = { env: process.env, cwd: projectDirectory, exitSignal: 'SIGTERM' } as const
-  const group = new ProcessGroup(process.execPath, run, options)
+async function runProgram(run: string[], { log, onEvent, env, onStart }: StepOptions): Promise<Ended> {
+  const events: TestEvent[] = []
+  // without a log, the events are those of the step that this process is part of
+  const recorded = log === undefined ? undefined : new TestEvents(`${log}.events`)
+  const takeEvents = () => {
+    for (const event of recorded?.next() ?? []) {
+      events.push(event)
+      onEvent?.(event)
+    }
+  }
+  const group = new ProcessGroup(process.execPath, run, {
+    env: { ...process.env, ...(log !== undefined && { [eventsVariable]: `${log}.events` }), ...env },
+    cwd: projectDirectory,
+    exitSignal: 'SIGTERM',
+  })
+  if (group.child.pid !== undefined) onStart?.(group.child.pid)
+  if (log !== undefined)
+    for (const stream of [group.child.stdout, group.child.stderr])
+      stream?.on('data', (text: string) => appendFileSync(log, text))
+  const watch = setInterval(takeEvents, 500)
   const timer = setTimeout(() => {
-    group.output += `\nIt was ended after ${limit / 60_000} minutes.\n`
+    const reason = `\nIt was ended after ${limit / 60_000} minutes.\n`
+    group.output += reason
+    if (log !== undefined) appendFileSync(log, reason)
     void group.end()
   }, limit)
   const code = await new Promise<number | null>(resolve => {
@@ -58,7 +113,9 @@ async function runProgram(run: string[]): Promise<{ output: string; ok: boolean 
     group.child.on('error', () => resolve(null))
   })
   clearTimeout(timer)
+  clearInterval(watch)
   // Processes that a step left running would affect other steps.
   await group.end()
-  return { output: group.output, ok: code === 0 }
+  takeEvents()
+  return { output: group.output, ok: code === 0, events }
 }

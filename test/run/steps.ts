@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
 import { projectDirectory } from '../host/paths.ts'
@@ -6,6 +6,7 @@ import { ensureBrowserPackages } from '../host/system-packages.ts'
 import { current, floor } from '../host/vscode-versions.ts'
 import { compiledWorkbench } from '../host/workbench-browser.ts'
 import { divideEvenly } from './divide-evenly.ts'
+import { createLanes, type Lane, testFiles, tsx } from './lanes.ts'
 
 /** One step of the whole run. */
 export interface Step {
@@ -19,13 +20,11 @@ export interface Step {
   run: string[] | (() => Promise<unknown>)
   /** The steps that must have passed before. */
   needs: string[]
+  /** Of a suite. */
+  lane?: Lane
 }
 
 const typescript = 'node_modules/typescript/bin/tsc'
-const mocha = 'node_modules/mocha/bin/mocha.js'
-const tsx = 'node_modules/tsx/dist/cli.mjs'
-/** A failed test is tried once more, and `all.ts` decides what that means if it passes then. */
-const strict = ['--forbid-only', '--no-color', '--retries', '1']
 const knip = 'node_modules/knip/bin/knip.js'
 const biome = 'node_modules/@biomejs/biome/bin/biome'
 
@@ -36,14 +35,15 @@ const setup = (name: string, run: Step['run'], needs: string[] = []): Step => ({
   needs,
 })
 const check = (name: string, run: Step['run']): Step => ({ name, kind: 'check', run, needs: [] })
-const suite = (name: string, run: Step['run'], needs: string[] = []): Step => ({
-  name,
-  kind: 'suite',
-  run,
-  needs,
-})
 
-/** A real VS Code in a browser, if the machine supports it. */
+/** Whether a real VS Code runs in a browser on this machine. */
+const inBrowser = process.platform === 'linux' && process.arch === 'x64'
+export const lanes = createLanes(inBrowser, { current: current.version, floor: floor.version })
+
+/** A failed test is tried once more; the run decides what it means if it passes then. */
+const RETRIES = 1
+
+/** A real VS Code in a browser. */
 const browserSteps: Step[] = [
   setup('install the browser', ensureBrowserPackages),
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
@@ -52,46 +52,21 @@ const browserSteps: Step[] = [
     for (const version of [current, floor]) await compiledWorkbench(await installVsCode(version))
   }, ['install the browser', ...[current, floor].map(({ version }) => `install VS Code ${version}`)]),
 ]
-/** The files of Mocha's suites in a folder. */
-function testFiles(folder: string): string[] {
-  return readdirSync(join(projectDirectory, folder), { recursive: true, encoding: 'utf8' })
-    .filter(file => /\.test\.tsx?$/.test(file))
-    .map(file => join(folder, file))
-}
 
-/** Mocha's suites, divided into steps that take about the same time. */
-function mochaSuites(
-  name: string,
-  files: readonly string[],
-  count: number,
-  options: string[],
-  needs: string[],
-): Step[] {
+/** The tests of a lane, divided into steps that take about the same time. */
+function suites(lane: Lane, count: number, files?: readonly string[], name = lane.name): Step[] {
+  const { needs } = lane
+  if (count === 1) return [{ name, kind: 'suite', run: lane.run(files ?? [], RETRIES), needs, lane }]
   const size = (file: string) => statSync(join(projectDirectory, file)).size
-  return divideEvenly(files, count, size).map((share, index, all) =>
-    suite(`${name}, ${index + 1} of ${all.length}`, [mocha, ...strict, ...options, ...share], needs),
-  )
+  return divideEvenly(files ?? testFiles(lane), count, size).map((share, index) => ({
+    name: `${name}, ${index + 1} of ${count}`,
+    kind: 'suite',
+    run: lane.run(share, RETRIES),
+    needs,
+    lane,
+  }))
 }
 
-/**
- * There are more steps than lanes, so that all lanes end at about the same time. A busy machine takes several times as long
- * as a quiet one.
- */
-const uiSuites = mochaSuites(
-  'UI',
-  testFiles('test/ui'),
-  8,
-  ['--timeout', '240000', '--slow', '20000'],
-  ['package', 'compile the workbenches'],
-)
-/** The built webviews and the extension in plain Node, without a workbench. */
-const pageSuites = mochaSuites(
-  'page',
-  testFiles('test/page'),
-  4,
-  ['--timeout', '180000', '--slow', '5000'],
-  ['package', 'install the browser', `install VS Code ${current.version}`],
-)
 /**
  * The unit tests that start many programs. To start one, the system copies the memory map of the process: 4 ms in a
  * process of 100 MB, 20 ms in one that has loaded all tests. So these tests have small processes of their own, as has one
@@ -112,64 +87,67 @@ const startsPrograms = new RegExp(
     ...['repository/', 'sessions/(crash|detect-changes|hosted-|permission-rules/)'],
   ].join('|')})`,
 )
-const unitFiles = testFiles('test/unit')
-const unitSuites = [
-  ...mochaSuites(
-    'unit, programs',
-    unitFiles.filter(file => startsPrograms.test(file)),
-    6,
-    [],
-    [],
-  ),
-  ...mochaSuites(
-    'unit',
-    unitFiles.filter(file => !startsPrograms.test(file)),
-    2,
-    [],
-    [],
-  ),
-]
-const browserSuites: Step[] = [
-  ...uiSuites,
-  ...pageSuites,
-  suite(
-    `integration in VS Code ${current.version}`,
-    [tsx, 'test/host/run-integration.ts'],
-    ['package', 'compile the integration suite', 'install the browser', `install VS Code ${current.version}`],
-  ),
-  suite(
-    `integration in VS Code ${floor.version}`,
-    [tsx, 'test/host/run-integration.ts', '--floor'],
-    ['package', 'compile the integration suite', 'install the browser', `install VS Code ${floor.version}`],
-  ),
-]
-const desktopSuites: Step[] = [
-  suite(
-    'integration in the desktop VS Code',
-    [tsx, 'test/host/run-desktop.ts'],
-    ['package', 'compile the integration suite'],
-  ),
+
+/** The steps of a lane. There are more of them than run at once, so that all end at about the same time. */
+function stepsOf(lane: Lane): Step[] {
+  const files = testFiles(lane)
+  switch (lane.name) {
+    case 'UI':
+      return suites(lane, 8)
+    case 'page':
+      return suites(lane, 4)
+    case 'unit':
+      return [
+        ...suites(
+          lane,
+          6,
+          files.filter(file => startsPrograms.test(file)),
+          'unit, programs',
+        ),
+        ...suites(
+          lane,
+          2,
+          files.filter(file => !startsPrograms.test(file)),
+        ),
+      ]
+    case 'package content':
+      return suites(lane, 1, files)
+    default:
+      return suites(lane, 1)
+  }
+}
+
+/** What must have passed before the tests of some lanes. */
+export const setupSteps: readonly Step[] = [
+  ...(inBrowser ? browserSteps : []),
+  setup('package', [tsx, 'test/package/package.ts'], inBrowser ? [`install VS Code ${current.version}`] : []),
+  setup('compile the integration suite', ['esbuild.mjs', '--tests']),
 ]
 
 /** Everything that `npm test` runs, the longest first among steps with the same needs. */
 export function allSteps(): Step[] {
-  const inBrowser = process.platform === 'linux' && process.arch === 'x64'
   return [
-    ...(inBrowser ? browserSteps : []),
-    setup(
-      'package',
-      [tsx, 'test/package/package.ts'],
-      inBrowser ? [`install VS Code ${current.version}`] : [],
-    ),
-    setup('compile the integration suite', ['esbuild.mjs', '--tests']),
-    ...(inBrowser ? browserSuites : desktopSuites),
-    suite('agents', [tsx, 'test/agents/run.ts'], ['package']),
-    // the shortest last, so that all lanes end at about the same time
-    ...unitSuites,
-    suite('package content', [mocha, ...strict, 'test/package/**/*.test.ts'], ['package']),
+    ...setupSteps,
+    ...lanes.flatMap(stepsOf),
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),
     check('lint and format', [biome, 'ci', '--colors=off', '.']),
     check('unused code', [knip, '--no-progress']),
   ]
+}
+
+/** Those of the steps whose names start with one of the words, and what they need. */
+export function onlySteps(steps: readonly Step[], words: readonly string[]): Step[] {
+  const wanted = new Set<Step>()
+  const add = (step: Step) => {
+    wanted.add(step)
+    for (const need of step.needs) add(steps.find(({ name }) => name === need)!)
+  }
+  for (const word of words) {
+    const named = steps.filter(({ name }) => name.toLowerCase().startsWith(word.toLowerCase()))
+    if (named.length === 0)
+      throw new Error(`No step is named ${word}. They are:\n${steps.map(({ name }) => name).join('\n')}`)
+    named.forEach(add)
+  }
+  return steps.filter(step => wanted.has(step))
 }

@@ -4,154 +4,153 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { divideEvenly } from '../../run/divide-evenly.ts'
-import { failureSummary, testsPassedOnRetry } from '../../run/failure-summary.ts'
+import { createLanes } from '../../run/lanes.ts'
+import { Report } from '../../run/report.ts'
 import { runStep } from '../../run/run-step.ts'
 import { schedule } from '../../run/schedule.ts'
-import { addTallies, formatTally, parseTally } from '../../run/tally.ts'
+import type { Step } from '../../run/steps.ts'
+import { parseTally } from '../../run/tally.ts'
 
-const mochaProgram = 'node_modules/mocha/bin/mocha.js'
-
+/** What guards against a run that is green although something is wrong. */
 describe('the run of all tests', () => {
-  const tally = fc.record(
-    { passed: fc.nat(), failed: fc.nat(), skipped: fc.nat() },
-    { noNullPrototype: true },
-  )
+  const lane = createLanes(true, { current: '2', floor: '1' }).find(({ name }) => name === 'unit')!
+  const suite = (run: string[]): Step => ({ name: 'some', kind: 'suite', needs: [], run, lane })
 
-  it('reads tallies anywhere in the output', () => {
-    fc.assert(
-      fc.property(tally, tally, fc.lorem(), (early, last, text) => {
-        const output = `${formatTally(early)}\n${text}\n${formatTally(last)}\n${text}\n`
-        assert.deepEqual(parseTally(output), last)
-      }),
+  let directory: string
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'parley-run-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  /** Runs test files, each as a step, and reports them. */
+  async function run(...steps: Step[]) {
+    const lines: string[] = []
+    const report = new Report(text => lines.push(text))
+    for (const [index, step] of steps.entries()) {
+      const log = join(directory, `${index}.log`)
+      const outcome = await runStep(step, { log, onEvent: event => report.event(step, log, event) })
+      report.add(step, log, outcome, '1 s')
+    }
+    const early = lines.join('\n')
+    lines.length = 0
+    return { early, passed: report.end(), last: lines.at(-1), summary: lines.join('\n') }
+  }
+
+  function tests(name: string, source: string): Step {
+    const file = join(directory, name)
+    writeFileSync(file, source)
+    return suite(lane.run([file], 1))
+  }
+  const moody = (name: string) =>
+    tests(
+      `${name}.cjs`,
+      `let tries = 0
+      describe('mood', () => {
+        it('of ${name}', () => { if (tries++ === 0) throw new Error('not now') })
+      })`,
     )
+
+  it('fails when a test does, and tells which, at once and at the end', async () => {
+    const broken = tests(
+      'broken.cjs',
+      `describe('a room', () => {
+        it('has walls', () => {})
+        it("has the user's roof", () => { throw new Error('it rains') })
+      })`,
+    )
+    const { early, passed, summary, last } = await run(broken)
+    for (const text of [early, summary]) {
+      assert.match(text, /^✖ some: a room has the user's roof\n {4}Error: it rains\n/m)
+      assert.match(text, /It had failed before with\n/)
+      assert.match(text, /^ {4}log: .*0\.log$/m)
+      assert.match(text, /^ {4}alone: npx mocha .*broken\.cjs -f 'a room has the user'\\''s roof'$/m)
+    }
+    assert.equal(last, '1 passed, 1 failed')
+    assert.equal(passed, false)
   })
 
-  it("doesn't confuse other text with a tally", () => {
+  it('fails when a hook does', async () => {
+    const broken = tests(
+      'hook.cjs',
+      `describe('a room', () => {
+        before(() => { throw new Error('no key') })
+        it('has walls', () => {})
+      })
+      it('stands', () => {})`,
+    )
+    const { passed, summary } = await run(broken)
+    assert.match(summary, /"before all" hook .*\n {4}Error: no key/)
+    assert.match(summary, /alone: .* -f 'a room'$/m)
+    assert.equal(passed, false)
+  })
+
+  it('lets one unsteady test pass, and no second one', async () => {
+    const one = await run(moody('Ann'))
+    assert.equal(one.passed, true, one.summary)
+    assert.match(one.early, /^↻ some: mood of Ann, is tried again\n {4}Error: not now/m)
+    assert.match(one.summary, /^↻ some: mood of Ann\n {4}Error: not now/m)
+    assert.equal(one.last, '1 passed, 0 failed')
+    const two = await run(moody('Ann'), moody('Bob'))
+    assert.equal(two.passed, false)
+    assert.equal(two.last, '2 passed, 0 failed')
+  })
+
+  it('fails when a suite ends without its result, or another one than it told', async () => {
+    for (const [script, reason] of [
+      ['', /without telling how many tests passed/],
+      ["console.log('0 passed, 0 failed')", /It ran no test/],
+      ["console.log('2 passed, 0 failed'); process.exitCode = 1", /then ended as a failure/],
+      ["console.log('2 passed, 0 failed.')", /without telling/],
+    ] as const) {
+      const { passed, early, summary } = await run(suite(['-e', script]))
+      assert.equal(passed, false, script)
+      for (const text of [early, summary]) assert.match(text, reason)
+    }
+  })
+
+  it('takes only the last line of totals for the result', () => {
+    assert.deepEqual(parseTally('9 passed, 0 failed\n2 passed, 1 failed, 3 skipped\nend\n'), {
+      passed: 2,
+      failed: 1,
+      skipped: 3,
+    })
     for (const text of ['', '3 passed', 'x 3 passed, 0 failed', '3 passed, 0 failed.', '-3 passed, 0 failed'])
       assert.equal(parseTally(text), undefined, text)
   })
 
-  it('adds up tallies', () => {
-    const parts = [
-      { passed: 1, failed: 2, skipped: 3 },
-      { passed: 10, failed: 20, skipped: 30 },
-    ]
-    assert.deepEqual(addTallies(parts), { passed: 11, failed: 22, skipped: 33 })
-    assert.deepEqual(addTallies([]), { passed: 0, failed: 0, skipped: 0 })
-  })
-
-  it("reports failures at the end: Mocha's list, the failed tests, or the end of the output", () => {
-    const list =
-      '  1 failing\n\n  1) a room has walls:\n     Error: none\n      at here\n\n1 passed, 1 failed'
-    assert.equal(failureSummary(`  ✔ stands\n  1) has walls\n\n${list}\n`), list)
-    const crossed =
-      '✔ stands (1 ms)\n  ✖ has walls\n      Error: none\n\n      at here\n  ✔ has a roof\n✖ is dry\n'
-    assert.equal(failureSummary(crossed), '  ✖ has walls\n      Error: none\n\n      at here\n✖ is dry')
-    assert.equal(failureSummary('one\ntwo\n'), 'one\ntwo')
-    assert.ok(failureSummary(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
-  })
-
-  it('reports tests that passed only on the retry', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'parley-run-'))
-    const file = join(directory, 'some.cjs')
-    writeFileSync(
-      file,
-      `let tries = 0
-      it('is moody', () => { if (tries++ === 0) throw new Error('not now') })
-      it('is steady', () => {})
-      let asked = 0
-      it('is broken', () => { throw new Error('not at ' + ++asked) })`,
+  it("fails for a step that can't run, since what it needs failed, directly or indirectly", async () => {
+    const lines: string[] = []
+    const report = new Report(text => lines.push(text))
+    const steps = ['c', 'a', 'b', 'd'].map(
+      (name): Step => ({ name, kind: 'check', run: [], needs: { b: ['a'], c: ['b'] }[name] ?? [] }),
     )
-    try {
-      const options = [
-        '--retries',
-        '1',
-        '--no-color',
-        '--no-config',
-        '--reporter',
-        'test/run/mocha-reporter.ts',
-      ]
-      const program = [mochaProgram, '--import=tsx', ...options, file]
-      const { output } = await runStep({ name: 'some', kind: 'suite', needs: [], run: program })
-      const again = testsPassedOnRetry(output)
-      assert.equal(again.length, 1, output)
-      assert.match(again[0]!, /^ {2}↻ is moody\n {6}Error: not now\n/)
-      assert.doesNotMatch(again[0]!, /2 passed/)
-      assert.match(
-        failureSummary(output),
-        /is broken:\n\s+Error: not at 2\n.*It had failed before with\n\s*Error: not at 1/s,
-      )
-      assert.deepEqual(parseTally(output), { passed: 2, failed: 1, skipped: 0 })
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
-  })
-
-  /** Runs jobs whose ends the test controls, and records what happens. */
-  function record(jobs: Array<{ name: string; needs: string[] }>, lanes: number, failing: string[] = []) {
-    const events: string[] = []
-    const finish = new Map<string, () => void>()
-    const end = schedule(
-      jobs,
-      lanes,
-      ({ name }) => {
-        events.push(`start ${name}`)
-        return new Promise(resolve => finish.set(name, () => resolve(!failing.includes(name))))
+    const ran: string[] = []
+    await schedule(
+      steps,
+      1,
+      async step => {
+        ran.push(step.name)
+        const ok = step.name !== 'a'
+        const tally = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 }
+        return report.add(step, '/log', { tally, output: '', events: [] }, '1 s')
       },
-      ({ name }, because) => events.push(`drop ${name}: ${because}`),
+      (step, because) => report.drop(step, because),
     )
-    const complete = async (name: string) => {
-      finish.get(name)!()
-      await new Promise(setImmediate)
-    }
-    return { events, complete, end }
-  }
-
-  it('runs in order, with as many steps at once as there are lanes', async () => {
-    const jobs = ['a', 'b', 'c'].map(name => ({ name, needs: [] }))
-    const { events, complete, end } = record(jobs, 2)
-    assert.deepEqual(events, ['start a', 'start b'])
-    await complete('b')
-    assert.deepEqual(events, ['start a', 'start b', 'start c'])
-    await complete('a')
-    await complete('c')
-    await end
+    assert.deepEqual(ran, ['a', 'd'])
+    assert.equal(report.end(), false)
+    assert.equal(lines.at(-1), '1 passed, 3 failed')
+    await assert.rejects(
+      schedule(
+        [{ name: 'a', needs: ['z'] }],
+        1,
+        async () => true,
+        () => {},
+      ),
+      /needed by a/,
+    )
   })
 
-  it('waits for what a step needs, and runs others meanwhile', async () => {
-    const jobs = [
-      { name: 'late', needs: ['early'] },
-      { name: 'early', needs: [] },
-    ]
-    const { events, complete, end } = record(jobs, 2)
-    assert.deepEqual(events, ['start early'])
-    await complete('early')
-    assert.deepEqual(events, ['start early', 'start late'])
-    await complete('late')
-    await end
-  })
-
-  it('skips steps that need a failed one, directly or indirectly', async () => {
-    const jobs = [
-      { name: 'c', needs: ['b'] },
-      { name: 'a', needs: [] },
-      { name: 'b', needs: ['a'] },
-      { name: 'd', needs: [] },
-    ]
-    const { events, complete, end } = record(jobs, 1, ['a'])
-    await complete('a')
-    await complete('d')
-    await end
-    assert.deepEqual(events, ['start a', 'drop b: a', 'start d', 'drop c: b'])
-  })
-
-  it('reports a need that no step provides', async () => {
-    await assert.rejects(record([{ name: 'a', needs: ['b'] }], 1).end, /needed by a/)
-  })
-})
-
-describe('the division of tests into steps', () => {
-  it('contains each test once, in order, with similar totals', () => {
+  it('divides tests into steps without losing one', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 1000 }), { maxLength: 40 })
     fc.assert(
       fc.property(weights, fc.integer({ min: 1, max: 5 }), (all, count) => {
@@ -162,11 +161,6 @@ describe('the division of tests into steps', () => {
           dealt.flat().toSorted((a, b) => a.index - b.index),
           things,
         )
-        for (const share of dealt)
-          assert.deepEqual(
-            share,
-            share.toSorted((a, b) => a.index - b.index),
-          )
         const sums = dealt.map(share => share.reduce((sum, { weight }) => sum + weight, 0))
         assert.ok(Math.max(...sums) - Math.min(...sums) <= Math.max(0, ...all))
       }),

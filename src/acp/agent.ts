@@ -179,6 +179,8 @@ export interface SessionNote {
   isPaused: boolean
   /** Absent if the session has none. */
   server?: KeptServer | undefined
+  /** What the window couldn't store of the conversation, in the host's memory until it's stored. */
+  unsaved?: unknown
 }
 
 /**

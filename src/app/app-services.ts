@@ -27,6 +27,7 @@ import {
   connectOptions,
   createAgentServices,
   noticeOfOtherHost,
+  noticeOfUnsaved,
   noticeWithoutHost,
 } from './agents/agent-services.ts'
 import { ManageAgents } from './agents/manage-agents.ts'
@@ -171,6 +172,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     },
     likely: () => storage.workspace.get<SessionReference>(LAST_SESSION)?.agentId,
     onUnavailable: noticeWithoutHost(workbench),
+    onTooMuchUnsaved: noticeOfUnsaved(workbench),
     onUnreachable: () => void noticeOfOtherHost(workbench),
     mark: isLeft => viewStore(storage, log).set(HAS_AGENTS, isLeft || undefined),
   })

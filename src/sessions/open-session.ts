@@ -22,14 +22,16 @@ export interface OpenSessionOptions {
   changes: SessionChanges
 }
 
+/** The conversation of a fork already has entries, which aren't saved yet; so does one that an earlier window couldn't save. */
+export type SessionOrigin = 'new' | 'fork' | 'known' | 'unsaved'
+
 export interface SessionWork {
   queue: PromptQueue
   services: ServicesShared
   transcripts: Pick<SavedConversations, 'write'>
   /** Where usage and cost are counted. */
   usage: UsageRecords | undefined
-  /** The conversation of a fork already has entries, which aren't saved yet. */
-  origin: 'new' | 'fork' | 'known'
+  origin: SessionOrigin
   onChange: (changes: readonly Change[]) => void
   onEnd: () => void
 }
@@ -92,7 +94,7 @@ export class OpenSession extends Owner {
       this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
     }
     this.#recorder = this.register(
-      new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork'),
+      new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork' || origin === 'unsaved'),
     )
     // the earlier window may have ended before it stored them
     services.terminals.resume()

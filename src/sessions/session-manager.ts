@@ -30,7 +30,7 @@ import { originsOf } from '../conversation/rewinds.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import type { Reopening } from './failures.ts'
-import { OpenSession, type SessionReference } from './open-session.ts'
+import { OpenSession, type SessionOrigin, type SessionReference } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type {
   HostedSessions,
@@ -52,6 +52,7 @@ import {
   type SessionServices,
 } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
+import { readUnsaved, withUnsaved } from './unsaved-conversation.ts'
 import { forkUsage, type UsageRecords } from './usage-meter.ts'
 
 export interface SessionManagerOptions {
@@ -293,10 +294,12 @@ export class SessionManager extends Owner {
     const reattached: Session[] = []
     const failures: unknown[] = []
     for (const one of attached.sessions) {
-      const record = this.#options.records.get(agentId, one.sessionId)
+      const { sessionId } = one
+      const unsaved = readUnsaved(one.note.unsaved, hosted.id)
+      const record = this.#options.records.get(agentId, sessionId) ?? (unsaved && { sessionId, ...unsaved })
       if (!record) continue
       try {
-        await this.#acquire(record, new AbortController().signal, RELOAD_CLOSE_MS)
+        await this.#acquire({ ...record, agentId }, new AbortController().signal, RELOAD_CLOSE_MS)
       } catch (error) {
         if (!(error instanceof SessionElsewhereError)) failures.push(error)
         continue
@@ -305,7 +308,8 @@ export class SessionManager extends Owner {
       try {
         const { server } = one.note
         plan = await this.#options.planner.forKept({ ...record, agentId }, agent.capabilities, server)
-        const saved = this.#options.transcripts.read(agentId, one.sessionId)
+        const stored = this.#options.transcripts.read(agentId, sessionId)
+        const saved = unsaved ? withUnsaved(stored, unsaved.changes) : stored
         const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
         const state = saved ? continueState(saved) : createSessionState()
         const session = sessions.reattachSession(one, plan.setup, state, said)
@@ -314,7 +318,9 @@ export class SessionManager extends Owner {
           entry => entry.kind === 'message' && entry.steering === 'sent',
         )
         onSession(session, isUndecided ? { ...one.note, isPaused: true } : one.note)
-        this.#admit(this.#opened(agentId, session, plan))
+        const open = this.#opened(agentId, session, plan)
+        this.#admit(open, saved === stored ? 'known' : 'unsaved')
+        if (unsaved) this.#record(open)
         reattached.push(session)
       } catch (error) {
         failures.push(error)
@@ -724,7 +730,7 @@ export class SessionManager extends Owner {
     return open
   }
 
-  #admit(open: OpenSession, origin: 'new' | 'fork' | 'known' = 'known'): void {
+  #admit(open: OpenSession, origin: SessionOrigin = 'known'): void {
     const { session, agentId, plan, key } = open
     const { records, queues, rules, services, transcripts, usage } = this.#options
     session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)

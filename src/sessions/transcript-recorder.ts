@@ -1,21 +1,28 @@
 import type { HostedAgent } from '../acp/agent.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
 import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
 import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
+import type { SaidFrame } from '../conversation/replay/restore-state.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change, Entry, EntryId, SessionState } from '../conversation/state.ts'
 import { REOPEN_AFTER_MS } from '../history/database.ts'
 import type { TranscriptChanges } from '../history/transcript-rows.ts'
-import { growingText } from '../history/transcript-schema.ts'
+import { growingText, valueJson } from '../history/transcript-schema.ts'
 import type { Transcripts } from '../history/transcripts.ts'
+import { asSent, type UnsavedConversation } from './unsaved-conversation.ts'
 
 /** Appended text is written at this interval, in milliseconds, so that a crash loses at most 100 ms of it. */
 const APPEND_EVERY_MS = 80
 /** An entry whose content is replaced again and again, such as a tool call's, is written as a whole at this interval, in milliseconds. */
 const REWRITE_EVERY_MS = 1000
 
-/** After more attempts to write that failed, the agent's host needn't keep what isn't written. */
-const MAX_FAILURES = 3
+/**
+ * How much of what couldn't be written is passed on each time: bytes. What is more waits with what the agent says from then on,
+ * except when the window closes.
+ */
+const MAX_UNSAVED = 4 << 20
+const MAX_UNSAVED_AT_END = 64 << 20
 
 /**
  * Saves a conversation as it grows: only what changed. New entries and statuses are written at once, and what the user
@@ -31,13 +38,18 @@ export class TranscriptRecorder extends Owner {
   /** entries and terminals with appended text that was written */
   readonly #pieced = { entries: new Set<EntryId>(), terminals: new Set<string>() }
   #replace = false
+  /** what isn't on disk; `isAll`: nothing of the conversation as it is now */
+  readonly #unwritten = { isAll: false, entries: new Set<EntryId>(), terminals: new Set<string>() }
+  #unsaved: UnsavedConversation | undefined
+  #isUnsavedTooLarge = false
+  readonly #change = this.register(new Emitter<void>())
+  /** What is `unsaved` has changed. */
+  readonly onDidChangeUnsaved = this.#change.event
   /** Never overwrite a saved conversation with a session that failed to open. */
   #wasReady = false
   #isOver = false
   /** the number of the agent's last frame before the first change that isn't written */
   #unwrittenAfter: number | undefined
-  /** attempts to write that failed one after the other */
-  #failures = 0
   readonly #hosted: HostedAgent | undefined
   #timer: NodeJS.Timeout | undefined
   /** the delay of the timer, in milliseconds */
@@ -71,7 +83,12 @@ export class TranscriptRecorder extends Owner {
         if (session.phase === 'loading') return
         const delay = Math.min(...changes.map(change => this.#delayOf(change)))
         if (delay < 0 && !this.#replace) this.flush()
-        else this.#schedule(Math.max(0, delay))
+        else {
+          // the disk may be full for long, and the agent gets this right after
+          if (delay < 0 && this.#hosted && (this.#unsaved || unkept))
+            this.#passOn(this.#takeUnwritten().said, false)
+          this.#schedule(Math.max(0, delay))
+        }
       }),
     )
     this.register(
@@ -89,10 +106,20 @@ export class TranscriptRecorder extends Owner {
     if (unkept) this.#schedule(0)
   }
 
-  /** Up to which frame what the agent said is stored; `undefined` for all that was handled, or if nothing can be stored. */
+  /** Up to which frame what the agent said is stored or `unsaved`; `undefined` for all that was handled. */
   get storedFrame(): number | undefined {
-    if (this.isStored || this.#failures > MAX_FAILURES) return this.#unwrittenAfter
+    if (this.isStored || this.#unsaved) return this.#unwrittenAfter
     return this.#unwrittenAfter ?? 0
+  }
+
+  /** What couldn't be written, for the agent's host, which keeps it in case this window ends before that. */
+  get unsaved(): UnsavedConversation | undefined {
+    return this.#unsaved
+  }
+
+  /** More couldn't be written than is passed on: the host keeps what the agent says from now on, as far as it can. */
+  get isUnsavedTooLarge(): boolean {
+    return this.#isUnsavedTooLarge
   }
 
   /** What is stored goes on with what isn't written yet, so that another window can do that. */
@@ -101,8 +128,8 @@ export class TranscriptRecorder extends Owner {
     return phase === 'ready' && (!this.#replace || state.entries.length === 0)
   }
 
-  /** Writes pending changes now. */
-  flush(): void {
+  /** Writes pending changes now. `isLast`: the window closes. */
+  flush(isLast = false): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const { phase } = this.#session
@@ -111,21 +138,62 @@ export class TranscriptRecorder extends Owner {
     const { state } = this.#session
     // an empty replay must not overwrite the saved conversation
     if (this.#replace && state.entries.length === 0) return
-    const changes = this.#changes.take()
-    if (changes.reset) this.#replace = true
-    const said = this.#hosted && { hostedId: this.#hosted.id, frame: this.#hosted.handled }
+    const { changes, said } = this.#takeUnwritten()
     const written = this.#writer.write(this.#agentId, this.#session.sessionId, {
       ...(this.#replace ? everything(state) : this.#changed(state, changes)),
       ...(said && { said }),
     })
-    this.#failures = written ? 0 : this.#failures + 1
-    // an agent isn't stopped because a disk is full
-    if (written || this.#failures > MAX_FAILURES) this.#unwrittenAfter = undefined
+    if (written) this.#unwrittenAfter = undefined
+    this.#passOn(written ? undefined : said, isLast)
     if (!written && !this.#replace) this.#schedule(REWRITE_EVERY_MS)
     // after its end, the session may be continued and saved by another recorder
     else if (!written && !this.#isOver) this.#schedule(REOPEN_AFTER_MS)
     // what wasn't written is part of the whole
     this.#replace = !written
+  }
+
+  /** `said`: the last frame of the agent in the host that is included. */
+  #takeUnwritten(): { changes: TakenChanges; said: SaidFrame | undefined } {
+    const changes = this.#changes.take()
+    if (changes.reset) this.#replace = true
+    const { entries, terminals } = this.#unwritten
+    // a failed write is repeated as a whole, of which only a part is missing
+    if (changes.reset || (this.#replace && entries.size === 0 && terminals.size === 0))
+      this.#unwritten.isAll = true
+    for (const id of changes.entries) entries.add(id)
+    for (const { id } of changes.texts) entries.add(id)
+    for (const id of changes.terminals) terminals.add(id)
+    for (const { terminalId } of changes.outputs) terminals.add(terminalId)
+    const said = this.#hosted && { hostedId: this.#hosted.id, frame: this.#hosted.handled }
+    return { changes, said }
+  }
+
+  /** `said`: the last frame that couldn't be written; absent if everything is written, or there is no host. */
+  #passOn(said: SaidFrame | undefined, isLast: boolean): void {
+    const { isAll, entries, terminals } = this.#unwritten
+    this.#isUnsavedTooLarge = false
+    if (!said) {
+      this.#unwritten.isAll = false
+      entries.clear()
+      terminals.clear()
+      if (!this.#unsaved) return
+      this.#unsaved = undefined
+      this.#change.fire()
+      return
+    }
+    const { state, setup } = this.#session
+    const missing: TakenChanges = {
+      ...{ reset: false, texts: [], outputs: [], head: ['activity'] },
+      ...{ entries: [...entries], terminals: [...terminals] },
+    }
+    const changes = asSent({ ...(isAll ? everything(state) : changed(state, missing)), said })
+    const unsaved = { cwd: setup.cwd, additionalDirectories: [...setup.additionalDirectories], changes }
+    const max = isLast ? MAX_UNSAVED_AT_END : MAX_UNSAVED
+    this.#isUnsavedTooLarge = (valueJson(unsaved)?.length ?? Number.POSITIVE_INFINITY) > max
+    if (this.#isUnsavedTooLarge) return
+    this.#unsaved = unsaved
+    this.#unwrittenAfter = undefined
+    this.#change.fire()
   }
 
   #changed(state: SessionState, changes: TakenChanges): TranscriptChanges {

@@ -338,6 +338,20 @@ export function noticeWithoutHost({ dialogs, settings }: Pick<Workbench, 'dialog
   }
 }
 
+/** Says once of each agent that it may have to wait until the disk can be written. */
+export function noticeOfUnsaved({ dialogs }: Pick<Workbench, 'dialogs'>) {
+  const names = new Set<string>()
+  return (agentName: string) => {
+    if (names.has(agentName)) return
+    names.add(agentName)
+    const text = l10n.t(
+      '{0} has sent more than Parley can keep without writing it to disk. Make sure that the disk can be written: until then, {0} may have to wait.',
+      visible(agentName),
+    )
+    void dialogs.warn(plainMessage(text))
+  }
+}
+
 /** Says that agents run in a host of another version of Parley. */
 export async function noticeOfOtherHost({
   dialogs,

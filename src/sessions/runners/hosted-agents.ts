@@ -49,6 +49,8 @@ export interface HostedAgentsOptions {
   queues: Pick<PromptQueues, 'leave'>
   /** An agent runs in this window, since there is no host that could keep it. `agentName`: its name. */
   onUnavailable: (agentName: string, reason: string) => void
+  /** More of the agent's conversation can't be stored than is kept in memory: soon, the agent has to wait. Called repeatedly. */
+  onTooMuchUnsaved: (agentName: string) => void
   /** Agents of this workspace may run in a host of another version of Parley, where this window can't reach them. */
   onUnreachable: () => void
   /** Stores whether agents may still be running when the workspace's next window opens. */
@@ -107,6 +109,7 @@ export class HostedAgents extends Owner implements HostedSessions {
           agent.hosted.onDidLose(() => void options.manager.handOver(agent, true)),
           open.session.onDidChange(() => this.#tellSoon()),
           open.session.onDidChangeStatus(() => this.#tellSoon()),
+          ...(open.recorder ? [open.recorder.onDidChangeUnsaved(() => this.#tell(agent))] : []),
         ]
         return toDisposable(() => {
           for (const one of watching) one.dispose()
@@ -302,7 +305,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   leave(agent: Agent, isLost: boolean): Promise<string[]> {
     const { manager, queues } = this.#options
     const sessions = manager.list().filter(({ session }) => session.agent === agent)
-    for (const { recorder } of sessions) recorder?.flush()
+    for (const { recorder } of sessions) recorder?.flush(true)
     this.#tell(agent)
     if (!isLost) for (const { key } of sessions) queues.leave(key)
     return agent.hosted?.leave() ?? Promise.resolve([])
@@ -311,7 +314,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   /** Stores what arrived, and leaves the agents to the next window, except for those that it had better start again. */
   override dispose(): void {
     clearTimeout(this.#timer)
-    for (const open of this.#options.manager.list()) open.recorder?.flush()
+    for (const open of this.#options.manager.list()) open.recorder?.flush(true)
     for (const agent of this.#agents()) {
       this.#tell(agent)
       if (this.#resumesBetter(agent)) agent.hosted?.keep({ silentMs: 0 })
@@ -422,12 +425,17 @@ export class HostedAgents extends Owner implements HostedSessions {
     this.#told.set(agent, told)
     const sessions = this.#options.manager.list().filter(({ session }) => session.agent === agent)
     let frame = hosted.handled
-    for (const { session, recorder, plan } of sessions) {
-      if (recorder?.isStored) {
+    for (const { agentName, session, recorder, plan } of sessions) {
+      const unsaved = recorder?.unsaved
+      if (recorder?.isUnsavedTooLarge) this.#options.onTooMuchUnsaved(agentName)
+      if (recorder?.isStored || unsaved) {
         const { configOptions, commands } = session.state
         const { isPaused } = session.queue
         const server = plan.editorTools?.kept
-        const note = { configOptions: [...configOptions], commands, isPaused, server }
+        const note = {
+          ...{ configOptions: [...configOptions], commands, isPaused, server },
+          ...(unsaved && { unsaved }),
+        }
         if (!isSame(told.notes.get(session.sessionId), note)) hosted.note(session.sessionId, note)
         told.notes.set(session.sessionId, note)
       }
@@ -486,6 +494,7 @@ function isSame(a: SessionNote | undefined, b: SessionNote): boolean {
     a?.isPaused === b.isPaused &&
     a.commands === b.commands &&
     a.server === b.server &&
+    a.unsaved === b.unsaved &&
     a.configOptions.length === b.configOptions.length &&
     a.configOptions.every((option, i) => option === b.configOptions[i])
   )

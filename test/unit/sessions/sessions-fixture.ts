@@ -452,6 +452,7 @@ export class SessionsFixture {
       manager: this.manager,
       queues: this.queues,
       onUnavailable: () => {},
+      onTooMuchUnsaved: () => {},
       mark: isLeft => {
         this.isMarked = isLeft
       },

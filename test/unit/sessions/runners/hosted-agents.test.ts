@@ -51,6 +51,7 @@ describe('agents of earlier windows', () => {
       manager: fixture.manager,
       queues: fixture.queues,
       onUnavailable: () => {},
+      onTooMuchUnsaved: () => {},
       onUnreachable: () => void heard.unreachable++,
       mark: isLeft => void heard.marks.push(isLeft),
       log: silentLogger,

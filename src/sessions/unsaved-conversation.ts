@@ -1,0 +1,71 @@
+import { isRecord } from '../common/is-record.ts'
+import type { KeptConversation, SaidFrame } from '../conversation/replay/restore-state.ts'
+import type { TranscriptChanges } from '../history/transcript-rows.ts'
+import { entryJson, readEntry, readHead, readTerminal } from '../history/transcript-schema.ts'
+
+/** What a window couldn't store of a conversation, as changes of what is stored. The agent's host keeps it for the next window. */
+export interface UnsavedConversation {
+  /** the session, which may not be in the stored list of sessions, either */
+  cwd: string
+  additionalDirectories: string[]
+  changes: TranscriptChanges & { said: SaidFrame }
+}
+
+/** As the host kept it, for the agent of the host with this id; `undefined` if there is nothing, or it can't be read. */
+export function readUnsaved(note: unknown, hostedId: string): UnsavedConversation | undefined {
+  if (!isRecord(note) || typeof note.cwd !== 'string' || !isRecord(note.changes)) return undefined
+  const { replace, entries, terminals, head, said } = note.changes
+  if (!isRecord(said) || said.hostedId !== hostedId || typeof said.frame !== 'number') return undefined
+  if (!Array.isArray(entries) || !Array.isArray(terminals)) return undefined
+  return {
+    cwd: note.cwd,
+    additionalDirectories: strings(note.additionalDirectories),
+    changes: {
+      replace: replace === true,
+      entries: entries.flatMap(one =>
+        isRecord(one) && typeof one.position === 'number'
+          ? [{ position: one.position, entry: readEntry(JSON.stringify(one.entry), one.position, true) }]
+          : [],
+      ),
+      terminals: terminals.flatMap(terminal => readTerminal(JSON.stringify(terminal)) ?? []),
+      head: readHead(JSON.stringify(head)) as NonNullable<TranscriptChanges['head']>,
+      said: { hostedId, frame: said.frame },
+    },
+  }
+}
+
+/**
+ * The conversation with what couldn't be stored of it. It's the stored one itself if that was written later. If the stored one
+ * can't be read, what couldn't be stored is all there is.
+ */
+export function withUnsaved(
+  stored: KeptConversation | undefined,
+  { replace, entries, terminals, head, said }: UnsavedConversation['changes'],
+): KeptConversation | undefined {
+  const known = stored?.said?.hostedId === said.hostedId ? stored.said.frame : -1
+  const end = Math.max(-1, ...entries.map(({ position }) => position)) + 1
+  // a user's prompt is written without a frame of the agent
+  if (known > said.frame || (known === said.frame && (stored?.entries.length ?? 0) > end)) return stored
+  const all = new Map((replace ? [] : (stored?.entries ?? [])).entries())
+  for (const { position, entry } of entries) all.set(position, entry)
+  const byPosition = [...all].sort(([a], [b]) => a - b).map(([, entry]) => entry)
+  if (byPosition.length === 0) return stored
+  const shown = new Map((replace ? [] : (stored?.terminals ?? [])).map(one => [one.terminalId, one]))
+  for (const terminal of terminals) shown.set(terminal.terminalId, terminal)
+  return { entries: byPosition, terminals: [...shown.values()], head: { ...stored?.head, ...head }, said }
+}
+
+/** Values of JSON, as it's sent to the host. One entry that JSON can't represent must not keep the others from it. */
+export function asSent({
+  entries,
+  ...changes
+}: UnsavedConversation['changes']): UnsavedConversation['changes'] {
+  return {
+    ...changes,
+    entries: entries.map(({ position, entry }) => ({ position, entry: JSON.parse(entryJson(entry)) })),
+  }
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
+}

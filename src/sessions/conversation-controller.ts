@@ -5,7 +5,7 @@ import { isEmptyDraft, joinDrafts } from '../common/draft.ts'
 import { Emitter } from '../common/event.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
 import { DisplayedOptions } from './displayed-options.ts'
-import { DisplayedSession, NEW_KEY } from './displayed-session.ts'
+import { DisplayedSession, NEW_KEY, STOPPED } from './displayed-session.ts'
 import { type Failure, Failures, messageAndDetail } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { Drafts, SignInTerminal, SignInVariables } from './ports.ts'
@@ -109,6 +109,8 @@ export class ConversationController extends Owner {
         this.#queueChange.fire()
       }),
     )
+    // what an agent missed while its session wasn't displayed
+    this.register(displayed.onDidSwitch(open => open && this.#overdueChanged(open)))
     this.register(agents.onDidChange(() => this.#agentsChanged()))
     this.register(accounts.onDidSignIn(agentId => signIn.signedIn(agentId)))
   }
@@ -232,11 +234,16 @@ export class ConversationController extends Owner {
     this.#failures.clear()
     this.#displayed.display(open)
     this.opener.remember(open)
+    if (open?.session.phase === 'ended') this.#sessionEnded(open, open.session.exit ?? STOPPED)
     this.#changed()
   }
 
   #statusChanged(open: OpenSession): void {
     this.configOptions.update()
+    this.#overdueChanged(open)
+  }
+
+  #overdueChanged(open: OpenSession): void {
     const overdue = open.session.cancelState === 'overdue'
     const isReported = this.#failures.has('unresponsive')
     if (overdue && !isReported) this.#failures.add({ type: 'unresponsive', agentName: open.agentName })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
+import { CANCEL_GRACE_MS } from '../../../src/common/limits.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
 import { titleOf } from '../../../src/sessions/session-title.ts'
@@ -518,6 +520,65 @@ describe('ConversationController', () => {
       entry.kind === 'message' ? entry.blocks : [],
     )
     assert.deepEqual(texts, [{ type: 'text', text: 'first' }])
+  })
+
+  describe('a failure of one of two sessions', () => {
+    const types = () => [...fixture.controller.failures.values()].map(({ type }) => type)
+    /** Starts another session, with an agent of its own. */
+    async function second(): Promise<OpenSession> {
+      const starting = fixture.controller.opener.start('two')
+      await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
+      fixture.agent.newSessions.at(-1)?.resolve({ sessionId: 's2' })
+      await starting
+      return fixture.controller.current!
+    }
+
+    it('is shown with that one, also if its agent fails to stop while the other is shown', async () => {
+      const stopped = await ready()
+      const { agent } = fixture
+      const other = await second()
+      fixture.controller.show(stopped)
+      await sendPrompt(fixture.controller, 'first')
+      await until(() => agent.prompts.length === 1)
+      mock.timers.enable({ apis: ['setTimeout'] })
+      try {
+        fixture.controller.cancel()
+        fixture.controller.show(other)
+        mock.timers.tick(CANCEL_GRACE_MS)
+        assert.deepEqual(types(), [])
+        for (const [open, shown] of [
+          [stopped, ['unresponsive']],
+          [other, []],
+          [stopped, ['unresponsive']],
+        ] as const) {
+          fixture.controller.show(open)
+          assert.deepEqual(types(), shown)
+        }
+        stopped.session.abandonTurn()
+        assert.deepEqual(types(), [])
+      } finally {
+        mock.timers.reset()
+      }
+    })
+
+    it('is shown with that one, also if its agent exits while the other is shown', async () => {
+      const ended = await ready()
+      const { agent } = fixture
+      const other = await second()
+      agent.exit({ stderrTail: 'boom' })
+      await until(() => ended.session.phase === 'ended')
+      assert.deepEqual(types(), [])
+      for (const [open, shown] of [
+        [ended, ['ended']],
+        [other, []],
+        [ended, ['ended']],
+      ] as const) {
+        fixture.controller.show(open)
+        assert.deepEqual(types(), shown)
+      }
+      const failed = failure()
+      assert.ok(failed.type === 'ended' && failed.exit.stderrTail === 'boom' && failed.attempt)
+    })
   })
 
   it('restarts an exited agent for the next prompt', async () => {

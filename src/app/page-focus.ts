@@ -48,6 +48,11 @@ export class PageFocus {
     return this.#isIn('conversation')
   }
 
+  /** Whether a webview last reported that it has the focus. */
+  has(connection: WebviewConnection): boolean {
+    return this.#focused.has(connection)
+  }
+
   /** Call it when a webview shows another page. */
   update(): void {
     for (const [key, page] of [

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
@@ -31,10 +32,14 @@ describe('History', () => {
     await conversation.send('[[title Behind it]] [[say It begins.]] [[gate]] [[say It goes on.]]')
     await conversation.agentMessage('It begins.').waitFor()
     await conversation.composer.fill('not sent yet')
+    // while the focus is elsewhere, if only for a moment, VS Code drops what is typed
+    await conversation.frame.evaluate(`
+      globalThis.timesLeft = 0
+      addEventListener('blur', () => { timesLeft++ })`)
 
     await keyboard.press("Control+'")
     await keyboard.press('h')
-    const history = await HistoryPage.open(workbench)
+    const history = await HistoryPage.find(workbench)
     await history.row('Behind it').filter({ hasText: 'Running' }).waitFor()
     await history.search.and(history.frame.locator(':focus')).waitFor()
     // the hidden conversation can't be focused
@@ -51,6 +56,7 @@ describe('History', () => {
     await conversation.text('It goes on.').waitFor()
     await waitFor('the draft', async () => (await conversation.composerText()) === 'not sent yet')
     await history.search.waitFor({ state: 'detached' })
+    assert.equal(await conversation.frame.evaluate('timesLeft'), 0)
 
     // the shortcut also works in an editor, and Escape goes back
     await openFile(workbench, 'planets.js')

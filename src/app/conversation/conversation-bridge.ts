@@ -224,7 +224,12 @@ export class ConversationBridge extends Owner {
     connection.send(name, ...params)
   }
 
-  /** Shows History instead of the conversation, or the conversation again. */
+  /** Whether its page last reported that it has the focus. */
+  get hasFocus(): boolean {
+    return this.#options.pageFocus.has(this.#connection)
+  }
+
+  /** Shows History instead of the conversation, or the conversation again. `focus`: now; otherwise it may follow. */
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
     this.#options.pageFocus.update()
@@ -263,7 +268,7 @@ export class ConversationBridge extends Owner {
         for (const one of [activeContext, changes, follow]) one.tell()
         for (const send of this.#pending.splice(0)) send()
         if (this.#page === 'history')
-          connection.send('view/page', { page: this.#page, focus: this.#focusWanted })
+          connection.send('view/page', { page: this.#page, focus: this.#focusWanted || this.hasFocus })
         else {
           // it loads History while it's idle, so that it opens at once
           if (this.#hasHistory) connection.send('view/page', { page: this.#page, focus: false })

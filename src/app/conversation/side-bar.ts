@@ -113,7 +113,7 @@ export class SideBar implements ConversationSurface {
   async reveal(): Promise<void> {
     this.#events.onReveal()
     this.#setPage('conversation')
-    await this.#options.workbench.execute(`${ViewId.conversation}.focus`)
+    await this.#focusView()
     // closing a tab activates the next one
     this.#events.onReveal()
     this.#withBridge(bridge => bridge.focusComposer())
@@ -122,8 +122,14 @@ export class SideBar implements ConversationSurface {
   /** Shows History instead of the conversation, and focuses its search field. */
   async showHistory(): Promise<void> {
     this.#setPage('history')
-    await this.#options.workbench.execute(`${ViewId.conversation}.focus`)
+    await this.#focusView()
     this.#withBridge(bridge => bridge.showPage(this.#page, true))
+  }
+
+  /** If the view has the focus already, VS Code would take it away for a moment, and drop what the user types meanwhile. */
+  async #focusView(): Promise<void> {
+    const hasFocus = this.#view?.visible && this.#bridge?.hasFocus
+    if (!hasFocus) await this.#options.workbench.execute(`${ViewId.conversation}.focus`)
   }
 
   #setPage(page: ViewPage): void {

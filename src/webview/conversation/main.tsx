@@ -189,7 +189,7 @@ listenToHost<ConversationHostMessages>(connection, {
     // before History is measured
     if (page === 'history') hideConversation(true)
     app.page.value = page
-    historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
+    historyWantsFocus.value = page === 'history' && focus
     whenIdle(() => void loadHistory())
   },
   'view/sound': ({ kind }) => void import('./sound.ts').then(({ playSound }) => playSound(kind)),

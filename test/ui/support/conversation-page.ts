@@ -144,10 +144,25 @@ export class ConversationPage {
     await this.composer.press('Enter')
   }
 
-  /** Sends a prompt and waits for its turn to start and end. */
+  /**
+   * Sends a prompt and waits for its turn to start and end. Its row may never be drawn: the view follows the end, which
+   * can be far below it by the time the page gets both.
+   */
   async runTurn(prompt: string): Promise<void> {
+    const arrival = await this.frame.evaluateHandle<{ seen: Promise<void> }>(`(() => {
+      const isPrompt = ({ blocks = [] }) => blocks.some(({ text }) => text?.includes(${JSON.stringify(prompt.trim())}))
+      const seen = new Promise(resolve => {
+        addEventListener('message', function hear({ data }) {
+          const [{ entries = [], ops = [] } = {}] = [data?.params].flat()
+          if (![...entries, ...ops.flatMap(({ entry }) => entry ?? [])].some(isPrompt)) return
+          removeEventListener('message', hear)
+          resolve()
+        })
+      })
+      return { seen }
+    })()`)
     await this.send(prompt)
-    await this.frame.locator('.row-prompt', { hasText: prompt }).last().waitFor()
+    await arrival.evaluate(({ seen }) => seen)
     await this.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
 }

@@ -34,6 +34,15 @@ const button = (text, press) => {
   created.addEventListener('click', press)
   return created
 }
+/** The parts of the window as they are drawn. */
+const drawn = new Map()
+/** Whether a part has to be drawn again: a click is lost if the element on which it began is replaced. */
+const isChanged = (part, shown) => {
+  const now = JSON.stringify(shown)
+  if (drawn.get(part) === now) return false
+  drawn.set(part, now)
+  return true
+}
 const withoutIcons = text => text.replace(/\$\([\w~-]+\)\s?/g, '')
 
 addEventListener('message', ({ data }) => {
@@ -82,6 +91,7 @@ function drawWebviews({ webviews, tabs }) {
 }
 
 function drawTabs({ tabs }) {
+  if (!isChanged('tabs', tabs)) return
   const editor = byClass('editor')
   const groups = [...new Set(tabs.map(({ group }) => group))].sort()
   editor.replaceChildren(
@@ -250,6 +260,7 @@ function drawRows() {
   if (open.marked === undefined || open.suggested !== input.marked) open.marked = input.marked
   open.suggested = input.marked
   if (!choices.some(({ index }) => index === open.marked)) open.marked = choices[0]?.index
+  if (!isChanged('rows', [open.id, rows, open.marked, [...(open.picked || [])]])) return
   let at = -1
   list.replaceChildren(
     ...rows.map(row => {
@@ -365,7 +376,9 @@ function draw(shown) {
   drawContextMenu(shown)
   const panel = byClass('panel')
   panel.hidden = !shown.output
-  panel.replaceChildren(...(shown.output ?? []).slice(-200).map(line => element('div', 'view-line', line)))
+  if (isChanged('output', shown.output))
+    panel.replaceChildren(...(shown.output ?? []).slice(-200).map(line => element('div', 'view-line', line)))
+  if (!isChanged('status', shown.status)) return
   byClass('statusbar').replaceChildren(
     ...shown.status.map(({ id, text, tooltip }) => {
       const names = { title: tooltip, 'aria-label': tooltip }

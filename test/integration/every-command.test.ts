@@ -207,7 +207,7 @@ describe('every command shows something other than an error', () => {
         // Restricted Mode always shows the card that says why nothing starts
         shown.some(one => !SHOWING.has(one) || SHOWS.test(command) || isUntrusted(recorder.head)) ||
         (toggle && contexts.get(toggle) !== before)
-      await waitFor('feedback', feedback, { timeout: 20_000, interval: 20 }).catch(() => {
+      await waitFor('feedback', feedback, { interval: 20 }).catch(() => {
         wrong.push(`${command}: silent`)
       })
       if (toggle) await vscode.commands.executeCommand(command)

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Frame } from 'playwright-core'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { axeViolations, readThemeLooks } from '../ui/support/axe.ts'
@@ -178,9 +178,10 @@ describe('one prompt for several agents', () => {
         broken: fixtureAgent(vscode.root, 'Broken', { prompt: [{ say: 'Nothing to do.' }] }),
       },
     })
+    // until the new settings were read
     await waitFor('the agent', async () => {
       const retry = card(again, 'Broken').getByRole('button', { name: /^Retry/ })
-      if (await retry.isVisible()) await retry.click()
+      await succeeds(retry.click({ timeout: 2000 }))
       return card(again, 'Broken').getByText('Done').isVisible()
     })
     await card(again, 'Broken').getByText('Nothing to do.').waitFor()

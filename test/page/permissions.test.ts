@@ -72,9 +72,14 @@ describe('permission requests', () => {
       // the view follows the request in its next frames
       let at = await top()
       await waitFor('the request in its place', async () => {
+        const isAtEnd =
+          await frame.evaluate<boolean>(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+          const { scrollTop, clientHeight, scrollHeight } = document.querySelector('.transcript')
+          done(scrollHeight - clientHeight - scrollTop < 1)
+        })))`)
         const [earlier, now] = [at, await top()]
         at = now
-        return earlier === now
+        return isAtEnd && earlier === now
       })
       await conversation.permission.getByRole('button', { name: 'Allow', exact: true }).click()
       await conversation.permission.waitFor({ state: 'detached' })

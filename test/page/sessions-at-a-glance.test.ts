@@ -43,6 +43,7 @@ describe('the sessions of all windows', () => {
     await there.frame.locator('.permission').first().waitFor()
     await second.page.locator('.action-item[data-badge="1"]').waitFor()
     await first.runCommand('Parley: New Session')
+    await there.frame.locator('.permission').first().waitFor({ state: 'detached' })
     await there.waitForPhase('ready')
     await second.runCommand('Parley: Open Session…')
     await row.getByText('Needs your answer · One').waitFor()

@@ -55,8 +55,8 @@ describe('the sessions of two windows', () => {
     await there.permission.waitFor()
     await counts(second, '2')
     await first.runCommand('Parley: New Session')
-    await there.waitForPhase('ready')
     await there.permission.waitFor({ state: 'detached' })
+    await there.waitForPhase('ready')
 
     await list(second)
     await other.getByText('Needs your answer · One').waitFor()

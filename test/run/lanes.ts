@@ -1,19 +1,25 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { projectDirectory } from '../host/paths.ts'
+import { installVsCodeNode } from '../host/vscode-node.ts'
 
 /** The tests of one folder, which run in the same way. */
 export interface Lane {
   name: string
   /** Below the project's folder, with a slash at the end. */
   folder: string
-  /** The program and its arguments, for this Node, that runs some files of the lane; `retries` of a failed test. */
+  /** The Node that runs it, if it isn't this process's. */
+  node?: () => Promise<string>
+  /** The program and its arguments, for that Node, that runs some files of the lane; `retries` of a failed test. */
   run(files: readonly string[], retries: number): string[]
   /** The command that runs one test, once everything is built. */
   alone(file: string, title: string): string
   /** Setup steps that must have passed. */
   needs: string[]
 }
+
+/** The name of the step that installs VS Code's Node. */
+export const VSCODE_NODE = "install VS Code's Node"
 
 const mocha = 'node_modules/mocha/bin/mocha.js'
 export const tsx = 'node_modules/tsx/dist/cli.mjs'
@@ -77,7 +83,12 @@ export function createLanes(inBrowser: boolean, version: { current: string; floo
       ],
       alone: (file, title) => `npm run test:agents -- --grep ${quote(title)} ${suiteOf(file)}`,
     },
-    mochaLane('unit', 'test/unit/', []),
+    {
+      ...mochaLane('unit', 'test/unit/', [VSCODE_NODE]),
+      // the extension host's, which has SQLite
+      node: installVsCodeNode,
+      alone: (file, title) => `npm run test:unit -- ${file} -f ${quote(title)}`,
+    },
     mochaLane('package content', 'test/package/', ['package']),
   ]
 }

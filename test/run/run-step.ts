@@ -25,7 +25,7 @@ export interface StepOptions {
 }
 
 /** The maximum duration of a step in milliseconds. */
-const limit = 30 * 60_000
+const limit = 60 * 60_000
 
 /** Runs one step and returns its result. Never rejects: an error is a failure with the reason in the output. */
 export async function runStep(step: Step, options: StepOptions = {}): Promise<Outcome> {
@@ -35,7 +35,12 @@ export async function runStep(step: Step, options: StepOptions = {}): Promise<Ou
     for (const file of [log, `${log}.events`]) rmSync(file, { force: true })
   }
   const outcome =
-    typeof step.run === 'function' ? await runWork(step.run) : await runProgram(step.run, options)
+    typeof step.run === 'function'
+      ? await runWork(step.run)
+      : await runProgram((await step.lane?.node?.()) ?? process.execPath, step.run, {
+          ...options,
+          env: { ...step.env, ...options.env },
+        })
   const judged = judge(step, outcome)
   const added = judged.output.slice(outcome.output.length)
   if (log !== undefined) appendFileSync(log, typeof step.run === 'function' ? judged.output : added)
@@ -82,7 +87,11 @@ async function runWork(work: () => Promise<unknown>): Promise<Ended> {
   }
 }
 
-async function runProgram(run: string[], { log, onEvent, env, onStart }: StepOptions): Promise<Ended> {
+async function runProgram(
+  node: string,
+  run: string[],
+  { log, onEvent, env, onStart }: StepOptions,
+): Promise<Ended> {
   const events: TestEvent[] = []
   // without a log, the events are those of the step that this process is part of
   const recorded = log === undefined ? undefined : new TestEvents(`${log}.events`)
@@ -92,7 +101,7 @@ async function runProgram(run: string[], { log, onEvent, env, onStart }: StepOpt
       onEvent?.(event)
     }
   }
-  const group = new ProcessGroup(process.execPath, run, {
+  const group = new ProcessGroup(node, run, {
     env: { ...process.env, ...(log !== undefined && { [eventsVariable]: `${log}.events` }), ...env },
     cwd: projectDirectory,
     exitSignal: 'SIGTERM',

@@ -137,7 +137,7 @@ async function prepare(): Promise<boolean> {
   let well = true
   await schedule(
     onlySteps(setupSteps, needs),
-    2,
+    (_step, running) => running.length < 2,
     async step => {
       const { tally, output } = await runStep(step)
       if (tally.failed > 0) console.log(`✖ ${step.name}\n${output.slice(-3000)}`)

@@ -1,12 +1,11 @@
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
-import { projectDirectory } from '../host/paths.ts'
 import { ensureBrowserPackages } from '../host/system-packages.ts'
+import { installVsCodeNode } from '../host/vscode-node.ts'
 import { current, floor } from '../host/vscode-versions.ts'
 import { compiledWorkbench } from '../host/workbench-browser.ts'
 import { divideEvenly } from './divide-evenly.ts'
-import { createLanes, type Lane, testFiles, tsx } from './lanes.ts'
+import { expectDurations } from './durations.ts'
+import { createLanes, type Lane, testFiles, tsx, VSCODE_NODE } from './lanes.ts'
 
 /** One step of the whole run. */
 export interface Step {
@@ -16,13 +15,21 @@ export interface Step {
    * setup: counts only if it fails
    */
   kind: 'check' | 'suite' | 'setup'
-  /** A program of this project with its arguments, run by this Node; or a function in this process. */
+  /** A program of this project with its arguments, run by the lane's Node; or a function in this process. */
   run: string[] | (() => Promise<unknown>)
   /** The steps that must have passed before. */
   needs: string[]
   /** Of a suite. */
   lane?: Lane
+  /** Variables in addition to this process's. */
+  env?: NodeJS.ProcessEnv
 }
+
+/**
+ * How much is run. quick: what needs plain Node only, for each commit · normal: everything that shows that the product works ·
+ * all: in addition what takes hours, for each night
+ */
+export type Tier = 'quick' | 'normal' | 'all'
 
 const typescript = 'node_modules/typescript/bin/tsc'
 const knip = 'node_modules/knip/bin/knip.js'
@@ -53,18 +60,24 @@ const browserSteps: Step[] = [
   }, ['install the browser', ...[current, floor].map(({ version }) => `install VS Code ${version}`)]),
 ]
 
-/** The tests of a lane, divided into steps that take about the same time. */
-function suites(lane: Lane, count: number, files?: readonly string[], name = lane.name): Step[] {
-  const { needs } = lane
-  if (count === 1) return [{ name, kind: 'suite', run: lane.run(files ?? [], RETRIES), needs, lane }]
-  const size = (file: string) => statSync(join(projectDirectory, file)).size
-  return divideEvenly(files ?? testFiles(lane), count, size).map((share, index) => ({
-    name: `${name}, ${index + 1} of ${count}`,
-    kind: 'suite',
-    run: lane.run(share, RETRIES),
-    needs,
-    lane,
+/** Some files of a lane, divided into steps that take about the same time. */
+function suites(
+  lane: Lane,
+  count: number,
+  files: readonly string[],
+  { name = lane.name, env = {} }: { name?: string; env?: NodeJS.ProcessEnv } = {},
+): Step[] {
+  return divideEvenly(files, count, expectDurations(files)).map((share, index) => ({
+    ...whole(lane, share),
+    name: count === 1 ? name : `${name}, ${index + 1} of ${count}`,
+    env,
   }))
+}
+
+/** A lane as one step. */
+function whole(lane: Lane, files: readonly string[] = []): Step {
+  const { name, needs } = lane
+  return { name, kind: 'suite', run: lane.run(files, RETRIES), needs, lane }
 }
 
 /**
@@ -88,52 +101,87 @@ const startsPrograms = new RegExp(
   ].join('|')})`,
 )
 
+/** The states of the pages in all themes, widths and languages, which are far more than `npm test` looks at. */
+const LAYOUT = 'test/page/layout-states.test.ts'
+
 /** The steps of a lane. There are more of them than run at once, so that all end at about the same time. */
-function stepsOf(lane: Lane): Step[] {
+function stepsOf(lane: Lane, tier: Tier, env: NodeJS.ProcessEnv): Step[] {
   const files = testFiles(lane)
   switch (lane.name) {
     case 'UI':
-      return suites(lane, 8)
+      return suites(lane, 8, files)
     case 'page':
-      return suites(lane, 4)
+      return tier === 'all'
+        ? [
+            ...suites(lane, 1, [LAYOUT], { name: 'layout', env: { PARLEY_LAYOUT: 'all' } }),
+            ...suites(
+              lane,
+              4,
+              files.filter(file => file !== LAYOUT),
+            ),
+          ]
+        : suites(lane, 4, files)
+    case `integration in VS Code ${floor.version}`: {
+      const step = whole(lane)
+      if (tier === 'all' || !Array.isArray(step.run)) return [step]
+      // those that depend on how VS Code's API works
+      return [{ ...step, run: [...step.run, '--grep', '@floor'] }]
+    }
     case 'unit':
       return [
         ...suites(
           lane,
           6,
           files.filter(file => startsPrograms.test(file)),
-          'unit, programs',
+          { name: 'unit, programs', env },
         ),
         ...suites(
           lane,
           2,
           files.filter(file => !startsPrograms.test(file)),
+          { env },
         ),
       ]
     case 'package content':
-      return suites(lane, 1, files)
+      return [whole(lane, files)]
     default:
-      return suites(lane, 1)
+      return [whole(lane)]
   }
 }
 
 /** What must have passed before the tests of some lanes. */
 export const setupSteps: readonly Step[] = [
+  setup(VSCODE_NODE, installVsCodeNode),
   ...(inBrowser ? browserSteps : []),
   setup('package', [tsx, 'test/package/package.ts'], inBrowser ? [`install VS Code ${current.version}`] : []),
   setup('compile the integration suite', ['esbuild.mjs', '--tests']),
 ]
 
-/** Everything that `npm test` runs, the longest first among steps with the same needs. */
-export function allSteps(): Step[] {
+const checks: readonly Step[] = [
+  check('types', [typescript, '-p', '.']),
+  check('types of the webview', [typescript, '-p', 'src/webview']),
+  check('types of the webview tests', [typescript, '-p', 'test/unit/webview']),
+  check('lint and format', [biome, 'ci', '--colors=off', '.']),
+  check('unused code', [knip, '--no-progress']),
+]
+
+/** The steps of a tier, the longest first among steps with the same needs. `seed` selects the cases of property tests in `all`. */
+export function stepsOfTier(tier: Tier, seed: number): Step[] {
+  const unit = lanes.filter(({ name }) => name === 'unit')
+  if (tier === 'quick') return neededBy([...unit.flatMap(lane => stepsOf(lane, tier, {})), ...checks])
+  const many = tier === 'all' ? { PARLEY_RUNS: '2000', PARLEY_SEED: `${seed}` } : {}
   return [
     ...setupSteps,
-    ...lanes.flatMap(stepsOf),
-    check('types', [typescript, '-p', '.']),
-    check('types of the webview', [typescript, '-p', 'src/webview']),
-    check('lint and format', [biome, 'ci', '--colors=off', '.']),
-    check('unused code', [knip, '--no-progress']),
+    ...lanes.flatMap(lane => stepsOf(lane, tier, many)),
+    ...(tier === 'all' ? [check('mutation', [tsx, 'test/mutation/main.ts'])] : []),
+    ...checks,
   ]
+}
+
+/** The steps with the setup that they need. */
+function neededBy(steps: readonly Step[]): Step[] {
+  const needs = steps.flatMap(step => step.needs)
+  return [...onlySteps(setupSteps, needs), ...steps]
 }
 
 /** Those of the steps whose names start with one of the words, and what they need. */

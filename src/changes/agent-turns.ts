@@ -175,7 +175,9 @@ export class AgentTurns {
       const turns = isLate ? working.filter(([session]) => !isOwn(session)) : working
       const others = turns.flatMap(([, turn]) => turn.author.turns)
       const all = isLate ? [...author.turns, ...others] : others.length > 0 ? others : author.turns
+      await this.#disk.noteConflict(key, tracked.clone(), now)
       this.#files.save(key, tracked, tracked.edit(now, { turns: all, uncertain: true }))
+      this.#disk.reportConflict(key)
     })
   }
 

@@ -1,13 +1,13 @@
 /** Files that agents write through the client: the text is known before it is on disk. */
 import type { TrackedWrite } from '../editor/files/agent-write.ts'
 import { withLineEndsOf } from '../editor/line-edits.ts'
-import { lineEnd, withLineEnd, withoutMark } from '../editor/text.ts'
+import { lineEnd, sameButEnds, withLineEnd, withoutMark } from '../editor/text.ts'
 import type { Attribution, ClientWrite } from './attribution.ts'
 import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import type { FileReader } from './file-reader.ts'
 import { textState } from './file-state.ts'
-import type { TrackedFile } from './tracked-file.ts'
+import { TrackedFile } from './tracked-file.ts'
 import type { TrackedFileStore, TrackedFiles } from './tracked-files.ts'
 import type { UnsavedEdits } from './unsaved-edits.ts'
 
@@ -57,14 +57,11 @@ export class ClientWrites {
     let onDisk: TrackedFile | undefined
     let loaded: string | undefined
     await this.#files.run(key, async () => {
-      const file = this.#files.get(key)
-      if (file) await this.#disk.check(key, file)
-      else await this.#track(key, path)
+      loaded = await this.#check(key, path, write.content, author)
       const document = this.#files.document(path)
       let known = this.#files.get(key)
       if (known && document?.isDirty() && known.attributes.type === 'text') {
         onDisk = known
-        loaded = this.#unsaved.loadedText(key)
         known = this.#unsaved.withText(key, known, document.text())
         this.#files.set(key, known)
       }
@@ -76,6 +73,9 @@ export class ClientWrites {
     const willWrite = (text: string) => {
       begun = true
       write.content = text
+      // what the editor shows until it's saved isn't typed by the user
+      const document = this.#files.document(path)
+      if (document && sameButEnds(document.text(), text)) write.shown = true
     }
     try {
       const result = await work({ willWrite, ...(loaded !== undefined && { loaded }) })
@@ -91,7 +91,8 @@ export class ClientWrites {
           const known = onDisk ?? file
           this.#files.set(key, known)
           this.#store.save(path, known.isKnown ? known.store() : undefined)
-          return this.#disk.check(key, known)
+          await this.#disk.check(key, known)
+          return this.#disk.reportConflict(key)
         }
         this.#unsaved.overwritten(key)
         const now = await this.#reader.read(path)
@@ -124,9 +125,32 @@ export class ClientWrites {
     await this.#store.flushed()
   }
 
-  async #track(key: string, path: string): Promise<void> {
+  /**
+   * Tracks the file as it's on disk. Returns what the unsaved changes of its document are based on, if that isn't on disk
+   * anymore.
+   */
+  async #check(key: string, path: string, content: string, author: AgentAuthor): Promise<string | undefined> {
+    const file = this.#files.get(key)
+    if (file) {
+      await this.#disk.checkBeforeWrite(key, file)
+      return this.#unsaved.loadedText(key)
+    }
     const now = await this.#reader.read(path)
-    if (now) this.#files.track(key, path, now)
+    if (!now) return undefined
+    const begunFrom = this.#files.document(path)?.isDirty()
+      ? await this.#unsaved.begunFrom(this.#files.keysOf(path))
+      : undefined
+    if (begunFrom === undefined || now.attributes.type !== 'text' || sameButEnds(begunFrom, now.text)) {
+      this.#files.track(key, path, now)
+      return undefined
+    }
+    // some agents write a file by themselves before they write the same through the client
+    const isAgents = sameButEnds(content, now.text)
+    if (!this.#files.track(key, path, isAgents ? textState(begunFrom, now) : now)) return undefined
+    const before = TrackedFile.of(path, textState(begunFrom, now))
+    await this.#disk.noteConflict(key, before, now)
+    if (isAgents) this.#files.get(key)!.edit(now, author)
+    return begunFrom
   }
 }
 

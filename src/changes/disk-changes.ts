@@ -6,12 +6,13 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { mergeLines, splitLines, withLineEndsOf } from '../editor/line-edits.ts'
+import { sameButEnds } from '../editor/text.ts'
 import type { Attribution } from './attribution.ts'
 import { latestChange } from './change-time.ts'
 import type { Author } from './change-versions.ts'
 import { CommittedChanges } from './committed-changes.ts'
 import type { FileReader } from './file-reader.ts'
-import { type FileState, sameButEnds, sameState } from './file-state.ts'
+import { type FileState, sameState } from './file-state.ts'
 import { FileWatch } from './file-watch.ts'
 import { type RepositoryPosition, repositoryOf } from './repository-moves.ts'
 import type { TrackedFile } from './tracked-file.ts'
@@ -160,8 +161,24 @@ export class DiskChanges extends Owner {
     if (now) await this.attribute(key, file, now)
   }
 
+  /** Like {@link check}. Doesn't report a conflict, which the write through the client that follows may merge. */
+  async checkBeforeWrite(key: string, file: TrackedFile): Promise<void> {
+    const now = await this.#reader.readWhole(file)
+    if (now) await this.#attribute(key, file, now)
+  }
+
   /** Attributes the difference between the last known file and the file as it is now. */
   async attribute(key: string, file: TrackedFile, now: FileState, otherwise: Author = 'user'): Promise<void> {
+    await this.#attribute(key, file, now, otherwise)
+    this.reportConflict(key)
+  }
+
+  async #attribute(
+    key: string,
+    file: TrackedFile,
+    now: FileState,
+    otherwise: Author = 'user',
+  ): Promise<void> {
     if (!file.gone && sameState(file.state, now)) return
     const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
     const isGits = await this.#attribution.isGits(file.path, now, stateWith)
@@ -181,15 +198,29 @@ export class DiskChanges extends Owner {
     let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
     changed = this.#attribution.applyClaims(key, file, now) || changed
     const rest = this.#attribution.authorOf(key, file, { otherwise, isGits, changed: latest })
-    const isConflict = isOtherText && unsaved?.isDirty() === true
-    const isFirst = isConflict && !this.#unsaved.isStale(key)
-    if (isConflict) this.#unsaved.changedOnDisk(key, before, now)
+    await this.noteConflict(key, before, now)
     const edited = file.editOnDisk(now, rest)
-    if (isFirst && file.hasChanges && this.#unsaved.merge(key, file, unsaved)) this.#conflict.fire(file.path)
     const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
     if (edited && !changed && !isGits) this.#attribution.noteUnreported(key, file, before, isBehind)
     else this.#attribution.forgetUnreported(key)
     this.#files.save(key, file, edited || changed)
+  }
+
+  /** The file changed on disk. Its document may have unsaved changes, which may be based on what was there before. */
+  async noteConflict(key: string, before: TrackedFile, now: FileState): Promise<void> {
+    if (before.text === now.text || !this.#files.document(before.path)?.isDirty()) return
+    const begunFrom = await this.#unsaved.begunFrom(this.#files.keysOf(before.path))
+    if (begunFrom === undefined || !sameButEnds(begunFrom, now.text))
+      this.#unsaved.changedOnDisk(key, before, now, begunFrom)
+  }
+
+  /** Tells the user, once, that unsaved changes conflict with what an agent wrote to disk, if they can be merged. */
+  reportConflict(key: string): void {
+    const file = this.#files.get(key)
+    if (!file?.hasChanges || !this.#unsaved.hasUnreported(key)) return
+    if (!this.#unsaved.merge(key, file, this.#files.document(file.path))) return
+    this.#unsaved.reported(key)
+    this.#conflict.fire(file.path)
   }
 
   /** The file has been saved in the editor as it is now, so what is different is the user's. */

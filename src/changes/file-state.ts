@@ -64,10 +64,6 @@ export function textState(text: string | null, { attributes }: FileState, mode?:
   return { text, attributes: { ...stored, mode: mode ?? stored.mode } }
 }
 
-export function sameButEnds(one: string, other: string): boolean {
-  return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
-}
-
 /**
  * Reads and writes files without changing their bytes. Paths are real ones: if an agent replaces a folder by a link, what
  * was in the folder is absent, and nothing is written through the link.

@@ -126,6 +126,11 @@ export class TrackedFiles extends Owner {
     return this.#options.shared.documents.isUnsavedElsewhere(this.#spellingsOf(path))
   }
 
+  /** The keys of all known paths of a file. */
+  keysOf(path: string): string[] {
+    return this.#spellingsOf(path).map(one => this.key(one))
+  }
+
   #spellingsOf(path: string): string[] {
     return [path, ...(this.#spellings.get(this.key(path)) ?? [])]
   }
@@ -214,7 +219,9 @@ export class TrackedFiles extends Owner {
     const file = this.#files.get(key)
     if (!file) return
     this.#files.delete(key)
+    const loaded = unsaved.loadedText(key) ?? file.text
     unsaved.delete(key)
+    if (this.document(file.path)?.isDirty()) unsaved.begin(key, async () => loaded)
     attribution.forget(key)
     store.save(file.path, undefined)
     if (this.#files.size === 0) this.#fill.fire(false)

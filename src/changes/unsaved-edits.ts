@@ -29,8 +29,10 @@ export interface View {
 export class UnsavedEdits {
   readonly #dirty = new Set<string>()
   readonly #rewritten = new Map<string, Rewritten>()
+  /** documents whose files weren't tracked when the user began to type: what was on disk then */
+  readonly #begun = new Map<string, Promise<string | undefined>>()
   /** files that changed on disk while their documents had unsaved changes: the text that those are based on */
-  readonly #stale = new Map<string, string>()
+  readonly #stale = new Map<string, { loaded: string; isReported: boolean }>()
   /** a file that was deleted while it had unsaved changes, which are relative to it */
   readonly #deleted = new Map<string, TrackedFile>()
   /** what the user saved, until it's attributed */
@@ -56,15 +58,34 @@ export class UnsavedEdits {
     return this.#rewritten.delete(key)
   }
 
+  /**
+   * The document of a file that isn't tracked has unsaved changes. `onDisk`: the file's text, which they are based on; called
+   * only when the user begins to type.
+   */
+  begin(key: string, onDisk: () => Promise<string | undefined>): void {
+    if (!this.#begun.has(key)) this.#begun.set(key, onDisk())
+  }
+
+  /** The document has no unsaved changes. */
+  end(key: string): void {
+    this.#begun.delete(key)
+  }
+
+  /** What was on disk when the user began to type in a file that wasn't tracked, by any of its keys. */
+  async begunFrom(keys: readonly string[]): Promise<string | undefined> {
+    const key = keys.find(one => this.#begun.has(one))
+    return key === undefined ? undefined : this.#begun.get(key)
+  }
+
   /** The document doesn't conflict with the file on disk anymore. */
   clearConflict(key: string): void {
     this.#stale.delete(key)
     this.#deleted.delete(key)
   }
 
-  /** The file changed on disk. */
-  changedOnDisk(key: string, before: TrackedFile, now: FileState): void {
-    if (!this.#stale.has(key)) this.#stale.set(key, before.text)
+  /** The file changed on disk. `loaded`: the text that the document's unsaved changes are based on. */
+  changedOnDisk(key: string, before: TrackedFile, now: FileState, loaded = before.text): void {
+    if (!this.#stale.has(key)) this.#stale.set(key, { loaded, isReported: false })
     if (now.attributes.type === 'absent') this.#deleted.set(key, before)
     else this.#deleted.delete(key)
   }
@@ -77,7 +98,17 @@ export class UnsavedEdits {
 
   /** What the document's unsaved changes are based on, if the file on disk has changed since. */
   loadedText(key: string): string | undefined {
-    return this.#stale.get(key)
+    return this.#stale.get(key)?.loaded
+  }
+
+  /** Whether the file changed on disk and the user doesn't know it. */
+  hasUnreported(key: string): boolean {
+    return this.#stale.get(key)?.isReported === false
+  }
+
+  reported(key: string): void {
+    const stale = this.#stale.get(key)
+    if (stale) stale.isReported = true
   }
 
   isStale(key: string): boolean {
@@ -117,7 +148,7 @@ export class UnsavedEdits {
    * can't be merged.
    */
   merge(key: string, file: TrackedFile, document: OpenDocument | undefined): MergedTexts | undefined {
-    const loaded = this.#stale.get(key)
+    const loaded = this.loadedText(key)
     if (loaded === undefined || !document?.isDirty() || file.gone) return undefined
     if (file.attributes.type !== 'text' || !isSameText(document, file.attributes, file)) return undefined
     const adapt = (text: string) => withLineEnd(text, document.lineEnd)

@@ -4,10 +4,10 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { withLineEndsOf } from '../editor/line-edits.ts'
+import { sameButEnds } from '../editor/text.ts'
 import type { Attribution } from './attribution.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import type { FileReader } from './file-reader.ts'
-import { sameButEnds } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
 import type { UnsavedEdits } from './unsaved-edits.ts'
@@ -28,8 +28,6 @@ export class UserEdits extends Owner {
   readonly #disk: DiskChanges
   readonly #attribution: Attribution
   readonly #unsaved: UnsavedEdits
-  /** keys of documents with unsaved changes whose files aren't tracked */
-  readonly #edits = new Set<string>()
   readonly #userEdit = this.register(new Emitter<string>())
 
   /** Path of a file without agents' changes that the user begins to edit; what is on disk isn't the user's edit yet. */
@@ -90,11 +88,8 @@ export class UserEdits extends Owner {
   /** A document changed. Its text has unsaved changes (`dirty`) or is what's on disk. */
   typed(path: string, textOf: () => string, dirty: boolean): void {
     const at = this.#files.ownKey(path)
-    if (!dirty) this.#edits.delete(at)
-    else if (!this.#files.has(at) && !this.#edits.has(at)) {
-      this.#edits.add(at)
-      this.#userEdit.fire(path)
-    }
+    if (!dirty) this.#unsaved.end(at)
+    else if (!this.#files.has(at)) this.#unsaved.begin(at, () => this.#begin(path))
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#attribution.clientWrite(at)
     // the text may be the agent's, typed before or after it, or what is on disk because the user has saved it meanwhile
@@ -125,6 +120,13 @@ export class UserEdits extends Owner {
       }
       if (file.hasChanges && (dirty || was)) this.#files.reportChange([file.path])
     })
+  }
+
+  /** Returns the file's text on disk. */
+  async #begin(path: string): Promise<string | undefined> {
+    const state = await this.#reader.stateOf(await this.#files.realPath(path))
+    this.#userEdit.fire(path)
+    return state?.attributes.type === 'text' ? state.text : undefined
   }
 
   /** Runs `work` on a tracked file, in the order of the editor's events. Never rejects. */

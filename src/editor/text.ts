@@ -63,6 +63,10 @@ export function lineEnd(text: string): '\n' | '\r\n' | undefined {
   return crlf > 0 ? '\r\n' : lf > 0 ? '\n' : undefined
 }
 
+export function sameButEnds(one: string, other: string): boolean {
+  return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
+}
+
 export function withLineEnd(text: string, end: '\n' | '\r\n'): string {
   // most texts: replacing a million line ends by the same takes a second
   if (end === '\n' && !text.includes('\r\n')) return text

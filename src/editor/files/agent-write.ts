@@ -1,5 +1,5 @@
 /** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
-import { lineEnd, withLineEnd, withoutMark } from '../text.ts'
+import { lineEnd, sameButEnds, withLineEnd, withoutMark } from '../text.ts'
 import {
   changedLines,
   type MergeConflict,
@@ -90,6 +90,13 @@ export class AgentWrite {
     return this.#isKept
   }
 
+  /** Whether the agent's text is on disk, and what the user's unsaved changes are based on. */
+  isKnown(onDisk: string | undefined): boolean {
+    if (onDisk === undefined || !sameButEnds(onDisk, this.content)) return false
+    const { loaded } = this.#options
+    return loaded === undefined || sameButEnds(loaded, onDisk)
+  }
+
   /** The file gets this text. */
   begin(text: string): void {
     this.#options.willWrite?.(text)
@@ -106,7 +113,11 @@ export class AgentWrite {
     const adapt = (text: string) => (end ? withLineEnd(text, end) : text)
     const content = adapt(this.content)
     const isUnsaved = now !== onDisk
-    const base = adapt(closest(content, known, now, isUnsaved ? (loaded ?? onDisk ?? '') : now))
+    const saved = isUnsaved ? (loaded ?? onDisk ?? '') : now
+    // an agent that has written the file by itself has most likely read it by itself, too
+    const isOwn = isUnsaved && onDisk === content
+    const read = isOwn && known !== now ? undefined : known
+    const base = adapt(closest(content, read, known === now && !isOwn, saved))
     if (base === now) return content
     const merge = mergeTexts(base, now, content)
     if (merge.conflicts.length === 0 || !isUnsaved) return merge.theirs
@@ -121,11 +132,11 @@ export class AgentWrite {
 
 /**
  * What the agent presumably started from: it may have read the file through the client, with unsaved changes, or from
- * disk, with what was saved since. If both are as close, it's what was read only if that is still there (`now`): otherwise,
- * the agent's text might remove unsaved lines that it never saw.
+ * disk, with what was saved since. If both are as close, it's what was read only if that `isLikely`, such as if it is still
+ * there: otherwise, the agent's text might remove unsaved lines that it never saw.
  */
-function closest(content: string, known: string | undefined, now: string, onDisk: string): string {
+function closest(content: string, known: string | undefined, isLikely: boolean, onDisk: string): string {
   if (known === undefined || known === onDisk) return onDisk
   const further = changedLines(known, content) - changedLines(onDisk, content)
-  return further < 0 || (further === 0 && known === now) ? known : onDisk
+  return further < 0 || (further === 0 && isLikely) ? known : onDisk
 }

@@ -58,8 +58,8 @@ export class DocumentWriter {
 
   /**
    * Returns false if the file must be written directly instead. `checkUnmoved` rejects if the file's path leads elsewhere
-   * by now. Unsaved changes are merged with the agent's text, and saved with it; if the agent's text is what is on disk,
-   * they stay as they are. Undoing restores the user's text, and what was on disk but not in the document.
+   * by now. Unsaved changes are merged with the agent's text, and saved with it; if the agent's text is what is on disk
+   * and what they are based on, they stay as they are. Undoing restores the user's text, and what was on disk but not in the document.
    */
   async write(
     document: OpenDocument,
@@ -79,7 +79,7 @@ export class DocumentWriter {
       // The editor hasn't noticed the change on disk yet: it will load it as an undo step. Saving the document would
       // cause a conflict.
       if (!isDirty && info && onDisk !== now) return false
-      if (isDirty && onDisk === withLineEnd(write.content, document.lineEnd)) return true
+      if (isDirty && write.isKnown(onDisk)) return true
       const merged = await write.merged(now, isDirty ? onDisk : now)
       // the user was asked meanwhile
       if (merged === undefined) continue

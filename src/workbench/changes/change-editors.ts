@@ -190,6 +190,7 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
     }
     tracker.edits.typed(uri.fsPath, () => document.getText(), isDirty)
   }
+  for (const document of workspace.textDocuments) if (isUnsaved(document)) typed(document)
   own.add(workspace.onDidChangeTextDocument(({ document }) => typed(document)))
   own.add(
     workspace.onDidSaveTextDocument(document => {

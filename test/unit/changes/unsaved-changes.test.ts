@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { deferred } from '../../../src/common/async.ts'
 import type { MergeAnswer } from '../../../src/editor/files/agent-write.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
@@ -58,11 +59,28 @@ class World {
     this.editor.type(this.path, text)
   }
 
+  /** Types, and resolves when it's known what the unsaved changes are based on. */
+  async beginToType(text: string): Promise<void> {
+    const isFirst = !this.editor.isDirty(this.path) && !this.tracker.files.at(this.path)
+    if (!isFirst || text === this.text) return this.type(text)
+    const begun = deferred()
+    const listening = this.tracker.edits.onDidBeginEdit(() => begun.resolve())
+    this.type(text)
+    await begun.promise
+    listening.dispose()
+  }
+
   async write(content: string): Promise<void> {
     const { path } = this
     await this.changes.writing(path, content, tracked =>
       this.files.writeTextFile({ path, content }, undefined, tracked),
     )
+    this.editor.reload()
+  }
+
+  /** The agent writes by itself and doesn't say so. */
+  writeSilently(text: string): void {
+    writeFileSync(this.path, text)
     this.editor.reload()
   }
 
@@ -217,6 +235,76 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
   })
 
+  // opencode writes a file by itself, and then sends the same text
+  for (const [how, writeOnDisk] of [
+    ['with a report', (text: string) => world.writeOnDisk(text)],
+    ['without a report', async (text: string) => world.writeSilently(text)],
+  ] as const) {
+    it(`are merged with what the agent wrote to disk ${how}, and then through the client, too`, async () => {
+      await world.beginToType('one\ntwo\nthree\nmine\n')
+      await writeOnDisk('ONE\ntwo\nthree\n')
+      await world.write('ONE\ntwo\nthree\n')
+      assert.equal(world.disk, 'ONE\ntwo\nthree\nmine\n')
+      assert.equal(world.text, world.disk)
+      assert.deepEqual([world.editor.isDirty(world.path), world.asked], [false, 0])
+      const [file] = world.changes.list()
+      assert.deepEqual([file?.added, file?.removed], [1, 1])
+      await world.revert()
+      assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+    })
+
+    it(`are asked about if the agent wrote the same lines to disk ${how}, and then through the client, too`, async () => {
+      world.answer = 'mine'
+      await world.beginToType('one\nmine\nthree\n')
+      await writeOnDisk('one\n2\nthree\nfour\n')
+      await world.write('one\n2\nthree\nfour\n')
+      assert.equal(world.asked, 1)
+      assert.equal(world.disk, 'one\nmine\nthree\nfour\n')
+      assert.equal(world.text, world.disk)
+    })
+  }
+
+  it('stay as they are if they were typed after what the agent wrote to disk, and then through the client', async () => {
+    world.writeSilently('ONE\ntwo\nthree\n')
+    world.type('ONE\nmine\nthree\n')
+    await world.write('ONE\ntwo\nthree\n')
+    assert.equal(world.text, 'ONE\nmine\nthree\n')
+    assert.deepEqual([world.editor.isDirty(world.path), world.asked], [true, 0])
+  })
+
+  it("stay the user's if the agent writes the same through the client, after it wrote something else to disk", async () => {
+    world.type('mine\none\ntwo\nthree\n')
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    await world.write('mine\none\ntwo\nthree\n')
+    assert.equal(world.disk, 'mine\none\ntwo\nthree\n')
+    await world.revert()
+    assert.equal(world.disk, 'mine\none\ntwo\nthree\n')
+  })
+
+  it('conflict with what a command wrote, which is told', async () => {
+    const conflicts: string[] = []
+    world.tracker.disk.onDidConflict(path => conflicts.push(path))
+    await world.beginToType('one\ntwo\nthree\nmine\n')
+    const { path } = world
+    world.writeSilently('ONE\ntwo\nthree\n')
+    await world.changes.noticed([{ path, before: 'one\ntwo\nthree\n' }])
+    assert.deepEqual(conflicts, [path])
+    const merged = await world.tracker.review.unsavedMerge(path)
+    assert.equal(merged?.mine, 'ONE\ntwo\nthree\nmine\n')
+  })
+
+  it("don't conflict with what a command wrote before they were typed", async () => {
+    const conflicts: string[] = []
+    world.tracker.disk.onDidConflict(path => conflicts.push(path))
+    const { path } = world
+    world.writeSilently('ONE\ntwo\nthree\n')
+    world.type('ONE\ntwo\nthree\nmine\n')
+    await world.changes.noticed([{ path, before: 'one\ntwo\nthree\n' }])
+    assert.deepEqual(conflicts, [])
+    await world.revert()
+    assert.equal(world.text, 'one\ntwo\nthree\nmine\n')
+  })
+
   it('show in a checkpoint that they conflict', async () => {
     world.changes.beginTurn(1, () => true)
     world.type('one\ntwo\nthree\nmine\n')
@@ -238,6 +326,8 @@ const WHAT = [
   'write',
   'write on disk',
   'write on disk',
+  'write on disk, then through the client',
+  'write on disk, then through the client',
   'revert',
   'close',
 ] as const
@@ -266,6 +356,8 @@ describe('unsaved changes of a file that an agent writes (property)', () => {
           /** the user's lines that an agent took */
           const taken = new Set<string>()
           let read: string | undefined
+          /** what was on disk when the file had no unsaved changes */
+          let based = world.disk
           const edited = (text: string, who: string, { at, count, add }: (typeof steps)[number]) => {
             const lines = linesOf(text)
             const gone = lines.splice(at % (lines.length + 1), count, ...fresh(who, add))
@@ -284,7 +376,7 @@ describe('unsaved changes of a file that an agent writes (property)', () => {
               if (what === 'type') {
                 if (world.editor.textOf(world.path) === undefined) world.editor.open(world.path)
                 const { text, gone } = edited(world.text, 'user', one)
-                world.type(text)
+                await world.beginToType(text)
                 given = gone
               } else if (what === 'save') {
                 const before = linesOf(world.disk)
@@ -305,15 +397,31 @@ describe('unsaved changes of a file that an agent writes (property)', () => {
                 read = text
                 given = gone
                 if (world.asked > asked && answer === 'theirs') given = shown
-                if (isDirty && text === before)
+                if (isDirty && text === before && text === based)
                   assert.deepEqual(linesOf(world.text), shown, 'the buffer was touched')
-              } else if (what === 'write on disk') {
-                const { text, gone } = edited(world.disk, 'agent', one)
+              } else if (what.startsWith('write on disk')) {
+                const { disk } = world
+                const { text, gone } = edited(disk, 'agent', one)
                 given = gone
                 await world.writeOnDisk(text)
+                if (what !== 'write on disk') {
+                  await world.write(text).catch((error: { reason?: string }) => {
+                    assert.equal(error.reason, 'refused')
+                  })
+                  read = text
+                  if (world.asked > asked && answer === 'theirs') given = shown
+                  if (world.asked === asked && text !== based) {
+                    assert.equal(world.text, world.disk, 'the editor shows another text')
+                    const isMissing = linesOf(text).some(
+                      line => !disk.includes(line) && !world.disk.includes(line),
+                    )
+                    assert.equal(isMissing, false, "the agent's lines are lost")
+                  }
+                }
               } else if (what === 'revert') await world.revert()
               else if (!isDirty) world.editor.close(world.path)
               await world.settled()
+              if (!world.editor.isDirty(world.path)) based = world.disk
               for (const line of given) own.delete(line)
               const now = linesOf(world.text)
               // what was saved before can be restored
@@ -328,7 +436,8 @@ describe('unsaved changes of a file that an agent writes (property)', () => {
               // an agent may bring back what the user has removed, and remove what is still in the editor
               if (what === 'revert') taken.clear()
               const isAgents = what.startsWith('write')
-              for (const line of isAgents ? given : []) taken.add(line)
+              const back = now.filter(line => line.startsWith('user') && !own.has(line))
+              for (const line of isAgents ? [...given, ...back] : []) taken.add(line)
               const isOwn = (line: string) => line.startsWith('user') && !taken.has(line)
               own = new Set(now.filter(line => isOwn(line) && (!isAgents || own.has(line))))
               for (const line of given) own.delete(line)

@@ -17,6 +17,7 @@ import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
 import { DATABASE_BUSY_MS } from '../common/limits.ts'
 import { makePrivateFolder, PRIVATE_FILE, protect } from '../common/private-files.ts'
+import { type SalvagedTables, salvageRows } from './salvage.ts'
 
 /** Files up to this size are copied or rewritten as a whole. Larger ones would block the window too long. */
 const MAX_REWRITE_BYTES = 128 << 20
@@ -51,9 +52,25 @@ export interface DatabaseOptions {
   migrations: readonly string[]
   /** Checks the whole file for damage, which takes as long as reading it. */
   check?: boolean
-  /** Called when a damaged file was moved to `aside` and replaced with a new one. */
-  onDamage: (error: unknown, aside: string) => void
+  /** What to save of a damaged file. */
+  salvage?: Salvage
+  /** Called when a damaged file was moved to `aside` and replaced with a new one. `saved`: what the new one has of it. */
+  onDamage: (error: unknown, aside: string, saved: Saved) => void
 }
+
+export interface Salvage {
+  tables: SalvagedTables
+  /** Makes the saved rows consistent. A transaction is open. */
+  complete(db: DatabaseSync): Saved
+}
+
+/** How many things could be read of a damaged file, and of how many there is a trace. */
+export interface Saved {
+  count: number
+  of: number
+}
+
+const NOTHING: Saved = { count: 0, of: 0 }
 
 /** A database that may be only readable for now. */
 export interface OpenedDatabase {
@@ -145,26 +162,75 @@ function sizeOf(file: string): number {
 
 /**
  * Opens a database that all windows share and migrates it to the current version (`user_version`). A damaged file is moved
- * aside, so that nothing in it is lost, and a new one is created. Throws {@link NewerDatabaseError}, and SQLite's errors
+ * aside, so that nothing in it is lost, and replaced by a new one with all that can be read of it. Throws {@link NewerDatabaseError}, and SQLite's errors
  * (`errcode`), for example if the disk is full or the file is locked.
  */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, onDamage } = options
   makePrivateFolder(path.dirname(file))
-  const written = lastWrite(file)
+  // A damaged file's name says that. The last write is later than now if the clock was set back: the file must not look old then.
+  const written = Math.max(Date.now(), Math.ceil(lastWrite(file)))
   try {
     return open(options)
   } catch (error) {
     if (!isDamage(error)) throw error
-    onDamage(error, quarantine(file, written))
+    const saved = replaceDamaged(options, written)
+    if (saved) onDamage(error, saved.aside, saved)
     return open(options)
   }
+}
+
+/** `undefined` if another window has replaced it meanwhile. Throws if a new file can't be written; then nothing is changed. */
+function replaceDamaged(options: DatabaseOptions, written: number): (Saved & { aside: string }) | undefined {
+  const { file, salvage } = options
+  const aside = `${file}.damaged-${written}`
+  const fresh = `${aside}-new`
+  const { ino } = statSync(file)
+  let saved = NOTHING
+  try {
+    if (salvage) saved = saveReadable({ ...options, file: fresh, salvage }, file)
+  } catch (error) {
+    removeParts(fresh)
+    if (isUnwritable(error)) throw error
+    // it stays in the damaged file
+  }
+  if (statSync(file, { throwIfNoEntry: false })?.ino !== ino) {
+    removeParts(fresh)
+    return undefined
+  }
+  for (const part of PARTS) moveIfThere(file + part, aside + part)
+  moveIfThere(fresh, file)
+  return { ...saved, aside }
+}
+
+function saveReadable(options: DatabaseOptions & { salvage: Salvage }, damaged: string): Saved {
+  const { file, salvage } = options
+  removeParts(file)
+  const db = open({ ...options, check: false })
+  let saved: Saved
+  try {
+    db.exec('BEGIN IMMEDIATE')
+    salvageRows(damaged, db, salvage.tables)
+    saved = salvage.complete(db)
+    db.exec('COMMIT')
+    emptyLog(db)
+  } finally {
+    db.close()
+  }
+  return saved
+}
+
+/** The file of a database, and those that SQLite creates beside it. */
+const PARTS = ['', '-wal', '-shm']
+
+function removeParts(file: string): void {
+  for (const part of PARTS) rmSync(file + part, { force: true })
 }
 
 function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSync {
   // SQLite gives the write-ahead log the mode of the database. It would open one that can't be written, and not write it later.
   closeSync(openSync(file, 'a', PRIVATE_FILE))
-  for (const part of ['', '-wal', '-shm']) protect(file + part, PRIVATE_FILE)
+  for (const part of PARTS) protect(file + part, PRIVATE_FILE)
   const db = new sqlite.DatabaseSync(file)
   try {
     db.exec(`PRAGMA busy_timeout = ${DATABASE_BUSY_MS}`)
@@ -270,8 +336,8 @@ export function mayOpenLater(error: unknown): boolean {
   return !(error instanceof NewerDatabaseError || error instanceof MissingSqliteError || isDamage(error))
 }
 
-/** Their names tell when they were moved aside, in milliseconds since the epoch. */
-const SET_ASIDE = /\.db\.damaged-(\d+)(?:-wal|-shm)?$/
+/** Their names tell when they were moved aside, in milliseconds since the epoch. `new`: a copy that was never completed. */
+const SET_ASIDE = /\.db\.damaged-(\d+)(?:-new)?(?:-wal|-shm)?$/
 
 /** The damaged files in a folder that were moved aside before that time, with their logs. They may hold text that was deleted since. */
 export function damagedFiles(folder: string, before = Number.POSITIVE_INFINITY): string[] {
@@ -295,15 +361,8 @@ export function removeDamagedFiles(folder: string, before?: number): void {
   if (failures.length > 0) throw failures[0]
 }
 
-/** `written`: its last write. It's later than now if the clock was set back, after which the file must not look old. */
-function quarantine(file: string, written: number): string {
-  const aside = `${file}.damaged-${Math.max(Date.now(), Math.ceil(written))}`
-  for (const part of ['', '-wal', '-shm']) moveIfThere(file + part, aside + part)
-  return aside
-}
-
 function lastWrite(file: string): number {
-  const times = ['', '-wal'].map(part => statSync(file + part, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  const times = PARTS.map(part => statSync(file + part, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return Math.max(...times)
 }
 
@@ -371,9 +430,19 @@ export class StorageTrouble {
     if (this.#failing.size === 0 && this.#now() - this.#failedAt >= WELL_FOR_MS) this.#isReported = false
   }
 
-  /** Shows a message about a file, with a button. */
-  tell(message: string, action: TroubleAction): void {
-    this.#tell(message, action)
+  /** A damaged file was moved to `aside`. Shows a message, with a button that deletes it. */
+  wasDamaged(aside: string, message: string): void {
+    this.#tell(message, {
+      title: l10n.t('Delete Damaged File'),
+      run: () => {
+        try {
+          removeParts(aside)
+        } catch (error) {
+          const again = l10n.t("The damaged file {0} couldn't be deleted: {1}", aside, messageOf(error))
+          this.wasDamaged(aside, again)
+        }
+      },
+    })
   }
 }
 

@@ -340,11 +340,24 @@ export class LocalSessions implements Disposable {
       const sqlite =
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
       if (!sqlite) throw new MissingSqliteError()
-      const store = new SqliteStore(sqlite, file, (error, aside) =>
+      const store = new SqliteStore(sqlite, file, (error, aside, { count, of }) => {
         this.#log.warn(
-          `The database of sessions was damaged (${messageOf(error)}). It was moved to ${aside}.`,
-        ),
-      )
+          `The database of sessions was damaged (${messageOf(error)}): ${count} of ${of} sessions were saved. It was moved to ${aside}.`,
+        )
+        const message =
+          count === 0
+            ? l10n.t(
+                'The file with the list of sessions was damaged, so Parley created a new one. The damaged file is {0}.',
+                aside,
+              )
+            : l10n.t(
+                'The file with the list of sessions was damaged. Parley could read {0} of {1} sessions and saved them to a new file. The damaged file is {2}.',
+                count,
+                of,
+                aside,
+              )
+        this.#trouble.wasDamaged(aside, message)
+      })
       if (store.unwritable !== undefined) this.#failedAt = this.#now()
       return store
     } catch (error) {

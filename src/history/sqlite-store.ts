@@ -2,7 +2,14 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
 import { LOG_IN_USE_MS } from '../common/limits.ts'
 import { idOfStored, type SessionId, storedId } from '../common/session-key.ts'
-import { emptyLog, type OpenedDatabase, openOrRead, rollback } from './database.ts'
+import {
+  type DatabaseOptions,
+  emptyLog,
+  type OpenedDatabase,
+  openOrRead,
+  rollback,
+  type Salvage,
+} from './database.ts'
 import type {
   DayUsage,
   KnownAgent,
@@ -63,6 +70,28 @@ const MIGRATIONS = [
   'ALTER TABLE sessions ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;',
 ]
 
+/** What is saved of a damaged file. */
+const SALVAGE: Salvage = {
+  tables: {
+    sessions: ({ additional_directories: directories }) => String(directories).startsWith('['),
+    agents: ({ capabilities }) => String(capabilities).startsWith('{'),
+    session_usage: ({ day }) => isDay(day),
+    daily_usage: ({ day }) => isDay(day),
+  },
+  complete(db) {
+    const count = (sql: string) => Number(db.prepare(`SELECT count(*) AS n FROM (${sql})`).get()?.n)
+    const sessions = 'SELECT agent_id, session_id FROM sessions'
+    return {
+      count: count(sessions),
+      of: count(`${sessions} UNION SELECT agent_id, session_id FROM session_usage`),
+    }
+  },
+}
+
+function isDay(value: unknown): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(String(value))
+}
+
 /**
  * Keeps sessions in a SQLite database; several windows may use it at once (WAL). Every method may throw SQLite's
  * errors (`errcode`): the disk is full, the file is damaged or locked.
@@ -75,13 +104,11 @@ export class SqliteStore implements SessionStore {
   readonly #lists = new Map<string, { version: unknown; sessions: LocalSession[] }>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(
-    sqlite: typeof import('node:sqlite'),
-    file: string,
-    onDamage: (error: unknown, aside: string) => void,
-  ) {
+  constructor(sqlite: typeof import('node:sqlite'), file: string, onDamage: DatabaseOptions['onDamage']) {
     // a small database is checked quickly; damage found later would recur in every window
-    this.#opened = openOrRead({ sqlite, file, migrations: MIGRATIONS, check: true, onDamage })
+    this.#opened = openOrRead({
+      ...{ sqlite, file, migrations: MIGRATIONS, salvage: SALVAGE, check: true, onDamage },
+    })
     this.#db = this.#opened.db
   }
 

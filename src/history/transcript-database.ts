@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
@@ -15,10 +15,11 @@ import {
   openOrRead,
   REOPEN_AFTER_MS,
   rollback,
+  type Saved,
   StorageTrouble,
   usedBytes,
 } from './database.ts'
-import { TRANSCRIPT_MIGRATIONS } from './transcript-schema.ts'
+import { TRANSCRIPT_MIGRATIONS, TRANSCRIPT_SALVAGE } from './transcript-schema.ts'
 
 /** Number of pages returned to the file system at once; more would block the window. */
 const COMPACT_PAGES = 500
@@ -89,7 +90,7 @@ export class TranscriptDatabase implements Disposable {
 
   /** Runs the work in a transaction, while no other window writes; `DEFERRED`: only reads a consistent state. */
   transaction<T>(work: () => T, otherwise: T, kind: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE'): T {
-    return this.attempt(() => {
+    const transact = () => {
       if (kind === 'IMMEDIATE') this.#assertWritable()
       this.#db?.exec(`BEGIN ${kind}`)
       try {
@@ -100,14 +101,20 @@ export class TranscriptDatabase implements Disposable {
         if (this.#opened) rollback(this.#opened.db)
         throw error
       }
-    }, otherwise)
+    }
+    const result = this.attempt(transact, otherwise)
+    // it was damaged: the one that takes its place has what could be read of it
+    return kind === 'DEFERRED' && this.#opened === null ? this.attempt(transact, otherwise) : result
   }
 
-  /** Returns what the work returns, or `otherwise` if there is no database or it throws, which is reported. */
+  /**
+   * Returns what the work returns, or `otherwise` if there is no database or it throws, which is reported. Work that is part of
+   * other work throws: the other one must not go on.
+   */
   attempt<T>(work: () => T, otherwise: T): T {
-    if (!this.#isInUse) this.#openForWriting()
+    if (this.#isInUse) return work()
+    this.#openForWriting()
     if (!this.#db) return otherwise
-    const wasInUse = this.#isInUse
     this.#isInUse = true
     try {
       return work()
@@ -116,7 +123,7 @@ export class TranscriptDatabase implements Disposable {
       else this.#failed(error)
       return otherwise
     } finally {
-      this.#isInUse = wasInUse
+      this.#isInUse = false
     }
   }
 
@@ -185,8 +192,16 @@ export class TranscriptDatabase implements Disposable {
     this.#openings += 1
     const sqlite = 'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
     if (!sqlite) throw new MissingSqliteError()
-    const onDamage = (error: unknown, aside: string) => this.#wasDamaged(error, aside)
-    return openOrRead({ sqlite, file, migrations: TRANSCRIPT_MIGRATIONS, check: this.#suspect, onDamage })
+    return openOrRead({
+      ...{
+        sqlite,
+        file,
+        migrations: TRANSCRIPT_MIGRATIONS,
+        salvage: TRANSCRIPT_SALVAGE,
+        check: this.#suspect,
+      },
+      onDamage: (error, aside, saved) => this.#wasDamaged(error, aside, saved),
+    })
   }
 
   /** A file that couldn't be written may be writable now. */
@@ -226,31 +241,23 @@ export class TranscriptDatabase implements Disposable {
     }
   }
 
-  #wasDamaged(error: unknown, aside: string): void {
+  #wasDamaged(error: unknown, aside: string, { count, of }: Saved): void {
     this.#log.warn(
-      `The database of conversations was damaged (${messageOf(error)}). It was moved to ${aside}.`,
+      `The database of conversations was damaged (${messageOf(error)}): ${count} of ${of} conversations were saved. It was moved to ${aside}.`,
     )
-    this.#offerToDelete(
-      aside,
-      l10n.t(
-        'The file in which Parley stores conversations was damaged, so Parley created a new one. Agents still have their own copies: load sessions from History. The damaged file is {0}. It still contains conversations, also those that you delete from now on.',
-        aside,
-      ),
-    )
-  }
-
-  #offerToDelete(aside: string, message: string): void {
-    this.#trouble.tell(message, {
-      title: l10n.t('Delete Damaged File'),
-      run: () => {
-        try {
-          for (const part of ['', '-wal', '-shm']) rmSync(aside + part, { force: true })
-        } catch (error) {
-          const again = l10n.t("The damaged file {0} couldn't be deleted: {1}", aside, messageOf(error))
-          this.#offerToDelete(aside, again)
-        }
-      },
-    })
+    const message =
+      count === 0
+        ? l10n.t(
+            'The file in which Parley stores conversations was damaged, so Parley created a new one. Agents still have their own copies: load sessions from History. The damaged file is {0}. It still contains conversations, also those that you delete from now on.',
+            aside,
+          )
+        : l10n.t(
+            'The file in which Parley stores conversations was damaged. Parley could read {0} of {1} conversations and saved them to a new file; parts of them may be missing. Agents still have their own copies: load sessions from History. The damaged file is {2}. It still contains conversations, also those that you delete from now on.',
+            count,
+            of,
+            aside,
+          )
+    this.#trouble.wasDamaged(aside, message)
   }
 
   #prepare(sql: string): StatementSync | undefined {

@@ -4,6 +4,7 @@ import { boundDepth } from '../common/bound-depth.ts'
 import { entryKind, entryKindOf } from '../conversation/entries/entry-kinds.ts'
 import { serializable, serializableEntry } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
+import type { Salvage } from './database.ts'
 
 /** The minimum shape of a row of a saved conversation, checked on reading, since a file may contain anything. */
 
@@ -108,6 +109,54 @@ function parsed(json: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** What is saved of a damaged file. */
+export const TRANSCRIPT_SALVAGE: Salvage = {
+  tables: {
+    entries: ({ position }) => isPosition(position),
+    texts: ({ position }) => isPosition(position),
+    terminals: () => true,
+    outputs: () => true,
+    heads: ({ head }) => String(head).startsWith('{'),
+    // rows of indexes look alike
+    conversations: ({ revision, written_at: at }) =>
+      /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(revision)) &&
+      (at === 0 || Number(at) > MIN_TIME),
+    said: ({ hosted_id: id }) => /^[0-9a-f]{16}$/.test(String(id)),
+  },
+  complete(db) {
+    // an entry that is lost is shown as damaged, in its place
+    db.exec(`
+      WITH RECURSIVE places (agent_id, session_id, position, last) AS (
+        SELECT agent_id, session_id, 0, max(position) FROM entries GROUP BY agent_id, session_id
+        UNION ALL SELECT agent_id, session_id, position + 1, last FROM places WHERE position < last
+      )
+      INSERT OR IGNORE INTO entries SELECT agent_id, session_id, position, '' FROM places;
+      -- a window that has the conversation open writes all of it again, since it may have more
+      UPDATE conversations SET revision = lower(hex(randomblob(16)));
+      INSERT OR IGNORE INTO conversations
+        SELECT DISTINCT agent_id, session_id, lower(hex(randomblob(16))), 0 FROM entries;`)
+    const count = (tables: readonly string[]) => {
+      const all = tables.map(table => `SELECT agent_id, session_id FROM ${table}`).join(' UNION ')
+      const rows = db.prepare(all).all()
+      // the copies of windows belong to one conversation
+      return new Set(rows.map(row => `${row.agent_id} ${String(row.session_id).split('\u0001')[0]}`)).size
+    }
+    const of = count(['entries', 'texts', 'terminals', 'outputs', 'heads', 'conversations'])
+    db.exec(`DELETE FROM conversations WHERE NOT EXISTS (
+      SELECT 1 FROM entries AS e WHERE e.agent_id = conversations.agent_id AND e.session_id = conversations.session_id)`)
+    return { count: count(['conversations']), of }
+  },
+}
+
+/** A larger number isn't the position of an entry. */
+const MAX_POSITION = 1_000_000
+/** Rows of indexes have small numbers where conversations have a time. Milliseconds since the epoch. */
+const MIN_TIME = 1_000_000_000_000
+
+function isPosition(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= MAX_POSITION
 }
 
 /** The tables of the database of conversations. Each migration leads to the next version; released ones never change. */

@@ -367,7 +367,9 @@ function* mergeConversations(
     if (!own || terminal.output.length > own.output.length) terminals.set(terminal.terminalId, terminal)
   }
   const title = known.head.title ?? other.head.title
-  const { entries } = yield* mergeInSteps(known.entries, other.entries)
+  // what is lost there may be here
+  const readable = other.entries.filter(entry => entry.kind !== 'unknown' || entry.updateKind !== 'damaged')
+  const { entries } = yield* mergeInSteps(known.entries, readable)
   return {
     ...(known.said && { said: known.said }),
     entries,

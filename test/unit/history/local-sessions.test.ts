@@ -348,7 +348,7 @@ describe('LocalSessions', () => {
       writeFileSync(file, 'this is no database, and it is long enough to be taken for one. '.repeat(100))
       const sessions = make()
       remembers(sessions)
-      assert.deepEqual(problems, [])
+      assert.match(problems.join(), /list of sessions was damaged, so Parley created a new one/)
       const aside = readdirSync(path.dirname(file)).filter(name => name.includes('.damaged-'))
       assert.equal(aside.length, 1)
     })
@@ -358,12 +358,12 @@ describe('LocalSessions', () => {
       for (let at = 0; at < 500; at++) first.opened('claude', session(`s${at}`, 'x'.repeat(100)))
       first.dispose()
       const bytes = readFileSync(file)
-      bytes.fill(0xff, 4096, bytes.length - 4096)
+      bytes.fill(0xff, 4096)
       writeFileSync(file, bytes)
       const sessions = make()
       assert.deepEqual(sessions.list('claude'), [])
       remembers(sessions)
-      assert.deepEqual(problems, [])
+      assert.equal(problems.length, 1)
     })
 
     it("doesn't touch a database of a newer version", () => {

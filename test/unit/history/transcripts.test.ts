@@ -467,11 +467,16 @@ describe('the conversation storage', () => {
       bytes.fill(0xff, 8 * 4096, bytes.length - 4096)
       writeFileSync(file, bytes)
       const storage = make()
-      assert.equal(storage.transcripts.read('a', 's'), undefined)
+      const texts = textsOf(storage)!
+      const saved = texts.filter(text => text !== '?')
+      assert.ok(saved.length > 0 && saved.length < 450, `${saved.length}`)
+      assert.ok(saved.every(text => text === 'x'.repeat(100)))
+      assert.ok(texts.length > saved.length, 'what is lost is shown in its place')
       assert.equal(write(storage, true, [0, 'said since']), true)
       assert.deepEqual(textsOf(make()), ['said since'])
       assert.equal(damaged().length, 1)
       assert.equal(problems.length, 1)
+      assert.match(problems[0]!, /could read 1 of 1 conversations/)
     })
 
     it('migrates a file of an earlier version', () => {

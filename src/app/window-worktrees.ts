@@ -52,6 +52,11 @@ export class WindowWorktrees extends Owner {
     return this.#known.flatMap(one => one.worktrees.map(worktree => worktree.path))
   }
 
+  /** The Git folders of the repositories, each shared by all worktrees. */
+  gitFolders(): string[] {
+    return [...new Set(this.#known.map(({ common }) => common))]
+  }
+
   /** Whether a folder of the workspace is in a repository. */
   get hasRepository(): boolean {
     return this.#known.length > 0

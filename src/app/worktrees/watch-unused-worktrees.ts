@@ -33,15 +33,20 @@ interface UnusedWorktreesOptions {
   log: Logger
 }
 
-/** Removes empty worktrees once no session uses them. Those with changes or commits stay. */
+/** Removes empty worktrees once no session uses them, and the folders of those that were discarded a day ago. Others stay. */
 export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposable {
   const { workbench, worktrees, manager, records, log } = options
   let timer: NodeJS.Timeout | undefined
   let work = Promise.resolve()
   const clean = async () => {
+    if (!worktrees.hasRepository || !workbench.isTrusted) return
+    const [{ removeUnusedWorktrees }, { tidyDiscarded }] = await Promise.all([
+      import('./remove-unused-worktrees.ts'),
+      import('../../editor/worktrees/keep-worktree.ts'),
+    ])
+    for (const common of worktrees.gitFolders()) await tidyDiscarded(common, log)
     const paths = worktrees.paths()
-    if (paths.length === 0 || !workbench.isTrusted) return
-    const { removeUnusedWorktrees } = await import('./remove-unused-worktrees.ts')
+    if (paths.length === 0) return
     const used = async () => {
       const { history, surfaces, comparisons, windows, documents, hosts } = options
       const agents = await hosts.list()

@@ -18,7 +18,7 @@ import {
 
 /** Names the files that Git ignores and that a new worktree gets, too, in the syntax of `.gitignore`. */
 const INCLUDES = '.worktreeinclude'
-const BRANCHES = 'parley'
+export const BRANCHES = 'parley'
 const MAX_NAME = 60
 const MAX_COPIED = 5000
 /** bytes */

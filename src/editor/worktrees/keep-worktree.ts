@@ -3,9 +3,24 @@
  * such a copy has all of its files, except those that Git ignores.
  */
 
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
 import * as l10n from '@vscode/l10n'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
 import { GitError, lineOf, runUserGit } from '../git.ts'
-import { createWorktree, freeName, type NewWorktree } from './create-worktree.ts'
+import { PathRules } from '../path-rules.ts'
+import { BRANCHES, createWorktree, freeName, type NewWorktree } from './create-worktree.ts'
+import {
+  type DiscardedFolder,
+  discardedKeys,
+  findDiscarded,
+  reinstate,
+  removeDiscarded,
+  undoInterrupted,
+  withMovedFolder,
+} from './discarded-folders.ts'
 import { treeOf, withIndexCopy } from './index-copy.ts'
 import {
   checkIgnored,
@@ -13,8 +28,11 @@ import {
   findWorktree,
   nestedRepositories,
   type Repository,
+  readWorktree,
+  registeredPaths,
   stateOf,
   type Worktree,
+  writeRecord,
 } from './repository.ts'
 
 const KEPT = 'refs/parley/discarded'
@@ -27,8 +45,8 @@ const AUTHOR = {
   GIT_COMMITTER_NAME: 'Parley',
   GIT_COMMITTER_EMAIL: 'parley@localhost',
 }
-/** An agent that writes all the time has a running turn; this many copies are enough to notice it. */
-const MAX_COPIES = 3
+/** How long the folder of a discarded worktree stays. */
+const FOLDER_MS = DAY_MS
 
 export async function commitTree(
   top: string,
@@ -53,46 +71,56 @@ export function checkNoHistory(nested: readonly string[]): void {
 }
 
 /**
- * Discards a worktree, and keeps a copy for {@link KEPT_DAYS} days. Returns the name of the copy. `ignored`: the files without a
- * copy that the user agreed to delete; if there are others, nothing is discarded.
+ * Discards a worktree, and keeps it for {@link KEPT_DAYS} days. Returns the name of the copy. Its folder, without ignored
+ * files, stays for {@link FOLDER_MS}, so that also what programs go on writing there isn't lost. `ignored`: the files without
+ * a copy that the user agreed to delete; if there are others, nothing is discarded.
  */
 export async function discardWorktree(
-  repository: Pick<Repository, 'common'>,
+  { common }: Pick<Repository, 'common'>,
   { path: top, name }: Worktree,
   { ignored, now = Date.now() }: { ignored?: readonly string[]; now?: number } = {},
 ): Promise<string> {
+  const key = `${name}-${now.toString(36)}`
+  const ref = `${KEPT}/${key}`
   checkNoHistory(await nestedRepositories(top))
-  for (let copies = 0; copies < MAX_COPIES; copies++) {
-    const worktree = await findWorktree(top)
+  const { moved, worktree, state } = await withMovedFolder(top, { common, key }, async moved => {
+    const worktree = await findWorktree(moved.path)
     if (!worktree) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
-    const copy = () =>
-      withIndexCopy(top, async git => {
-        // there's none in the middle of a merge with conflicts
-        const staged = lineOf(await git(['write-tree']).catch(() => ''))
-        return { staged, tree: await treeOf(top, git) }
-      })
-    const { staged, tree } = await copy()
-    // like `git stash`
-    const index = staged === '' ? [] : [await commitTree(top, staged, [worktree.head], name)]
-    const commit = await commitTree(top, tree, [worktree.head, ...index], name)
-    const kept = `${KEPT}/${name}-${now.toString(36)}`
-    await runUserGit(repository.common, ['update-ref', kept, commit])
-    // the copy is complete if nothing has changed since
-    const after = await copy()
-    if (after.tree !== tree || after.staged !== staged) continue
-    if ((await findWorktree(top))?.head !== worktree.head) continue
+    const state = await stateOf(worktree)
+    checkNoHistory(state.nested)
+    if (ignored) checkIgnored({ name }, state, ignored)
+    await runUserGit(common, ['update-ref', ref, await copyOf(worktree, name)])
     try {
-      if (ignored) checkIgnored(worktree, await stateOf(worktree), ignored)
+      await moved.retire()
     } catch (error) {
-      await runUserGit(repository.common, ['update-ref', '-d', kept])
+      await runUserGit(common, ['update-ref', '-d', ref])
       throw error
     }
-    // Git refuses if the worktree is locked
-    await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', top])
-    await deleteBranch(repository, worktree, worktree.head)
-    return kept
+    return { moved, worktree, state }
+  })
+  const { current, head } = worktree
+  if (current !== undefined) {
+    await writeRecord(moved.path, { ...worktree, discardedBranch: current })
+    // what is there stays as it is without its branch
+    await runUserGit(moved.path, ['update-ref', '--no-deref', 'HEAD', head])
   }
-  throw new GitError(l10n.t('Files in the worktree {0} are changing. Stop what runs there first.', name))
+  await deleteBranch({ common }, worktree, head)
+  // they may take most of the space
+  for (const file of state.ignored)
+    await rm(path.join(moved.path, file), { recursive: true, force: true }).catch(() => {})
+  return ref
+}
+
+/** A commit of all files of a worktree, except ignored ones. Its parents: what is checked out, what is staged, what was applied. */
+async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name: string): Promise<string> {
+  const { staged, tree } = await withIndexCopy(top, async git => ({
+    // there's none in the middle of a merge with conflicts
+    staged: lineOf(await git(['write-tree']).catch(() => '')),
+    tree: await treeOf(top, git),
+  }))
+  // like `git stash`
+  const index = staged === '' ? [] : [await commitTree(top, staged, [head], name)]
+  return commitTree(top, tree, [head, ...index], name)
 }
 
 export interface KeptWorktree {
@@ -104,20 +132,58 @@ export interface KeptWorktree {
 
 /** The copies of discarded worktrees, the latest first. Older ones are deleted. */
 export async function listKept(
-  repository: Pick<Repository, 'common'>,
+  { common }: Pick<Repository, 'common'>,
   now = Date.now(),
 ): Promise<KeptWorktree[]> {
   const args = ['for-each-ref', '--sort=-committerdate', '--format=%(refname)%09%(subject)', KEPT]
-  const all = (await runUserGit(repository.common, args)).split('\n').flatMap((line): KeptWorktree[] => {
+  const all = (await runUserGit(common, args)).split('\n').flatMap((line): KeptWorktree[] => {
     const [ref = '', name = ''] = line.split('\t')
-    const at = Number.parseInt(/-([\da-z]+)$/.exec(ref)?.[1] ?? '', 36)
-    return ref === '' || Number.isNaN(at) ? [] : [{ ref, name, at }]
+    const at = discardedAt(ref)
+    return ref === '' || at === undefined ? [] : [{ ref, name, at }]
   })
   const isKept = ({ at }: KeptWorktree) => now - at < KEPT_DAYS * DAY_MS
   for (const { ref } of all.filter(one => !isKept(one))) {
-    await runUserGit(repository.common, ['update-ref', '-d', ref])
+    await removeDiscarded(common, keyOf(ref))
+    await runUserGit(common, ['update-ref', '-d', ref])
   }
   return all.filter(isKept)
+}
+
+/**
+ * Deletes the folders of worktrees that were discarded more than {@link FOLDER_MS} ago, once their copies have everything in
+ * them. Undoes what was interrupted. Never rejects.
+ */
+export async function tidyDiscarded(common: string, log: Logger, now = Date.now()): Promise<void> {
+  const tidy = async (key: string) => {
+    const at = discardedAt(key)
+    if (at === undefined || now - at < FOLDER_MS) return
+    const found = await findDiscarded(common, key)
+    const worktree = found && (await readWorktree(found))
+    if (worktree) {
+      const [known] = (
+        await runUserGit(common, ['for-each-ref', '--format=%(subject)', `${KEPT}/${key}`])
+      ).split('\n')
+      await runUserGit(common, ['update-ref', `${KEPT}/${key}`, await copyOf(worktree, known || key)])
+    }
+    await removeDiscarded(common, key)
+  }
+  const all = [
+    () => undoInterrupted(common, now),
+    ...(await discardedKeys(common)).map(key => () => tidy(key)),
+  ]
+  for (const one of all) {
+    await one().catch(error => log.warn(`A discarded worktree of ${common} stays: ${messageOf(error)}`))
+  }
+}
+
+function keyOf(ref: string): string {
+  return ref.slice(KEPT.length + 1)
+}
+
+/** Milliseconds since the epoch. */
+function discardedAt(key: string): number | undefined {
+  const at = Number.parseInt(/-([\da-z]+)$/.exec(key)?.[1] ?? '', 36)
+  return Number.isNaN(at) ? undefined : at
 }
 
 /** Makes a worktree with the commits and the uncommitted changes of a discarded one. Its copy stays. */
@@ -126,6 +192,8 @@ export async function restoreKept(
   { ref, name }: Pick<KeptWorktree, 'ref' | 'name'>,
   { folder }: Pick<NewWorktree, 'folder'>,
 ): Promise<Worktree> {
+  const discarded = await findDiscarded(repository.common, keyOf(ref))
+  if (discarded) return restoreFolder(repository, discarded, { name })
   const free = await freeName(repository, folder, name)
   const { worktree } = await createWorktree(repository, { name: free, from: `${ref}^`, folder })
   await runUserGit(worktree.path, ['read-tree', '-m', '-u', worktree.head, `${ref}^{tree}`])
@@ -135,4 +203,59 @@ export async function restoreKept(
   await runUserGit(worktree.path, ['read-tree', '-m', staged || worktree.head])
   await runUserGit(worktree.path, ['update-index', '-q', '--refresh'], { codes: [0, 1] })
   return worktree
+}
+
+/** Moves the folder of a discarded worktree back, or to another name if there's one again. */
+async function restoreFolder(
+  repository: Repository,
+  discarded: DiscardedFolder,
+  { name }: Pick<KeptWorktree, 'name'>,
+): Promise<Worktree> {
+  const known = await readWorktree(discarded)
+  if (!known) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
+  const parent = path.dirname(discarded.from)
+  const rules = new PathRules()
+  const isTaken =
+    existsSync(discarded.from) ||
+    (await registeredPaths(repository)).some(one => rules.same(one, discarded.from))
+  const free = isTaken ? await freeName(repository, parent, name) : path.basename(discarded.from)
+  const branch = await restoreBranch(repository, known, free)
+  const top = path.join(parent, free)
+  await reinstate(repository.common, discarded, top)
+  const { branch: _, discardedBranch: __, ...record } = known
+  await writeRecord(top, { ...record, ...(branch !== undefined && { branch }) })
+  const worktree = await findWorktree(top)
+  if (!worktree) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
+  return worktree
+}
+
+/**
+ * Checks out the branch of a discarded worktree again, which may have been made, moved or checked out elsewhere meanwhile.
+ * Returns the branch that goes with the worktree.
+ */
+async function restoreBranch(
+  { common }: Repository,
+  { path: top, branch, discardedBranch, head }: Worktree,
+  free: string,
+): Promise<string | undefined> {
+  const used = (await runUserGit(common, ['worktree', 'list', '--porcelain'])).split('\n')
+  const create = (name: string) => runUserGit(common, ['update-ref', `refs/heads/${name}`, head, ''])
+  const isAvailable = async (name: string) => {
+    const verify = ['rev-parse', '--verify', '--quiet', `refs/heads/${name}`]
+    const commit = lineOf(await runUserGit(common, verify, { codes: [0, 1] }))
+    if (commit !== '') return commit === head && !used.includes(`branch refs/heads/${name}`)
+    return create(name).then(
+      () => true,
+      () => false,
+    )
+  }
+  let own = branch !== undefined && (await isAvailable(branch)) ? branch : undefined
+  let current = discardedBranch === branch ? own : discardedBranch
+  if (current !== undefined && current !== own && !(await isAvailable(current))) current = undefined
+  if (discardedBranch !== undefined && discardedBranch === branch && own === undefined) {
+    own = current = `${BRANCHES}/${free}`
+    await create(own)
+  }
+  if (current !== undefined) await runUserGit(top, ['symbolic-ref', 'HEAD', `refs/heads/${current}`])
+  return own
 }

@@ -9,6 +9,8 @@ const MAX_WORKTREES = 500
 const MAX_LINK_BYTES = 4096
 
 export interface LinkedWorktrees {
+  /** the Git folder that all worktrees share */
+  common: string
   /** the root of the main work tree; the repository itself if there is none */
   main: string
   worktrees: Array<{ path: string; branch?: string }>
@@ -30,6 +32,7 @@ export async function linkedWorktrees(folder: string): Promise<LinkedWorktrees |
     }),
   )
   return {
+    common,
     main: path.basename(common) === '.git' ? path.dirname(common) : common,
     worktrees: worktrees.flat(),
   }

@@ -6,6 +6,7 @@ import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { GitError, lineOf, runUserGit } from '../git.ts'
 import { PathRules } from '../path-rules.ts'
+import { withMovedFolder } from './discarded-folders.ts'
 import { gitFolder, hiddenFiles, showHidden, withIndexCopy } from './index-copy.ts'
 import { worktreeRoot } from './linked-worktrees.ts'
 
@@ -34,6 +35,8 @@ const record = z.object({
   copied: z.array(z.object({ file: z.string(), size: z.number(), mtimeMs: z.number() })).catch([]),
   /** The user opened a window for it, so that it stays although nothing is in it. */
   isOpened: z.boolean().optional(),
+  /** It was discarded, and had this branch checked out. */
+  discardedBranch: z.string().optional(),
 })
 
 export type CopiedFile = WorktreeRecord['copied'][number]
@@ -123,15 +126,25 @@ export async function listWorktrees(repository: Pick<Repository, 'common'>): Pro
 /** The worktree that Parley made and that the folder is in; `undefined` if it's none. */
 export async function findWorktree(folder: string): Promise<Worktree | undefined> {
   const at = await worktreeRoot(folder)
-  if (!at) return undefined
-  const known = await readRecord(at.git)
+  return at && readWorktree(at)
+}
+
+/** The worktree with this root and own Git folder; `undefined` if Parley didn't make it. */
+export async function readWorktree({
+  root,
+  git,
+}: {
+  root: string
+  git: string
+}): Promise<Worktree | undefined> {
+  const known = await readRecord(git)
   if (!known) return undefined
-  const head = lineOf(await runUserGit(at.root, ['rev-parse', '--verify', 'HEAD^{commit}']))
-  const current = await currentBranch(at.root)
+  const head = lineOf(await runUserGit(root, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  const current = await currentBranch(root)
   return {
     ...known,
-    path: at.root,
-    name: path.basename(at.root),
+    path: root,
+    name: path.basename(root),
     head,
     ...(current !== undefined && { current }),
   }
@@ -149,9 +162,9 @@ async function readRecord(git: string): Promise<WorktreeRecord | undefined> {
 
 export async function writeRecord(
   worktree: string,
-  { base, branch, copied, isOpened }: WorktreeRecord,
+  { base, branch, copied, isOpened, discardedBranch }: WorktreeRecord,
 ): Promise<void> {
-  const known = { base, branch, copied, isOpened }
+  const known = { base, branch, copied, isOpened, discardedBranch }
   await writeFile(path.join(await gitFolder(worktree), RECORD), JSON.stringify(known))
 }
 
@@ -274,15 +287,21 @@ export async function removeWorktree(
   worktree: Worktree,
   { ignored }: { ignored?: readonly string[] } = {},
 ): Promise<void> {
-  const state = await stateOf(worktree)
-  if (!isEmpty(state)) {
-    throw new GitError(
-      l10n.t('The worktree {0} has changes or commits that exist only there.', worktree.name),
-    )
+  const { common } = repository
+  const check = async (top: string) => {
+    const state = await stateOf({ ...worktree, path: top })
+    if (!isEmpty(state)) {
+      throw new GitError(
+        l10n.t('The worktree {0} has changes or commits that exist only there.', worktree.name),
+      )
+    }
+    if (ignored) checkIgnored(worktree, state, ignored)
   }
-  if (ignored) checkIgnored(worktree, state, ignored)
-  // Git refuses, too, if there are changes
-  await runUserGit(repository.common, ['worktree', 'remove', '--', worktree.path])
+  await check(worktree.path)
+  await withMovedFolder(worktree.path, { common, key: worktree.name }, async moved => {
+    await check(moved.path)
+    await moved.remove()
+  })
   await deleteBranch(repository, worktree, worktree.head)
 }
 

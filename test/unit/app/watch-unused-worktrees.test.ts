@@ -42,7 +42,7 @@ describe('worktrees that nothing uses', () => {
         folders: () => [{ path: top }],
         dialogs: { showStatus: () => {} },
       },
-      worktrees: { paths: () => made, refresh: async () => {} },
+      worktrees: { hasRepository: true, gitFolders: () => [], paths: () => made, refresh: async () => {} },
       manager: { list: () => [], onDidChange: change.event },
       records: { agentIds: () => [] },
       history: { directories: () => [session] },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { silentLogger } from '../../../../src/common/logger.ts'
 import {
   createWorktree,
   freeName,
@@ -26,6 +28,7 @@ import {
   KEPT_DAYS,
   listKept,
   restoreKept,
+  tidyDiscarded,
 } from '../../../../src/editor/worktrees/keep-worktree.ts'
 import { linkedWorktrees, worktreesFolder } from '../../../../src/editor/worktrees/linked-worktrees.ts'
 import {
@@ -43,6 +46,7 @@ import {
   createBranch,
   mergeWorktree,
 } from '../../../../src/editor/worktrees/use-worktree.ts'
+import { until } from '../../../support/until.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -115,7 +119,11 @@ describe('worktrees', () => {
       assert.deepEqual(await listWorktrees(await openRepository(top)), [worktree])
       assert.deepEqual(await findWorktree(path.join(worktree.path, 'b')), worktree)
       assert.equal(await findWorktree(top), undefined)
-      const linked = { main: top, worktrees: [{ path: worktree.path, branch: 'parley/task' }] }
+      const linked = {
+        common: path.join(top, '.git'),
+        main: top,
+        worktrees: [{ path: worktree.path, branch: 'parley/task' }],
+      }
       for (const folder of [path.join(top, 'b'), worktree.path]) {
         assert.deepEqual(await linkedWorktrees(folder), linked)
       }
@@ -397,31 +405,131 @@ describe('worktrees', () => {
       assert.ok(existsSync(path.join(worktree.path, 'a.txt')))
     })
 
-    it('with a copy that can be restored', async () => {
-      let { worktree } = await make()
+    for (const isTidied of [false, true])
+      it(`with a copy that can be restored${isTidied ? ', also days later' : ''}`, async () => {
+        let { worktree } = await make()
+        const repository = await openRepository(top)
+        write(worktree.path, { 'committed.txt': 'committed' })
+        worktree = await commitAll(worktree, 'work')
+        write(worktree.path, { 'a.txt': 'staged\n', 'b/new.txt': 'new', 'build/out': 'ignored' })
+        git(worktree.path, 'add', 'a.txt')
+        write(worktree.path, { 'a.txt': 'changed\n' })
+        rmSync(path.join(worktree.path, 'b', 'c.txt'))
+        assert.deepEqual((await stateOf(worktree)).ignored, ['build/'])
+        const at = Date.now()
+        const ref = await discardWorktree(repository, worktree, { now: at })
+        assert.ok(!existsSync(worktree.path))
+        assert.ok(!has('parley/task'))
+        git(top, 'gc', '-q', '--prune=now')
+        assert.deepEqual(await listKept(repository), [{ ref, name: 'task', at }])
+        // later, only the copy is left
+        if (isTidied) await tidyDiscarded(repository.common, silentLogger, at + DAY_MS)
+        assert.equal(existsSync(path.join(directory, 'project.worktrees', '.discarded')), !isTidied)
+        const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+        assert.equal(restored.head, worktree.head)
+        assert.equal(read(restored.path, 'committed.txt'), 'committed')
+        assert.equal(status(restored.path), 'MM a.txt\n D b/c.txt\n?? b/new.txt')
+        assert.equal(git(restored.path, 'show', ':a.txt'), 'staged')
+        assert.equal(read(restored.path, 'a.txt'), 'changed\n')
+        assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS - 1), [{ ref, name: 'task', at }])
+        assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS), [])
+        assert.deepEqual(await listKept(repository), [])
+        assert.ok(!existsSync(path.join(restored.path, 'build')))
+        assert.deepEqual(
+          git(top, 'worktree', 'list')
+            .split('\n')
+            .map(line => line.split(' ')[0]),
+          [top, restored.path],
+        )
+      })
+
+    it('with what programs write meanwhile and afterwards', async () => {
+      const { worktree } = await make()
       const repository = await openRepository(top)
-      write(worktree.path, { 'committed.txt': 'committed' })
-      worktree = await commitAll(worktree, 'work')
-      write(worktree.path, { 'a.txt': 'staged\n', 'b/new.txt': 'new', 'build/out': 'ignored' })
-      git(worktree.path, 'add', 'a.txt')
       write(worktree.path, { 'a.txt': 'changed\n' })
-      rmSync(path.join(worktree.path, 'b', 'c.txt'))
-      assert.deepEqual((await stateOf(worktree)).ignored, ['build/'])
+      // one keeps its file open, and it makes new files by their relative path
+      const loop =
+        'exec 3>>log; i=0; while :; do i=$((i+1)); echo $i >&3; echo $i >new-$i; echo $i; sleep 0.01; done'
+      const writer = spawn('sh', ['-c', loop], { cwd: worktree.path, stdio: ['ignore', 'pipe', 'ignore'] })
+      let written = 0
+      writer.stdout.setEncoding('utf8').on('data', (text: string) => {
+        for (const line of text.split('\n')) written = Math.max(written, Number(line))
+      })
+      const more = async () => {
+        const enough = written + 5
+        await until(() => written >= enough)
+      }
+      try {
+        await more()
+        const ref = await discardWorktree(repository, worktree)
+        assert.ok(!existsSync(worktree.path))
+        await more()
+        const { path: at } = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+        assert.equal(at, worktree.path)
+        await more()
+        writer.kill()
+        await once(writer, 'close')
+        const lines = read(at, 'log').trim().split('\n').map(Number)
+        for (let number = 1; number <= written; number++) {
+          assert.equal(lines[number - 1], number)
+          assert.equal(read(at, `new-${number}`), `${number}\n`)
+        }
+        assert.equal(read(at, 'a.txt'), 'changed\n')
+        assert.ok(has('parley/task'))
+      } finally {
+        writer.kill('SIGKILL')
+      }
+    })
+
+    it('with what was written on their last day, and ignored files only as they were agreed to', async () => {
+      const { worktree } = await make()
+      const repository = await openRepository(top)
+      write(worktree.path, { 'new.txt': 'one', 'build/out': 'ignored' })
       const at = Date.now()
-      const ref = await discardWorktree(repository, worktree, { now: at })
-      assert.ok(!existsSync(worktree.path))
-      assert.ok(!has('parley/task'))
-      git(top, 'gc', '-q', '--prune=now')
-      assert.deepEqual(await listKept(repository), [{ ref, name: 'task', at }])
+      const ref = await discardWorktree(repository, worktree, { now: at, ignored: ['build/'] })
+      const folder = path.join(directory, 'project.worktrees', '.discarded', path.basename(ref))
+      assert.deepEqual(readdirSync(folder).sort(), ['.git', '.gitignore', 'a.txt', 'b', 'new.txt'])
+      write(folder, { 'new.txt': 'two' })
+      await tidyDiscarded(repository.common, silentLogger, at + DAY_MS - 1)
+      assert.ok(existsSync(folder))
+      await tidyDiscarded(repository.common, silentLogger, at + DAY_MS)
+      assert.ok(!existsSync(folder))
+      assert.deepEqual(readdirSync(path.join(top, '.git', 'parley-discarded')), [])
+      assert.equal(git(top, 'show', `${ref}:new.txt`), 'two')
+    })
+
+    it('and restored beside another one of the same name', async () => {
+      const { worktree } = await make()
+      const repository = await openRepository(top)
+      write(worktree.path, { 'new.txt': 'first' })
+      const ref = await discardWorktree(repository, worktree)
+      const { worktree: other } = await make()
+      write(other.path, { 'new.txt': 'second' })
+      const committed = await commitAll(other, 'second')
       const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      assert.equal(restored.name, 'task-2')
+      assert.equal(restored.branch, 'parley/task-2')
+      assert.equal(restored.current, 'parley/task-2')
       assert.equal(restored.head, worktree.head)
-      assert.equal(read(restored.path, 'committed.txt'), 'committed')
-      assert.equal(status(restored.path), 'MM a.txt\n D b/c.txt\n?? b/new.txt')
-      assert.equal(git(restored.path, 'show', ':a.txt'), 'staged')
-      assert.equal(read(restored.path, 'a.txt'), 'changed\n')
-      assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS - 1), [{ ref, name: 'task', at }])
-      assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS), [])
-      assert.deepEqual(await listKept(repository), [])
+      assert.equal(status(restored.path), '?? new.txt')
+      assert.equal(read(restored.path, 'new.txt'), 'first')
+      assert.deepEqual(await findWorktree(other.path), committed)
+    })
+
+    it('or not, if that was interrupted', async () => {
+      const { worktree } = await make()
+      const { common } = await openRepository(top)
+      const own = git(worktree.path, 'rev-parse', '--absolute-git-dir')
+      const away = path.join(directory, 'project.worktrees', '.discarded', 'task-1')
+      mkdirSync(path.dirname(away))
+      writeFileSync(path.join(own, 'parley-moved'), away)
+      renameSync(worktree.path, away)
+      await tidyDiscarded(common, silentLogger)
+      assert.ok(!existsSync(worktree.path))
+      await tidyDiscarded(common, silentLogger, Date.now() + 601_000)
+      assert.deepEqual(await findWorktree(worktree.path), worktree)
+      assert.ok(!existsSync(path.dirname(away)))
+      assert.ok(!existsSync(path.join(own, 'parley-moved')))
     })
 
     it('with a copy of what is only staged', async () => {

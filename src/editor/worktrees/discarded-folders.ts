@@ -1,0 +1,195 @@
+/**
+ * Folders of worktrees that are being discarded, or were within the last day. A folder is moved away before anything is
+ * copied from it or deleted: who knows its path can't write there anymore, and what programs that have it open write
+ * meanwhile isn't lost.
+ */
+
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { messageOf } from '../../common/errors.ts'
+import { readBounded } from '../../common/read-bounded.ts'
+import { GitError } from '../git.ts'
+import { gitFolder } from './index-copy.ts'
+
+/** Beside the worktrees, so that a folder can be moved there at once. */
+const FOLDER = '.discarded'
+/**
+ * In the Git folder of the repository: the own Git folders of discarded worktrees. Git finds its common folder from there as
+ * from `worktrees/`, but lists none of them.
+ */
+const GIT_FOLDERS = 'parley-discarded'
+/** In the own Git folder: where the folder is. */
+const MOVED = 'parley-moved'
+/** A discard that takes longer was interrupted. Milliseconds. */
+const MAX_DISCARD_MS = 600_000
+const MAX_PATH_BYTES = 40_000
+
+export interface MovedFolder {
+  /** where it is now */
+  path: string
+  /** Takes the worktree from the list of Git. Its folder stays, and Git still works in it. */
+  retire(): Promise<void>
+  /** Deletes the worktree. */
+  remove(): Promise<void>
+}
+
+/**
+ * Moves the folder of a worktree away and runs `work` with it. If that fails, the folder is where it was, unless it was
+ * retired or removed. `key`: a name for it.
+ * @throws GitError if the folder can't be moved, such as on Windows while a program uses it
+ */
+export async function withMovedFolder<T>(
+  top: string,
+  { common, key }: { common: string; key: string },
+  work: (moved: MovedFolder) => Promise<T>,
+): Promise<T> {
+  const name = path.basename(top)
+  const git = await gitFolder(top)
+  if (existsSync(path.join(git, 'locked')))
+    throw new GitError(l10n.t('The worktree {0} is locked. Run “git worktree unlock” first.', name))
+  const to = path.join(path.dirname(top), FOLDER, key)
+  await mkdir(path.dirname(to), { recursive: true })
+  await writeFile(path.join(git, MOVED), to)
+  let isGone = false
+  try {
+    await rename(top, to)
+  } catch (error) {
+    await rm(path.join(git, MOVED), { force: true })
+    await removeEmpty(path.dirname(to))
+    const text = l10n.t(
+      "The folder of the worktree {0} couldn't be moved: {1}. Close the programs that use it, and try again.",
+      name,
+      messageOf(error),
+    )
+    throw new GitError(text)
+  }
+  try {
+    return await work({
+      path: to,
+      async retire() {
+        const retired = gitFolderOf(common, key)
+        await mkdir(path.dirname(retired), { recursive: true })
+        await rename(git, retired)
+        isGone = true
+        await link(to, retired)
+      },
+      async remove() {
+        isGone = true
+        await removeTree(to)
+        await removeTree(git)
+        await removeEmpty(path.dirname(to))
+      },
+    })
+  } catch (error) {
+    if (!isGone) await moveBack(git, to, top)
+    throw error
+  }
+}
+
+export interface DiscardedFolder {
+  root: string
+  /** its own Git folder */
+  git: string
+  /** where it was */
+  from: string
+}
+
+/** The discarded worktree with this key whose folder is still there. */
+export async function findDiscarded(common: string, key: string): Promise<DiscardedFolder | undefined> {
+  const git = gitFolderOf(common, key)
+  const [at, from] = await Promise.all([readLine(path.join(git, MOVED)), readLine(path.join(git, 'gitdir'))])
+  if (at === undefined || from === undefined || !existsSync(at)) return undefined
+  return { root: at, git, from: path.dirname(from) }
+}
+
+export async function discardedKeys(common: string): Promise<string[]> {
+  return readdir(path.join(common, GIT_FOLDERS)).catch(() => [])
+}
+
+/** Moves a discarded worktree to `top`, where Git lists it again. Nothing must be there. */
+export async function reinstate(common: string, discarded: DiscardedFolder, top: string): Promise<void> {
+  await mkdir(path.dirname(top), { recursive: true })
+  await mkdir(path.join(common, 'worktrees'), { recursive: true })
+  await rename(discarded.root, top)
+  const wanted = path.join(common, 'worktrees', path.basename(top))
+  let git = wanted
+  for (let number = 1; existsSync(git); number++) git = `${wanted}${number}`
+  try {
+    await writeFile(path.join(discarded.git, 'gitdir'), `${path.join(top, '.git')}\n`)
+    await rename(discarded.git, git)
+  } catch (error) {
+    await rename(top, discarded.root)
+    throw error
+  }
+  await link(top, git)
+  await rm(path.join(git, MOVED), { force: true })
+  await removeEmpty(path.dirname(discarded.root))
+}
+
+/** Deletes what is left of a discarded worktree, except its copy. */
+export async function removeDiscarded(common: string, key: string): Promise<void> {
+  const git = gitFolderOf(common, key)
+  const at = await readLine(path.join(git, MOVED))
+  if (at !== undefined) {
+    await removeTree(at)
+    await removeEmpty(path.dirname(at))
+  }
+  await removeTree(git)
+}
+
+/** Moves the folders back whose discard was interrupted, such as by the end of the process. */
+export async function undoInterrupted(common: string, now: number): Promise<void> {
+  const all = path.join(common, 'worktrees')
+  for (const id of await readdir(all).catch(() => [])) {
+    const git = path.join(all, id)
+    const info = await stat(path.join(git, MOVED)).catch(() => undefined)
+    if (!info || now - info.mtimeMs < MAX_DISCARD_MS) continue
+    const [at, link] = await Promise.all([
+      readLine(path.join(git, MOVED)),
+      readLine(path.join(git, 'gitdir')),
+    ])
+    if (at !== undefined && link !== undefined && existsSync(at)) await moveBack(git, at, path.dirname(link))
+    else await rm(path.join(git, MOVED), { force: true })
+  }
+}
+
+async function moveBack(git: string, from: string, top: string): Promise<void> {
+  try {
+    await rename(from, top)
+  } catch (error) {
+    throw new GitError(
+      l10n.t(
+        "The worktree {0} couldn't be moved back: {1}. Its files are in {2}.",
+        path.basename(top),
+        messageOf(error),
+        from,
+      ),
+    )
+  }
+  await rm(path.join(git, MOVED), { force: true })
+  await removeEmpty(path.dirname(from))
+}
+
+function gitFolderOf(common: string, key: string): string {
+  return path.join(common, GIT_FOLDERS, key)
+}
+
+async function link(folder: string, git: string): Promise<void> {
+  await writeFile(path.join(folder, '.git'), `gitdir: ${git}\n`)
+}
+
+async function readLine(file: string): Promise<string | undefined> {
+  const text = await readBounded(file, MAX_PATH_BYTES).catch(() => '')
+  return text.trim() || undefined
+}
+
+async function removeTree(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 })
+}
+
+/** Unless something is in it. */
+async function removeEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch(() => {})
+}

@@ -6,6 +6,7 @@ import { isWindowsDevice } from '../../common/windows-names.ts'
 import { GitError, lineOf, runUserGit } from '../git.ts'
 import { PathRules } from '../path-rules.ts'
 import { worktreesFolder } from './linked-worktrees.ts'
+import { isPlainFolder } from './replace-files.ts'
 import {
   type CopiedFile,
   findWorktree,
@@ -236,15 +237,4 @@ async function copyOne(
   await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
   const { size, mtimeMs } = await lstat(to)
   return { file, size, mtimeMs }
-}
-
-/** Makes the folder if necessary. Returns false if a link or a file is in its path. */
-async function isPlainFolder(root: string, relative: string): Promise<boolean> {
-  let at = root
-  for (const name of relative === '.' ? [] : relative.split(path.sep)) {
-    at = path.join(at, name)
-    await mkdir(at).catch(() => {})
-    if (!(await lstat(at)).isDirectory()) return false
-  }
-  return true
 }

@@ -12,7 +12,7 @@ let indexes = 0
 /** Runs `work` with a copy of the index, so that the user's own stays as it is. `env`: see {@link withTemporaryObjects}. */
 export async function withIndexCopy<T>(
   top: string,
-  work: (git: IndexGit) => Promise<T>,
+  work: (git: IndexGit, file: string) => Promise<T>,
   env?: Environment,
 ): Promise<T> {
   const folder = await gitFolder(top)
@@ -23,8 +23,13 @@ export async function withIndexCopy<T>(
     await copyFile(index, file)
     // Git compares the content of files that are as new as the index, since their stamps may hide a change
     await utimes(file, atime, mtime)
-    return await work((args, input) =>
-      runUserGit(top, args, { env: { ...env, GIT_INDEX_FILE: file }, ...(input !== undefined && { input }) }),
+    return await work(
+      (args, input) =>
+        runUserGit(top, args, {
+          env: { ...env, GIT_INDEX_FILE: file },
+          ...(input !== undefined && { input }),
+        }),
+      file,
     )
   } finally {
     await rm(file, { force: true })

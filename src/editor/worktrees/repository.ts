@@ -216,13 +216,16 @@ async function ownCommits({ path: top, branch }: Pick<Worktree, 'path' | 'branch
   return Number(lineOf(await runUserGit(top, args)))
 }
 
-async function isBusy(git: string): Promise<boolean> {
+/** Git is in the middle of a merge, rebase or the like, also if that has stopped without conflicts. */
+export async function isBusy(git: string): Promise<boolean> {
   const names = [
     'MERGE_HEAD',
     'CHERRY_PICK_HEAD',
     'REVERT_HEAD',
     'rebase-merge',
     'rebase-apply',
+    // several commits are picked or reverted
+    'sequencer',
     'BISECT_LOG',
   ]
   const found = await Promise.all(names.map(name => stat(path.join(git, name)).catch(() => undefined)))

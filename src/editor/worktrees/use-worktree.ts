@@ -1,21 +1,32 @@
 /** Takes what was made in a worktree over into another work tree of the repository. */
 
-import { lstat } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { GitError, lineOf, runUserGit } from '../git.ts'
-import { hiddenFiles, type IndexGit, showHidden, treeOf, withIndexCopy } from './index-copy.ts'
+import { gitFolder, hiddenFiles, type IndexGit, showHidden, treeOf, withIndexCopy } from './index-copy.ts'
 import { commitTree } from './keep-worktree.ts'
+import {
+  changedMeanwhile,
+  existing,
+  replaceFiles,
+  statsOf,
+  withFolderBeside,
+  withIndexLock,
+} from './replace-files.ts'
 import {
   changedSubmodules,
   checkNoRepositories,
   currentBranch,
   findWorktree,
+  isBusy,
   type Repository,
   type Worktree,
   writeRecord,
 } from './repository.ts'
 
+/** A larger file with conflicts keeps the ids of commits in its markers. */
+const MAX_MARKED_BYTES = 50_000_000
 /** What was applied last, in the worktree's own references, which go with it. */
 const APPLIED = 'refs/worktree/parley/applied'
 
@@ -36,7 +47,11 @@ export async function applyWorktree(
   target: string,
   mayWrite: (applied: Applied) => Promise<boolean>,
 ): Promise<Applied | undefined> {
-  await checkNoConflicts(target)
+  await checkReady(target)
+  // its files are those of another commit
+  if (await isBusy(await gitFolder(worktree.path))) {
+    throw new GitError(l10n.t('A merge or rebase is in progress in the worktree. Finish or abort it first.'))
+  }
   await checkNoRepositories(worktree.path)
   checkNoSubmodules(await changedSubmodules(worktree.path))
   const theirs = await withIndexCopy(worktree.path, git => treeOf(worktree.path, git))
@@ -46,6 +61,8 @@ export async function applyWorktree(
   )
   // what was applied before may be in the workspace, and was changed in the worktree since
   if (before !== '') bases.push(before)
+  const own = await gitFolder(target)
+  const index = await stat(path.join(own, 'index'))
   return withIndexCopy(target, async git => {
     const staged = lineOf(await git(['write-tree']))
     const touched = await Promise.all(bases.map(base => changedPaths(target, base, theirs)))
@@ -56,32 +73,88 @@ export async function applyWorktree(
       const other = await mergeTrees(target, base, mine, theirs)
       if (other.stages.length < merged.stages.length) merged = other
     }
+    const { named } = merged
     const differing = await runUserGit(target, [
       ...['diff-tree', '-r', '-z', '--name-status', '--no-renames', mine, merged.tree],
     ])
     const parts = differing.split('\0')
     const differs = parts.flatMap((file, at) => (at % 2 === 1 ? [{ kind: parts[at - 1], file }] : []))
-    const of = (kind?: string) => differs.flatMap(one => (!kind || one.kind === kind ? [one.file] : []))
-    const conflicts = [...new Set(merged.stages.map(pathOf))]
+    const of = (...kinds: string[]) =>
+      differs.flatMap(({ kind = '', file }) => (kinds.length === 0 || kinds.includes(kind) ? [file] : []))
+    const stages = merged.stages.map(named)
+    const conflicts = [...new Set(stages.map(pathOf))]
     checkNoSubmodules(await changedLinks(target, mine, merged.tree))
-    const applied = { files: [...new Set([...of(), ...conflicts])].sort(), conflicts }
+    const applied = { files: [...new Set([...of().map(named), ...conflicts])].sort(), conflicts }
     await checkStaged(target, { staged, mine, conflicts })
-    if (applied.files.length > 0) {
-      if (!(await mayWrite(applied))) return undefined
-      await checkAdded(target, of('A'), of('D'))
-      // refuses if a file was changed since, before it changes any
-      await git(['read-tree', '-m', '-u', mine, merged.tree])
-      if (conflicts.length > 0) {
-        const none = '0'.repeat(mine.length)
-        const entries = [...conflicts.map(file => `0 ${none} 0\t${file}`), ...merged.stages]
-        const input = entries.map(entry => `${entry}\0`).join('')
-        await runUserGit(target, ['update-index', '-z', '--index-info'], { input })
-      }
-    }
     const copy = await commitTree(worktree.path, theirs, [])
-    await runUserGit(worktree.path, ['update-ref', APPLIED, copy])
-    return applied
+    const finish = async () => {
+      await runUserGit(worktree.path, ['update-ref', APPLIED, copy])
+    }
+    if (applied.files.length === 0) {
+      await finish()
+      return applied
+    }
+    if (!(await mayWrite(applied))) return undefined
+    const written = of('A', 'M', 'T')
+    const replaced = of('D', 'M', 'T')
+    // everything is made first: from here on, files are only moved
+    return withFolderBeside({ top: target, git: own }, async folder => {
+      const fresh = path.join(folder, 'new')
+      await checkOut(own, { tree: merged.tree, files: written, to: fresh })
+      for (const file of written.filter(one => conflicts.includes(named(one))))
+        await nameSides(path.join(fresh, file), path.join(fresh, named(file)), named)
+      const known = await statsOf(target, replaced)
+      const changed = await git(['diff-files', '--name-only', '-z'])
+      const meanwhile = changed.split('\0').filter(file => replaced.includes(file))
+      if (meanwhile.length > 0) throw changedMeanwhile(meanwhile)
+      await checkAdded(target, of('A').map(named), of('D'))
+      await withIndexCopy(target, async (gitForNext, next) => {
+        if (conflicts.length > 0) {
+          const none = '0'.repeat(mine.length)
+          const entries = [...conflicts.map(file => `0 ${none} 0\t${file}`), ...stages]
+          const input = entries.map(entry => `${entry}\0`).join('')
+          await gitForNext(['update-index', '-z', '--index-info'], input)
+        }
+        await withIndexLock(own, { known: index, next: conflicts.length > 0 ? next : undefined }, () =>
+          replaceFiles(
+            target,
+            { known, written: written.map(named), fresh, folder: path.join(folder, 'old') },
+            finish,
+          ),
+        )
+      })
+      return applied
+    })
   })
+}
+
+/** Writes files of a tree to a folder as a checkout would, with filters and line ends. */
+async function checkOut(
+  git: string,
+  { tree, files, to }: { tree: string; files: readonly string[]; to: string },
+): Promise<void> {
+  await mkdir(to)
+  const env = { GIT_DIR: git, GIT_WORK_TREE: to, GIT_INDEX_FILE: path.join(path.dirname(to), 'index') }
+  const run = (args: readonly string[], input?: string) =>
+    runUserGit(to, ['-c', 'core.sparseCheckout=false', ...args], {
+      env,
+      ...(input !== undefined && { input }),
+    })
+  await run(['read-tree', tree])
+  const input = files.map(file => `${file}\0`).join('')
+  await run(['checkout-index', '--force', '-z', '--stdin'], input)
+}
+
+/** Renames a file with conflicts, and the sides in its markers. */
+async function nameSides(file: string, to: string, named: (text: string) => string): Promise<void> {
+  const info = await lstat(file)
+  if (info.isFile() && info.size < MAX_MARKED_BYTES) {
+    // each byte is one character
+    const text = await readFile(file, 'latin1')
+    const other = named(text)
+    if (other !== text) await writeFile(file, other, 'latin1')
+  }
+  if (to !== file) await rename(file, to)
 }
 
 async function changedPaths(top: string, from: string, to: string): Promise<string[]> {
@@ -149,26 +222,29 @@ async function checkStaged(
   )
 }
 
-/** Git would overwrite files that it ignores. */
+/** Git doesn't list files that it ignores. */
 async function checkAdded(top: string, added: readonly string[], deleted: readonly string[]): Promise<void> {
   for (const file of added) {
     const isThere = await lstat(path.join(top, file)).then(
-      () => true,
+      // a folder of which all files are deleted goes with them
+      info => !info.isDirectory() || !deleted.some(one => one.startsWith(`${file}/`)),
       // a file is where a folder is needed
       error => error.code === 'ENOTDIR' && !deleted.some(one => file.startsWith(`${one}/`)),
     )
-    if (isThere)
-      throw new GitError(l10n.t('{0} exists in the workspace, and Git ignores it. Rename it first.', file))
+    if (isThere) throw existing(file)
   }
 }
 
-/** Merges two trees without any work tree. `stages`: for each conflict, up to three lines as of `ls-files --stage`. */
-async function mergeTrees(
-  top: string,
-  base: string,
-  mine: string,
-  theirs: string,
-): Promise<{ tree: string; stages: string[] }> {
+interface MergedTrees {
+  tree: string
+  /** For each conflict, up to three lines as of `ls-files --stage`. */
+  stages: string[]
+  /** A text of the merge, with names for the sides instead of commits. */
+  named: (text: string) => string
+}
+
+/** Merges two trees without any work tree. */
+async function mergeTrees(top: string, base: string, mine: string, theirs: string): Promise<MergedTrees> {
   // older versions of Git find the base only by the history of commits
   const from = await commitTree(top, `${base}^{tree}`, [])
   const one = await commitTree(top, mine, [from], 'Workspace')
@@ -184,12 +260,16 @@ async function mergeTrees(
   }
   const [tree = '', ...stages] = text.split('\0').filter(part => part !== '')
   if (!/^[\da-f]{40,64}$/.test(tree)) throw new GitError(l10n.t('This requires Git 2.38 or newer.'))
-  return { tree, stages }
+  const named = (name: string) => name.replaceAll(one, 'Workspace').replaceAll(other, 'Worktree')
+  return { tree, stages, named }
 }
 
-async function checkNoConflicts(top: string): Promise<void> {
+async function checkReady(top: string): Promise<void> {
   if ((await conflictsIn(top)).length > 0) {
     throw new GitError(l10n.t('The workspace has unresolved merge conflicts. Resolve them first.'))
+  }
+  if (await isBusy(await gitFolder(top))) {
+    throw new GitError(l10n.t('A merge or rebase is in progress in the workspace. Finish or abort it first.'))
   }
 }
 
@@ -231,12 +311,12 @@ export type Merged = 'merged' | 'up-to-date' | 'conflicts'
 
 /** Merges the commits of a worktree into the branch of another work tree. Conflicts are left for the user to resolve. */
 export async function mergeWorktree(worktree: Worktree, target: string): Promise<Merged> {
+  await checkReady(target)
   if ((await currentBranch(target)) === undefined) {
     throw new GitError(
       l10n.t('No branch is checked out in the workspace. Check out the branch to merge into.'),
     )
   }
-  await checkNoConflicts(target)
   const before = await runUserGit(target, ['rev-parse', 'HEAD'])
   const { path: top, current } = worktree
   const commit = lineOf(await runUserGit(top, ['rev-parse', '--verify', 'HEAD^{commit}']))

@@ -46,6 +46,7 @@ import {
   createBranch,
   mergeWorktree,
 } from '../../../../src/editor/worktrees/use-worktree.ts'
+import { changesOf } from '../../../../src/editor/worktrees/worktree-changes.ts'
 import { until } from '../../../support/until.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -607,7 +608,7 @@ describe('worktrees', () => {
   })
 
   describe('are applied to the workspace', () => {
-    const apply = (worktree: Worktree) => applyWorktree(worktree, top, async () => true)
+    const apply = (worktree: Worktree, to = top) => applyWorktree(worktree, to, async () => true)
 
     it('as uncommitted changes, committed or not', async () => {
       let { worktree } = await make()
@@ -646,12 +647,143 @@ describe('worktrees', () => {
       assert.deepEqual((await apply(worktree))?.conflicts, ['a.txt', 'b/c.txt', 'new.txt'])
       assert.match(
         read(top, 'a.txt'),
-        /^<<<<<<< .*\nmine\n=======\ntheirs\n>>>>>>> .*\ntwo\nthree\nfour\nFIVE\n$/,
+        /^<<<<<<< Workspace\nmine\n=======\ntheirs\n>>>>>>> Worktree\ntwo\nthree\nfour\nFIVE\n$/,
       )
       assert.equal(read(top, 'b/c.txt'), 'theirs\n')
       assert.equal(status(top), 'UU a.txt\nDU b/c.txt\nAA new.txt')
       assert.equal(git(top, 'show', ':2:a.txt'), 'mine\ntwo\nthree\nfour\nFIVE')
       await assert.rejects(apply(worktree), /Resolve them first/)
+    })
+
+    it('with the names of the sides, where both have something else at a path', async () => {
+      const { worktree } = await make()
+      write(worktree.path, { 'd/x': 'theirs' })
+      write(top, { d: 'mine' })
+      const applied = await apply(worktree)
+      assert.deepEqual(applied, { files: ['d', 'd/x', 'd~Workspace'], conflicts: ['d~Workspace'] })
+      assert.equal(read(top, 'd/x'), 'theirs')
+      assert.equal(read(top, 'd~Workspace'), 'mine')
+    })
+
+    it('with folders in place of files, and files in place of folders', async () => {
+      const { worktree } = await make()
+      rmSync(path.join(worktree.path, 'b'), { recursive: true })
+      rmSync(path.join(worktree.path, 'a.txt'))
+      write(worktree.path, { b: 'file', 'a.txt/x/y': 'folder' })
+      symlinkSync('x', path.join(worktree.path, 'link'))
+      writeFileSync(path.join(worktree.path, 'run.sh'), '#!/bin/sh\n', { mode: 0o755 })
+      const files = ['a.txt', 'a.txt/x/y', 'b', 'b/c.txt', 'link', 'run.sh']
+      assert.deepEqual((await apply(worktree))?.files, files)
+      for (const folder of [top, worktree.path]) git(folder, 'add', '--all')
+      assert.equal(git(top, 'write-tree'), git(worktree.path, 'write-tree'))
+    })
+
+    it('but none if one can not be written, or Git is at work', async () => {
+      const { worktree } = await make()
+      const theirs = { 'a.txt': 'theirs\n', 'b/c.txt': 'theirs\n', 'c/d/new.txt': 'new' }
+      write(worktree.path, theirs)
+      rmSync(path.join(worktree.path, '.gitignore'))
+      write(top, { 'a.txt': 'mine\n' })
+      const state = () => [status(top), ...['a.txt', 'b/c.txt', '.gitignore'].map(name => read(top, name))]
+      const before = state()
+      const fails = async (reason: RegExp) => {
+        await assert.rejects(apply(worktree), reason)
+        assert.deepEqual(state(), before)
+        const left = readdirSync(path.join(top, '.git')).filter(name => /parley-(apply|index)/.test(name))
+        assert.deepEqual(left, [])
+      }
+      write(top, { '.git/index.lock': '' })
+      await fails(/Another Git command is running in the workspace.*index\.lock/)
+      rmSync(path.join(top, '.git', 'index.lock'))
+      // Git ignores it
+      write(top, { '.git/info/exclude': 'c\n' })
+      git(worktree.path, 'add', '--force', 'c')
+      symlinkSync(directory, path.join(top, 'c'))
+      await fails(/c\/d\/new\.txt can't be created/)
+      assert.ok(!existsSync(path.join(directory, 'd')))
+      rmSync(path.join(top, 'c'))
+      assert.deepEqual((await apply(worktree))?.conflicts, ['a.txt'])
+      assert.equal(status(top), ' D .gitignore\nUU a.txt\n M b/c.txt')
+    })
+
+    it('but none on a full disk', async function () {
+      if (process.platform !== 'linux' || process.getuid?.() !== 0) return this.skip()
+      const disk = path.join(directory, 'disk')
+      mkdirSync(disk)
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk])
+      try {
+        renameSync(path.join(top, '.git'), path.join(directory, 'moved.git'))
+        execFileSync('cp', ['-a', `${top}/.`, disk])
+        execFileSync('cp', ['-a', path.join(directory, 'moved.git'), path.join(disk, '.git')])
+        const repository = await openRepository(disk)
+        const { worktree } = await createWorktree(repository, {
+          name: 'task',
+          folder: path.join(directory, 'w'),
+        })
+        const large = 'x'.repeat(100_000)
+        for (const name of ['a.txt', 'b/c.txt', 'n1', 'n2', 'n3']) write(worktree.path, { [name]: large })
+        write(disk, { 'a.txt': 'mine\n' })
+        const state = () => [status(disk), read(disk, 'a.txt'), read(disk, 'b/c.txt')]
+        const before = state()
+        const filler = path.join(disk, '.git', 'filler')
+        // as full as possible, and with some room for parts of it
+        for (const room of [0, 4, 40, 150, 250, 350, 450]) {
+          execFileSync('sh', [
+            '-c',
+            `cat /dev/zero >'${filler}' 2>/dev/null || truncate -s -${room}K '${filler}'`,
+          ])
+          const applied = await apply(worktree, disk).catch(error => assert.ok(error instanceof Error))
+          rmSync(filler)
+          if (applied) break
+          assert.deepEqual(state(), before)
+        }
+        if (!existsSync(path.join(disk, 'n3'))) await apply(worktree, disk)
+        assert.equal(status(disk), 'UU a.txt\n M b/c.txt\n?? n1\n?? n2\n?? n3')
+      } finally {
+        execFileSync('umount', ['-l', disk])
+      }
+    })
+
+    it('but none if a file changes while they are moved, or one is on another disk', async function () {
+      if (process.platform !== 'linux' || process.getuid?.() !== 0) return this.skip()
+      const { worktree } = await make()
+      write(worktree.path, { 'a.txt': 'theirs\n', 'b/c.txt': 'theirs\n', 'e/new.txt': 'theirs\n' })
+      const mounted = path.join(top, 'b')
+      execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', mounted])
+      try {
+        write(top, { 'b/c.txt': 'c\n' })
+        await assert.rejects(apply(worktree), /EXDEV/)
+        assert.equal(status(top), '')
+        assert.deepEqual(readdirSync(top).sort(), ['.git', '.gitignore', 'a.txt', 'b'])
+        assert.equal((await changesOf(worktree)).applied, undefined)
+      } finally {
+        execFileSync('umount', ['-l', mounted])
+      }
+      assert.deepEqual((await apply(worktree))?.files, ['a.txt', 'b/c.txt', 'e/new.txt'])
+      assert.equal((await changesOf(worktree)).applied, 'all')
+    })
+
+    it('but not in the middle of a rebase that stopped without conflicts', async () => {
+      let { worktree } = await make()
+      for (const name of ['one', 'two']) {
+        write(worktree.path, { [`${name}.txt`]: name })
+        worktree = await commitAll(worktree, name)
+      }
+      const edit = ['-c', 'sequence.editor=sed -i s/^pick/edit/', 'rebase', '-q', '-i']
+      git(worktree.path, ...edit, 'HEAD~2')
+      worktree = (await findWorktree(worktree.path))!
+      await assert.rejects(apply(worktree), /in progress in the worktree/)
+      git(worktree.path, 'rebase', '--abort')
+      worktree = (await findWorktree(worktree.path))!
+      write(top, { 'mine.txt': 'mine' })
+      git(top, 'add', '.')
+      git(top, 'commit', '-q', '-m', 'mine')
+      git(top, ...edit, 'HEAD~1')
+      await assert.rejects(apply(worktree), /in progress in the workspace/)
+      await assert.rejects(mergeWorktree(worktree, top), /in progress in the workspace/)
+      assert.equal(status(top), '')
+      git(top, 'rebase', '--abort')
+      assert.deepEqual((await apply(worktree))?.files, ['one.txt', 'two.txt'])
     })
 
     it('without storing the other untracked files of the workspace', async () => {

@@ -8,6 +8,7 @@ import type { KeyValueStore } from '../common/key-value-store.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
 import { LAST_SESSION } from '../common/session-key.ts'
 import { promptOf } from '../conversation/attachment.ts'
+import { storeGitFoldersIn } from '../editor/git-folders.ts'
 import { makePrompt } from '../editor/mentions/make-prompt.ts'
 import { PathGuard } from '../editor/path-guard.ts'
 import { PathRules } from '../editor/path-rules.ts'
@@ -57,7 +58,7 @@ import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { Sounds } from './sounds.ts'
 import { LeftPrompts } from './storage/left-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
-import { HAS_AGENTS, turnStore, viewStore, workStore } from './storage/stores.ts'
+import { gitFolderStore, HAS_AGENTS, turnStore, viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
 import { WindowWorktrees } from './window-worktrees.ts'
 import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
@@ -85,6 +86,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const agentsBack = deferred()
   const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise)
 
+  storeGitFoldersIn(gitFolderStore(storage, log))
   const hosts = agentHosts(platform)
   const queues = own.add(
     new PromptQueues(

@@ -9,6 +9,7 @@ import { delay } from '../common/async.ts'
 import { GIT_LOCK_MS, GIT_LOCK_PAUSE_MS, GIT_MS, KILL_AFTER_MS, USER_GIT_MS } from '../common/limits.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { type Environment, findCommand, spawnProcess } from '../common/processes/spawn-process.ts'
+import { pinnedEnvironment } from './git-folders.ts'
 
 export interface GitOptions {
   /** After this time, in milliseconds, Git and its child processes are ended. */
@@ -40,6 +41,8 @@ const QUIET_SETTINGS = [
   'core.pager=cat',
   'core.editor=false',
   'submodule.recurse=false',
+  // Git would run in submodules, each of which has its own settings
+  'diff.ignoreSubmodules=dirty',
   'gc.auto=0',
   'maintenance.auto=false',
 ]
@@ -53,7 +56,6 @@ const SAFE_SETTINGS = [
   'credential.helper=',
   'diff.external=',
   'diff.submodule=short',
-  'diff.ignoreSubmodules=dirty',
   'status.submoduleSummary=false',
   'log.showSignature=false',
   'protocol.allow=never',
@@ -187,7 +189,7 @@ async function start(
   const command = await findGit()
   if (command === undefined) return undefined
   const started = await spawnProcess(
-    { command, args, cwd, env: options.env ?? environment() },
+    { command, args, cwd, env: { ...pinnedEnvironment(cwd), ...(options.env ?? environment()) } },
     { stdio: ['pipe', 'pipe', options.onError ? 'pipe' : 'ignore'] },
   ).catch(() => undefined)
   if (!started) return undefined

@@ -51,7 +51,9 @@ export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): 
     workspaceFolder !== undefined
       ? ['', 'views', 'drafts', 'draft-items', 'turns'].map(name => join(workspaceFolder, name))
       : []
-  const shared = ['previews', 'windows', 'left-prompts', 'turns'].map(name => join(globalFolder, name))
+  const shared = ['previews', 'windows', 'left-prompts', 'turns', 'worktrees'].map(name =>
+    join(globalFolder, name),
+  )
   return [...shared, ...inWorkspace]
 }
 
@@ -65,4 +67,9 @@ export function privateFolders(storage: WindowStorage): string[] {
 /** What conversations' pages show first, by session: shared by all windows, since any of them can delete a session. */
 export function previewFiles({ globalFolder }: WindowStorage, log: Logger): KeyValueStore {
   return new FolderStore(join(globalFolder, 'previews'), log)
+}
+
+/** Which Git folder each worktree was made with: shared by all windows, and nowhere that an agent works. */
+export function gitFolderStore({ globalFolder }: WindowStorage, log: Logger): KeyValueStore {
+  return new FolderStore(join(globalFolder, 'worktrees'), log)
 }

@@ -4,7 +4,9 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { isWindowsDevice } from '../../common/windows-names.ts'
 import { GitError, lineOf, runUserGit } from '../git.ts'
+import { forgetGitFolder, recordGitFolder, recordRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
+import { gitFolder } from './index-copy.ts'
 import { worktreesFolder } from './linked-worktrees.ts'
 import { isPlainFolder } from './replace-files.ts'
 import {
@@ -141,6 +143,9 @@ export async function createWorktree(
   }
   try {
     await runUserGit(repository.top, ['worktree', 'add', '--no-track', '-b', branch, '--', at, base])
+    const git = await gitFolder(at)
+    recordRepository(repository.common)
+    for (const one of new Set([at, real])) recordGitFolder(one, git)
     await writeRecord(at, { base, branch, copied: [] })
     const { copied, notes } = await copyIncluded(repository.top, at)
     await writeRecord(at, { base, branch, copied })
@@ -155,6 +160,7 @@ export async function createWorktree(
     }
     return { worktree, notes }
   } catch (error) {
+    for (const one of [at, real]) forgetGitFolder(one)
     // what was there before is the user's
     if (await isRegistered().catch(() => false)) {
       await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})

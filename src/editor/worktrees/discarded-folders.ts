@@ -11,6 +11,7 @@ import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 import { readBounded } from '../../common/read-bounded.ts'
 import { GitError } from '../git.ts'
+import { forgetGitFolder, recordGitFolder } from '../git-folders.ts'
 import { gitFolder } from './index-copy.ts'
 
 /** Beside the worktrees, so that a folder can be moved there at once. */
@@ -55,6 +56,7 @@ export async function withMovedFolder<T>(
   let isGone = false
   try {
     await rename(top, to)
+    recordGitFolder(to, git)
   } catch (error) {
     await rm(path.join(git, MOVED), { force: true })
     await removeEmpty(path.dirname(to))
@@ -74,12 +76,14 @@ export async function withMovedFolder<T>(
         await rename(git, retired)
         isGone = true
         await link(to, retired)
+        forgetGitFolder(top)
       },
       async remove() {
         isGone = true
         await removeTree(to)
         await removeTree(git)
         await removeEmpty(path.dirname(to))
+        for (const one of [top, to]) forgetGitFolder(one)
       },
     })
   } catch (error) {
@@ -100,7 +104,7 @@ export interface DiscardedFolder {
 export async function findDiscarded(common: string, key: string): Promise<DiscardedFolder | undefined> {
   const git = gitFolderOf(common, key)
   const [at, from] = await Promise.all([readLine(path.join(git, MOVED)), readLine(path.join(git, 'gitdir'))])
-  if (at === undefined || from === undefined || !existsSync(at)) return undefined
+  if (at === undefined || from === undefined || !isOurs(at, key) || !existsSync(at)) return undefined
   return { root: at, git, from: path.dirname(from) }
 }
 
@@ -124,6 +128,7 @@ export async function reinstate(common: string, discarded: DiscardedFolder, top:
     throw error
   }
   await link(top, git)
+  forgetGitFolder(discarded.root)
   await rm(path.join(git, MOVED), { force: true })
   await removeEmpty(path.dirname(discarded.root))
 }
@@ -132,7 +137,8 @@ export async function reinstate(common: string, discarded: DiscardedFolder, top:
 export async function removeDiscarded(common: string, key: string): Promise<void> {
   const git = gitFolderOf(common, key)
   const at = await readLine(path.join(git, MOVED))
-  if (at !== undefined) {
+  if (at !== undefined && isOurs(at, key)) {
+    forgetGitFolder(at)
     await removeTree(at)
     await removeEmpty(path.dirname(at))
   }
@@ -168,6 +174,7 @@ async function moveBack(git: string, from: string, top: string): Promise<void> {
       ),
     )
   }
+  forgetGitFolder(from)
   await rm(path.join(git, MOVED), { force: true })
   await removeEmpty(path.dirname(from))
 }
@@ -176,8 +183,17 @@ function gitFolderOf(common: string, key: string): string {
   return path.join(common, GIT_FOLDERS, key)
 }
 
+/** Nothing else is ever deleted. */
+function isOurs(at: string, key: string): boolean {
+  return path.basename(at) === key && path.basename(path.dirname(at)) === FOLDER
+}
+
 async function link(folder: string, git: string): Promise<void> {
-  await writeFile(path.join(folder, '.git'), `gitdir: ${git}\n`)
+  recordGitFolder(folder, git)
+  const file = path.join(folder, '.git')
+  // an agent may have put a link there, which must not be followed
+  await rm(file).catch(() => {})
+  await writeFile(file, `gitdir: ${git}\n`, { flag: 'wx' }).catch(() => {})
 }
 
 async function readLine(file: string): Promise<string | undefined> {

@@ -70,8 +70,38 @@ export async function gitFolder(top: string): Promise<string> {
 /** All files of a work tree, except ignored ones and those in the folders `except`, as a tree. */
 export async function treeOf(top: string, git: IndexGit, except: readonly string[] = []): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
-  await git(['add', '--all', '--sparse', '--', '.', ...except.map(name => `:(exclude,literal)${name}`)])
+  await addChanges(top, git, '--all', except)
   return lineOf(await git(['write-tree']))
+}
+
+/**
+ * Adds all changes to the index, of tracked files or also new ones, except in the folders `except`. Of submodules, only the
+ * commit that is checked out is read: `git add` would run Git in them, with settings that an agent can write.
+ */
+export async function addChanges(
+  top: string,
+  git: IndexGit,
+  which: '--all' | '--update',
+  except: readonly string[] = [],
+): Promise<void> {
+  const linked = await Promise.all(
+    (await linkedRepositories(top)).map(async name => {
+      const info = await lstat(path.join(top, name)).catch(() => undefined)
+      return info?.isDirectory() ? [name] : []
+    }),
+  )
+  const submodules = linked.flat()
+  const excluded = [...except, ...submodules].map(name => `:(exclude,literal)${name}`)
+  await git(['add', which, '--sparse', '--', '.', ...excluded])
+  if (submodules.length > 0)
+    await git(['update-index', '-z', '--stdin'], submodules.map(name => `${name}\0`).join(''))
+}
+
+/** Submodules, whether they are checked out or not. */
+export async function linkedRepositories(top: string): Promise<string[]> {
+  const list = ['ls-files', '--stage', '-z']
+  const text = await runUserGit(top, list, { only: entry => entry.startsWith('160000 ') })
+  return text.split('\0').flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
 }
 
 /** The files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`) and that exist. */

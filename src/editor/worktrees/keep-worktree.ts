@@ -10,6 +10,7 @@ import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { GitError, lineOf, runUserGit } from '../git.ts'
+import { isRecordedRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
 import { BRANCHES, createWorktree, freeName, type NewWorktree } from './create-worktree.ts'
 import {
@@ -154,6 +155,8 @@ export async function listKept(
  * them. Undoes what was interrupted. Never rejects.
  */
 export async function tidyDiscarded(common: string, log: Logger, now = Date.now()): Promise<void> {
+  // what another one contains may say anything
+  if (!isRecordedRepository(common)) return
   const tidy = async (key: string) => {
     const at = discardedAt(key)
     if (at === undefined || now - at < FOLDER_MS) return

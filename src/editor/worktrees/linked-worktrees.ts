@@ -3,10 +3,11 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { readBounded } from '../../common/read-bounded.ts'
 import { branchOf } from '../git-branch.ts'
+import { recordedGitFolder } from '../git-folders.ts'
 
 const MAX_WORKTREES = 500
 /** A longer file isn't Git's. Bytes. */
-const MAX_LINK_BYTES = 4096
+export const MAX_LINK_BYTES = 4096
 
 export interface LinkedWorktrees {
   /** the Git folder that all worktrees share */
@@ -50,9 +51,14 @@ async function commonFolder(folder: string): Promise<string | undefined> {
   }
 }
 
-/** The root of a linked worktree and its own Git folder, read without Git. */
+/**
+ * The root of a linked worktree and its own Git folder, read without Git. If that folder isn't recorded, it's what the worktree
+ * says, which an agent may have written.
+ */
 export async function worktreeRoot(folder: string): Promise<{ root: string; git: string } | undefined> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const recorded = recordedGitFolder(at)
+    if (recorded !== undefined) return { root: at, git: recorded }
     const link = path.join(at, '.git')
     const info = await stat(link).catch(() => undefined)
     if (info) {

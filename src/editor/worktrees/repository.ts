@@ -1,14 +1,18 @@
 /** The worktrees of a repository that Parley made for sessions, and what is in them. */
 
+import { existsSync } from 'node:fs'
 import { lstat, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import { GitError, lineOf, runUserGit } from '../git.ts'
+import { CHANGES_GIT_MS } from '../../common/limits.ts'
+import { readBounded } from '../../common/read-bounded.ts'
+import { GitError, lineOf, runGit, runUserGit } from '../git.ts'
+import { isRecordedRepository, recordedGitFolder, recordGitFolder, recordRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
 import { withMovedFolder } from './discarded-folders.ts'
-import { gitFolder, hiddenFiles, showHidden, withIndexCopy } from './index-copy.ts'
-import { worktreeRoot } from './linked-worktrees.ts'
+import { gitFolder, hiddenFiles, linkedRepositories, showHidden, withIndexCopy } from './index-copy.ts'
+import { MAX_LINK_BYTES, worktreeRoot } from './linked-worktrees.ts'
 
 export interface Repository {
   /** the root of the work tree that the folder is in */
@@ -117,8 +121,9 @@ export async function registeredPaths({ common }: Pick<Repository, 'common'>): P
 }
 
 /** The worktrees that Parley made, in the order of Git. Those whose folder is missing are left out. */
-export async function listWorktrees(repository: Pick<Repository, 'common'>): Promise<Worktree[]> {
-  const paths = await registeredPaths(repository)
+export async function listWorktrees({ common }: Pick<Repository, 'common'>): Promise<Worktree[]> {
+  recordRepository(common)
+  const paths = await registeredPaths({ common })
   const all = await Promise.all(paths.map(folder => findWorktree(folder).catch(() => undefined)))
   return all.filter(one => one !== undefined)
 }
@@ -126,7 +131,20 @@ export async function listWorktrees(repository: Pick<Repository, 'common'>): Pro
 /** The worktree that Parley made and that the folder is in; `undefined` if it's none. */
 export async function findWorktree(folder: string): Promise<Worktree | undefined> {
   const at = await worktreeRoot(folder)
-  return at && readWorktree(at)
+  if (!at) return undefined
+  if (recordedGitFolder(at.root) === undefined) {
+    if (!(await isLinked(at))) return undefined
+    // it was moved, for example
+    recordGitFolder(at.root, at.git)
+  }
+  return readWorktree(at)
+}
+
+/** A repository of the user has this worktree, whatever the worktree says about itself. */
+async function isLinked({ root, git }: { root: string; git: string }): Promise<boolean> {
+  if (!isRecordedRepository(path.dirname(path.dirname(git)))) return false
+  const link = await readBounded(path.join(git, 'gitdir'), MAX_LINK_BYTES).catch(() => '')
+  return new PathRules().same(path.dirname(link.trim()), await realOf(root))
 }
 
 /** The worktree with this root and own Git folder; `undefined` if Parley didn't make it. */
@@ -180,7 +198,7 @@ export async function stateOf(
   const git = await gitFolder(top)
   const status = [
     ...['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'],
-    ...['--ignored=matching', '--ignore-submodules=none'],
+    ...['--ignored=matching', '--ignore-submodules=dirty'],
   ]
   const hidden = await hiddenFiles(top)
   const text =
@@ -249,16 +267,20 @@ export async function nestedRepositories(top: string): Promise<string[]> {
 export async function changedSubmodules(top: string): Promise<string[]> {
   const all = await linkedRepositories(top)
   if (all.length === 0) return []
-  const status = ['status', '--porcelain=v2', '-z', '--no-renames', '--ignore-submodules=none']
+  const status = ['status', '--porcelain=v2', '-z', '--no-renames', '--ignore-submodules=dirty']
   const text = await runUserGit(top, [...status, '--', ...all.map(name => `:(literal)${name}`)])
-  return text.split('\0').flatMap(entry => /^1 \S+ S(?!\.{3})\S{3} (?:\S+ ){5}(.+)$/s.exec(entry)?.[1] ?? [])
-}
-
-/** Submodules, whether they are checked out or not. */
-async function linkedRepositories(top: string): Promise<string[]> {
-  const list = ['ls-files', '--stage', '-z']
-  const text = await runUserGit(top, list, { only: entry => entry.startsWith('160000 ') })
-  return text.split('\0').flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
+  const moved = text
+    .split('\0')
+    .flatMap(entry => /^1 \S+ S(?!\.{3})\S{3} (?:\S+ ){5}(.+)$/s.exec(entry)?.[1] ?? [])
+  const dirty = all.map(async name => {
+    const at = path.join(top, name)
+    if (moved.includes(name) || !existsSync(path.join(at, '.git'))) return []
+    // an agent can write its settings
+    const own = ['status', '--porcelain', '-z', '--ignore-submodules=dirty']
+    const changes = await runGit(at, own, { timeoutMs: CHANGES_GIT_MS, most: 10_000_000 })
+    return changes?.text === '' ? [] : [name]
+  })
+  return [...moved, ...(await Promise.all(dirty)).flat()]
 }
 
 /** The folders with a repository that Git doesn't know as a submodule. */

@@ -4,7 +4,15 @@ import { lstat, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promise
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { GitError, lineOf, runUserGit } from '../git.ts'
-import { gitFolder, hiddenFiles, type IndexGit, showHidden, treeOf, withIndexCopy } from './index-copy.ts'
+import {
+  addChanges,
+  gitFolder,
+  hiddenFiles,
+  type IndexGit,
+  showHidden,
+  treeOf,
+  withIndexCopy,
+} from './index-copy.ts'
 import { commitTree } from './keep-worktree.ts'
 import {
   changedMeanwhile,
@@ -104,7 +112,7 @@ export async function applyWorktree(
       for (const file of written.filter(one => conflicts.includes(named(one))))
         await nameSides(path.join(fresh, file), path.join(fresh, named(file)), named)
       const known = await statsOf(target, replaced)
-      const changed = await git(['diff-files', '--name-only', '-z'])
+      const changed = await git(['diff-files', '--ignore-submodules', '--name-only', '-z'])
       const meanwhile = changed.split('\0').filter(file => replaced.includes(file))
       if (meanwhile.length > 0) throw changedMeanwhile(meanwhile)
       await checkAdded(target, of('A').map(named), of('D'))
@@ -184,7 +192,7 @@ function checkNoSubmodules(changed: readonly string[]): void {
 /** The files of the work tree as a tree; of the untracked ones only those at these paths, or around and inside of them. */
 async function currentTree(top: string, git: IndexGit, paths: readonly string[]): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
-  await git(['add', '--update', '--sparse', '--', '.'])
+  await addChanges(top, git, '--update')
   const wanted = new Set(paths)
   const around = new Set(paths.flatMap(foldersOf))
   const others = ['ls-files', '--others', '--exclude-standard', '-z']
@@ -300,7 +308,8 @@ async function commonCommit({ path: top, head }: Worktree, target: string): Prom
 /** Commits all changes of a worktree. Hooks don't run. */
 export async function commitAll(worktree: Worktree, message: string): Promise<Worktree> {
   await checkNoRepositories(worktree.path)
-  await runUserGit(worktree.path, ['add', '--all', '--sparse', '--', '.'])
+  const git: IndexGit = (args, input) => runUserGit(worktree.path, args, input === undefined ? {} : { input })
+  await addChanges(worktree.path, git, '--all')
   await runUserGit(worktree.path, ['commit', '--no-verify', '--cleanup=verbatim', '--file=-'], {
     input: message,
   })

@@ -444,7 +444,7 @@ describe('worktrees', () => {
         )
       })
 
-    it('with what programs write meanwhile and afterwards', async () => {
+    it('with what programs write meanwhile and later', async () => {
       const { worktree } = await make()
       const repository = await openRepository(top)
       write(worktree.path, { 'a.txt': 'changed\n' })
@@ -893,6 +893,122 @@ describe('worktrees', () => {
     assert.equal(await mergeWorktree(worktree, top), 'merged')
     assert.equal(read(top, 'new.txt'), 'new')
     assert.equal(git(top, 'log', '-1', '--format=%s'), "Merge branch 'parley/task'")
+  })
+
+  describe('of an agent that writes where Git looks for the repository', () => {
+    let evil = ''
+    const ran = path.join(tmpdir(), `parley-ran-${process.pid}`)
+
+    beforeEach(() => {
+      // a repository of the agent whose settings run programs
+      evil = path.join(directory, 'evil')
+      mkdirSync(evil)
+      git(evil, 'init', '-q')
+      write(evil, { 'a.txt': 'evil\n', '.gitattributes': '* filter=evil diff=evil\n' })
+      git(evil, 'add', '.')
+      git(evil, 'commit', '-q', '-m', 'evil')
+      git(evil, 'worktree', 'add', '-q', '-b', 'parley/evil', path.join(directory, 'evil-tree'))
+      write(directory, { 'trap.sh': `#!/bin/sh\necho "$@" >>'${ran}'\ncat\n` })
+      const trap = `sh '${path.join(directory, 'trap.sh')}'`
+      for (const key of [
+        ...[
+          'filter.evil.clean',
+          'filter.evil.smudge',
+          'core.fsmonitor',
+          'diff.external',
+          'diff.evil.textconv',
+        ],
+        ...['core.editor', 'core.pager', 'core.sshCommand', 'gpg.program', 'core.askPass'],
+      ]) {
+        git(evil, 'config', key, trap)
+      }
+      const record = JSON.stringify({ base: git(evil, 'rev-parse', 'HEAD'), branch: 'parley/evil' })
+      write(evil, { '.git/worktrees/evil-tree/parley.json': record })
+      rmSync(ran, { force: true })
+    })
+    afterEach(() => {
+      assert.equal(existsSync(ran) ? readFileSync(ran, 'utf8') : '', '')
+    })
+
+    it('are those that they were made as', async () => {
+      let { worktree } = await make()
+      const own = git(worktree.path, 'rev-parse', '--absolute-git-dir')
+      const to = path.join(evil, '.git', 'worktrees', 'evil-tree')
+      writeFileSync(path.join(to, 'gitdir'), `${path.join(worktree.path, '.git')}\n`)
+      const redirect = () => {
+        rmSync(path.join(worktree.path, '.git'), { recursive: true, force: true })
+        write(worktree.path, { '.git': `gitdir: ${to}\n` })
+      }
+      redirect()
+      write(worktree.path, { '.gitattributes': '* filter=evil diff=evil\n', 'a.txt': 'changed\n' })
+      assert.deepEqual(await findWorktree(path.join(worktree.path, 'b')), worktree)
+      assert.deepEqual((await stateOf(worktree)).changed.sort(), ['.gitattributes', 'a.txt'])
+      const { files } = await changesOf(worktree)
+      assert.deepEqual(files.map(file => file.path).sort(), ['.gitattributes', 'a.txt'])
+      assert.deepEqual((await openRepository(worktree.path)).common, path.join(top, '.git'))
+      assert.deepEqual((await applyWorktree(worktree, top, async () => true))?.files, [
+        '.gitattributes',
+        'a.txt',
+      ])
+      worktree = await commitAll(worktree, 'work')
+      assert.equal(git(top, 'log', '-1', '--format=%s', 'parley/task'), 'work')
+      write(worktree.path, { 'new.txt': 'new' })
+      const ref = await discardWorktree(await openRepository(top), worktree)
+      const restored = await restoreKept(await openRepository(top), { ref, name: 'task' }, { folder: '' })
+      assert.equal(restored.path, worktree.path)
+      assert.equal(git(restored.path, 'rev-parse', '--absolute-git-dir'), own)
+      assert.equal(read(restored.path, 'new.txt'), 'new')
+      // a whole repository, and a link
+      rmSync(path.join(worktree.path, '.git'))
+      renameSync(path.join(evil, '.git'), path.join(worktree.path, '.git'))
+      assert.deepEqual((await stateOf(worktree)).changed, ['new.txt'])
+      renameSync(path.join(worktree.path, '.git'), path.join(evil, '.git'))
+      symlinkSync(path.join(directory, 'mine.txt'), path.join(worktree.path, '.git'))
+      write(directory, { 'mine.txt': 'mine' })
+      await discardWorktree(await openRepository(top), restored)
+      assert.equal(read(directory, 'mine.txt'), 'mine')
+      assert.ok(!existsSync(worktree.path))
+    })
+
+    it('are none that Parley knows, in folders of other repositories', async () => {
+      await make()
+      const at = path.join(top, 'b')
+      const to = path.join(evil, '.git', 'worktrees', 'evil-tree')
+      write(to, { gitdir: `${path.join(at, '.git')}\n` })
+      write(at, { '.git': `gitdir: ${to}\n` })
+      assert.equal(await findWorktree(at), undefined)
+      // nor does one of the user's own become another's
+      const { worktree } = await make('other')
+      const own = git(worktree.path, 'rev-parse', '--absolute-git-dir')
+      write(at, { '.git': `gitdir: ${own}\n` })
+      assert.equal(await findWorktree(at), undefined)
+      // but one that the user moved is
+      const moved = path.join(directory, 'moved')
+      git(top, 'worktree', 'move', worktree.path, moved)
+      assert.equal((await findWorktree(moved))?.branch, 'parley/other')
+    })
+
+    it('run nothing in their submodules', async () => {
+      git(top, 'submodule', '--quiet', 'add', evil, 'sub')
+      git(top, 'commit', '-q', '-m', 'sub')
+      const { worktree } = await make()
+      git(worktree.path, 'submodule', '--quiet', 'update', '--init')
+      const sub = path.join(worktree.path, 'sub')
+      rmSync(path.join(sub, '.git'))
+      write(sub, { '.git': `gitdir: ${path.join(evil, '.git')}\n`, 'a.txt': 'changed\n' })
+      assert.deepEqual((await stateOf(worktree)).nested, ['sub'])
+      assert.deepEqual(
+        (await changesOf(worktree)).files.map(file => file.path),
+        ['sub'],
+      )
+      await assert.rejects(
+        applyWorktree(worktree, top, async () => true),
+        /submodules can't be applied: sub/,
+      )
+      await assert.rejects(discardWorktree(await openRepository(top), worktree), /history of their own/)
+      write(worktree.path, { 'a.txt': 'changed\n' })
+      await commitAll(worktree, 'work')
+    })
   })
 
   it('become branches that stay', async () => {

@@ -1,0 +1,64 @@
+/**
+ * The Git folder that each worktree was made with. The `.git` file in a worktree tells Git where it is, but an agent that works
+ * there can write that file, and Git would use the settings of whatever it names, which can name programs.
+ */
+
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import type { KeyValueStore } from '../common/key-value-store.ts'
+import { PathRules } from './path-rules.ts'
+
+const STORE = Symbol.for('parley.gitFolders')
+/** One for the process: a loader may give lazily loaded code its own copy of this module. */
+const shared = globalThis as { [STORE]?: KeyValueStore }
+
+/** `store` is shared by all windows. */
+export function storeGitFoldersIn(store: KeyValueStore): void {
+  shared[STORE] = store
+}
+
+function store(): KeyValueStore {
+  const known = new Map<string, unknown>()
+  shared[STORE] ??= {
+    get: <T>(key: string) => known.get(key) as T | undefined,
+    set: (key, value) => void known.set(key, value),
+  }
+  return shared[STORE]
+}
+
+export function recordGitFolder(top: string, git: string): void {
+  store().set(`worktree ${keyOf(top)}`, git)
+}
+
+export function forgetGitFolder(top: string): void {
+  store().set(`worktree ${keyOf(top)}`, undefined)
+}
+
+/** The Git folder of the worktree with this root, unless it no longer exists. */
+export function recordedGitFolder(top: string): string | undefined {
+  const git = store().get<unknown>(`worktree ${keyOf(top)}`)
+  return typeof git === 'string' && existsSync(git) ? git : undefined
+}
+
+/** Parley made worktrees of the repository with this Git folder. */
+export function recordRepository(common: string): void {
+  if (!isRecordedRepository(common)) store().set(`repository ${keyOf(common)}`, true)
+}
+
+export function isRecordedRepository(common: string): boolean {
+  return store().get(`repository ${keyOf(common)}`) === true
+}
+
+/** Makes Git use the folder that is recorded, instead of what it finds at `cwd`. */
+export function pinnedEnvironment(cwd: string): { GIT_DIR?: string; GIT_WORK_TREE?: string } {
+  for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
+    const git = recordedGitFolder(at)
+    if (git !== undefined) return { GIT_DIR: git, GIT_WORK_TREE: at }
+    // as Git finds a repository
+    if (existsSync(path.join(at, '.git')) || path.dirname(at) === at) return {}
+  }
+}
+
+function keyOf(at: string): string {
+  return new PathRules().key(path.resolve(at))
+}

@@ -10,7 +10,7 @@ import { navigationCommands } from './commands/navigation-commands.ts'
 import { optionCommands } from './commands/option-commands.ts'
 import { providerCommands } from './commands/provider-commands.ts'
 import { ruleCommands } from './commands/rule-commands.ts'
-import { sessionCommands, surfaceCommands } from './commands/session-commands.ts'
+import { openPicked, sessionCommands, surfaceCommands } from './commands/session-commands.ts'
 import { signInCommands } from './commands/sign-in-commands.ts'
 import { usageCommand } from './commands/usage-command.ts'
 import { compareCommands } from './compare/compare-commands.ts'
@@ -34,7 +34,7 @@ export function appCommands(platform: Platform, services: AppServices) {
   return {
     [CommandId.manageAgents]: () => manageAgents.open(),
     ...mcpCommands(all),
-    ...backgroundCommand({ hosts: services.hosts, records, workbench }),
+    ...backgroundCommand({ ...all, open: session => openPicked(all, session) }),
     ...usageCommand({ workbench, surfaces, records, nameOf: recordedName }),
     ...generalCommands({
       ...all,

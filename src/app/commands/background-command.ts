@@ -1,22 +1,35 @@
 import * as l10n from '@vscode/l10n'
-import type { AgentHosts } from '../../acp/start-hosted.ts'
+import type { AgentHosts, HostedAgentInfo } from '../../acp/start-hosted.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { memoryOfTrees } from '../../common/processes/process-memory.ts'
 import { visible } from '../../common/visible.ts'
 import type { LocalSessions } from '../../history/local-sessions.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
 import { recordedTitle } from '../../sessions/session-title.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { WindowSessions } from '../window-sessions.ts'
 import type { PickItem, Workbench } from '../workbench.ts'
+import type { PickedSession } from './pick-session.ts'
 
 interface BackgroundCommandOptions {
   hosts: Pick<AgentHosts, 'list' | 'end' | 'others' | 'endOther'>
   records: Pick<LocalSessions, 'get'>
+  manager: Pick<SessionManager, 'find'>
+  windows: Pick<WindowSessions, 'refresh' | 'others'>
   workbench: Pick<Workbench, 'dialogs' | 'language'>
+  /** Shows a session where it is. */
+  open: (session: PickedSession) => Promise<void>
 }
 
-type Item = PickItem & { stop(): Promise<void> }
+type Item = PickItem & {
+  /** Absent: this window can't connect to it. */
+  session?: PickedSession
+  /** Whether a turn runs; absent if that is unknown. */
+  isWorking?: boolean
+  stop(): Promise<void>
+}
 
-/** *Show Background Sessions*: all agents that run outside of the windows, with their sessions; stops them. */
+/** *Show Background Sessions*: all agents that run outside of the windows, with their sessions; shows or stops them. */
 export function backgroundCommand(options: BackgroundCommandOptions) {
   return {
     [CommandId.showBackgroundSessions]: () => show(options),
@@ -34,13 +47,15 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
   const box = owned.add(dialogs.createPicker<Item>())
   Object.assign(box, {
     title: l10n.t('Background Sessions'),
-    placeholder: l10n.t('Select an agent to stop it'),
+    placeholder: l10n.t('Select an agent to show its session'),
     items: first,
     matchOnDescription: true,
     matchOnDetail: true,
+    // while a dialog asks
+    ignoreFocusOut: true,
   })
-  const stop = async (item: Item | undefined) => {
-    if (!item) return
+  const stop = async (item: Item) => {
+    if (!(await mayStop(options, item))) return
     box.busy = true
     await item.stop()
     const left = await itemsOf(options)
@@ -48,11 +63,22 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
     box.items = left
     if (left.length === 0) box.hide()
   }
+  const open = async (item: Item | undefined) => {
+    if (!item) return
+    box.hide()
+    if (item.session) await options.open(item.session)
+    else void dialogs.info(otherVersion())
+  }
   try {
     await new Promise<void>((resolve, reject) => {
-      owned.add(box.onDidAccept(item => void stop(item).catch(reject)))
-      owned.add(box.onDidPressButton((_, item) => void stop(item).catch(reject)))
-      owned.add(box.onDidHide(() => resolve()))
+      let work = Promise.resolve()
+      const run = (step: Promise<void>) => {
+        work = step
+        step.catch(reject)
+      }
+      owned.add(box.onDidAccept(item => run(open(item))))
+      owned.add(box.onDidPressButton((_, item) => run(stop(item))))
+      owned.add(box.onDidHide(() => queueMicrotask(() => void work.then(resolve, reject))))
       box.show()
     })
   } finally {
@@ -60,14 +86,58 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
   }
 }
 
+/** A turn that is stopped can't be continued. */
+async function mayStop(
+  { workbench: { dialogs } }: BackgroundCommandOptions,
+  { label, isWorking }: Item,
+): Promise<boolean> {
+  if (isWorking === false) return true
+  const name = label.replace(/^\$\(.*?\) /, '')
+  const stop = l10n.t('Stop')
+  const detail = isWorking
+    ? l10n.t('A turn is running. It ends, too.')
+    : l10n.t('A turn may be running. It ends, too.')
+  return (await dialogs.confirm(l10n.t('Stop {0}?', name), { detail }, stop)) === stop
+}
+
+function otherVersion(): string {
+  return l10n.t("They stop after their turns. This window can't connect to them.")
+}
+
+/** Where an agent is, and whether a turn runs. */
+function placeOf(
+  { manager, windows }: BackgroundCommandOptions,
+  agent: HostedAgentInfo,
+): Pick<Item, 'session' | 'isWorking'> {
+  const { tag, sessions, hasExited } = agent
+  const own = sessions.flatMap(sessionId => manager.find(tag.agentId, sessionId) ?? [])
+  const others = windows
+    .others()
+    .filter(({ agentId, sessionId }) => agentId === tag.agentId && sessions.includes(sessionId))
+  const isWorking =
+    own.some(({ session, isBusy }) => isBusy || session.state.activity !== 'idle') ||
+    others.some(({ indicator }) => indicator === 'running' || indicator === 'waiting')
+  const [open] = own
+  const [other] = others
+  return {
+    session: open ? { open } : other ? { other } : { background: agent },
+    ...((hasExited || isWorking || (open && own.length === sessions.length)) && {
+      isWorking: isWorking && !hasExited,
+    }),
+  }
+}
+
 /** The oldest first; then the hosts of other versions, which don't tell what they run. */
-async function itemsOf({ hosts, records, workbench }: BackgroundCommandOptions): Promise<Item[]> {
+async function itemsOf(options: BackgroundCommandOptions): Promise<Item[]> {
+  const { hosts, records, windows, workbench } = options
+  windows.refresh()
   const [listed, others] = await Promise.all([hosts.list(), hosts.others()])
   const agents = listed.sort((a, b) => a.since - b.since)
   const memory = await memoryOfTrees(agents.map(({ pid }) => pid))
   const date = new Intl.DateTimeFormat(workbench.language, { dateStyle: 'short', timeStyle: 'short' })
   const stopButton = { icon: 'debug-stop', tooltip: l10n.t('Stop') }
-  const items = agents.map(({ id, pid, tag, cwd, since, isAttached, hasExited, sessions }) => {
+  const items = agents.map(agent => {
+    const { id, pid, tag, cwd, since, isAttached, hasExited, sessions } = agent
     const titles = sessions.map(sessionId => recordedTitle(records.get(tag.agentId, sessionId)))
     const used = memory.get(pid)
     const facts = [
@@ -77,6 +147,7 @@ async function itemsOf({ hosts, records, workbench }: BackgroundCommandOptions):
       cwd,
     ]
     return {
+      ...placeOf(options, agent),
       stop: () => hosts.end(id),
       label: `$(server-process) ${visible(tag.name)}`,
       description: titles.map(title => visible(title ?? '') || l10n.t('Untitled session')).join(' · '),
@@ -88,7 +159,7 @@ async function itemsOf({ hosts, records, workbench }: BackgroundCommandOptions):
     stop: () => hosts.endOther(pid),
     label: `$(server-process) ${l10n.t('Agents of another version of Parley')}`,
     description: l10n.t('Process {0}', pid),
-    detail: l10n.t("They stop after their turns. This window can't connect to them."),
+    detail: otherVersion(),
     buttons: [stopButton],
   }))
   return [...items, ...unknown]

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import { visible } from '../../common/visible.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
@@ -14,7 +15,7 @@ import type { SessionActions } from '../session-actions.ts'
 import { showInWindow } from '../show-in-window.ts'
 import type { WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
-import { pickOpenSession } from './pick-session.ts'
+import { type PickedSession, pickOpenSession } from './pick-session.ts'
 
 interface SessionCommandOptions {
   surfaces: ConversationSurfaces
@@ -72,8 +73,7 @@ interface SurfaceCommandOptions {
 
 /** Opens conversations, and moves them between the side bar and editor tabs. */
 export function surfaceCommands(options: SurfaceCommandOptions) {
-  const { surfaces, sideBar, tabs, manager, indicators, history, actions, windows, hosts, workbench } =
-    options
+  const { surfaces, sideBar, tabs, manager, indicators, history, windows, hosts, workbench } = options
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
@@ -90,11 +90,7 @@ export function surfaceCommands(options: SurfaceCommandOptions) {
       }
       const sources = { workbench, manager, indicators, history, windows, hosts, surfaceOf }
       const picked = await pickOpenSession(sources)
-      if (!picked) return
-      if ('open' in picked) await surfaces.reveal(picked.open)
-      else if ('other' in picked) await showInWindow(picked.other, { windows, workbench })
-      else if ('background' in picked) await workbench.focusWindow(picked.background.tag.workspace)
-      else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
+      if (picked) await openPicked(options, picked)
     },
     [CommandId.newSessionInTab]: () => tabs.open(undefined).opener.start(),
     [CommandId.openInTab]: () => {
@@ -119,6 +115,26 @@ export function surfaceCommands(options: SurfaceCommandOptions) {
       await sideBar.reveal()
     },
   } satisfies Partial<CommandHandlers>
+}
+
+/** Shows a session where it is. */
+export async function openPicked(
+  {
+    surfaces,
+    windows,
+    actions,
+    workbench,
+  }: Pick<SurfaceCommandOptions, 'surfaces' | 'windows' | 'actions' | 'workbench'>,
+  picked: PickedSession,
+): Promise<void> {
+  if ('open' in picked) await surfaces.reveal(picked.open)
+  else if ('other' in picked) await showInWindow(picked.other, { windows, workbench })
+  else if ('item' in picked) await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
+  else {
+    const { cwd, tag } = picked.background
+    if (await workbench.focusWindow(tag.workspace)) return
+    void workbench.dialogs.info(l10n.t('To continue the session, open the folder {0}.', visible(cwd)))
+  }
 }
 
 type Handlers = Record<

@@ -20,44 +20,61 @@ const info = (more: Partial<HostedAgentInfo>): HostedAgentInfo => ({
   ...more,
 })
 
-/** Runs the command and accepts the items at these positions, one after the other. Returns what was listed each time. */
-async function run(agents: HostedAgentInfo[], ...accepted: number[]): Promise<Item[][]> {
-  return runBeside([], agents, ...accepted)
+type Step = 'accept' | 'stop'
+
+interface Options {
+  agents: HostedAgentInfo[]
+  /** the process ids of hosts of other versions */
+  others?: number[]
+  /** what the user does with which item, one after the other */
+  steps?: Array<[Step, number]>
+  /** the sessions of this window, by their ids, with their activity */
+  own?: Record<string, string>
+  /** the sessions of another window, with their indicator */
+  elsewhere?: Record<string, string>
+  /** whether the user confirms */
+  answer?: boolean
 }
 
-/** The same with the process ids of hosts of other versions. */
-async function runBeside(
-  others: number[],
-  agents: HostedAgentInfo[],
-  ...accepted: number[]
-): Promise<Item[][]> {
+/** Runs the command. Returns what was listed each time, what was opened, and what was asked or said. */
+async function run({ agents, others = [], steps = [], own = {}, elsewhere = {}, answer = true }: Options) {
   const listed: Item[][] = []
+  const opened: object[] = []
+  const said: string[] = []
   let hide = () => {}
-  let accept = (_: Item | undefined) => {}
+  const does: Record<Step, (item: Item) => void> = { accept: () => {}, stop: () => {} }
   const next = () => {
-    const at = accepted.shift()
-    if (at === undefined) hide()
-    else accept(listed.at(-1)![at])
+    const [step, at] = steps.shift() ?? []
+    if (step === undefined || at === undefined) hide()
+    else does[step](listed.at(-1)![at]!)
+  }
+  const on = (register: () => void) => {
+    register()
+    return toDisposable(() => {})
   }
   const picker = {
     set items(items: Item[]) {
       listed.push(items)
       if (listed.length > 1 && items.length > 0) queueMicrotask(next)
     },
-    onDidAccept: (listener: typeof accept) => {
-      accept = listener
-      return toDisposable(() => {})
-    },
-    onDidPressButton: () => toDisposable(() => {}),
-    onDidHide: (listener: () => void) => {
-      hide = listener
-      return toDisposable(() => {})
-    },
+    onDidAccept: (listener: (item: Item) => void) =>
+      on(() => {
+        does.accept = listener
+      }),
+    onDidPressButton: (listener: (button: undefined, item: Item) => void) =>
+      on(() => {
+        does.stop = item => listener(undefined, item)
+      }),
+    onDidHide: (listener: () => void) =>
+      on(() => {
+        hide = listener
+      }),
     show: next,
     hide: () => hide(),
     dispose() {},
   }
   const left = [...agents]
+  const ended = { left, others: [...others] }
   const commands = backgroundCommand({
     hosts: {
       list: async () => [...left],
@@ -66,28 +83,44 @@ async function runBeside(
           left.findIndex(one => one.id === id),
           1,
         ),
-      others: async () => [...others],
-      endOther: async (pid: number) => void others.splice(others.indexOf(pid), 1),
+      others: async () => [...ended.others],
+      endOther: async (pid: number) => void ended.others.splice(ended.others.indexOf(pid), 1),
     },
     records: { get: () => ({ title: 'Hello', givenTitle: 'Fix the bug' }) },
+    manager: {
+      find: (_: string, id: string) =>
+        own[id] === undefined ? undefined : { id, isBusy: false, session: { state: { activity: own[id] } } },
+    },
+    windows: {
+      refresh() {},
+      others: () =>
+        Object.entries(elsewhere).map(([sessionId, indicator]) => ({ agentId: 'a', sessionId, indicator })),
+    },
+    open: async (session: object) => void opened.push(session),
     workbench: {
       dialogs: {
         createPicker: () => picker,
-        info: async (text: string) => void listed.push([{ label: text }]),
+        info: async (text: string) => void said.push(text),
+        confirm: async (text: string, { detail = '' }: { detail?: string }, button: string) => {
+          said.push(`${text} ${detail}`)
+          // the list stays, so that the next step follows
+          if (!answer) queueMicrotask(next)
+          return answer ? button : undefined
+        },
       },
       language: 'en',
     },
   } as unknown as Parameters<typeof backgroundCommand>[0])
   await commands['parley.showBackgroundSessions']()
-  return listed
+  return { listed, opened, said, left: left.map(({ id }) => id), others: ended.others }
 }
 
 describe('Show Background Sessions', () => {
   it('lists every agent that runs outside of windows, the oldest first, with its sessions', async () => {
-    const [items] = await run([
-      info({ since: 3, isAttached: true, sessions: [] }),
-      info({ pid: process.pid, since: 1 }),
-    ])
+    const { listed } = await run({
+      agents: [info({ since: 3, isAttached: true, sessions: [] }), info({ pid: process.pid, since: 1 })],
+    })
+    const [items] = listed
     assert.deepEqual(
       items!.map(({ label, description }) => [label, description]),
       [
@@ -99,25 +132,84 @@ describe('Show Background Sessions', () => {
     assert.match(items![1]!.detail!, /^connected to a window · since [^·]* · \/work$/)
   })
 
-  it('stops those that are selected until none is left', async () => {
-    const both = [info({}), info({ id: 'two', since: 3 })]
-    const listed = await run(both, 0, 0)
+  it('shows the session of an agent that is selected, where it is, and stops nothing', async () => {
+    const agents = [info({ isAttached: true })]
+    const steps = (): Array<[Step, number]> => [['accept', 0]]
+    const background = await run({ agents: [info({})], steps: steps() })
+    assert.deepEqual(background.opened, [{ background: info({}) }])
+    const own = await run({ agents, steps: steps(), own: { s: 'running' } })
+    assert.deepEqual(own.opened, [
+      { open: { id: 's', isBusy: false, session: { state: { activity: 'running' } } } },
+    ])
+    const other = await run({ agents, steps: steps(), elsewhere: { s: 'running' } })
+    assert.deepEqual(other.opened, [{ other: { agentId: 'a', sessionId: 's', indicator: 'running' } }])
+    const unknown = await run({ agents: [], others: [41], steps: steps() })
+    assert.deepEqual(unknown.opened, [])
+    assert.deepEqual(unknown.said, ["They stop after their turns. This window can't connect to them."])
+    for (const { left, others, said } of [background, own, other]) {
+      assert.deepEqual([left, others, said], [['one'], [], []])
+    }
+    assert.deepEqual(unknown.others, [41])
+  })
+
+  it('stops those whose button is pressed until none is left', async () => {
+    const agents = [info({}), info({ id: 'two', since: 3 })]
+    const { listed, left } = await run({
+      agents,
+      steps: [
+        ['stop', 0],
+        ['stop', 0],
+      ],
+    })
     assert.deepEqual(
       listed.map(({ length }) => length),
       [2, 1, 0],
     )
+    assert.deepEqual(left, [])
+  })
+
+  it('asks before it stops a turn, in any window, or where one may run', async () => {
+    const agents = [info({ isAttached: true })]
+    const steps = (): Array<[Step, number]> => [['stop', 0]]
+    const running = 'Stop Agent? A turn is running. It ends, too.'
+    const unknown = 'Stop Agent? A turn may be running. It ends, too.'
+    for (const [options, asked] of [
+      [{ own: { s: 'running' } }, [running]],
+      [{ own: { s: 'requires_action' } }, [running]],
+      [{ elsewhere: { s: 'waiting' } }, [running]],
+      [{}, [unknown]],
+      [{ agents: [info({})] }, [unknown]],
+      [{ own: { s: 'idle' } }, []],
+      [{ agents: [info({ hasExited: true })] }, []],
+    ] satisfies Array<[Partial<Options>, string[]]>) {
+      const { said, left } = await run({ agents, steps: steps(), answer: false, ...options })
+      assert.deepEqual(said, asked)
+      assert.deepEqual(left, asked.length > 0 ? ['one'] : [])
+    }
+    const { left } = await run({ agents, steps: steps(), own: { s: 'running' } })
+    assert.deepEqual(left, [])
   })
 
   it('lists and stops hosts of other versions', async () => {
-    const listed = await runBeside([41, 42], [info({})], 1, 0)
+    const { listed, said } = await run({
+      agents: [info({})],
+      others: [41, 42],
+      steps: [
+        ['stop', 1],
+        ['stop', 0],
+      ],
+    })
     assert.deepEqual(
       listed.map(items => items.map(({ description }) => description)),
       [['Fix the bug', 'Process 41', 'Process 42'], ['Fix the bug', 'Process 42'], ['Process 42']],
     )
     assert.equal(listed[0]![1]!.label, '$(server-process) Agents of another version of Parley')
+    assert.equal(said[0], 'Stop Agents of another version of Parley? A turn may be running. It ends, too.')
   })
 
   it('says if there is none', async () => {
-    assert.deepEqual(await run([]), [[{ label: 'No agents are kept running.' }]])
+    const { listed, said } = await run({ agents: [] })
+    assert.deepEqual(listed, [])
+    assert.deepEqual(said, ['No agents are kept running.'])
   })
 })

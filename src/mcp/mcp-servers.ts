@@ -25,6 +25,7 @@ import {
 import { type LeftOut, type PlannedServer, planServers } from './plan-servers.ts'
 import {
   type EnvFile,
+  environmentVariablesOf,
   readEnvFile,
   resolveServer,
   resolveUrl,
@@ -42,6 +43,10 @@ export interface ServerToAllow {
   inputs: McpInput[]
   /** Where its command and relative paths start, if it's of the workspace. */
   folders: string[]
+  /** Where it's defined, as users know it. */
+  place: string
+  /** The names of the environment variables whose values it gets. */
+  variables: string[]
   /** Everything that determines what it does. A change asks again. */
   content: unknown
 }
@@ -329,8 +334,9 @@ export class McpServers extends Owner {
           envFiles.set(key, envFile ? { envFile } : {})
           const inputs = this.#inputsOf(server, source)
           const folders = isOfWorkspace(source) && server.type === 'stdio' ? foldersOf(server, context) : []
-          const content = contentOf(server, { inputs, folders, envFile })
-          return [{ key, server, inputs, folders, content }]
+          const variables = environmentVariablesOf(server)
+          const content = contentOf(server, source, { inputs, folders, variables, envFile })
+          return [{ key, server, inputs, folders, place: describePlace(source), variables, content }]
         }),
       )
       const keys = await this.#options.allow(servers.flat(), asks)
@@ -431,13 +437,21 @@ function foldersOf({ file, folder }: McpServerDefinition, { folders }: ServerCon
   return file !== undefined && folder !== undefined ? paths.slice(0, 1) : paths.toSorted()
 }
 
-/** The place doesn't matter: the same server may move between the files of a folder. */
+/** The same text means something else in another place, where other variables are known. */
 function contentOf(
-  { scope: _scope, folder: _folder, file: _file, disabled: _disabled, ...server }: McpServerDefinition,
-  { inputs, folders, envFile }: Pick<ServerToAllow, 'inputs' | 'folders'> & { envFile: EnvFile | undefined },
+  { scope: _scope, folder, file: _file, disabled: _disabled, ...server }: McpServerDefinition,
+  { kind }: McpSource,
+  {
+    inputs,
+    folders,
+    variables,
+    envFile,
+  }: Pick<ServerToAllow, 'inputs' | 'folders' | 'variables'> & { envFile: EnvFile | undefined },
 ): unknown {
   return {
     mcpServer: server,
+    place: [kind, folder ?? null],
+    ...(variables.length > 0 && { variables }),
     ...(inputs.length > 0 && {
       inputs: inputs.map(({ id, type, default: preset, options }) => ({
         ...{ id, type, options },

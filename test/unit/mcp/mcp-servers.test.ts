@@ -50,6 +50,7 @@ describe('the MCP servers of a session', () => {
   /** the workspace's servers that the user was asked about, each time */
   let offered: string[][]
   let contents: unknown[]
+  let offeredVariables: string[][]
   let allow: () => Promise<boolean>
   let trusted: boolean
   let switches: McpSwitches
@@ -80,6 +81,7 @@ describe('the MCP servers of a session', () => {
       inputs,
       allow: async (servers, asks) => {
         contents.push(...servers.map(({ content }) => content))
+        offeredVariables.push(...servers.map(({ variables }) => variables))
         if (asks !== 'never') offered.push(servers.map(({ server }) => server.name))
         return (await allow()) ? new Set(servers.map(({ key }) => key)) : new Set()
       },
@@ -152,6 +154,7 @@ describe('the MCP servers of a session', () => {
     asked = []
     offered = []
     contents = []
+    offeredVariables = []
     allow = async () => true
     trusted = true
     switches = new McpSwitches(memoryStore(), memoryStore())
@@ -812,6 +815,28 @@ describe('the MCP servers of a session', () => {
       assert.equal(one, again)
     })
 
+    it('are offered with the place that decides what their variables mean, so that moving them asks again', async () => {
+      const servers = { a: { url: 'https://example.com/${TOKEN}' } }
+      file('one/.vscode/mcp.json', { servers })
+      await select()
+      file('one/.vscode/mcp.json', {})
+      file('one/.mcp.json', { mcpServers: servers })
+      await select()
+      file('one/.mcp.json', {})
+      file('two/.mcp.json', { mcpServers: servers })
+      await select()
+      const texts = contents.map(content => JSON.stringify(content))
+      assert.equal(new Set(texts).size, 3)
+      assert.deepEqual(offeredVariables, [[], ['TOKEN'], ['TOKEN']])
+    })
+
+    it('are offered with the environment variables that they get, each once', async () => {
+      const headers = { A: '${env:TOKEN} ${TOKEN}', B: '${HOME:-x} ${userHome} ${input:key}' }
+      file('one/.mcp.json', { mcpServers: { a: { url: 'https://example.com/${env:TOKEN}', headers } } })
+      await select()
+      assert.deepEqual(offeredVariables, [['TOKEN', 'HOME']])
+    })
+
     it("of the workspace can't name their envFile with an input, which isn't known when they're offered", async () => {
       const input = { id: 'env', type: 'promptString' }
       answers.env = 'dev'
@@ -847,7 +872,7 @@ describe('the MCP servers of a session', () => {
       await select()
       assert.notDeepEqual(contents[0], contents[1])
       rmSync(join(root, 'two/.mcp.json'))
-      file('one/.vscode/mcp.json', all)
+      file('one/.mcp.json', all)
       await select()
       assert.deepEqual(contents[0], contents[2])
     })

@@ -6,12 +6,12 @@ import { isLoopback } from '../../common/is-loopback.ts'
 const MAX_REDIRECTS = 10
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** A server redirected to an address that isn't allowed. The message is a sentence for the user. */
+/** A server redirected to an address that isn't allowed, or named one. The message is a sentence for the user. */
 export class RedirectError extends Error {}
 
 /**
- * Like `fetch`, but checks the address of each redirect before it's requested: it must be encrypted, and must not lead from
- * the internet to this machine or its network.
+ * Like `fetch`, but checks the address of each redirect to another server before it's requested: it must be encrypted, and
+ * must not lead from the internet to this machine or its network. What is sent isn't sent on to another server.
  */
 export async function secureFetch(
   fetchOnce: typeof fetch,
@@ -19,15 +19,24 @@ export async function secureFetch(
   init: RequestInit = {},
 ): Promise<Response> {
   let url = new URL(address)
-  const isLocal = isLocalHost(url.hostname)
+  const { origin, hostname } = url
+  const isLocal = isLocalHost(hostname)
+  let request = init
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await fetchOnce(url.href, { ...init, redirect: 'manual' })
+    const response = await fetchOnce(url.href, { ...request, redirect: 'manual' })
     const location = response.headers.get('location')
     if (!REDIRECTS.has(response.status) || location === null) return response
     await response.body?.cancel()
     if (!URL.canParse(location, url)) throw refused(location)
     url = new URL(location, url)
-    if (!isWebAddress(url.href) || (isLocalHost(url.hostname) && !isLocal)) throw refused(url.origin)
+    // as browsers do
+    if (response.status === 303 || (response.status < 303 && request.method === 'POST')) {
+      const { body: _body, ...rest } = request
+      request = { ...rest, method: 'GET' }
+    }
+    if (url.origin === origin) continue
+    const isAllowed = isWebAddress(url.href) && (isLocal || !isLocalHost(url.hostname))
+    if (!isAllowed || (request.body ?? null) !== null) throw refused(url.origin)
   }
   throw new RedirectError(l10n.t('The server redirects too many times.'))
 }

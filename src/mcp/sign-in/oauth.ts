@@ -10,6 +10,12 @@ import {
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import * as l10n from '@vscode/l10n'
+import {
+  isWebAddress,
+  leadsToLocalHost,
+  RedirectError,
+  secureFetch,
+} from '../../agents/registry/secure-fetch.ts'
 import { raceAbort } from '../../common/async.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { isLoopback } from '../../common/is-loopback.ts'
@@ -48,24 +54,70 @@ const CLIENT_PORT = 33419
  * @throws CancelledError if the user cancels, or an error for the user
  */
 export async function signInWithOAuth(options: SignInOptions): Promise<StoredSignIn> {
-  const { server, fetch, signal } = options
-  const challenge = await challengeOf(server, fetch, signal)
+  const { server, signal } = options
+  const checked = new CheckedFetch(server.url, options.fetch, signal)
+  const challenge = await challengeOf(server, checked.fetch)
   try {
-    return await signInAs('new', options, challenge)
+    return await signInAs('new', options, checked.fetch, challenge)
   } catch (error) {
     const isRefused =
       error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error))
+    if (error instanceof CancelledError) throw error
+    // the SDK goes on without what it can't get
+    if (checked.refused) throw checked.refused
     if (!isRefused) throw error
-    return signInAs('registered', options, challenge)
+    return signInAs('registered', options, checked.fetch, challenge)
+  }
+}
+
+/**
+ * Requests of a sign-in. The user chose the address of the MCP server; all others come from that server, so they must be
+ * encrypted, and must not lead from the internet to this machine or its network.
+ */
+class CheckedFetch {
+  readonly #origin: string
+  readonly #isLocal: Promise<boolean>
+  readonly #fetch: FetchLike
+  readonly #signal: AbortSignal
+  /** The first request that wasn't allowed. */
+  refused: Error | undefined
+
+  constructor(server: string, fetch: FetchLike, signal: AbortSignal) {
+    const { origin, hostname } = new URL(server)
+    this.#origin = origin
+    this.#isLocal = leadsToLocalHost(hostname)
+    this.#fetch = fetch
+    this.#signal = signal
+  }
+
+  readonly fetch: FetchLike = async (address, init) => {
+    try {
+      return await secureFetch(this.#once, String(address), { ...init, signal: this.#signal })
+    } catch (error) {
+      if (error instanceof RedirectError) this.refused ??= error
+      throw error
+    }
+  }
+
+  readonly #once = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { href, origin, hostname } = new URL(String(address))
+    const isAllowed =
+      origin === this.#origin ||
+      (isWebAddress(href) && ((await this.#isLocal) || !(await leadsToLocalHost(hostname))))
+    if (isAllowed) return this.#fetch(href, init)
+    throw new RedirectError(
+      l10n.t("The server names an address for its sign-in that isn't allowed: {0}", origin),
+    )
   }
 }
 
 async function signInAs(
   kind: 'new' | 'registered',
   options: SignInOptions,
+  fetch: FetchLike,
   challenge: Challenge,
 ): Promise<StoredSignIn> {
-  const { server, fetch, signal } = options
+  const { server, signal } = options
   const state = randomBytes(32).toString('base64url')
   const listener = await RedirectListener.start(state, kind === 'new' ? 0 : CLIENT_PORT)
   try {
@@ -80,8 +132,7 @@ async function signInAs(
       await options.openExternal(url.href)
     }
     const provider = new Provider(redirectUrl, state, redirect, client && { client })
-    const bounded: FetchLike = (url, init) => fetch(url, { ...init, signal })
-    await raceAbort(auth(provider, { serverUrl: server.url, fetchFn: bounded, ...challenge }), signal)
+    await raceAbort(auth(provider, { serverUrl: server.url, fetchFn: fetch, ...challenge }), signal)
     const arrived = await raceAbort(listener.arrived, signal)
     const code = arrived.get('code')
     // what the address says about an error may come from somebody else
@@ -90,7 +141,7 @@ async function signInAs(
     await auth(provider, {
       serverUrl: server.url,
       authorizationCode: code,
-      fetchFn: bounded,
+      fetchFn: fetch,
       ...(iss !== null && { iss }),
     })
     return provider.signIn()
@@ -114,8 +165,8 @@ export async function refreshWithOAuth(
   // without new tokens, the SDK begins a sign-in
   const provider = new Provider(stored.redirectUrl, '', () => Promise.reject(unavailable), stored)
   try {
-    const bounded: FetchLike = (url, init) => fetch(url, { ...init, signal })
-    await raceAbort(auth(provider, { serverUrl: url, fetchFn: bounded }), signal)
+    const { fetch: checked } = new CheckedFetch(url, fetch, signal)
+    await raceAbort(auth(provider, { serverUrl: url, fetchFn: checked }), signal)
     return provider.signIn()
   } catch (error) {
     if (provider.isRejected) return 'rejected'
@@ -219,23 +270,19 @@ interface Challenge {
 }
 
 /** What the server says about its sign-in when it's asked for something without one. */
-async function challengeOf(
-  { type, url }: SignInOptions['server'],
-  fetch: FetchLike,
-  signal: AbortSignal,
-): Promise<Challenge> {
+async function challengeOf({ type, url }: SignInOptions['server'], fetch: FetchLike): Promise<Challenge> {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
   const accept = 'application/json, text/event-stream'
-  const response = await fetch(url, {
-    signal,
-    ...(type === 'sse'
+  const response = await fetch(
+    url,
+    type === 'sse'
       ? { headers: { accept } }
       : {
           method: 'POST',
           headers: { accept, 'content-type': 'application/json' },
           body: JSON.stringify(ping),
-        }),
-  })
+        },
+  )
   await response.body?.cancel()
   if (response.status !== 401)
     throw new Error(l10n.t("The server doesn't ask you to sign in (status {0}).", response.status))

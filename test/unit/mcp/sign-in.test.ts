@@ -35,7 +35,7 @@ describe('signing in to an MCP server', () => {
   /** What the user's browser does. */
   let browse: (url: string) => unknown
 
-  const open = () =>
+  const open = (request: typeof fetch = fetch) =>
     new McpSignIns({
       secretStore: {
         get: async key => kept.get(key),
@@ -57,7 +57,7 @@ describe('signing in to an MCP server', () => {
         void browse(url)
       },
       externalUrl: async url => url,
-      fetch,
+      fetch: request,
       log: silentLogger,
     })
 
@@ -101,6 +101,77 @@ describe('signing in to an MCP server', () => {
     answer = false
     await assert.rejects(signIns.signIn(server), { name: 'CancelledError' })
     assert.deepEqual([opened, kept.size], [[], 0])
+  })
+
+  describe('at addresses that the server names', () => {
+    /** a server on the internet, whose answers are `answers`, by address */
+    const origin = 'https://93.184.215.14'
+    const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
+    let answers: Record<string, () => Response>
+    let requested: string[]
+    const attempt = async (challenge = metadata) => {
+      requested = []
+      const authenticate = `Bearer resource_metadata="${challenge}"`
+      const remote = open(async address => {
+        requested.push(String(address))
+        const answer = answers[String(address)]
+        if (answer) return answer()
+        return String(address) === `${origin}/mcp`
+          ? new Response('', { status: 401, headers: { 'www-authenticate': authenticate } })
+          : new Response('', { status: 404 })
+      })
+      try {
+        await assert.rejects(
+          remote.signIn({ type: 'http', name: 'docs', url: `${origin}/mcp` }),
+          /names an address for its sign-in that isn't allowed|redirects to an address that isn't allowed/,
+        )
+      } finally {
+        remote.dispose()
+      }
+      assert.deepEqual(
+        requested.filter(address => new URL(address).origin !== origin),
+        [],
+        'nothing else is asked',
+      )
+      assert.deepEqual(opened, [])
+    }
+    const resource = (server: string) => () =>
+      Response.json({ resource: `${origin}/mcp`, authorization_servers: [server] })
+    const authorization = (more: object) => () =>
+      Response.json({
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        ...more,
+      })
+    const LOCAL = [
+      'https://169.254.169.254',
+      'http://93.184.215.15',
+      'http://127.0.0.1:1',
+      'https://10.0.0.1',
+    ]
+    beforeEach(() => {
+      answers = { [metadata]: resource(origin) }
+    })
+
+    for (const other of LOCAL) {
+      it(`asks nothing of ${other}`, async () => {
+        await attempt(`${other}/metadata`)
+        answers = { [metadata]: resource(other) }
+        await attempt()
+        const known = `${origin}/.well-known/oauth-authorization-server`
+        answers = {
+          [metadata]: resource(origin),
+          [known]: authorization({ registration_endpoint: `${other}/register` }),
+        }
+        await attempt()
+        answers = { [metadata]: () => new Response('', { status: 302, headers: { location: `${other}/x` } }) }
+        await attempt()
+      })
+    }
   })
 
   it('says that the sign-in was declined, or is not possible', async () => {

@@ -253,18 +253,4 @@ describe('restoring a checkpoint', () => {
     await aside(2)
     await undoRestore(mine)
   })
-
-  it('can be undone after a crash of the extension host', async () => {
-    await open('Plain')
-    await twoEdits()
-    await restoreToSecond(`Restore ${name}`)
-    await workbench.crash()
-    conversation = await ConversationPage.find(workbench)
-    await conversation.waitForPhase('ready')
-    await aside(1)
-    await undoRestore()
-    await press(prompt('first'), 'Restore to Here…')
-    await confirm(`Restore ${name} (+2 −2)`)
-    await holds(ORIGINAL)
-  })
 })

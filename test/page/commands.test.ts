@@ -82,16 +82,6 @@ describe('commands', () => {
     await conversation.text(/A plan for: a trip/).waitFor()
   })
 
-  it('fork a session into two independent ones', async () => {
-    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
-    await conversation.send('/where')
-    await conversation.text('What the client offers').waitFor()
-    await workbench.runCommand('Parley: Fork Session')
-    await conversation.text(/^Forked session/).waitFor()
-    await conversation.send('/think about it')
-    await conversation.text('What the client offers').waitFor()
-  })
-
   it('go to a pending request', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/slow 2')

@@ -5,7 +5,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { openFile, selectLines } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
-import { dropFile, pasteImage, pasteText, pressEnterDuringIme } from '../ui/support/clipboard.ts'
+import { dropFile, pasteImage } from '../ui/support/clipboard.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 import { storedDrafts } from '../ui/support/stored.ts'
@@ -116,29 +116,6 @@ describe('the composer', () => {
     await attached().first().waitFor({ state: 'detached' })
   })
 
-  it('collapses a long pasted text into an expandable chip, and sends all of it', async () => {
-    await begin('Capable')
-    const long = Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n')
-    await type('See ')
-    await pasteText(conversation.frame, long)
-    await chips().filter({ hasText: 'Pasted 60 lines' }).waitFor()
-    await type('now')
-    await press('Enter')
-    const sent = await waitFor('prompt', () =>
-      prompts('Capable').find(one => one[0]?.text?.startsWith('See ')),
-    )
-    assert.deepEqual(sent, [{ type: 'text', text: `See ${long} now` }])
-    await conversation.composer.click()
-    await conversation.waitForFocus(conversation.composer)
-    await pasteText(conversation.frame, long)
-    await chips().dblclick()
-    await waitFor('unfolded text', async () => (await conversation.composerText()).includes('line 60'))
-    await press('Control+z')
-    await chips().filter({ hasText: 'Pasted 60 lines' }).waitFor()
-    await press('Control+a')
-    await press('Delete')
-  })
-
   it('adds a dropped file, and the selection in the editor', async () => {
     await begin('Capable')
     const file = join(dirname(vscode.workspace), 'planets-web/app.js')
@@ -225,21 +202,6 @@ describe('the composer', () => {
     }
   })
 
-  it("doesn't send with an Enter key during IME input", async () => {
-    await begin('Capable')
-    const count = prompts('Capable').length
-    const session = await workbench.page.context().newCDPSession(workbench.page)
-    await session.send('Input.imeSetComposition', { text: 'にほ', selectionStart: 2, selectionEnd: 2 })
-    await isWritten('にほ')
-    await pressEnterDuringIme(conversation.frame)
-    await session.send('Input.insertText', { text: '日本' })
-    await isWritten('日本')
-    assert.equal(prompts('Capable').length, count)
-    await press('Enter')
-    const sent = await waitFor('prompt', () => prompts('Capable')[count])
-    assert.deepEqual(sent, [{ type: 'text', text: '日本' }])
-  })
-
   it('goes to turns with Alt and the arrow keys, Home and End, also while a prompt with a chip is written', async () => {
     await begin('Capable')
     const { frame } = conversation
@@ -302,36 +264,6 @@ describe('the composer', () => {
     await press('Escape')
     await press('Control+a')
     await press('Delete')
-  })
-
-  it('queues prompts, which can be reordered with keys, edited, and sent now', async () => {
-    await begin('Capable')
-    await conversation.send('[[slow 60000]]')
-    await conversation.button(/^Stop/).waitFor()
-    for (const prompt of ['one', 'two', 'three']) await conversation.send(prompt)
-    const queue = conversation.frame.getByRole('region', { name: 'Queued prompts' }).getByRole('listitem')
-    await queue.nth(2).waitFor()
-    const order = async () => (await queue.locator('.queue-text').allTextContents()).join(' ')
-    await queue.nth(2).getByRole('button', { name: /^Move/ }).press('ArrowUp')
-    await waitFor('new order', async () => (await order()) === 'one three two')
-    await queue.nth(0).getByRole('button', { name: 'Edit' }).click()
-    await isWritten('one')
-    await queue.nth(1).getByRole('button', { name: 'Stop and Send Now' }).click()
-    await waitFor('prompt', () => prompts('Capable').some(one => one[0]?.text === 'two'))
-    await waitFor('the rest', () => prompts('Capable').some(one => one[0]?.text === 'three'))
-    await queue.first().waitFor({ state: 'detached' })
-  })
-
-  it('has commands for the active file, the mode and the model', async () => {
-    await begin('Demo Agent')
-    await openFile(workbench, 'server.js')
-    await workbench.runCommand('Parley: Add File to Conversation')
-    await attached().filter({ hasText: 'server.js' }).waitFor()
-    await attached().getByRole('button', { name: 'Remove server.js' }).click()
-    await workbench.runAndPick('Parley: Change Model…', 'Demo Thorough')
-    await conversation.button('Model: Demo Thorough').waitFor()
-    await workbench.runAndPick('Parley: Change Mode…', 'Edit freely')
-    await conversation.button('Mode: Edit freely').waitFor()
   })
 
   it('keeps a draft with its chips and images when the window is reloaded', async () => {

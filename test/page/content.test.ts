@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -154,30 +151,6 @@ describe('message content', () => {
     await diff.getByText('line 5', { exact: true }).waitFor()
     await conversation.button('Open Diff').click()
     await tab(/other\.js \(Agent's edit\)/).waitFor()
-  })
-
-  it("includes a running command's last lines, which collapse when it succeeds and stay open when it fails", async () => {
-    const conversation = await ConversationPage.startSession(workbench, 'Runner')
-    const tail = conversation.frame.locator('.tail')
-    const lines = (name: string, first: number, last: number) =>
-      Array.from({ length: last - first + 1 }, (_, at) => `${name} ${first + at}`)
-    const shows = (expected: string[]) =>
-      waitFor(`the lines ${expected}`, async () => {
-        const shown = await tail.locator('.terminal-line').allInnerTexts()
-        return shown.join() === expected.join()
-      })
-    const gate = join(vscode.root.directory, `gate-${randomUUID()}`)
-    const print = (name: string) => `for n in $(seq 12); do echo ${name} $n; done`
-    await conversation.send(`[[run ${print('passed')}; while ! test -e ${gate}; do sleep 0.1; done]]`)
-    await shows(lines('passed', 8, 12))
-    writeFileSync(gate, '')
-    await conversation.agentMessage(/^exit 0, /).waitFor()
-    await tail.waitFor({ state: 'detached' })
-    await conversation.send(`[[run ${print('failed')}; exit 3]]`)
-    await conversation.agentMessage(/^exit 3, /).waitFor()
-    await conversation.button(/^Command: .* exit code 3/).waitFor()
-    await shows(lines('failed', 3, 12))
-    await workbench.screenshot('command-failed')
   })
 
   it('includes formulas, diagrams that can be enlarged, and links to files', async () => {

@@ -9,7 +9,6 @@ import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { outputLine } from '../ui/support/editor.ts'
 import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
-import { storedConversations } from '../ui/support/stored.ts'
 
 const agents = (root: IsolatedRoot) => ({
   absent: { name: 'Absent', command: 'an-agent-that-comes-later' },
@@ -19,7 +18,6 @@ const agents = (root: IsolatedRoot) => ({
   talks: fixtureAgent(root, 'Talks', 'garbage-start'),
   newer: fixtureAgent(root, 'Newer', 'version-99'),
   silent: fixtureAgent(root, 'Silent', 'hang-initialize'),
-  locked: fixtureAgent(root, 'Locked', 'auth-required'),
   honest: fixtureAgent(root, 'Honest'),
 })
 
@@ -103,26 +101,6 @@ describe('an agent that fails', () => {
       .waitFor()
   })
 
-  it('signs in if required, and then continues', async () => {
-    await pick('Locked')
-    const card = conversation.card('Locked requires sign-in')
-    await card.getByRole('button', { name: /^Sign in / }).click()
-    await card.waitFor({ state: 'detached' })
-    await conversation.waitForPhase('ready')
-    await conversation.send('hello')
-    await conversation.text('You said: hello').waitFor()
-  })
-
-  it('signs in during a conversation, and keeps the prompt', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    await conversation.send('[[auth]]')
-    await conversation
-      .card('Honest requires sign-in')
-      .getByText(/Sign in with .* command line/)
-      .waitFor()
-    await conversation.text('[[auth]]').waitFor()
-  })
-
   it('keeps the conversation if it exits during a turn, and can continue it', async () => {
     await ConversationPage.startSession(workbench, 'Honest')
     await conversation.send('remember me')
@@ -162,18 +140,6 @@ describe('an agent that fails', () => {
       return agent.getByText('Mended').isVisible()
     })
     await conversation.waitForPhase('ready')
-  })
-
-  it('shows that a turn was interrupted by a reload of the window', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    const prompt = '[[slow 600000]]'
-    await conversation.send(prompt)
-    await waitFor('the turn on disk', () => storedConversations(vscode.root).includes(prompt))
-    await workbench.reload()
-    conversation = await ConversationPage.find(workbench)
-    await conversation.waitForPhase('ready')
-    await conversation.text('The turn was interrupted').waitFor()
-    await conversation.button('Resend Prompt').waitFor()
   })
 
   it("is stopped if it doesn't respond within the configured time", async () => {

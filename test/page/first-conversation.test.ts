@@ -5,16 +5,9 @@ import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
 
 describe('the first conversation', () => {
-  const vscode = new PageSuite({
-    settings: root => ({
-      'parley.agents': {
-        late: fixtureAgent(root, 'Late Riser', { on: { 'session/new': [{ do: 'gate' }] } }),
-      },
-    }),
-  })
+  const vscode = new PageSuite()
   const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
   let workbench: PageWindow
   let conversation: ConversationPage
@@ -73,21 +66,4 @@ describe('the first conversation', () => {
       await conversation.send('/stop refusal')
       await conversation.text('The agent refused to continue').waitFor()
     })
-
-  it('sends the prompt and keeps the text that were typed while the agent starts', async () => {
-    await workbench.runAndPick('Parley: New Session with Agent…', 'Late Riser')
-    await conversation.waitForPhase('starting')
-    await conversation.composer.fill('first words')
-    await conversation.composer.press('Enter')
-    openGate(vscode.root, 'Late Riser')
-    await conversation.text('You said: first words').waitFor()
-    await waitFor('an empty composer', async () => (await conversation.composerText()) === '')
-
-    await workbench.runCommand('Parley: New Session')
-    await conversation.waitForPhase('starting')
-    await conversation.composer.fill('second words')
-    openGate(vscode.root, 'Late Riser')
-    await conversation.waitForPhase('ready')
-    await waitFor('what was written', async () => (await conversation.composerText()) === 'second words')
-  })
 })

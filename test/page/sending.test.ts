@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
-import { pasteText } from '../ui/support/clipboard.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
 import { storedDrafts } from '../ui/support/stored.ts'
@@ -61,36 +60,6 @@ describe('sending while an agent starts', () => {
     await isWritten('three')
   })
 
-  it('returns a refused prompt with its collapsed paste, in front of newer text', async () => {
-    const session = await ConversationPage.startSession(await vscode.clearedWindow(), 'Plain')
-    await session.composer.fill('for the session')
-    await start('Failing')
-    await type('see ')
-    await pasteText(conversation.frame, Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n'))
-    await conversation.composer.locator('.mention').waitFor()
-    await enter()
-    await type('two')
-    await enter()
-    await type('three')
-    await isWritten('three')
-    openGate(vscode.root, 'Failing')
-    const whole = 'see Pasted 60 lines \n\ntwo\n\nthree'
-    await isWritten(whole)
-    await conversation.frame.locator('.composer-note.error').waitFor()
-    await outgoing().first().waitFor({ state: 'detached' })
-    // the cursor is still after the typed text
-    await type('!')
-    await isWritten(`${whole}!`)
-    await waitFor('draft on disk', () => storedDrafts(vscode.root).includes('three!'))
-    await workbench.reload()
-    conversation = await ConversationPage.find(workbench)
-    // the session has its own draft; a new session gets the text that wasn't sent to any session
-    await isWritten('for the session')
-    await workbench.runAndPick('Parley: New Session with Agent…', 'Plain')
-    await isWritten(`${whole}!`)
-    assert.deepEqual([...prompts('Failing'), ...prompts('Plain')], [])
-  })
-
   it('returns a prompt that was being sent when the window reloaded, and sends it once', async () => {
     // in a new window, which has nothing else to restore
     await start('Endless', vscode.open())
@@ -113,19 +82,5 @@ describe('sending while an agent starts', () => {
       const stored = storedDrafts(vscode.root)
       return stored.includes(JSON.stringify('not lost\n\nnor this')) && stored.includes('"prompts":[]')
     })
-  })
-
-  it('returns queued prompts to the composer when the window reloads', async () => {
-    workbench = await vscode.clearedWindow()
-    conversation = await ConversationPage.startSession(workbench, 'Plain')
-    await conversation.send('[[slow 600000]]')
-    await waitFor('the turn', () => prompts('Plain').includes('[[slow 600000]]'))
-    await conversation.send('after that')
-    await conversation.frame.locator('.queue').getByText('after that').waitFor()
-    await waitFor('it on disk', () => storedDrafts(vscode.root).includes('after that'))
-    await workbench.reload()
-    conversation = await ConversationPage.find(workbench)
-    await isWritten('after that')
-    await conversation.frame.locator('.queue').waitFor({ state: 'detached' })
   })
 })

@@ -5,7 +5,7 @@ import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent } from '../ui/support/fixture-agent.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
-import { storedDrafts } from '../ui/support/stored.ts'
+import { storedConversations, storedDrafts } from '../ui/support/stored.ts'
 
 /** Types into the composer the moment that the page shows or focuses it, which is earlier than any user can. */
 async function typeAtOnce({ frame }: ConversationPage, text: string): Promise<void> {
@@ -158,10 +158,11 @@ describe('sessions', () => {
     await started.composer.fill('')
   })
 
-  it('are restored with title and draft when the window reloads during a turn', async () => {
+  it('are restored with title and draft when the window reloads during a turn, which was interrupted', async () => {
     const before = await talk('/think first', /Both were scripted/)
     await before.send('/slow 600')
     await before.button(/^Tool: Work for 600 seconds/).waitFor()
+    await waitFor('the turn on disk', () => storedConversations(vscode.root).includes('/slow 600'))
     await before.composer.fill('what I was about to say')
     await waitFor('draft on disk', () => storedDrafts(vscode.root).includes('what I was about to say'))
     await workbench.reload()
@@ -170,6 +171,8 @@ describe('sessions', () => {
     await after.text(/Both were scripted/).waitFor()
     await after.frame.getByRole('heading', { name: '/think first' }).waitFor()
     await after.waitForPhase('ready')
+    await after.text('The turn was interrupted').waitFor()
+    await after.button('Resend Prompt').waitFor()
     const draft = await waitFor('draft', async () => (await after.composerText()) || undefined)
     assert.equal(draft, 'what I was about to say')
     await after.send('/where')

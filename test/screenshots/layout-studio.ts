@@ -99,4 +99,4 @@ export const allSizes: LayoutSizes = {
   themes: Object.keys(themes) as ThemeKind[],
   widths: [280, 300, 480, 900, 1900],
 }
-export const fewSizes: LayoutSizes = { themes: ['dark'], widths: [280, 480, 1900] }
+export const fewSizes: LayoutSizes = { themes: ['dark'], widths: [280, 1900] }

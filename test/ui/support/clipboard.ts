@@ -35,10 +35,3 @@ export async function dropFile(frame: Frame, uri: string): Promise<void> {
     for (const type of ['dragover', 'drop']) ${composer}.dispatchEvent(new DragEvent(type, options))
   }`)
 }
-
-/** Sends Enter as it arrives during IME input. */
-export async function pressEnterDuringIme(frame: Frame): Promise<void> {
-  await frame.evaluate(`${composer}.dispatchEvent(
-    new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, isComposing: true, bubbles: true, cancelable: true }),
-  )`)
-}

@@ -366,7 +366,7 @@ describe('composer page', () => {
     assert.deepEqual(chips(), [])
   })
 
-  it('collapses a long pasted text into a chip, expands it with a key, and sends all of it', async () => {
+  it('collapses a long pasted text into a chip, expands it with a key or a double click, and sends all of it', async () => {
     await show()
     const long = Array.from({ length: 1050 }, (_, i) => `line ${i}`).join('\n')
     page.type(long)
@@ -376,6 +376,13 @@ describe('composer page', () => {
     page.key(area(), 'Enter', { altKey: true })
     await page.until(() => chips().length === 0)
     assert.equal(page.written, long)
+    page.key(area(), 'z', { ctrlKey: true, keyCode: 90 })
+    await page.until(() => chips().length === 1)
+    const chip = page.document.querySelector('.composer-text .mention')!
+    chip.dispatchEvent(new page.window.MouseEvent('dblclick', { bubbles: true }))
+    await page.until(() => chips().length === 0)
+    // what follows a chip stays
+    assert.equal(page.written, `${long} `)
     page.key(area(), 'Enter')
     await page.until(() => sent.length === 1)
     assert.deepEqual(sent[0], [{ type: 'text', text: long }])

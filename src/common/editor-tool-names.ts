@@ -34,3 +34,20 @@ export const EDITOR_TOOL_NAMES = [
 ] as const
 
 export type EditorToolName = (typeof EDITOR_TOOL_NAMES)[number]
+
+/** Tools that change files, or start programs: a task, tests, a debugger, or what it evaluates. */
+const ACTING_TOOLS: ReadonlySet<string> = new Set<EditorToolName>([
+  'rename_symbol',
+  'code_action',
+  'format',
+  'organize_imports',
+  'run_task',
+  'run_tests',
+  'debug_state',
+  'debug_control',
+])
+
+/** Whether a tool changes nothing and starts nothing. */
+export function isReadingTool(name: string): boolean {
+  return EDITOR_TOOL_NAMES.some(known => known === name) && !ACTING_TOOLS.has(name)
+}

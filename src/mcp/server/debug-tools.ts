@@ -57,7 +57,6 @@ const debugState = tool({
     console: z.boolean().optional().describe('Tells the end of the Debug Console instead'),
     offset: offsetInput,
   }),
-  readOnly: false,
   async run(input, context) {
     const { features, roots, signal } = context
     const { debug } = features
@@ -167,7 +166,6 @@ const debugControl = tool({
       .optional()
       .describe(`How long to wait until the program pauses or ends. Default: ${PAUSE_SECONDS}`),
   }),
-  readOnly: false,
   async run(input, context): Promise<ToolAnswer> {
     const { action, seconds = PAUSE_SECONDS } = input
     const { debug } = context.features

@@ -25,7 +25,6 @@ const renameSymbol = tool({
   description:
     'Renames a symbol everywhere in the workspace, as the language server does: its declaration and all uses, and nothing else that has the same name. Use it instead of replacing text. Name the symbol, or give its position. The user may be asked.',
   input: z.object({ ...symbolInput, new_name: z.string().min(1).max(500) }),
-  readOnly: false,
   async run({ new_name, ...symbol }, context) {
     const { path, at } = await findSymbol(symbol, context)
     const edits = await context.features.rename(path, at, new_name)
@@ -56,7 +55,6 @@ const codeAction = tool({
       .describe('Only actions of this kind, such as "quickfix", "refactor.extract", "source.fixAll"'),
     apply: z.string().max(1000).optional().describe('The title of the action to apply'),
   }),
-  readOnly: false,
   async run({ file, line, end_line, column, kind, apply }, context) {
     const { features, roots, signal } = context
     const path = await roots.file(file)
@@ -110,7 +108,6 @@ const format = tool({
     line: lineInput.optional().describe('Only from this line'),
     end_line: lineInput.optional().describe('Only to this line'),
   }),
-  readOnly: false,
   async run({ file, line, end_line }, context) {
     const { features, roots } = context
     const path = await roots.file(file)
@@ -135,7 +132,6 @@ const organizeImports = tool({
   description:
     'Removes unused imports of a file and sorts the rest, as the language server does. The user may be asked.',
   input: z.object({ file: fileInput }),
-  readOnly: false,
   async run({ file }, context) {
     const { features, roots } = context
     const path = await roots.file(file)

@@ -39,7 +39,6 @@ const diagnostics = tool({
       .describe('The least severity to report. Default: warning'),
     offset: offsetInput,
   }),
-  readOnly: true,
   async run({ files, severity = 'warning', offset }, { features, roots, signal }) {
     const least = SEVERITIES.indexOf(severity)
     let found: FileProblems[]
@@ -76,7 +75,6 @@ const symbols = tool({
   description:
     'Finds declarations in the whole workspace by their name: classes, functions, types, variables. Unlike a text search it finds only declarations, as the language servers know them.',
   input: z.object({ query: z.string().min(1).max(500), offset: offsetInput }),
-  readOnly: true,
   async run({ query, offset }, { features, roots }) {
     const found = await roots.within(
       (await features.symbols(query)).slice(0, MAX_LOCATIONS),
@@ -102,7 +100,6 @@ const documentSymbols = tool({
   title: 'Symbols of a file',
   description: 'The outline of a file: its classes, functions and other declarations with their lines.',
   input: z.object({ file: fileInput, offset: offsetInput }),
-  readOnly: true,
   async run({ file, offset }, { features, roots }) {
     const path = await roots.file(file)
     await features.open(path)
@@ -139,7 +136,6 @@ function locationsTool(
     title,
     description: `${description} Name the symbol, or give its position.`,
     input: locationInput,
-    readOnly: true,
     async run({ offset, ...symbol }, context) {
       const { features, roots } = context
       const { path, at: position } = await findSymbol(symbol, context)
@@ -195,7 +191,6 @@ const hover = tool({
   description:
     'The type and the documentation of a symbol, as the editor shows it when the mouse hovers over it. Name the symbol, or give its position.',
   input: locationInput,
-  readOnly: true,
   async run({ offset, ...symbol }, context) {
     const { path, at: position } = await findSymbol(symbol, context)
     const parts = await context.features.hover(path, position)
@@ -223,7 +218,6 @@ function hierarchyTool(
       direction: z.enum(directions).optional().describe(`Default: ${directions[0]}`),
       offset: offsetInput,
     }),
-    readOnly: true,
     async run({ offset, direction = directions[0], ...symbol }, context) {
       const { features, roots } = context
       const { path, at: position } = await findSymbol(symbol, context)
@@ -251,7 +245,6 @@ const openEditors = tool({
   description:
     'The files that the user has open in editor tabs, and which of them is active or has unsaved changes.',
   input: z.object({ offset: offsetInput }),
-  readOnly: true,
   async run({ offset }, { features, roots }) {
     const editors = await roots.within(features.editors(), ({ path }) => path)
     const data = editors.map(({ path, isActive, isVisible, isDirty }) => {
@@ -269,7 +262,6 @@ const selection = tool({
   description:
     "What the user has selected in the active editor, or where the cursor is. Use it when the user says 'this' or 'here'.",
   input: z.object({ offset: offsetInput }),
-  readOnly: true,
   async run({ offset }, { features, roots }) {
     const selected = features.selection()
     if (!selected) return { text: 'No file is active in the editor.' }
@@ -291,7 +283,6 @@ const unsavedText = tool({
   description:
     'The text of a file with the changes that the user has not saved yet, which are not on disk. Without "file", which files have unsaved changes.',
   input: z.object({ file: fileInput.optional(), offset: offsetInput }),
-  readOnly: true,
   async run({ file, offset }, { features, roots }) {
     const unsaved = await roots.within(features.unsaved(), ({ path }) => path)
     if (file === undefined)

@@ -30,7 +30,6 @@ const runTests = tool({
     seconds: secondsInput,
     offset: offsetInput,
   }),
-  readOnly: false,
   async run({ files, names, seconds = TASK_SECONDS, offset }, context) {
     const { features, roots, signal } = context
     const paths = files && (await Promise.all(files.map(file => roots.file(file))))
@@ -92,7 +91,6 @@ const testResults = tool({
   title: 'Test results',
   description: `The failures of the last test run in the editor's Testing view, also of one that the user started. ${LIMITS}`,
   input: z.object({ offset: offsetInput }),
-  readOnly: true,
   async run({ offset }, { features, signal }) {
     const read = features.testTool('testFailure')
     if (!read)

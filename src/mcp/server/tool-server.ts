@@ -11,7 +11,7 @@ import {
 import * as z from 'zod'
 import type { KeptServer } from '../../acp/agent.ts'
 import { raceAbort } from '../../common/async.ts'
-import { EDITOR_SERVER, type EditorToolName } from '../../common/editor-tool-names.ts'
+import { EDITOR_SERVER, type EditorToolName, isReadingTool } from '../../common/editor-tool-names.ts'
 import { messageOf } from '../../common/errors.ts'
 import { READING_TOOL_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -302,13 +302,13 @@ function describeTool(tool: EditorTool<never>): Tool {
   const known = described.get(tool.name)
   if (known) return known
   const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: 'input' })
-  const { name, title, description, readOnly } = tool
+  const { name, title, description } = tool
   const made = {
     name,
     title,
     description,
     inputSchema: inputSchema as Tool['inputSchema'],
-    annotations: { title, readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
+    annotations: { title, readOnlyHint: isReadingTool(name), destructiveHint: false, openWorldHint: false },
   }
   described.set(name, made)
   return made

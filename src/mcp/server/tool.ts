@@ -42,8 +42,6 @@ export interface EditorTool<Input = never> {
   /** for the model */
   description: string
   input: z.ZodType<Input>
-  /** It changes nothing. */
-  readOnly: boolean
   /** Returns the answer. An expected failure throws a `ToolError`. */
   run(input: Input, context: ToolContext): Promise<ToolAnswer>
 }

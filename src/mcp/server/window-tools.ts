@@ -23,7 +23,6 @@ const openFile = tool({
   description:
     'Shows a file to the user in the editor, at a line. Use it when the user asks to see something.',
   input: z.object({ file: fileInput, line: lineInput.optional(), column: lineInput.optional() }),
-  readOnly: true,
   async run({ file, line, column }, { features, roots }) {
     const path = await roots.file(file)
     await features.show(path, line === undefined ? undefined : { line, column: column ?? 1 })
@@ -41,7 +40,6 @@ const showDiff = tool({
     text: z.string().max(MAX_TEXT).describe('The whole text to compare the file with'),
     title: z.string().max(200).optional(),
   }),
-  readOnly: true,
   async run({ file, text, title }, { features, roots }) {
     const path = await roots.file(file)
     const { text: oldText } = await features.open(path)
@@ -64,7 +62,6 @@ const askUser = tool({
     choices: z.array(z.string().min(1).max(500)).min(2).max(20).optional(),
     several: z.boolean().optional().describe('The user may choose several'),
   }),
-  readOnly: true,
   async run({ question, choices, several }, context) {
     const conversation = await context.conversation()
     const base = { key: 'answer', title: l10n.t('Answer'), required: true }
@@ -92,7 +89,6 @@ const listTasks = tool({
   description:
     'The tasks that the workspace defines (tasks.json) or that the editor finds (npm scripts, …), with what they run.',
   input: z.object({ offset: offsetInput }),
-  readOnly: true,
   async run({ offset }, { features }) {
     const tasks = await features.tasks()
     const data = tasks.map(({ name, source, folder, group, command, detail }) => {
@@ -122,7 +118,6 @@ const runTask = tool({
     folder: z.string().max(4096).optional().describe('Needed if tasks of several folders have that name'),
     seconds: secondsInput,
   }),
-  readOnly: false,
   async run({ name, source, folder, seconds = TASK_SECONDS }, context) {
     const tasks = await context.features.tasks()
     const named = tasks.filter(
@@ -195,7 +190,6 @@ const terminalOutput = tool({
       .describe('The name of the terminal. Default: that of the last command'),
     offset: offsetInput,
   }),
-  readOnly: true,
   async run({ terminal, offset }, context) {
     await allowedOnce(
       'terminal_output',
@@ -230,7 +224,6 @@ const terminalSelection = tool({
   description:
     "The text that the user has selected in the active terminal, for 'what does this mean?'. The user is asked once for each session. VS Code gives it only through the clipboard, whose text is put back afterward.",
   input: z.object({ offset: offsetInput }),
-  readOnly: true,
   async run({ offset }, context) {
     await allowedOnce(
       'terminal_selection',

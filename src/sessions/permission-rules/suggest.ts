@@ -1,4 +1,4 @@
-import { EDITOR_SERVER } from '../../common/editor-tool-names.ts'
+import { EDITOR_SERVER, isReadingTool } from '../../common/editor-tool-names.ts'
 import { suggestedStart } from './known-words.ts'
 import { type AnalyzedRequest, allows } from './match-rules.ts'
 import { readPermissionRules, ruleText } from './read-rules.ts'
@@ -15,8 +15,8 @@ export interface RuleSuggestion {
 export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSuggestion[] {
   const { subject, lines, paths } = analyzed
   const settings: PermissionRuleSetting[] = []
-  // a rule for run_task would allow every task, whatever the agent makes of it
-  if (subject.tool !== undefined && subject.tool !== `${EDITOR_SERVER}.run_task`)
+  // a rule for a tool that acts would allow whatever it's used for next: another task, program or expression
+  if (subject.tool !== undefined && reads(subject.tool))
     settings.push({ agent: agentId, tool: subject.tool, action: 'allow' })
   if (lines.length > 0) {
     const commands = lines.flatMap(line => line.commands).map(({ words }) => words.map(({ text }) => text))
@@ -36,6 +36,12 @@ export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSu
     const [rule] = readPermissionRules([{ scope: 'user', value: [setting] }]).rules
     return rule && allows(rule, analyzed) ? [{ text: ruleText(setting), rule: setting }] : []
   })
+}
+
+/** Whether `vscode.hover` is a tool of the editor that only reads. */
+function reads(tool: string): boolean {
+  const prefix = `${EDITOR_SERVER}.`
+  return tool.startsWith(prefix) && isReadingTool(tool.slice(prefix.length))
 }
 
 function exactly(commands: readonly string[][]): string | undefined {

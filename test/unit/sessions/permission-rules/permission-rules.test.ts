@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import type { PermissionOption, PermissionRequest } from '../../../../src/acp/model.ts'
 import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
+import { EDITOR_TOOL_NAMES } from '../../../../src/common/editor-tool-names.ts'
 import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import { diskLinks } from '../../../../src/editor/path-guard.ts'
@@ -326,11 +327,12 @@ describe('permission rules', () => {
     assert.deepEqual(await texts(edit('.vscode/settings.json')), [])
   })
 
-  it('are not suggested for tasks, since a rule would allow every task', async () => {
-    for (const [editorTool, texts] of [
-      ['vscode.format', ['vscode.format']],
-      ['vscode.run_task', []],
-    ] as const) {
+  it('are suggested only for tools of the editor that read, since a rule would allow all that a tool does', async () => {
+    const acts =
+      /rename_symbol|code_action|format|organize_imports|run_task|run_tests|debug_state|debug_control/
+    for (const name of EDITOR_TOOL_NAMES) {
+      const editorTool = `vscode.${name}`
+      const texts = acts.test(name) ? [] : [editorTool]
       const one = { ...request({ kind: 'execute', title: 'Run the task test' }), editorTool }
       const offers = await rulesOf([]).suggest('one', roots(), one, toolCallOf(createSessionState(), one))
       assert.deepEqual(

@@ -86,12 +86,13 @@ export class Report {
 
 function describeFinding(mark: string, { step, log, test, reason }: Finding, more = ''): string {
   const lines = (text: string) => shorten(text).replace(/^/gm, '    ')
+  const variables = Object.entries(step.env ?? {}).map(([name, value]) => `${name}=${value} `)
   const alone = test && step.lane?.alone(test.file, test.select ?? test.title)
   return [
     `${mark} ${step.name}${test ? `: ${test.title}` : ''}${more && `, ${more}`}`,
     lines(reason),
     `    log: ${relative(projectDirectory, log)}`,
-    ...(alone ? [`    alone: ${alone}`] : []),
+    ...(alone ? [`    alone: ${variables.join('')}${alone}`] : []),
   ].join('\n')
 }
 

@@ -135,6 +135,8 @@ describe('the table of settings', () => {
       SETTING_NAMES.filter(name => SETTINGS[name].scope === 'machine-overridable'),
       ['agents', 'mcpServers', 'permissionRules', 'worktrees.setupCommand'],
     )
+    // packages of the registry run, so a workspace must not set its URL
+    assert.equal(SETTINGS.agentRegistry.scope, 'application')
   })
 
   it('restricts settings that start programs, instruct agents or give them tools in Restricted Mode', () => {

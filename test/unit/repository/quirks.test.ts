@@ -10,8 +10,7 @@ describe('the quirks of real agents', () => {
   it('each have a test named after them', () => {
     const named = new Set<number>()
     for (const file of readdirSync(join(testDirectory, 'unit'), { recursive: true, encoding: 'utf8' })) {
-      // the fixture agent only simulates them
-      if (!file.endsWith('.test.ts') || file.startsWith('fixture-agent')) continue
+      if (!file.endsWith('.test.ts')) continue
       const text = readFileSync(join(testDirectory, 'unit', file), 'utf8')
       for (const [, , number] of text.matchAll(/\bit\(\s*(['"`])(?:(?!\1).)*\bquirk (\d+)\b/g)) {
         named.add(Number(number))

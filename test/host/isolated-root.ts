@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { atExit } from './at-exit.ts'
@@ -56,7 +56,7 @@ export class IsolatedRoot {
   readonly extensions: string
   readonly home: string
   readonly #temporary: string
-  readonly #settings: Record<string, unknown> = { ...quietSettings }
+  #settings: Record<string, unknown> = {}
   readonly #forget = atExit(() => this.remove())
 
   /** `extensions`: a folder of installed extensions, shared with other roots. Default: an empty one in this root. */
@@ -67,6 +67,10 @@ export class IsolatedRoot {
     this.extensions = extensions ?? join(this.directory, 'extensions')
     this.home = join(this.directory, 'home')
     this.#temporary = join(this.directory, 't')
+    this.#makeFolders()
+  }
+
+  #makeFolders(): void {
     for (const directory of [
       join(this.userData, 'User'),
       join(this.userData, 'Machine'),
@@ -75,7 +79,24 @@ export class IsolatedRoot {
       this.#temporary,
     ])
       mkdirSync(directory, { recursive: true })
+    this.#settings = { ...quietSettings }
     this.updateSettings({})
+  }
+
+  /** Removes what windows, agents and tests left, while a server without windows goes on in it. */
+  reset(): void {
+    const { directory, userData, extensions } = this
+    for (const path of [
+      ...pathsIn(directory).filter(path => path !== userData && path !== extensions),
+      // what VS Code cached of its extensions doesn't depend on windows
+      ...['User', 'Machine'].map(name => join(userData, name)),
+      // the server writes the others
+      ...pathsIn(join(userData, 'logs'))
+        .flatMap(pathsIn)
+        .filter(path => /exthost\d+$/.test(path)),
+    ])
+      remove(path)
+    this.#makeFolders()
   }
 
   /**
@@ -125,6 +146,14 @@ export class IsolatedRoot {
 
   remove(): void {
     this.#forget()
-    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    remove(this.directory)
   }
+}
+
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+}
+
+function pathsIn(directory: string): string[] {
+  return readdirSync(directory).map(name => join(directory, name))
 }

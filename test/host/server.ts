@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { InstalledVsCode } from './install-vscode.ts'
 import type { IsolatedRoot } from './isolated-root.ts'
-import { ProcessGroup, processesStartedIn } from './processes.ts'
+import { ProcessGroup, processesStartedIn, type StrayProcess } from './processes.ts'
 import { runCommand } from './run-command.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -62,7 +62,18 @@ export class Server {
    */
   async stop(): Promise<void> {
     await this.#group.end()
-    const left = () => processesStartedIn(this.root.directory)
+    await this.#ended(() => processesStartedIn(this.root.directory))
+  }
+
+  /** Like `stop`, but the server goes on. All windows must be closed. */
+  async waitForEndOfWindows(): Promise<void> {
+    // a host of terminals stays for the next window
+    const isServer = ({ pid, command }: StrayProcess) =>
+      pid === this.#group.child.pid || command.includes('--type=ptyHost')
+    await this.#ended(() => processesStartedIn(this.root.directory).filter(one => !isServer(one)))
+  }
+
+  async #ended(left: () => StrayProcess[]): Promise<void> {
     // processes may take a few seconds to exit by themselves, and longer on a slow machine
     await waitFor('end of all processes', () => left().length === 0).catch(() => {
       const strays = left()

@@ -8,6 +8,7 @@ const steers = { results: { initialize: { _meta: { steering: { supported: true }
 
 describe('what an agent offers beyond a turn', () => {
   const vscode = new VsCodeSuite({
+    ownServer: true,
     settings: root => ({
       'parley.agents': {
         one: fixtureAgent(root, 'One', steers),

@@ -6,7 +6,7 @@ import { animatedElements, layoutProblems } from './support/layout.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the views', () => {
-  const vscode = new VsCodeSuite()
+  const vscode = new VsCodeSuite({ ownServer: true })
 
   // the first one, in which no session is listed
   it('are completely translated into Chinese and fit into 280 pixels', async () => {

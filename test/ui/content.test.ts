@@ -49,6 +49,7 @@ const rich = [
 
 describe('message content', () => {
   const vscode = new VsCodeSuite({
+    ownServer: true,
     settings: root => ({
       'parley.agents': {
         code: fixtureAgent(root, 'Coder', { prompt: [{ say: code }] }),

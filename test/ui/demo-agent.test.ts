@@ -6,7 +6,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('a conversation with the demo agent', () => {
-  const vscode = new VsCodeSuite()
+  const vscode = new VsCodeSuite({ ownServer: true })
 
   /** Starts a session with the demo agent. */
   async function begin(workbench?: Workbench): Promise<ConversationPage> {

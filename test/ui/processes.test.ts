@@ -14,6 +14,7 @@ describe('processes', () => {
   // one in a session of its own
   const commands = `(sh -c 'sleep ${mark} & exec sleep ${mark}' &) ; setsid sleep ${mark} & trap '' TERM ; sleep ${mark} ; sleep ${mark}`
   const vscode = new VsCodeSuite({
+    ownServer: true,
     settings: root => ({
       'parley.agents': {
         polite: fixtureAgent(root, 'Polite', { prompt: [{ do: `run ${commands}` }] }),

@@ -16,6 +16,7 @@ const ORIGINAL = readFileSync(
 
 describe("reviewing agents' changes in the editor", () => {
   const vscode = new VsCodeSuite({
+    ownServer: true,
     settings: root => ({
       'parley.agents': { liar: fixtureAgent(root, 'Liar') },
     }),

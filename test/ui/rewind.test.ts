@@ -27,6 +27,7 @@ const claude = {
 
 describe('going back in a conversation with an agent that forgets', () => {
   const vscode = new VsCodeSuite({
+    ownServer: true,
     settings: root => ({ 'parley.agents': { forgets: fixtureAgent(root, 'Forgets', claude) } }),
   })
   let workbench: Workbench

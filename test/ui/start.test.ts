@@ -11,7 +11,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('Parley in the workbench', () => {
-  const vscode = new VsCodeSuite()
+  const vscode = new VsCodeSuite({ ownServer: true })
 
   it('opens its view, with a single title, from its icon in the activity bar', async () => {
     const workbench = await vscode.sharedWindow()

@@ -5,6 +5,7 @@ import { walkthroughSteps } from './support/walkthrough-steps.ts'
 
 describe('the walkthrough', () => {
   const vscode = new VsCodeSuite({
+    ownServer: true,
     // the default, with which VS Code opens the walkthrough of a newly installed extension
     settings: { 'workbench.welcomePage.walkthroughs.openOnInstall': undefined, 'parley.agentRegistry': '' },
   })

@@ -15,12 +15,14 @@ import { assertValidMessages } from './fixture-agent.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
   /**
-   * Returns user settings to add to the default ones. Called when the root exists, before the server starts.
+   * Returns user settings to add to the default ones. Called when the root exists, before a window opens.
    */
   settings?:
     | Record<string, unknown>
     | ((root: IsolatedRoot) => Record<string, unknown> | Promise<Record<string, unknown>>)
   version?: VsCodeVersion
+  /** Doesn't share the server, such as for tests of how VS Code starts, and of crashes. */
+  ownServer?: true
 }
 
 /** Without this, the demo agent is as slow as a model. */
@@ -29,6 +31,12 @@ const demoWithoutPauses = { PARLEY_DEMO_PACE: '0' }
 const sampleWorkspace = join(testDirectory, 'fixtures/workspace/sample.code-workspace')
 
 exitOnSignals()
+
+/** A running VS Code with Parley, and the browser for its windows. */
+interface RunningVsCode {
+  server: Server
+  browser: WorkbenchBrowser
+}
 
 /** The folder in which Parley is installed, once for all suites of this process. */
 let extensions: Promise<string> | undefined
@@ -39,9 +47,42 @@ async function installParley(vscode: InstalledVsCode): Promise<string> {
   return root.extensions
 }
 
+/** `prepare`: writes what the server finds in its root when it starts. */
+async function startVsCode(
+  options: Omit<VsCodeSuiteOptions, 'settings'>,
+  prepare?: (root: IsolatedRoot) => Promise<void>,
+): Promise<RunningVsCode> {
+  const vscode = await installVsCode(options.version ?? current)
+  extensions ??= installParley(vscode)
+  const root = new IsolatedRoot({ extensions: await extensions })
+  await prepare?.(root)
+  const env = { ...demoWithoutPauses, ...options.env }
+  const server = await startServer(vscode, root, { ...options, env })
+  return { server, browser: await WorkbenchBrowser.launch(vscode, server) }
+}
+
+/** Fails if the extension left a process running, or sent something that isn't as the schema has it. */
+async function stopVsCode({ server, browser }: RunningVsCode): Promise<void> {
+  await browser.close()
+  try {
+    await server.stop()
+    assertValidMessages(server.root)
+  } finally {
+    server.root.remove()
+  }
+}
+
+/** The one for all suites of this process that need no other server, until a test fails. */
+let sharedVsCode: RunningVsCode | undefined
+after(async function () {
+  this.timeout(240_000)
+  if (sharedVsCode) await stopVsCode(sharedVsCode)
+})
+
 /**
- * A VS Code with the packaged Parley for the tests of the `describe` that creates it. They share one server and one
- * browser. After a failure, the next test or the retry gets new ones, with the initial files, settings and sessions.
+ * A VS Code with the packaged Parley for the tests of the `describe` that creates it. The suites of a process share one
+ * server and one browser, unless a suite's options are those of a server; each begins with the initial files and settings and
+ * without sessions. After a failure, the next test or the retry has a new server, too.
  * Every window that a test opens has its own state and is closed after the test.
  */
 export class VsCodeSuite {
@@ -51,8 +92,7 @@ export class VsCodeSuite {
   #isSpoiled = false
   /** Errors from stopping the server of a failed test. */
   readonly #problems: unknown[] = []
-  #server: Server | undefined
-  #browser: WorkbenchBrowser | undefined
+  #running: RunningVsCode | undefined
   #open: Workbench[] = []
   #shared: Workbench | undefined
 
@@ -65,8 +105,8 @@ export class VsCodeSuite {
     beforeEach(async function () {
       if (!suite.#isSpoiled) return
       this.timeout(240_000)
-      suite.#isSpoiled = false
       await suite.#stop().catch((problem: unknown) => suite.#problems.push(problem))
+      suite.#isSpoiled = false
       await suite.#start(options)
     })
     afterEach(async function () {
@@ -80,14 +120,17 @@ export class VsCodeSuite {
   }
 
   get server(): Server {
-    if (!this.#server) throw new Error('The server runs only during the tests')
-    return this.#server
+    return this.#vscode.server
+  }
+
+  get #vscode(): RunningVsCode {
+    if (!this.#running) throw new Error('VS Code runs only during the tests')
+    return this.#running
   }
 
   /** Opens a window, by default with the sample workspace. */
   async open(options: WindowOptions = {}): Promise<Workbench> {
-    if (!this.#browser) throw new Error('The browser runs only during the tests')
-    const workbench = await Workbench.open(this.#browser, this.server, {
+    const workbench = await Workbench.open(this.#vscode.browser, this.server, {
       workspace: this.workspace,
       ...options,
     })
@@ -119,17 +162,19 @@ export class VsCodeSuite {
   }
 
   async #start(options: VsCodeSuiteOptions): Promise<void> {
-    const vscode = await installVsCode(options.version ?? current)
-    extensions ??= installParley(vscode)
-    const root = new IsolatedRoot({ extensions: await extensions })
-    const { settings = {} } = options
-    root.updateSettings(typeof settings === 'function' ? await settings(root) : settings)
-    this.workspace = root.copyWorkspace(sampleWorkspace)
-    this.#server = await startServer(vscode, root, {
-      ...options,
-      env: { ...demoWithoutPauses, ...options.env },
-    })
-    this.#browser = await WorkbenchBrowser.launch(vscode, this.#server)
+    const { settings = {}, ...ofServer } = options
+    const prepare = async (root: IsolatedRoot) => {
+      root.updateSettings(typeof settings === 'function' ? await settings(root) : settings)
+      this.workspace = root.copyWorkspace(sampleWorkspace)
+    }
+    if (Object.keys(ofServer).length > 0) this.#running = await startVsCode(ofServer, prepare)
+    else {
+      sharedVsCode ??= await startVsCode({})
+      this.#running = sharedVsCode
+      const { root } = this.server
+      root.reset()
+      await prepare(root)
+    }
   }
 
   async #endTest(test: Mocha.Test | undefined): Promise<void> {
@@ -147,7 +192,7 @@ export class VsCodeSuite {
   async #keepEvidence(title: string, workbenches: Workbench[]): Promise<void> {
     const directory = join(outDirectory, 'ui', title.replace(/[^\w-]+/g, '-').slice(0, 120))
     mkdirSync(directory, { recursive: true })
-    writeFileSync(join(directory, 'server.log'), this.#server?.log ?? '')
+    writeFileSync(join(directory, 'server.log'), this.#running?.server.log ?? '')
     for (const [index, workbench] of workbenches.entries()) {
       writeFileSync(join(directory, `window-${index + 1}.log`), workbench.consoleMessages.join('\n'))
       await workbench.page.screenshot({ path: join(directory, `window-${index + 1}.png`) }).catch(() => {})
@@ -158,15 +203,21 @@ export class VsCodeSuite {
 
   /** Fails if the extension left a process running. */
   async #stop(): Promise<void> {
-    const [shared, browser, server] = [this.#shared, this.#browser, this.#server]
-    this.#shared = this.#browser = this.#server = undefined
-    await shared?.close()
-    await browser?.close()
+    const [window, running] = [this.#shared, this.#running]
+    this.#shared = this.#running = undefined
+    if (!running) return
+    let isKept = false
     try {
-      await server?.stop()
-      if (server) assertValidMessages(server.root)
+      await window?.close()
+      if (running !== sharedVsCode || this.#isSpoiled) return
+      await running.server.waitForEndOfWindows()
+      assertValidMessages(running.server.root)
+      isKept = true
     } finally {
-      server?.root.remove()
+      if (!isKept) {
+        if (running === sharedVsCode) sharedVsCode = undefined
+        await stopVsCode(running)
+      }
     }
   }
 }

@@ -25,7 +25,7 @@ const AGENTS = [
 ] as const
 
 // The documents, their saves, the formatter and the file watchers are VS Code's, the agent is a process, and Parley is the
-// installed one. `test/ui/interleavings.test.ts` does some of it by keyboard, with real agents.
+// installed one.
 describe('a file that the user and an agent both edit', () => {
   const logs = { directory: realpathSync(mkdtempSync(join(tmpdir(), 'interleavings-'))) }
   // VS Code opens the file of settings for each change. When it does so repeatedly, its extension host may lose track of all

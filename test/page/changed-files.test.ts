@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
+import { openFile, replaceWord } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
@@ -77,6 +79,23 @@ describe('the changes of a session', () => {
     await bar().waitFor({ state: 'detached' })
     await isBack('planets.js', before)
     await isGone('worlds.js')
+  })
+
+  it("can be kept, and aren't reverted where the user edited them later", async () => {
+    const before = planets()
+    await write('planets.js', 'mine')
+    await bar().getByText('1 file').waitFor()
+    // in the editor: a change on disk at the end of the turn would count as the agent's
+    await openFile(workbench, 'planets.js')
+    await replaceWord(workbench, 'mine', 'yours')
+    await isBack('planets.js', 'yours\n')
+    await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
+    await confirm()
+    await workbench.notification('You edited lines that the agent changed').waitFor()
+    assert.equal(planets(), 'yours\n')
+    await bar().getByRole('button', { name: 'Keep All Changes' }).click()
+    await bar().waitFor({ state: 'detached' })
+    writeFileSync(file('planets.js'), before)
   })
 
   it('are restored after a reload', async () => {

@@ -18,16 +18,8 @@ describe('actions', () => {
     conversation = await ConversationPage.startSession(workbench, 'Fixture')
   })
 
-  const talk = (prompt: string) => conversation.runTurn(prompt)
-  /** Picks the last of the places where an edited prompt can continue. */
-  async function editHere(): Promise<void> {
-    await workbench.paletteRow('Edit Here').waitFor()
-    await workbench.paletteInput.press('ArrowUp')
-    await workbench.paletteInput.press('Enter')
-  }
-
   it('open the conversation as a document, and export it to a file', async () => {
-    await talk('[[think of it]] [[tool a]] [[say All is **well**.]]')
+    await conversation.runTurn('[[think of it]] [[tool a]] [[say All is **well**.]]')
     await workbench.runCommand('Parley: Open Conversation as Document')
     const editor = workbench.page.locator('.editor-instance .view-lines')
     await editor.filter({ hasText: 'All is' }).waitFor()
@@ -45,17 +37,5 @@ describe('actions', () => {
     await input.press('Enter')
     await waitFor('file', () => existsSync(file) && readFileSync(file, 'utf8').includes('All is **well**.'))
     await workbench.notification('Conversation exported to exported.md').waitFor()
-  })
-
-  it('are in the context menu of a message', async () => {
-    await talk('[[say Something.]]')
-    await conversation.frame.locator('.row-prompt').click({ button: 'right' })
-    const menu = workbench.page.locator('.context-view .monaco-menu')
-    await menu.getByText('Copy Conversation as Markdown').waitFor()
-    // a menu that has just opened ignores clicks
-    await menu.getByText('Edit and Resend').hover()
-    await workbench.page.keyboard.press('Enter')
-    await editHere()
-    await conversation.composer.filter({ hasText: '[[say Something.]]' }).waitFor()
   })
 })

@@ -1,10 +1,8 @@
-import assert from 'node:assert/strict'
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile, replaceWord } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -68,23 +66,6 @@ describe('the changes of a session', () => {
     await isBack('planets.js', before)
     await isGone('moons.txt')
     await isGone('comets.txt')
-  })
-
-  it("can be kept, and aren't reverted where the user edited them later", async () => {
-    const before = planets()
-    await write('planets.js', 'mine')
-    await bar().getByText('1 file').waitFor()
-    // in the editor: a change on disk at the end of the turn would count as the agent's
-    await openFile(workbench, 'planets.js')
-    await replaceWord(workbench, planets(), 'mine', 'yours')
-    await waitFor('the edit', () => planets() === 'yours\n')
-    await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
-    await confirm()
-    await workbench.notification('You edited lines that the agent changed').waitFor()
-    assert.equal(planets(), 'yours\n')
-    await bar().getByRole('button', { name: 'Keep All Changes' }).click()
-    await bar().waitFor({ state: 'detached' })
-    writeFileSync(file('planets.js'), before)
   })
 
   it('disappear when the user undoes them in the diff, or renames or deletes a file that the agent added', async () => {

@@ -89,6 +89,15 @@ describe('in the editor, Parley', () => {
     return file
   }
 
+  it('adds the selection with two keys, and gives the input the focus', async () => {
+    await openFile(workbench, 'planets.js')
+    await selectLines(workbench, 2)
+    for (const key of ["Control+'", 'a']) await workbench.page.keyboard.press(key)
+    await chip('planets.js:1-2').waitFor()
+    await conversation.waitForFocus(conversation.composer)
+    await remove('planets.js:1-2')
+  })
+
   it('adds the selected files and folders of the explorer', async () => {
     const file = await inExplorer('planets.js')
     const both = workbench.page.locator('.explorer-folders-view .monaco-list-row.selected')

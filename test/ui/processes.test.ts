@@ -17,7 +17,7 @@ describe('processes', () => {
     ownServer: true,
     settings: root => ({
       'parley.agents': {
-        polite: fixtureAgent(root, 'Polite', { prompt: [{ do: `run ${commands}` }] }),
+        // ignores SIGTERM, and has children of its own
         stubborn: fixtureAgent(root, 'Stubborn', {
           preset: 'quirk-20',
           prompt: [{ do: `children ${mark}` }, { do: `run ${commands}` }, { hang: true }],
@@ -34,9 +34,9 @@ describe('processes', () => {
     )
 
   /** Starts a turn of an agent with child processes, and a terminal whose commands detach from their shell. */
-  async function work(agent: string): Promise<Workbench> {
+  async function work(): Promise<Workbench> {
     const workbench = await vscode.open()
-    const conversation = await ConversationPage.startSession(workbench, agent)
+    const conversation = await ConversationPage.startSession(workbench, 'Stubborn')
     await conversation.send('Go')
     await waitFor('the commands of the terminal', () => {
       const sleeping = running().filter(({ command }) => command === `sleep ${mark}`)
@@ -52,25 +52,20 @@ describe('processes', () => {
     })
   }
 
-  for (const [agent, kind] of [
-    ['Polite', 'an agent'],
-    ['Stubborn', 'an agent that ignores SIGTERM, with children of its own'],
-  ] as const) {
-    it(`of ${kind} exit when the window is closed during a turn`, async () => {
-      const workbench = await work(agent)
-      await workbench.close()
-      await nothingLeft()
-    })
+  it('of an agent exit when the window is closed during a turn', async () => {
+    const workbench = await work()
+    await workbench.close()
+    await nothingLeft()
+  })
 
-    it(`of ${kind} exit when the extension host is killed during a turn`, async () => {
-      await work(agent)
-      const before = running().map(({ pid }) => pid)
-      process.kill(await findExtensionHost(vscode.server.root), 'SIGKILL')
-      // the workbench may start another host, which restores the session: only the old processes must exit
-      const left = () => running().filter(({ pid }) => before.includes(pid))
-      await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {
-        assert.deepEqual(left(), [])
-      })
+  it('of an agent exit when the extension host is killed during a turn', async () => {
+    await work()
+    const before = running().map(({ pid }) => pid)
+    process.kill(await findExtensionHost(vscode.server.root), 'SIGKILL')
+    // the workbench may start another host, which restores the session: only the old processes must exit
+    const left = () => running().filter(({ pid }) => before.includes(pid))
+    await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {
+      assert.deepEqual(left(), [])
     })
-  }
+  })
 })

@@ -7,7 +7,7 @@ import { projectDirectory } from '../../host/paths.ts'
 interface Contributed {
   commands: Array<{ command: string }>
   menus: Record<string, Array<{ command?: string; when?: string }>>
-  keybindings: Array<{ command: string; key: string }>
+  keybindings: Array<{ command: string; key: string; mac?: string }>
 }
 
 describe('the commands of package.json', () => {
@@ -26,6 +26,10 @@ describe('the commands of package.json', () => {
       used.filter(command => command.startsWith('parley.') && !known.has(command)),
       [],
     )
+  })
+
+  it('have the same keys on macOS, with Cmd instead of Ctrl', () => {
+    for (const { key, mac } of keybindings) assert.equal(mac, key.replaceAll('ctrl+', 'cmd+'), key)
   })
 
   it('have their keys in the help', () => {

@@ -23,8 +23,8 @@ export interface CheckpointStore {
   /** Saves in the background and replaces what is stored. */
   saveDropped(dropped: readonly DroppedHistory[]): void
   loadDropped(): Promise<DroppedHistory[]>
-  /** The time by which age is judged: not later than what the clock is known to show rightly. Milliseconds since the epoch. */
-  readonly judgedNow: number
+  /** How old something is that has this time, in milliseconds: never older than it really is, whatever the clock shows. */
+  ageOf(time: number): number
 }
 
 export class Checkpoints {
@@ -64,17 +64,19 @@ export class Checkpoints {
       const at = file.historyAt
       if (at !== undefined) kept.push({ file, at, bytes: file.historyBytes })
     }
-    kept.sort((a, b) => b.at - a.at)
-    const oldest = this.#store.judgedNow - limits.maxAgeMs
+    const age = new Map(kept.map(one => [one, this.#store.ageOf(one.at)]))
+    kept.sort((a, b) => age.get(a)! - age.get(b)! || b.at - a.at)
     const [newest] = undos.all
     let bytes = 0
     const dropped: TrackedFile[] = []
-    for (const { at, bytes: own, file, undone } of kept) {
+    for (const one of kept) {
+      const { bytes: own, file, undone } = one
+      const isOld = age.get(one)! > limits.maxAgeMs
       bytes += own
       if (undone && undone !== newest && bytes > limits.maxBytes && !undos.isUsed(undone))
         undos.forget(undone)
-      if (!file || (at >= oldest && bytes <= limits.maxBytes)) continue
-      this.dropOf(file, at < oldest ? 'age' : 'size')
+      if (!file || (!isOld && bytes <= limits.maxBytes)) continue
+      this.dropOf(file, isOld ? 'age' : 'size')
       dropped.push(file)
     }
     return dropped

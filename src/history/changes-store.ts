@@ -31,7 +31,7 @@ import { messageOf } from '../common/errors.ts'
 import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
-import { isNews, judgedTime, observe, readSeenClock, UNSEEN_CLOCK } from './retention-clock.ts'
+import { ageOf, isNews, observe, readSeenClock, UNSEEN_CLOCK } from './retention-clock.ts'
 
 /** A file's changes are deleted if they weren't read for this long. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
@@ -167,11 +167,11 @@ export class ChangesStore extends Owner {
 
   async load(): Promise<ChangedFile[]> {
     await this.#write(this.#marker, '').catch(() => {})
-    const now = await this.#observeClock()
+    await this.#observeClock()
     const files = await all(this.#readAll('files', storedFile))
     const fresh: ChangedFile[] = []
     for (const { value, file, modified } of files) {
-      const isOld = now - modified > MAX_AGE_MS
+      const isOld = this.ageOf(modified) > MAX_AGE_MS
       const text = value && (await this.get(value.text))
       // one that can't be read, or whose text can't, keeps contents from being removed for that long
       if (isOld || (value && !text && (await isMissing(this.#blob(value.text)))))
@@ -183,20 +183,17 @@ export class ChangesStore extends Owner {
     return fresh
   }
 
-  /** The time by which age is judged: a clock that is wrong must not delete anything. */
-  get judgedNow(): number {
-    const now = Date.now()
-    this.#clock = observe(this.#clock, now, MAX_UNDONE_AGE_MS)
-    return judgedTime(this.#clock, now)
+  /** How old something of that time is, in milliseconds. */
+  ageOf(time: number): number {
+    this.#clock = observe(this.#clock, Date.now())
+    return ageOf(this.#clock, time)
   }
 
-  async #observeClock(): Promise<number> {
+  async #observeClock(): Promise<void> {
     const known = readSeenClock(await readFile(this.#clockFile, 'utf8').catch(() => undefined))
-    this.#clock = known
-    const now = this.judgedNow
+    this.#clock = observe(known, Date.now())
     if (isNews(this.#clock, known))
       await this.#write(this.#clockFile, JSON.stringify(this.#clock)).catch(() => {})
-    return now
   }
 
   /** Resolves with the hash of the bytes when they are on disk. */
@@ -294,11 +291,11 @@ export class ChangesStore extends Owner {
   }
 
   async #loadUndone(): Promise<Undone[]> {
-    const found = (await all(this.#readUndone())).sort((a, b) => b.value.at - a.value.at)
+    const found = (await all(this.#readUndone())).sort((a, b) => this.#byAge(a.value, b.value))
     const undone: Undone[] = []
-    const now = await this.#observeClock()
+    await this.#observeClock()
     for (const [i, { value, file }] of found.entries()) {
-      if (i >= MAX_UNDONE || now - value.at > MAX_UNDONE_AGE_MS) {
+      if (i >= MAX_UNDONE || this.ageOf(value.at) > MAX_UNDONE_AGE_MS) {
         await rm(file, { force: true })
         continue
       }
@@ -319,6 +316,11 @@ export class ChangesStore extends Owner {
         this.#log.debug(`Old texts couldn't be removed: ${messageOf(error)}`),
       )
     return undone
+  }
+
+  /** The newest first. */
+  #byAge(a: { at: number }, b: { at: number }): number {
+    return this.ageOf(a.at) - this.ageOf(b.at) || b.at - a.at
   }
 
   /** With its text; `undefined` if that's there but can't be read. */

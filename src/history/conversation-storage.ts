@@ -6,15 +6,7 @@ import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { damagedFiles, removeDamagedFiles } from './database.ts'
 import { Leases } from './leases.ts'
-import {
-  isNews,
-  judgedTime,
-  observe,
-  readSeenClock,
-  type SeenClock,
-  UNSEEN_CLOCK,
-  writeTime,
-} from './retention-clock.ts'
+import { ageOf, isNews, observe, readSeenClock, type SeenClock, UNSEEN_CLOCK } from './retention-clock.ts'
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
@@ -48,8 +40,6 @@ export class ConversationStorage extends Owner {
   readonly #pinned: () => ReadonlySet<string> | undefined
   readonly #now: () => number
   #trimmedAt = 0
-  /** as it was read last */
-  #clock: SeenClock | undefined
 
   constructor(options: ConversationStorageOptions) {
     super()
@@ -66,10 +56,7 @@ export class ConversationStorage extends Owner {
         database: this.#database,
         leases: this.leases,
         secrets: options.secrets,
-        now: () => {
-          this.#clock ??= this.#readClock()
-          return writeTime(this.#clock, this.#now())
-        },
+        now: this.#now,
       }),
     )
     this.transcripts.onDidWrite(() => {
@@ -85,18 +72,22 @@ export class ConversationStorage extends Owner {
 
   /**
    * Deletes the conversations whose last write is older than the limit, and then those with the oldest writes until the
-   * others fit the limit of size. Open and pinned ones are kept. Age is judged by a clock that isn't far from what it has
-   * shown before.
+   * others fit the limit of size. Open and pinned ones are kept.
    */
   trim(): void {
     this.#trimmedAt = this.#now()
     const maxAge = this.#maxAgeMs()
     const max = this.#maxBytes()
-    const clock = this.#observeClock(maxAge)
-    const old = maxAge > 0 ? this.transcripts.byAge(judgedTime(clock, this.#now()) - maxAge) : []
-    if (maxAge > 0) this.removeDamaged(judgedTime(clock, this.#now()) - maxAge)
+    const clock = this.#observeClock()
+    const writes = this.transcripts.lastWrites().map(({ copy, at }) => ({
+      copy,
+      // when the earliest versions wrote isn't known
+      isOld: maxAge > 0 && at > 0 && ageOf(clock, at) > maxAge,
+      age: at > 0 ? ageOf(clock, at) : Number.POSITIVE_INFINITY,
+    }))
+    if (maxAge > 0) this.removeDamaged(time => ageOf(clock, time) > maxAge)
     const isLarge = max > 0 && this.usedBytes > max
-    if (old.length === 0 && !isLarge) return
+    if (!isLarge && !writes.some(({ isOld }) => isOld)) return
     const pinned = this.#pinned()
     if (!pinned) {
       this.#log.warn('No conversations were deleted for the limits: which ones are pinned is unknown.')
@@ -106,11 +97,11 @@ export class ConversationStorage extends Owner {
     const discard = (copies: readonly StoredCopy[]) => {
       if (copies.filter(copy => this.transcripts.discard(copy)).length > 0) deleted += 1
     }
-    const oldKeys = new Set(old.map(copy => sessionKey(...copy)))
+    const oldKeys = new Set(writes.flatMap(({ copy, isOld }) => (isOld ? sessionKey(...copy) : [])))
     const isOld = (copies: readonly StoredCopy[]) => copies.every(copy => oldKeys.has(sessionKey(...copy)))
-    const all = byLastWrite(this.transcripts.byAge()).filter(
-      ([copy]) => !pinned.has(sessionKey(copy[0], sessionIdOf(copy))),
-    )
+    // those of the same age, or of no known one, in the order of the clock
+    const byAge = writes.sort((a, b) => (a.age === b.age ? 0 : b.age - a.age)).map(({ copy }) => copy)
+    const all = byLastWrite(byAge).filter(([copy]) => !pinned.has(sessionKey(copy[0], sessionIdOf(copy))))
     for (const copies of all) if (isOld(copies)) discard(copies)
     if (isLarge)
       for (const copies of all) {
@@ -127,10 +118,10 @@ export class ConversationStorage extends Owner {
     return damagedFiles(this.#folder).length > 0
   }
 
-  /** Deletes them, or only those from before that time. */
-  removeDamaged(before?: number): void {
+  /** Deletes them, or only those that were moved aside at such a time. */
+  removeDamaged(isOld?: (time: number) => boolean): void {
     try {
-      removeDamagedFiles(this.#folder, before)
+      removeDamagedFiles(this.#folder, isOld)
     } catch (error) {
       this.#log.warn(`A damaged file couldn't be deleted: ${messageOf(error)}`)
     }
@@ -145,14 +136,9 @@ export class ConversationStorage extends Owner {
   }
 
   /** All windows share what they have seen. */
-  #observeClock(maxAge: number): SeenClock {
+  #observeClock(): SeenClock {
     const known = this.#readClock()
-    const seen = observe(known, this.#now(), maxAge)
-    this.#clock = seen
-    if (seen.days.length > 0 && known.days.length === 0)
-      this.#log.info(
-        'The clock is far from when Parley last ran: no conversations are deleted for their age.',
-      )
+    const seen = observe(known, this.#now())
     if (!isNews(seen, known)) return seen
     const json = JSON.stringify(seen)
     this.#database.attempt(() => this.#database.run('REPLACE INTO clock VALUES (1, ?)', json), undefined)

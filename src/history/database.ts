@@ -339,19 +339,19 @@ export function mayOpenLater(error: unknown): boolean {
 /** Their names tell when they were moved aside, in milliseconds since the epoch. `new`: a copy that was never completed. */
 const SET_ASIDE = /\.db\.damaged-(\d+)(?:-new)?(?:-wal|-shm)?$/
 
-/** The damaged files in a folder that were moved aside before that time, with their logs. They may hold text that was deleted since. */
-export function damagedFiles(folder: string, before = Number.POSITIVE_INFINITY): string[] {
+/** The damaged files in a folder that were moved aside at such a time, with their logs. They may hold text that was deleted since. */
+export function damagedFiles(folder: string, isOld: (time: number) => boolean = () => true): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder).flatMap(name => {
     const time = SET_ASIDE.exec(name)?.[1]
-    return time !== undefined && Number(time) < before ? [path.join(folder, name)] : []
+    return time !== undefined && isOld(Number(time)) ? [path.join(folder, name)] : []
   })
 }
 
 /** Deletes them. Throws if some couldn't be deleted. */
-export function removeDamagedFiles(folder: string, before?: number): void {
+export function removeDamagedFiles(folder: string, isOld?: (time: number) => boolean): void {
   const failures: unknown[] = []
-  for (const file of damagedFiles(folder, before)) {
+  for (const file of damagedFiles(folder, isOld)) {
     try {
       rmSync(file, { force: true })
     } catch (error) {

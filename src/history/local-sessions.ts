@@ -5,6 +5,7 @@ import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import { MissingSqliteError, mayOpenLater, REOPEN_AFTER_MS, StorageTrouble } from './database.ts'
+import { ageOf, isNews, observe, readSeenClock } from './retention-clock.ts'
 import {
   addTo,
   type DayUsage,
@@ -32,6 +33,7 @@ export interface LocalSessionsOptions {
 
 /** Number of days for which usage is stored: a year and a month. */
 const MAX_USAGE_DAYS = 396
+const DAY_MS = 86_400_000
 
 /** Number of earlier titles that are stored for a session. */
 const MAX_FORMER_TITLES = 10
@@ -244,12 +246,15 @@ export class LocalSessions implements Disposable {
     }
   }
 
-  /** Once per window: deletes records that are too old to be shown. */
+  /** Notes what the clock shows. Once per window, deletes records that are too old to be shown. */
   #pruneUsage(): void {
+    const known = readSeenClock(this.#read(store => store.clock(), undefined))
+    const seen = observe(known, this.#now())
+    if (isNews(seen, known)) this.#write('clock', store => store.putClock(JSON.stringify(seen)))
     if (this.#isPruned) return
     this.#isPruned = true
-    const oldest = dayOf(this.#now() - MAX_USAGE_DAYS * 86_400_000)
-    this.#write('prune', store => store.pruneUsage(oldest))
+    const isOld = (day: string) => ageOf(seen, endOf(day)) > MAX_USAGE_DAYS * DAY_MS
+    this.#write('prune', store => store.pruneUsage(isOld))
   }
 
   #put(wanted: LocalSession): void {
@@ -389,6 +394,12 @@ function withFormerTitles(session: LocalSession, known: LocalSession | undefined
 function titled(title: string | undefined): { title?: string } {
   const text = title?.trim()
   return text ? { title: text } : {}
+}
+
+/** The time at which a local day ends. */
+function endOf(day: string): number {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new Date(year, month - 1, date + 1).getTime()
 }
 
 /** The local day of a time, in the format of {@link UsageRecord}. */

@@ -1,27 +1,31 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 
 const DAY_MS = 86_400_000
-/** How far the clock may be from the time that was last accepted: a weekend. Milliseconds. */
+/** How much age a step counts at most: a weekend. Milliseconds. */
 const LONGEST_STEP_MS = 3 * DAY_MS
-/** On how many later days a time must be confirmed that is further away. */
-const CONFIRMING_DAYS = 3
-/** Less than a day, since people don't start to work at the same time each day. */
-const NEXT_DAY_MS = 0.75 * DAY_MS
+/** A longer step is a wrong clock, or Parley wasn't used for long: it counts nothing. Milliseconds. */
+const JUMP_MS = 31 * DAY_MS
+/** A smaller step back is a correction. Milliseconds. */
+const CORRECTION_MS = DAY_MS / 2
 /** What was seen is stored if it's this much later. Milliseconds. */
 const STORE_MS = 3_600_000
+/** More runs are forgotten, the earliest first. */
+const MAX_RUNS = 200
 
-const seenClock = z.object({ accepted: z.number(), days: z.array(z.number()) })
+const run = z.object({ from: z.number(), to: z.number(), age: z.number() })
+const seenClock = z.object({ runs: z.array(run) })
 
-/** What the clock has shown on this machine. Milliseconds since the epoch. */
+/**
+ * What the clock has shown on this machine while Parley ran: parts without a jump, in the order in which they were seen. A time is
+ * judged within its part, so that times of a clock that was wrong and of one that is right are never compared: a jump can at most
+ * keep something longer. Milliseconds.
+ */
 export interface SeenClock {
-  /** the last time that is accepted as the real one; 0: none yet */
-  accepted: number
-  /** times that were seen since, each at least about a day later than the one before, if the clock is far from `accepted` */
-  days: readonly number[]
+  /** `from` and `to`: what the clock showed, since the epoch; `age`: how much time had been counted at `from` */
+  runs: ReadonlyArray<z.output<typeof run>>
 }
 
-export const UNSEEN_CLOCK: SeenClock = { accepted: 0, days: [] }
+export const UNSEEN_CLOCK: SeenClock = { runs: [] }
 
 /** As it was stored. A damaged value is as good as none. */
 export function readSeenClock(json: unknown): SeenClock {
@@ -34,33 +38,33 @@ export function readSeenClock(json: unknown): SeenClock {
 
 /** Whether what was seen is to be stored. */
 export function isNews(seen: SeenClock, known: SeenClock): boolean {
-  return Math.abs(seen.accepted - known.accepted) >= STORE_MS || !isDeepStrictEqual(seen.days, known.days)
+  const [now, before] = [seen.runs.at(-1), known.runs.at(-1)]
+  return now?.from !== before?.from || (now?.to ?? 0) - (before?.to ?? 0) >= STORE_MS
 }
 
-/**
- * The clock shows `now`. A wrong clock must not make everything look old: a time that is far from the accepted one, in either
- * direction, is accepted only once the clock went on from there on some later days.
- */
-export function observe({ accepted, days }: SeenClock, now: number, maxAgeMs: number): SeenClock {
-  const step = Math.max(DAY_MS, Math.min(LONGEST_STEP_MS, maxAgeMs > 0 ? maxAgeMs / 2 : LONGEST_STEP_MS))
-  if (Math.abs(now - accepted) <= step) return { accepted: now, days: [] }
-  const last = days.at(-1)
-  if (last === undefined || now < last) return { accepted, days: [now] }
-  if (now - last < NEXT_DAY_MS) return { accepted, days }
-  if (days.length < CONFIRMING_DAYS) return { accepted, days: [...days, now] }
-  // the first one is confirmed, and those that aren't far from it
-  const [first = now, ...later] = [...days, now]
-  let confirmed = first
-  while (later[0] !== undefined && later[0] - confirmed <= step) confirmed = later.shift()!
-  return { accepted: confirmed, days: later }
+/** The clock shows `now`. */
+export function observe({ runs }: SeenClock, now: number): SeenClock {
+  const last = runs.at(-1)
+  if (!last) return { runs: [{ from: now, to: now, age: 0 }] }
+  const step = now - last.to
+  if (step >= -CORRECTION_MS && step <= LONGEST_STEP_MS)
+    return { runs: [...runs.slice(0, -1), { ...last, to: Math.max(last.to, now) }] }
+  // what a wrong step forward counted, the step back takes back
+  const counted = Math.abs(step) > JUMP_MS ? 0 : Math.max(-LONGEST_STEP_MS, Math.min(step, LONGEST_STEP_MS))
+  const age = last.age + last.to - last.from + counted
+  return { runs: [...runs, { from: now, to: now, age }].slice(-MAX_RUNS) }
 }
 
-/** The time by which the age of conversations is judged. */
-export function judgedTime({ accepted }: SeenClock, now: number): number {
-  return Math.min(accepted, now)
-}
-
-/** The time of a write: while the clock is set back, a conversation must not look old later. */
-export function writeTime({ accepted }: SeenClock, now: number): number {
-  return Math.max(accepted, now)
+/** How old something is that has this time, which was observed then: never older than it really is. Milliseconds. */
+export function ageOf({ runs }: SeenClock, time: number): number {
+  const last = runs.at(-1)
+  if (!last) return 0
+  const within = runs.filter(({ from, to }) => time >= from && time <= to)
+  const counted = within.map(({ from, age }) => age + time - from)
+  // from before the clock was first observed, or while Parley wasn't used: as if from right after that
+  const later = runs.filter(({ from }) => from > time).sort((a, b) => a.from - b.from)
+  if (counted.length === 0 && later[0]) counted.push(later[0].age)
+  // of now, or of a time that was never observed
+  if (counted.length === 0) return 0
+  return Math.max(0, last.age + last.to - last.from - Math.max(...counted))
 }

@@ -68,6 +68,8 @@ const MIGRATIONS = [
    ) STRICT, WITHOUT ROWID;`,
   'ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;',
   'ALTER TABLE sessions ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;',
+  // what the clock has shown, as JSON: see SeenClock
+  'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
 ]
 
 /** What is saved of a damaged file. */
@@ -259,9 +261,19 @@ export class SqliteStore implements SessionStore {
       .map(row => ({ mark: Number(row.mark), ...readSum(row) }))
   }
 
-  pruneUsage(day: string): void {
-    this.#prepare('DELETE FROM daily_usage WHERE day < ?').run(day)
-    this.#prepare('DELETE FROM session_usage WHERE day < ?').run(day)
+  pruneUsage(isOld: (day: string) => boolean): void {
+    for (const table of ['daily_usage', 'session_usage'])
+      for (const { day } of this.#prepare(`SELECT DISTINCT day FROM ${table}`).all())
+        if (isOld(String(day))) this.#prepare(`DELETE FROM ${table} WHERE day = ?`).run(String(day))
+  }
+
+  clock(): string | undefined {
+    const seen = this.#prepare('SELECT seen FROM clock').get()?.seen
+    return typeof seen === 'string' ? seen : undefined
+  }
+
+  putClock(json: string): void {
+    this.#prepare('REPLACE INTO clock VALUES (1, ?)').run(json)
   }
 
   close(): void {

@@ -80,17 +80,15 @@ export class TranscriptRows {
     return rows.map(row => ({ copy: [agentId, String(row.session_id)], revision: String(row.revision) }))
   }
 
-  /**
-   * All copies, those with the oldest writes first. `before`: only those written before that time; when those of the
-   * earliest versions were written isn't known.
-   */
-  byAge(before?: number): StoredCopy[] {
-    const which = before === undefined ? '' : 'WHERE written_at > 0 AND written_at < ?'
+  /** All copies, and when they were written last, in milliseconds since the epoch; 0 if an early version wrote it. */
+  lastWrites(): Array<{ copy: StoredCopy; at: number }> {
     const rows = this.#database.all(
-      `SELECT agent_id, session_id FROM conversations ${which} ORDER BY written_at, session_id`,
-      ...(before === undefined ? [] : [before]),
+      'SELECT agent_id, session_id, written_at FROM conversations ORDER BY written_at, session_id',
     )
-    return rows.map(row => [String(row.agent_id), String(row.session_id)])
+    return rows.map(row => ({
+      copy: [String(row.agent_id), String(row.session_id)],
+      at: Number(row.written_at),
+    }))
   }
 
   read(copy: StoredCopy): KeptConversation | undefined {

@@ -292,9 +292,14 @@ export class Transcripts implements Disposable {
     return true
   }
 
-  /** What is stored, with the oldest writes first; only what was written before that time, if given. */
-  byAge(before?: number): StoredCopy[] {
-    return this.#database.attempt(() => this.#rows.byAge(before), [])
+  /** What is stored, with the oldest writes first. */
+  byAge(): StoredCopy[] {
+    return this.lastWrites().map(({ copy }) => copy)
+  }
+
+  /** The same with the times of the last writes, in milliseconds since the epoch; 0: not known. */
+  lastWrites(): Array<{ copy: StoredCopy; at: number }> {
+    return this.#database.attempt(() => this.#rows.lastWrites(), [])
   }
 
   /** Deletes what is stored there unless a window has the session open. Returns whether it did. */

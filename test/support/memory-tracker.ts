@@ -59,8 +59,8 @@ export class MemoryStore implements TrackerStore {
     this.dropped = JSON.stringify(dropped)
   }
 
-  get judgedNow(): number {
-    return Date.now()
+  ageOf(time: number): number {
+    return Math.max(0, Date.now() - time)
   }
 
   async loadDropped(): Promise<DroppedHistory[]> {

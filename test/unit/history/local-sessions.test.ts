@@ -191,15 +191,33 @@ describe('LocalSessions', () => {
     if (!sqlite) this.skip()
     now = new Date(2026, 10, 22).getTime()
     make().addUsage(used('one', { cost: 1, mark: 1 }))
-    now = new Date(2027, 11, 30).getTime()
+    // in use all the time
+    for (; now < new Date(2027, 11, 30).getTime(); now += 86_400_000)
+      make().addUsage(used('two', { day: '2027-12-30', cost: 0, mark: 2 }))
     const later = make()
-    assert.equal(later.usage('').length, 1)
     later.addUsage(used('two', { day: '2027-12-30', cost: 2, mark: 2 }))
     assert.deepEqual(
       later.usage('').map(({ day }) => day),
       ['2027-12-30'],
     )
     assert.deepEqual(later.sessionUsage('claude', 'one'), [])
+  })
+
+  it('deletes no usage because the clock is wrong', function () {
+    if (!sqlite) this.skip()
+    const today = new Date(2026, 10, 22).getTime()
+    const years = 3 * 365 * 86_400_000
+    for (const [day, time] of [
+      ['2026-11-22', today],
+      ['2029-11-21', today + years],
+      ['2026-11-23', today + 86_400_000],
+      ['2023-11-24', today - years],
+      ['2026-11-24', today + 2 * 86_400_000],
+    ] as const) {
+      now = time
+      make().addUsage(used('one', { day, cost: 1, mark: 1 }))
+    }
+    assert.equal(make().usage('').length, 5)
   })
 
   it('migrates a database of the first version', function () {

@@ -41,11 +41,13 @@ export class DiskChanges extends Owner {
   readonly #attribution: Attribution
   readonly #unsaved: UnsavedEdits
   readonly #committed: CommittedChanges
+  /** keys of files that changed on disk while a notebook or custom editor had unsaved changes, and whether the user knows it */
+  readonly #elsewhere = new Map<string, { isReported: boolean }>()
   /** keys of files that the user is renaming: that they disappear or appear isn't a change */
   readonly #renaming = new Set<string>()
   readonly #conflict = this.register(new Emitter<string>())
 
-  /** Path of a file that an agent changed on disk while its document had unsaved changes. */
+  /** Path of a file that an agent changed on disk while its document, notebook or custom editor had unsaved changes. */
   readonly onDidConflict = this.#conflict.event
 
   constructor({ shared, files, reader, attribution, unsaved, keep, agentsBack }: DiskChangesOptions) {
@@ -208,15 +210,26 @@ export class DiskChanges extends Owner {
 
   /** The file changed on disk. Its document may have unsaved changes, which may be based on what was there before. */
   async noteConflict(key: string, before: TrackedFile, now: FileState): Promise<void> {
-    if (before.text === now.text || !this.#files.document(before.path)?.isDirty()) return
+    if (before.text === now.text) return
+    if (!this.#files.isUnsavedElsewhere(before.path)) this.#elsewhere.delete(key)
+    else if (!this.#elsewhere.has(key)) this.#elsewhere.set(key, { isReported: false })
+    if (!this.#files.document(before.path)?.isDirty()) return
     const begunFrom = await this.#unsaved.begunFrom(this.#files.keysOf(before.path))
     if (begunFrom === undefined || !sameButEnds(begunFrom, now.text))
       this.#unsaved.changedOnDisk(key, before, now, begunFrom)
   }
 
-  /** Tells the user, once, that unsaved changes conflict with what an agent wrote to disk, if they can be merged. */
+  /**
+   * Tells the user, once, that unsaved changes conflict with what an agent wrote to disk, if they can be merged, or if they
+   * are in a notebook or custom editor.
+   */
   reportConflict(key: string): void {
     const file = this.#files.get(key)
+    const elsewhere = this.#elsewhere.get(key)
+    if (file?.hasChanges && elsewhere && !elsewhere.isReported) {
+      elsewhere.isReported = true
+      this.#conflict.fire(file.path)
+    }
     if (!file?.hasChanges || !this.#unsaved.hasUnreported(key)) return
     if (!this.#unsaved.merge(key, file, this.#files.document(file.path))) return
     this.#unsaved.reported(key)

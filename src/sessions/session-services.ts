@@ -55,6 +55,8 @@ export class SessionServices extends Owner {
   readonly #answered: AnsweredPermissions
   readonly #files: SessionFiles
   /** by the id of a subagent's session */
+  /** by path: the last turn in which the user was told that an editor has unsaved changes of the file */
+  readonly #unsaved = new Map<string, number>()
   readonly #subagents = new Map<string, SubagentFiles>()
   readonly #write = this.register(new Emitter<string>())
 
@@ -137,6 +139,22 @@ export class SessionServices extends Owner {
       askAccess: askInConversation(this.#session),
       askMerge: askMergeInConversation(this.#session),
       isAllowed: change => this.#answered.takeChange(change),
+      onUnsaved: path => this.#tellUnsaved(path),
+    })
+  }
+
+  /** Once for each file in a turn. */
+  #tellUnsaved(path: string): void {
+    const { turn } = this.#session.state
+    if (this.#unsaved.get(path) === turn) return
+    this.#unsaved.set(path, turn)
+    this.#session.notify({
+      severity: 'warning',
+      title: l10n.t('{0} has unsaved changes', basename(path)),
+      description: l10n.t(
+        "The agent can't read or write the file, because its notebook or custom editor has changes that aren't on disk. Save or revert them, and then tell the agent to continue.",
+      ),
+      files: [path],
     })
   }
 

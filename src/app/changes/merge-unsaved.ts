@@ -17,7 +17,9 @@ export interface MergeServices {
 export function offerMerges(services: MergeServices): Disposable {
   return services.tracker.disk.onDidConflict(path => {
     const text = l10n.t('An agent changed {0} on disk while it has unsaved changes.', nameOf(path))
-    void mergeUnsaved(path, { text, merge: l10n.t('Merge and Save') }, services)
+    // notebooks and custom editors have no text to merge
+    if (services.tracker.files.isUnsavedElsewhere(path)) void services.workbench.dialogs.warn(text)
+    else void mergeUnsaved(path, { text, merge: l10n.t('Merge and Save') }, services)
   })
 }
 

@@ -129,6 +129,8 @@ export type FileErrorReason =
   | 'no-right'
   | 'no-space'
   | 'not-saved'
+  /** a notebook or custom editor has unsaved changes of the file */
+  | 'unsaved'
   | 'ended'
   | 'other'
 

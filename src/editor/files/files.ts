@@ -157,6 +157,8 @@ export interface SessionFilesOptions {
    * exist.
    */
   isAllowed?: (change: { realPath: string; before: string | null; content: string }) => boolean
+  /** A request was refused because a notebook or a custom editor has unsaved changes of the file. */
+  onUnsaved?: (path: string) => void
 }
 
 export class SessionFiles implements Disposable {
@@ -164,6 +166,7 @@ export class SessionFiles implements Disposable {
   readonly #guard: PathGuard
   readonly #access: FileAccess
   readonly #isAllowed: SessionFilesOptions['isAllowed']
+  readonly #onUnsaved: SessionFilesOptions['onUnsaved']
   readonly #askMerge: AskMerge
   readonly #known = new KnownTexts()
   /** checks paths one at a time */
@@ -175,7 +178,10 @@ export class SessionFiles implements Disposable {
   readonly #files: TextFiles
   readonly #writer: DocumentWriter
 
-  constructor(shared: FilesShared, { roots, within, askAccess, askMerge, isAllowed }: SessionFilesOptions) {
+  constructor(
+    shared: FilesShared,
+    { roots, within, askAccess, askMerge, isAllowed, onUnsaved }: SessionFilesOptions,
+  ) {
     this.#shared = shared
     this.#guard = new PathGuard(roots, {
       rules: shared.rules,
@@ -184,6 +190,7 @@ export class SessionFiles implements Disposable {
     })
     this.#access = new FileAccess(askAccess)
     this.#isAllowed = isAllowed
+    this.#onUnsaved = onUnsaved
     this.#askMerge = askMerge ?? (async () => 'refuse')
     this.#files = new TextFiles(shared)
     this.#writer = new DocumentWriter(this.#files, shared.log)
@@ -291,6 +298,7 @@ export class SessionFiles implements Disposable {
           if (signal?.aborted) throw new CancelledError()
           // The user may have taken a while to answer, and the work before this one, too.
           await this.#checkUnmoved(file, operation)
+          this.#checkSaved(file, operation)
           return work(file)
         })
       })
@@ -307,6 +315,16 @@ export class SessionFiles implements Disposable {
   async #checkUnmoved({ path, realPath, inside }: GuardedPath, operation: FileOperation): Promise<void> {
     const now = await this.#guard.check(path)
     if (now.realPath !== realPath || now.inside !== inside) throw movedError(operation, path)
+  }
+
+  /** Notebooks and custom editors have no text into which a change could be merged, and what they show isn't on disk. */
+  #checkSaved({ path, realPath, aliases }: GuardedPath, operation: FileOperation): void {
+    if (!this.#shared.documents.isUnsavedElsewhere([path, realPath, ...aliases])) return
+    this.#onUnsaved?.(path)
+    throw new FileError(
+      'unsaved',
+      `Cannot ${operation} ${path}: the user has unsaved changes of it in the editor, which aren't on disk. Ask the user to save it, then try again.`,
+    )
   }
 
   /** `content`: the text to write. */

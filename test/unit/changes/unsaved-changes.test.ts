@@ -26,6 +26,8 @@ class World {
   /** Called before the user answers. */
   beforeAnswer = () => {}
   asked = 0
+  /** how often the agent was refused because another kind of editor has unsaved changes */
+  refused = 0
   #calls = 0
 
   constructor(text: string) {
@@ -42,6 +44,9 @@ class World {
         this.asked++
         this.beforeAnswer()
         return this.answer
+      },
+      onUnsaved: () => {
+        this.refused++
       },
     })
     this.editor.open(this.path)
@@ -291,6 +296,24 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.deepEqual(conflicts, [path])
     const merged = await world.tracker.review.unsavedMerge(path)
     assert.equal(merged?.mine, 'ONE\ntwo\nthree\nmine\n')
+  })
+
+  it('in a notebook or custom editor refuse the agent, and conflict with what it writes to disk, which is told once', async () => {
+    const conflicts: string[] = []
+    world.tracker.disk.onDidConflict(path => conflicts.push(path))
+    const { path } = world
+    world.editor.close(path)
+    world.editor.elsewhere.add(path)
+    await assert.rejects(world.write('ONE\ntwo\nthree\n'), { reason: 'unsaved' })
+    await assert.rejects(world.files.readTextFile({ path }), { reason: 'unsaved' })
+    assert.deepEqual([world.disk, world.changes.list(), conflicts], ['one\ntwo\nthree\n', [], []])
+    assert.equal(world.refused, 2)
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    await world.writeOnDisk('ONE\nTWO\nthree\n')
+    assert.deepEqual(conflicts, [path])
+    world.editor.elsewhere.clear()
+    await world.write('ONE\nTWO\n3\n')
+    assert.equal(world.disk, 'ONE\nTWO\n3\n')
   })
 
   it("don't conflict with what a command wrote before they were typed", async () => {

@@ -68,6 +68,24 @@ describe('the requests of an agent in the editor', () => {
   const notices = (session: Awaited<ReturnType<typeof begin>>) =>
     session.state.entries.filter((entry): entry is NoticeEntry => entry.kind === 'notice')
 
+  it('are refused for a notebook with unsaved changes, and the user is told once', async () => {
+    const session = await begin()
+    const path = join(root, 'a.ipynb')
+    writeFileSync(path, '{}')
+    fixture.unsavedNotebooks.add(path)
+    const unsaved = /unsaved changes of it in the editor/
+    await assert.rejects(client.readTextFile({ sessionId: 's1', path }), unsaved)
+    await assert.rejects(client.writeTextFile({ sessionId: 's1', path, content: '{"a":1}' }), unsaved)
+    assert.equal(readFileSync(path, 'utf8'), '{}')
+    assert.deepEqual(
+      notices(session).map(({ title, files }) => [title, files]),
+      [['a.ipynb has unsaved changes', [path]]],
+    )
+    fixture.unsavedNotebooks.clear()
+    await client.writeTextFile({ sessionId: 's1', path, content: '{"a":1}' })
+    assert.equal(readFileSync(path, 'utf8'), '{"a":1}')
+  })
+
   /** Waits until all protected files were read; this one is the last. */
   const snapshot = () => until(() => fixture.looked.has(join(root, '.git/info/attributes')))
 

@@ -375,8 +375,13 @@ export class SessionsFixture {
     }),
     reattach: async (agentId, running) => this.hosted?.reattach(agentId, running),
   })
+  /** files with unsaved changes in notebooks */
+  readonly unsavedNotebooks = new Set<string>()
   readonly files = filesShared({
-    documents: noDocuments,
+    documents: {
+      ...noDocuments,
+      isUnsavedElsewhere: paths => paths.some(path => this.unsavedNotebooks.has(path)),
+    },
     fileSystem: {
       ...disk,
       realpath: path => {

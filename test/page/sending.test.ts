@@ -43,25 +43,8 @@ describe('sending while an agent starts', () => {
     await workbench.page.keyboard.press('Delete')
   }
 
-  it('accepts several prompts and more text immediately, in order', async () => {
-    await start('Slow')
-    await type('one')
-    await enter()
-    await type('two')
-    await enter()
-    await type('three')
-    await isWritten('three')
-    await waitFor('both on their way', async () => (await outgoing().allTextContents()).join() === 'one,two')
-    openGate(vscode.root, 'Slow')
-    await conversation.waitForPhase('ready')
-    await waitFor('both prompts', () => prompts('Slow').length === 2)
-    assert.deepEqual(prompts('Slow'), ['one', 'two'])
-    await outgoing().first().waitFor({ state: 'detached' })
-    await isWritten('three')
-  })
-
   it('returns a prompt that was being sent when the window reloaded, and sends it once', async () => {
-    // in a new window, which has nothing else to restore
+    // first, so that its window has nothing else to restore
     await start('Endless', vscode.open())
     await type('not lost')
     await enter()
@@ -82,5 +65,22 @@ describe('sending while an agent starts', () => {
       const stored = storedDrafts(vscode.root)
       return stored.includes(JSON.stringify('not lost\n\nnor this')) && stored.includes('"prompts":[]')
     })
+  })
+
+  it('accepts several prompts and more text immediately, in order', async () => {
+    await start('Slow')
+    await type('one')
+    await enter()
+    await type('two')
+    await enter()
+    await type('three')
+    await isWritten('three')
+    await waitFor('both on their way', async () => (await outgoing().allTextContents()).join() === 'one,two')
+    openGate(vscode.root, 'Slow')
+    await conversation.waitForPhase('ready')
+    await waitFor('both prompts', () => prompts('Slow').length === 2)
+    assert.deepEqual(prompts('Slow'), ['one', 'two'])
+    await outgoing().first().waitFor({ state: 'detached' })
+    await isWritten('three')
   })
 })

@@ -123,6 +123,7 @@ export class AgentProcess implements RunningProcess {
     this.#remainingLooks -= 1
     this.#isLooking = true
     await this.#tree.follow()
+    if (!this.#hasExited) this.#guard?.follow(this.pid, this.#tree.descendants)
     this.#isLooking = false
   }
 

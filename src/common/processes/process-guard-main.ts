@@ -1,5 +1,6 @@
 /**
- * The guard's program, bundled as a file of its own. Reads the lines `add <pid>`, `remove <pid>` and `now`. When its input
+ * The guard's program, bundled as a file of its own. Reads the lines `add <pid>`, `follow <pid> <descendant>:<started>…`,
+ * `remove <pid>` and `now`. When its input
  * ends, the process that owned the trees is gone: it gives them time to exit (none after `now`), then ends those that are
  * still there.
  */
@@ -12,11 +13,15 @@ const watched = new Map<number, ProcessTree>()
 
 createInterface({ input: process.stdin })
   .on('line', line => {
-    const [word, number] = line.split(' ')
+    const [word, number, ...descendants] = line.split(' ')
     const pid = Number(number)
     if (word === 'now') graceMs = 0
     else if (!Number.isInteger(pid) || pid <= 1) return
     else if (word === 'add') watched.set(pid, new ProcessTree(pid))
+    else if (word === 'follow')
+      watched
+        .get(pid)
+        ?.remember(new Map(descendants.map(one => one.split(':').map(Number) as [number, number])))
     else if (word === 'remove') watched.delete(pid)
   })
   .on('close', () => {

@@ -9,6 +9,8 @@ import type { Logger } from '../logger.ts'
 export interface ProcessGuard extends Disposable {
   /** Watches a process tree, given its root. */
   add(pid: number): void
+  /** The descendants of a watched root as they are now, with when each started: some can't be found once it's gone. */
+  follow(pid: number, descendants: ReadonlyMap<number, number>): void
   /** The whole tree has exited. */
   remove(pid: number): void
 }
@@ -36,7 +38,8 @@ export interface ProcessGuardOptions {
 export function createProcessGuard(
   options: ProcessGuardOptions,
 ): ProcessGuard & { readonly closed: Promise<void> } {
-  const watched = new Set<number>()
+  /** by root: what is known of its tree */
+  const watched = new Map<number, string>()
   const closed = deferred()
   let child: ChildProcess | undefined
   let disposed = false
@@ -65,7 +68,7 @@ export function createProcessGuard(
     started.unref()
     // A pipe keeps the event loop alive, just as a child process does.
     ;(started.stdin as unknown as { unref?: () => void } | null)?.unref?.()
-    for (const pid of watched) started.stdin?.write(`add ${pid}\n`)
+    for (const [pid, known] of watched) started.stdin?.write(`add ${pid}\n${known}`)
     return started
   }
 
@@ -78,9 +81,15 @@ export function createProcessGuard(
   return {
     closed: closed.promise,
     add(pid) {
-      watched.add(pid)
+      watched.set(pid, '')
       if (child) child.stdin?.write(`add ${pid}\n`)
       else if (!disposed) child = start()
+    },
+    follow(pid, descendants) {
+      const known = `follow ${[pid, ...[...descendants].map(one => one.join(':'))].join(' ')}\n`
+      if (!watched.has(pid) || watched.get(pid) === known) return
+      watched.set(pid, known)
+      child?.stdin?.write(known)
     },
     remove(pid) {
       if (!watched.delete(pid)) return

@@ -54,6 +54,17 @@ export class ProcessTree {
     for (const [pid, started] of current) this.#descendants.set(pid, started)
   }
 
+  /** What was recorded: descendants by pid, with when each started. */
+  get descendants(): ReadonlyMap<number, number> {
+    return this.#descendants
+  }
+
+  /** The descendants as another process that follows the tree has recorded them. */
+  remember(descendants: ReadonlyMap<number, number>): void {
+    this.#descendants.clear()
+    for (const [pid, started] of descendants) this.#descendants.set(pid, started)
+  }
+
   /** The root has exited. If nothing else is left, its id is never used again. */
   rootExited(): void {
     this.#rootHasExited = true

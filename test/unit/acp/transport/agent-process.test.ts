@@ -68,11 +68,41 @@ describe('AgentProcess', () => {
       await until(() => !pids.some(isRunning), 'the end of the daemons')
     })
 
+  it('tells the guard what it started, which the guard can not find once both are killed', async function () {
+    if (process.platform === 'win32') this.skip()
+    const followed = new Set<number>()
+    const agent = await start(
+      `const { spawn } = require('node:child_process')
+      const daemon = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' })
+      console.log(daemon.pid)
+      process.stdin.on('end', () => process.exit(0)).resume()`,
+      {
+        guard: {
+          add() {},
+          follow(pid, descendants) {
+            assert.equal(pid, agent.pid)
+            for (const one of descendants.keys()) followed.add(one)
+          },
+          remove() {},
+          dispose() {},
+        },
+      },
+    )
+    let said = ''
+    agent.stdout.on('data', chunk => {
+      said += chunk
+    })
+    await until(() => followed.has(Number(said)), 'the process of its own group')
+    await agent.stop(QUICK_STOP)
+    await until(() => !isRunning(Number(said)))
+  })
+
   it('registers with the guard while it runs', async () => {
     const calls: string[] = []
     const agent = await start(`process.stdin.on('end', () => process.exit(0)).resume()`, {
       guard: {
         add: pid => calls.push(`add ${pid}`),
+        follow() {},
         remove: pid => calls.push(`remove ${pid}`),
         dispose() {},
       },

@@ -26,6 +26,7 @@ const PARENT = `
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createProcessGuard } from ${JSON.stringify(path.join(SOURCE, 'process-guard.ts'))}
+import { operatingSystem } from ${JSON.stringify(path.join(SOURCE, 'process-system.ts'))}
 const log = { trace() {}, debug() {}, info() {}, warn: text => console.error(text), error: text => console.error(text) }
 const guard = createProcessGuard({ script: process.argv[2], graceMs: Number(process.argv[3]), closeMs: Number(process.argv[4]), log })
 const pids = []
@@ -36,8 +37,18 @@ for (let i = 0; i < 2; i++) {
   pids.push(child.pid)
 }
 guard.remove(pids[1])
+// one in a group of its own, whose parent exits with the input
+const code = \`const { pid } = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
+console.log(pid); process.stdin.resume(); process.stdin.on('end', () => process.exit(0))\`
+const root = spawn(process.execPath, ['-e', code], { detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
+guard.add(root.pid)
+const [output] = await once(root.stdout, 'data')
+const daemon = Number(output)
+const { started } = (await operatingSystem.list()).find(({ pid }) => pid === daemon)
+guard.follow(root.pid, new Map([[daemon, started]]))
+pids.push(daemon)
 process.stdin.on('data', text => { if (String(text).includes('dispose')) { guard.dispose(); void guard.closed.then(() => { console.log('closed'); process.exit(0) }) }
-  if (String(text).includes('gone')) guard.remove(pids[0]) })
+  if (String(text).includes('gone')) for (const pid of [pids[0], root.pid]) guard.remove(pid) })
 console.log(pids.join(' '))
 `
 
@@ -69,7 +80,7 @@ describe('the process guard', () => {
   after(() => rm(folder, { recursive: true, force: true }))
 
   async function withParent(
-    use: (parent: ChildProcess, watched: number, forgotten: number) => Promise<void>,
+    use: (parent: ChildProcess, watched: number, forgotten: number, daemon: number) => Promise<void>,
     { graceMs = 100, closeMs = 100 } = {},
   ): Promise<void> {
     const parent = spawn(process.execPath, [parentScript, guardScript, String(graceMs), String(closeMs)], {
@@ -79,7 +90,7 @@ describe('the process guard', () => {
     try {
       const [output] = await once(parent.stdout!, 'data')
       pids = String(output).trim().split(' ').map(Number)
-      await use(parent, pids[0]!, pids[1]!)
+      await use(parent, pids[0]!, pids[1]!, pids[2]!)
     } finally {
       parent.kill('SIGKILL')
       for (const pid of pids) if (treeIsAlive(pid)) process.kill(-pid, 'SIGKILL')
@@ -92,6 +103,14 @@ describe('the process guard', () => {
       parent.kill('SIGKILL')
       await until(() => !treeIsAlive(watched))
       assert.ok(treeIsAlive(forgotten))
+    })
+  })
+
+  it('stops what an agent started in a group of its own and that exited with the killed process', async () => {
+    await withParent(async (parent, _, __, daemon) => {
+      assert.ok(treeIsAlive(daemon))
+      parent.kill('SIGKILL')
+      await until(() => !treeIsAlive(daemon))
     })
   })
 

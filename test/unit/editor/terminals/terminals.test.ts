@@ -377,6 +377,7 @@ for (const [place, hostOf] of Object.entries(places))
           const watched = new Set<number>()
           const guard: ProcessGuard = {
             add: pid => watched.add(pid),
+            follow() {},
             remove: pid => watched.delete(pid),
             dispose() {},
           }

@@ -27,6 +27,8 @@ export class Envelope {
   #answered: OpenRequest[] = []
   readonly #toWindow = new Map<string, OpenRequest>()
   readonly #sessions = new Map<string, SessionResult>()
+  /** the sessions of agents that report their state (version 2) and that aren't idle */
+  readonly #working = new Set<string>()
   readonly #notes = new Map<string, unknown>()
   /** by session: the port at which it expects a server of its window, also if the window no longer serves it */
   readonly #ports = new Map<string, number>()
@@ -39,6 +41,13 @@ export class Envelope {
   /** The agent's requests that no window has answered. */
   get toWindow(): OpenRequest[] {
     return [...this.#toWindow.values()]
+  }
+
+  /** Whether no turn runs, as far as the agent says: it has answered each prompt and asks nothing. */
+  get isIdle(): boolean {
+    if (this.#toWindow.size > 0 || this.#working.size > 0) return false
+    for (const { method } of this.#toAgent.values()) if (method === 'session/prompt') return false
+    return true
   }
 
   /** Whether an unanswered request of the agent contains this text as a value. */
@@ -95,6 +104,7 @@ export class Envelope {
    * response to a prompt, or a batch, which may contain one of them.
    */
   received(frame: Buffer, number: number): boolean {
+    if (frame.includes('"state_update"')) for (const one of framesIn(frame).frames) this.#noteState(one)
     // Most frames are notifications, for which this is much cheaper than to parse them.
     if (frame[0] === OPEN_BRACE && !frame.includes('"id"')) return true
     const { frames, isBatch } = framesIn(frame)
@@ -122,6 +132,15 @@ export class Envelope {
     return true
   }
 
+  #noteState({ method, params }: Frame): void {
+    const update = (params as { update?: { sessionUpdate?: unknown; state?: unknown } } | undefined)?.update
+    const sessionId = sessionOf(params)
+    if (method !== 'session/update' || update?.sessionUpdate !== 'state_update' || sessionId === undefined)
+      return
+    if (update.state === 'idle') this.#working.delete(sessionId)
+    else this.#working.add(sessionId)
+  }
+
   #noteResult({ method, params }: OpenRequest, result: unknown): void {
     if (method === 'initialize') this.initialize = { params, result }
     if (method === 'session/close' || method === 'session/delete') this.#forget(sessionOf(params))
@@ -135,6 +154,7 @@ export class Envelope {
 
   #forget(sessionId = ''): void {
     this.#sessions.delete(sessionId)
+    this.#working.delete(sessionId)
     this.#forgetNote(sessionId)
   }
 

@@ -296,7 +296,9 @@ export class HostedAgent {
     if (this.#ending) return
     this.#lastFrameAt = performance.now()
     this.#lastActiveAt = this.#lastFrameAt
+    const wasIdle = this.#envelope.isIdle
     this.#journal.append(frame, this.#envelope.received(frame, this.#journal.last + 1))
+    if (this.#envelope.isIdle !== wasIdle) this.#endIfUnneeded()
   }
 
   /** Sends what the window can take, and reads from the agent what can be kept. */
@@ -364,10 +366,11 @@ export class HostedAgent {
     clearTimeout(this.#timer)
     const isOver = this.#exit !== undefined && this.#outputEnded
     if (isOver && !this.#journal.keepsConversation) return void this.end()
-    const { silentMs, totalMs = Number.POSITIVE_INFINITY } = this.#keep
+    const { silentMs, idleMs = Number.POSITIVE_INFINITY, totalMs = Number.POSITIVE_INFINITY } = this.#keep
+    const idleEnd = this.#envelope.isIdle ? this.#lastFrameAt + idleMs : Number.POSITIVE_INFINITY
     const end = isOver
       ? this.#lastActiveAt + ENDED_AGENT_KEPT_MS
-      : Math.min(this.#lastActiveAt + silentMs, this.#detachedAt + totalMs)
+      : Math.min(this.#lastActiveAt + silentMs, this.#detachedAt + totalMs, idleEnd)
     const left = silentMs === 0 ? 0 : end - performance.now()
     if (left <= 0) {
       // it's over, but what it said isn't: the next window stores that

@@ -25,6 +25,8 @@ export const HOST_START_POLL_MS = 50
 export const HOST_LAST_WORDS_MS = 500
 /** How long the other side may take to prove that it's a window or the agent host of this user. */
 export const HOST_HANDSHAKE_MS = 5000
+/** A host that says nothing for that long is used only if its process is one. */
+export const HOST_SILENT_MS = 300
 /** How long a window keeps a connection that it made before it knew whether it needs one. */
 export const HOST_EARLY_CONNECTION_MS = 2000
 /** How long an agent host that was told to end waits for its agents. */

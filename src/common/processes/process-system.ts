@@ -69,6 +69,18 @@ export const operatingSystem: ProcessSystem = {
   },
 }
 
+/** The command line of a process; `undefined` if it can't be read. */
+export async function commandLineOf(pid: number): Promise<string | undefined> {
+  try {
+    if (process.platform === 'linux')
+      return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
+    if (process.platform === 'win32') return undefined
+    return (await run('ps', ['-o', 'command=', '-p', String(pid)], LIST_OPTIONS)).stdout
+  } catch {
+    return undefined
+  }
+}
+
 /** With its full path, because on Windows, a program of that name in the working directory would take precedence. */
 function systemProgram(...names: string[]): string {
   return path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', ...names)

@@ -483,7 +483,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         return { silentMs: RELOADING_AGENT_KEPT_MS, totalMs: RELOADING_AGENT_KEPT_MS }
       case 'untilDone':
         return isWorking
-          ? { silentMs: WAITING_AGENT_KEPT_MS }
+          ? { silentMs: WAITING_AGENT_KEPT_MS, idleMs: IDLE_AGENT_KEPT_MS }
           : { silentMs: IDLE_AGENT_KEPT_MS, totalMs: IDLE_AGENT_KEPT_MS }
     }
   }

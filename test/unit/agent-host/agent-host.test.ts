@@ -15,7 +15,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import path from 'node:path'
 import { mock } from 'node:test'
 import { HOST_VERSION, HostChannel } from '../../../src/acp/transport/host/channel.ts'
-import { type HostEntry, readEntries } from '../../../src/acp/transport/host/endpoint.ts'
+import { type HostEntry, readEntries, startOf } from '../../../src/acp/transport/host/endpoint.ts'
 import { greetHost, greetWindow, MAX_HANDSHAKE_BYTES } from '../../../src/acp/transport/host/handshake.ts'
 import type { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
 import { delay } from '../../../src/common/async.ts'
@@ -194,6 +194,31 @@ describe('the agent host', () => {
       window.close()
       await held('the port')
     })
+  })
+
+  it('ends a kept agent soon after its last turn, also one that a window began that is gone', async function () {
+    if (process.platform === 'win32') this.skip()
+    // answers the prompt once it's signaled
+    const { agent } = await start(`
+      let id
+      process.on('SIGUSR2', () => console.log(JSON.stringify({ id, result: { stopReason: 'end_turn' } })))
+      require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+        id = JSON.parse(line).id
+        console.log(JSON.stringify({ method: 'begun' }))
+      })`)
+    agent.keep({ silentMs: A_WHILE, idleMs: 100 })
+    agent.stdin.write(`${JSON.stringify({ id: 1, method: 'session/prompt', params: { sessionId: 's' } })}\n`)
+    await until(() => agent.received === 1)
+    const { pid } = agent
+    agent.detach()
+    await until(async () => (await info(agent.id))?.isAttached === false)
+    assert.ok(isRunning(pid))
+    process.kill(pid, 'SIGUSR2')
+    await until(() => !isRunning(pid), 'the end of the agent')
+    // what it said stays for the next window
+    const next = await attach(agent.id)
+    await until(() => next.agent.received === 2)
+    next.agent.confirm(2)
   })
 
   it('keeps what such an agent said until a window has confirmed it', async () => {
@@ -785,6 +810,28 @@ describe('the entries of agent hosts', () => {
     chmodSync(program.entries, 0o755)
     assert.deepEqual(await readEntries(program.entries, system), [], 'others can reach the socket')
     assert.deepEqual(await readEntries(path.join(program.entries, 'none'), system), [])
+  })
+
+  it('of a program that answers and then says nothing cost no time at the next start', async function () {
+    if (process.platform === 'win32') this.skip()
+    const socket = path.join(program.entries, 'silent')
+    const file = write('host-7.json', {
+      ...{ pid: process.pid, started: (await startOf(process.pid))!, version: HOST_VERSION, socket },
+      ...{ secret: 'x', program: path.join(program.folder, 'none') },
+    })
+    chmodSync(program.entries, 0o700)
+    const silent = createServer(connection => {
+      connection.on('error', () => {})
+      new HostChannel(connection, 1024).send({ type: 'challenge', version: HOST_VERSION, nonce: 'n' })
+    }).listen(socket)
+    try {
+      await once(silent, 'listening')
+      assert.deepEqual(await program.hosts.list(), [])
+      assert.ok(!existsSync(file))
+      assert.ok(existsSync(socket))
+    } finally {
+      silent.close()
+    }
   })
 
   it('never end another process that has the id of a host, also if processes cannot be listed', async function () {

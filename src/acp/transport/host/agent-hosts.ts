@@ -8,6 +8,7 @@ import {
   END_HOST_MS,
   HOST_EARLY_CONNECTION_MS,
   HOST_LAST_WORDS_MS,
+  HOST_SILENT_MS,
   HOST_START_MS,
   HOST_START_POLL_MS,
 } from '../../../common/limits.ts'
@@ -16,7 +17,14 @@ import { operatingSystem } from '../../../common/processes/process-system.ts'
 import type { SpawnRequest } from '../../../common/processes/spawn-process.ts'
 import type { AgentProcessOptions } from '../running-process.ts'
 import { HOST_VERSION, HostChannel } from './channel.ts'
-import { type HostEntry, likelyEntries, readEntries, startOf } from './endpoint.ts'
+import {
+  type HostEntry,
+  likelyEntries,
+  mayBeHost,
+  readEntries,
+  removeForeignEntry,
+  startOf,
+} from './endpoint.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
 import type { AgentClaim, AgentTag, HostedAgentInfo } from './hosted-agent-state.ts'
 import { HostedProcess } from './hosted-process.ts'
@@ -218,8 +226,14 @@ export class AgentHosts {
   }
 
   /** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */
-  async #connectTo({ socket, secret }: HostEntry): Promise<HostChannel | undefined> {
-    const channel = new HostChannel((this.#options.connect ?? connect)(socket), MAX_HANDSHAKE_BYTES)
-    return (await greetHost(channel, secret)) ? channel : undefined
+  async #connectTo(entry: HostEntry): Promise<HostChannel | undefined> {
+    const channel = new HostChannel((this.#options.connect ?? connect)(entry.socket), MAX_HANDSHAKE_BYTES)
+    const greeting = greetHost(channel, entry.secret)
+    // a busy host has more time, but not a program that only looks like one
+    if ((await withTimeout(greeting, HOST_SILENT_MS)) === undefined && !(await mayBeHost(entry))) {
+      channel.dispose()
+      removeForeignEntry(this.#options.folder, entry)
+    }
+    return (await greeting) ? channel : undefined
   }
 }

@@ -3,7 +3,11 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import os from 'node:os'
 import path from 'node:path'
 import { makePrivateFolder, writePrivateFile } from '../../../common/private-files.ts'
-import { operatingSystem, type ProcessSystem } from '../../../common/processes/process-system.ts'
+import {
+  commandLineOf,
+  operatingSystem,
+  type ProcessSystem,
+} from '../../../common/processes/process-system.ts'
 
 /** How to reach a running agent host. */
 export interface HostEntry {
@@ -39,6 +43,19 @@ export function newSocketPath(): string {
     }
   }
   throw new Error('There is no folder for a socket.')
+}
+
+/** Whether the process of an entry may be the host: it runs the host's program, as far as the system tells. */
+export async function mayBeHost({ pid, program }: HostEntry): Promise<boolean> {
+  return (await commandLineOf(pid))?.includes(program) ?? true
+}
+
+/** Another program wrote this entry. What the entry names isn't the host's, so it stays. */
+export function removeForeignEntry(folder: string, { secret }: HostEntry): void {
+  for (const name of namesIn(folder).filter(name => ENTRY.test(name))) {
+    const file = path.join(folder, name)
+    if (parseEntry(file)?.secret === secret) rmSync(file, { force: true })
+  }
 }
 
 /** Makes a host known to the windows of this user. Returns what makes it unknown again. */

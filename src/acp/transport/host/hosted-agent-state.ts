@@ -37,6 +37,8 @@ export interface HostedAgentState {
 export interface KeepTimes {
   /** after the last frame; 0: it ends with its window */
   silentMs: number
+  /** after the last frame once no turn runs anymore; absent: as in a turn */
+  idleMs?: number
   /** after the window is gone, however much it says; absent: without an end */
   totalMs?: number
 }

@@ -175,8 +175,12 @@ export class AgentTurns {
       const turns = isLate ? working.filter(([session]) => !isOwn(session)) : working
       const others = turns.flatMap(([, turn]) => turn.author.turns)
       const all = isLate ? [...author.turns, ...others] : others.length > 0 ? others : author.turns
-      await this.#disk.noteConflict(key, tracked.clone(), now)
-      this.#files.save(key, tracked, tracked.edit(now, { turns: all, uncertain: true }))
+      const original = tracked.clone()
+      await this.#disk.noteConflict(key, original, now)
+      const edited = tracked.edit(now, { turns: all, uncertain: true })
+      // its tool call may report it later
+      if (edited) this.#attribution.noteUnreported(key, tracked, original, false)
+      this.#files.save(key, tracked, edited)
       this.#disk.reportConflict(key)
     })
   }

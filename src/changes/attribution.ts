@@ -260,8 +260,12 @@ export class Attribution {
 
   /** A change without a report was seen. A tool call may report it later, or the editor may report that the user typed it. */
   noteUnreported(key: string, file: TrackedFile, before: TrackedFile, isBehind: boolean): void {
+    const known = this.#unreported.get(key)
+    // programs empty a file before they write it: that is one change
+    const isRefilled = before.text === '' && known?.file === file && known.version === before.version
+    const first = isRefilled ? known.before : before
     if (this.#isCovered(file.path))
-      this.#unreported.set(key, { file, version: file.version, before, isBehind })
+      this.#unreported.set(key, { file, version: file.version, before: first, isBehind })
     else this.#unreported.delete(key)
   }
 

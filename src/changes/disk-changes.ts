@@ -213,7 +213,9 @@ export class DiskChanges extends Owner {
     if (before.text === now.text) return
     if (!this.#files.isUnsavedElsewhere(before.path)) this.#elsewhere.delete(key)
     else if (!this.#elsewhere.has(key)) this.#elsewhere.set(key, { isReported: false })
-    if (!this.#files.document(before.path)?.isDirty()) return
+    // the editor may have emptied it to write what the user saves
+    const isEmptied = now.text === '' && this.#unsaved.beingSaved(key) !== undefined
+    if (!isEmptied && !this.#files.document(before.path)?.isDirty()) return
     const begunFrom = await this.#unsaved.begunFrom(this.#files.keysOf(before.path))
     if (begunFrom === undefined || !sameButEnds(begunFrom, now.text))
       this.#unsaved.changedOnDisk(key, before, now, begunFrom)

@@ -33,8 +33,11 @@ export class UnsavedEdits {
   readonly #begun = new Map<string, Promise<string | undefined>>()
   /** files that changed on disk while their documents had unsaved changes: the text that those are based on */
   readonly #stale = new Map<string, { loaded: string; isReported: boolean }>()
-  /** a file that was deleted while it had unsaved changes, which are relative to it */
-  readonly #deleted = new Map<string, TrackedFile>()
+  /**
+   * a file that was deleted or emptied while it had unsaved changes, which are relative to it: editors empty a file before
+   * they write it
+   */
+  readonly #emptied = new Map<string, TrackedFile>()
   /** what the user saved, until it's attributed */
   readonly #saving = new Map<string, string>()
 
@@ -80,20 +83,20 @@ export class UnsavedEdits {
   /** The document doesn't conflict with the file on disk anymore. */
   clearConflict(key: string): void {
     this.#stale.delete(key)
-    this.#deleted.delete(key)
+    this.#emptied.delete(key)
   }
 
   /** The file changed on disk. `loaded`: the text that the document's unsaved changes are based on. */
   changedOnDisk(key: string, before: TrackedFile, now: FileState, loaded = before.text): void {
     if (!this.#stale.has(key)) this.#stale.set(key, { loaded, isReported: false })
-    if (now.attributes.type === 'absent') this.#deleted.set(key, before)
-    else this.#deleted.delete(key)
+    if (now.text !== '') this.#emptied.delete(key)
+    else if (before.text !== '' || !this.#emptied.has(key)) this.#emptied.set(key, before)
   }
 
   /** The hashes of contents that files before unsaved changes refer to. */
   get contents(): string[] {
     const rewritten = [...this.#rewritten.values()].flatMap(({ states }) => states.map(({ file }) => file))
-    return [...this.#deleted.values(), ...rewritten].flatMap(file => file.contents)
+    return [...this.#emptied.values(), ...rewritten].flatMap(file => file.contents)
   }
 
   /** What the document's unsaved changes are based on, if the file on disk has changed since. */
@@ -129,10 +132,10 @@ export class UnsavedEdits {
 
   /** The document was saved. Returns the file that its text is based on, and whether that differs from the tracked one. */
   save(key: string, file: TrackedFile): { known: TrackedFile; isOther: boolean } {
-    const deleted = file.attributes.type === 'absent' ? this.#deleted.get(key) : undefined
-    const known = (deleted ?? this.inDocument(key, file)).clone()
+    const emptied = file.text === '' ? this.#emptied.get(key) : undefined
+    const known = (emptied ?? this.inDocument(key, file)).clone()
     this.clearConflict(key)
-    return { known, isOther: this.#rewritten.delete(key) || deleted !== undefined }
+    return { known, isOther: this.#rewritten.delete(key) || emptied !== undefined }
   }
 
   /** The file with its unsaved changes, and their document; `undefined` if they conflict with what is on disk. */

@@ -260,6 +260,7 @@ describe('the tasks of the first day and the second week', () => {
         .and(dialog.locator(':focus'))
         .waitFor()
       await hands.press('Enter')
+      await dialog.waitFor({ state: 'detached' })
       await waitFor('the file as it was', () => readFileSync(file(), 'utf8') === before)
       await conversation.waitForFocus(conversation.composer)
       await hands.ask('[[say Instead]]')

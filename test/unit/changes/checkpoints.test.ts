@@ -20,6 +20,7 @@ import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import type { CheckpointLimits } from '../../../src/changes/checkpoints.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { UndoLog } from '../../../src/changes/undo-log.ts'
+import { type Snapshot, WorkTree } from '../../../src/changes/work-tree.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
@@ -131,6 +132,36 @@ describe('a checkpoint', () => {
     assert.deepEqual(listed(1), [])
     assert.deepEqual(changes.list(), [])
   })
+
+  for (const when of ['while its turn is being examined', 'after the turn'])
+    it(`keeps the parts of a file apart that was seen empty while the user saved it, ${when}`, async () => {
+      const edit = async (turn: number, from: string, to: string) => {
+        changes.beginTurn(turn, () => true)
+        const oldText = text('a.txt')
+        const newText = oldText.replace(from, to)
+        const change = { operation: 'modify' as const, path: file('a.txt'), oldText, newText }
+        const call = { toolCallId: `t${turn}`, begun: true }
+        await changes.tool({ ...call, done: false }, [{ changes: [change] }], [])
+        writeFileSync(file('a.txt'), newText)
+        await changes.tool({ ...call, done: true }, [{ changes: [change] }], [])
+      }
+      await edit(1, 'one', '1')
+      await changes.endTurn()
+      await edit(2, 'three', '3')
+      if (when === 'after the turn') await changes.endTurn()
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'mine\ntwo\n3\n')
+      // editors empty a file before they write it
+      truncateSync(file('a.txt'))
+      await changes.refresh()
+      await editor.save(file('a.txt'))
+      await changes.refresh()
+      await changes.endTurn()
+      assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 1, removed: 1, left: 'user' }])
+      assert.equal(changes.restored(file('a.txt'), 1)?.text, 'mine\ntwo\nthree\n')
+      await restore(1, { force: true })
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
 
   it("replaces the user's text in the same lines only if asked to, and that can be undone", async () => {
     begin(1)
@@ -287,6 +318,34 @@ describe('a checkpoint', () => {
       }
       assert.deepEqual(listed(2), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
       assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 2, removed: 2 }])
+    })
+
+  // the snapshot, the empty file, its new text, the report before and after, a read of the file, and a search for changes
+  for (const order of ['SENLPD', 'SENCLPD', 'SEPCNLD', 'CSEPNLD', 'SELCNCPD'])
+    it(`includes what is reported only after it was found in a search, in the order ${order}`, async () => {
+      const [oldText, newText] = ['one\ntwo\nthree\n', 'one\ntwo\n3\n']
+      const change = { operation: 'modify' as const, path: file('a.txt'), oldText, newText }
+      const report = (done: boolean) =>
+        changes.tool({ toolCallId: 't', begun: true, done }, [{ changes: [change] }], [])
+      const tree = new WorkTree(changes)
+      changes.beginTurn(1, () => true)
+      let before: Promise<Snapshot> | undefined
+      const steps: Record<string, () => unknown> = {
+        S: () => {
+          before = tree.snapshot([root], Number.POSITIVE_INFINITY)
+          return before
+        },
+        E: () => truncateSync(file('a.txt')),
+        N: () => writeFileSync(file('a.txt'), newText),
+        P: () => report(false),
+        D: () => report(true),
+        C: () => changes.refresh(),
+        L: async () => changes.noticed((await tree.changed(await before!)).changes, 1),
+      }
+      for (const step of `${order}L`) await steps[step]!()
+      await changes.endTurn()
+      assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
+      assert.equal(changes.restored(file('a.txt'), 1)?.text, oldText)
     })
 
   it('includes a change made before the agent reported it, in a file that is already watched', async () => {

@@ -8,6 +8,7 @@ import type { DiskChanges } from './disk-changes.ts'
 import { encodingOf, type FileReader } from './file-reader.ts'
 import { type FileState, sameState, textState } from './file-state.ts'
 import { type RepositoryPosition, repositoryOf } from './repository-moves.ts'
+import type { TrackedFile } from './tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
 
 export interface AgentTurnsOptions {
@@ -33,6 +34,8 @@ export interface TurnStart {
   began: number
   /** Where the repositories stood then. By default, that is read now. */
   repositories?: RepositoryPosition[]
+  /** Settles when it's known what the folders contained then. */
+  before?: Promise<unknown>
 }
 
 export class AgentTurns {
@@ -151,6 +154,7 @@ export class AgentTurns {
         return running?.author.turns.every(one => one.turn !== turn)
       })
       const isState = typeof before === 'object' && before !== null
+      if (file && isState && !unsure && !isLate) this.#followTo(before, file, author)
       if (file) {
         const corrected =
           isState && !unsure && this.#attribution.correctEarlyChange(key, file, before, author)
@@ -167,6 +171,9 @@ export class AgentTurns {
       }
       const { type } = now.attributes
       if (!isState && type !== 'text' && type !== 'absent') return
+      // a search for changes has compared them with what Git wrote
+      const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
+      if (!isState && (await this.#attribution.isGits(path, now, stateWith))) return
       const was = isState ? before : textState(before, now, mode)
       if (sameState(was, now)) return
       if (!this.#files.track(key, path, was)) return this.#leaveOut(key, author)
@@ -183,6 +190,13 @@ export class AgentTurns {
       this.#files.save(key, tracked, edited)
       this.#disk.reportConflict(key)
     })
+  }
+
+  /** When the turn began, the file was like this: what agents did before may have been undone, which nothing has noticed. */
+  #followTo(before: FileState, file: TrackedFile, { turns: [turn] }: AgentAuthor): void {
+    const running = turn && this.#attribution.runningTurn(turn.session)
+    const at = file.historyAt
+    if (running && at !== undefined && running.began.isAfter(at)) file.editOnDisk(before, 'user')
   }
 
   // ---- changed files that aren't tracked --------------------------------------------------------------------------

@@ -8,7 +8,13 @@ import type { Moment } from './change-time.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
 import { type FileState, sameState, textState } from './file-state.ts'
 import type { StateOf } from './folder-scan.ts'
-import { movedSince, type RepositoryPosition, writtenByGit } from './repository-moves.ts'
+import {
+  type Moved,
+  movedSince,
+  type RepositoryPosition,
+  untilWritten,
+  writtenByGit,
+} from './repository-moves.ts'
 import { TrackedFile } from './tracked-file.ts'
 
 /** What a tool call does to a file, as the agent reports it. */
@@ -134,7 +140,7 @@ export class Attribution {
   }
 
   #isCovered(path: string): boolean {
-    return [...this.#turns.values()].some(turn => turn.covers(path))
+    return this.#turnsOf(path).length > 0
   }
 
   // ---- what tool calls report --------------------------------------------------------------------------------------
@@ -245,15 +251,20 @@ export class Attribution {
 
   /** Whether Git wrote the file like this during a turn whose agent didn't run Git. */
   async isGits(path: string, now: FileState, stateWith: StateOf): Promise<boolean> {
-    const turns = this.workingTurns(path).map(([, turn]) => turn)
-    if (turns.length === 0 || turns.some(turn => turn.ranGit())) return false
-    for (const position of (await Promise.all(turns.map(turn => turn.repositories))).flat()) {
-      if (relative(position.top, path).startsWith('..')) continue
-      const moved = await movedSince(position)
-      const files = new Map([[path, now]])
-      if (moved && (await writtenByGit(position, moved, files, stateWith)).has(path)) return true
-    }
+    const turns = this.#turnsOf(path)
+    if (turns.some(turn => turn.isWorking() && turn.ranGit())) return false
+    for (const { position, moved } of await movesIn(turns, path))
+      if ((await writtenByGit(position, moved, new Map([[path, now]]), stateWith)).has(path)) return true
     return false
+  }
+
+  /** Whether Git wrote anything during a turn, whoever ran it: it may have brought back what it took away. */
+  async hasGitMoved(path: string): Promise<boolean> {
+    return (await movesIn(this.#turnsOf(path), path)).length > 0
+  }
+
+  #turnsOf(path: string): RunningTurn[] {
+    return [...this.#turns.values()].filter(turn => turn.covers(path))
   }
 
   // ---- changes seen before their report ----------------------------------------------------------------------------
@@ -445,6 +456,18 @@ export class Attribution {
   forget(key: string): void {
     this.#assumed.delete(key)
   }
+}
+
+/** What Git wrote into the file's repository since these turns started. */
+async function movesIn(turns: readonly RunningTurn[], path: string) {
+  const moves: Array<{ position: RepositoryPosition; moved: Moved }> = []
+  for (const position of (await Promise.all(turns.map(turn => turn.repositories))).flat()) {
+    if (relative(position.top, path).startsWith('..')) continue
+    await untilWritten(position)
+    const moved = await movedSince(position)
+    if (moved) moves.push({ position, moved })
+  }
+  return moves
 }
 
 /** The file in which the reported lines are the author's; `undefined` if others have changed them. `isLast`: since they were saved, nothing has changed. */

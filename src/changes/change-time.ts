@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import type { PathRules } from '../editor/path-rules.ts'
 
@@ -18,6 +19,15 @@ export async function latestChange(
     if (info) latest = Math.max(latest ?? 0, info.ctimeMs)
   }
   return latest
+}
+
+/** When a file that isn't there was deleted at the latest, in milliseconds since the epoch. */
+export async function goneSince(path: string): Promise<number> {
+  for (let at = dirname(path), below = path; at !== below; below = at, at = dirname(at)) {
+    const info = await lstat(at).catch(() => undefined)
+    if (info) return info.ctimeMs
+  }
+  return 0
 }
 
 /** A moment, by the clock of the file system and by one that nobody sets. */

@@ -184,6 +184,8 @@ export class DiskChanges extends Owner {
     if (!file.gone && sameState(file.state, now)) return
     const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
     const isGits = await this.#attribution.isGits(file.path, now, stateWith)
+    // an agent that makes the same change again made it
+    const mayBeBack = file.hasEarlier && (await this.#attribution.hasGitMoved(file.path))
     const working = this.#attribution.workingTurns(file.path)
     const covers = (path: string) => working.some(([, turn]) => turn.covers(path))
     const latest = await latestChange(file.path, this.#shared.rules, covers)
@@ -201,7 +203,7 @@ export class DiskChanges extends Owner {
     changed = this.#attribution.applyClaims(key, file, now) || changed
     const rest = this.#attribution.authorOf(key, file, { otherwise, isGits, changed: latest })
     await this.noteConflict(key, before, now)
-    const edited = file.editOnDisk(now, rest)
+    const edited = file.editOnDisk(now, rest, mayBeBack || rest === 'user')
     const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
     if (edited && !changed && !isGits) this.#attribution.noteUnreported(key, file, before, isBehind)
     else this.#attribution.forgetUnreported(key)

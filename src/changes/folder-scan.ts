@@ -13,6 +13,7 @@ import { readHandle } from '../common/read-bounded.ts'
 import { isTemporary, isWrittenSince, removeTemporary } from '../editor/files/file-system.ts'
 import { withFile } from '../editor/files/no-follow.ts'
 import { listOnDisk } from '../editor/list-files.ts'
+import { goneSince } from './change-time.ts'
 import type { ContentHolders } from './content-use.ts'
 import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
 
@@ -43,8 +44,9 @@ export interface NoticedState {
 interface FileStamp {
   /** changes each time the file is written */
   stamp: string
-  /** when it was written, in milliseconds since the epoch */
+  /** when it was written and created, in milliseconds since the epoch */
   changed: number
+  created: number
   /** The file was written just before: another write right after that may have left the same stamp. */
   isFresh: boolean
   mode: number
@@ -86,7 +88,7 @@ export class FolderScan {
   readonly #maxBytes: () => number
   readonly #limits: Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>
   /** by root: the last scan */
-  readonly #last = new Map<string, ReadonlyMap<string, FileStamp>>()
+  readonly #last = new Map<string, Map<string, FileStamp>>()
   /** by root: the scan in progress */
   readonly #scans = new Map<string, Promise<FolderSnapshot | undefined>>()
   /** What was added to the store since unused contents were last removed from it. Bytes. */
@@ -134,6 +136,8 @@ export class FolderScan {
     const known = this.#last.get(root)
     const files = new Map<string, FileStamp>()
     const unsure = new Set<string>()
+    /** what files were that the turn has written already, as far as that is known */
+    const overwritten = new Map<string, FileStamp | undefined>()
     const unread: Array<[string, FileStamp]> = []
     const release = this.#holders?.add(files, scannedContents)
     let bytes = 0
@@ -141,10 +145,14 @@ export class FolderScan {
       const stamped = await stampOf(path)
       if (!stamped) return
       const before = known?.get(path)
-      const isSame =
-        before?.stamp === stamped.stamp && !before.isFresh && (before.hash ?? before.target) !== undefined
+      const isSame = before?.stamp === stamped.stamp && !before.isFresh && isKept(before)
       const isUnsure = isWrittenSince(stamped.changed, began)
       if (isUnsure) unsure.add(path)
+      const isEarly = stamped.changed >= began
+      // one that is replaced is created, too
+      const isNew = known !== undefined && !before && stamped.created >= began
+      if (isEarly && (isNew || (before && before.changed < began && isKept(before))))
+        overwritten.set(path, before)
       // programs empty a file before they write it
       const isEmptied = isUnsure && stamped.size === 0
       files.set(path, isSame && !isEmptied ? before : stamped)
@@ -154,6 +162,11 @@ export class FolderScan {
       else if (stamped.target === undefined && stamped.size <= this.#limits.fileBytes)
         unread.push([path, stamped])
     })
+    for (const [path, before] of known ?? []) {
+      if (files.has(path) || (await goneSince(path)) < began) continue
+      overwritten.set(path, before)
+      unsure.add(path)
+    }
     if (performance.now() - start > FOLDER_SCAN_MS) this.#slow.add(root)
     const most = Math.min(this.#limits.bytes, this.#maxBytes())
     await forEachConcurrent(unread, MAX_READS, async ([path, stamped]) => {
@@ -164,6 +177,10 @@ export class FolderScan {
     this.#last.set(root, files)
     release?.()
     const taken = new Map(files)
+    for (const [path, before] of overwritten) {
+      if (before) taken.set(path, before)
+      else taken.delete(path)
+    }
     this.#holders?.add(taken, scannedContents, true)
     return { root, files: taken, unsure }
   }
@@ -202,6 +219,9 @@ export class FolderScan {
       // contents that aren't stored can't be compared
       if (!isSame || (was?.isFresh && was.hash !== undefined)) found.push([path, was])
     })
+    // what is there now isn't read
+    const last = this.#last.get(root)
+    for (const [path] of found) last?.set(path, UNREAD)
     if (found.length > this.#limits.changed) return { changes: [], omitted: found.length, isSeen: true }
     const changes: NoticedState[] = []
     let omitted = 0
@@ -244,6 +264,13 @@ export class FolderScan {
   }
 }
 
+const UNREAD: FileStamp = { stamp: 'unread', changed: 0, created: 0, isFresh: true, mode: 0, size: 0 }
+
+/** Its content is known. */
+function isKept({ hash, target }: FileStamp): boolean {
+  return (hash ?? target) !== undefined
+}
+
 export function scannedContents(files: ReadonlyMap<string, FileStamp>): string[] {
   return [...files.values()].flatMap(({ hash }) => hash ?? [])
 }
@@ -261,6 +288,7 @@ async function stampOf(path: string): Promise<FileStamp | undefined> {
   return {
     isFresh: isWrittenSince(info.ctimeMs, Date.now()),
     changed: info.ctimeMs,
+    created: info.birthtimeMs,
     stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}${target === undefined ? '' : ` ${target}`}`,
     mode: info.mode & 0o7777,
     size: info.size,

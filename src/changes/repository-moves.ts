@@ -4,6 +4,7 @@
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { delay } from '../common/async.ts'
 import { ABSENT, type FileState, sameState } from './file-state.ts'
 import type { StateOf } from './folder-scan.ts'
 import { Checkout, type Committed, committedContents, git, LINK } from './repository-files.ts'
@@ -30,6 +31,9 @@ export interface Moved {
   position: RepositoryPosition
 }
 
+/** What Git writes takes no longer, or a lock is left over from a crash. Milliseconds. */
+const MAX_WRITING_MS = 20_000
+const WRITING_PAUSE_MS = 50
 /** Maximum number of stashes that are compared. */
 const MAX_STASHES = 5
 /** Longer logs of one turn aren't read. Bytes. */
@@ -51,6 +55,22 @@ export async function repositoryOf(root: string): Promise<RepositoryPosition | u
     stashes: await stashesOf(resolve(root, stashes)),
     index: await stampOf(resolve(root, index)),
   }
+}
+
+/** Git may be writing the work tree. It logs what it did when it's done. */
+export async function isWriting({ log }: RepositoryPosition): Promise<boolean> {
+  const lock = await stat(join(dirname(dirname(log.path)), 'index.lock')).catch(() => undefined)
+  return lock !== undefined && Date.now() - lock.mtimeMs < MAX_WRITING_MS
+}
+
+/** Resolves when Git isn't writing the work tree. */
+export async function untilWritten(position: RepositoryPosition): Promise<void> {
+  while (await isWriting(position)) await delay(WRITING_PAUSE_MS)
+}
+
+/** Changes each time Git has written the index. */
+export function indexStamp({ log }: RepositoryPosition): Promise<string> {
+  return stampOf(join(dirname(dirname(log.path)), 'index'))
 }
 
 async function isInRepository(root: string): Promise<boolean> {

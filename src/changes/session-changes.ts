@@ -444,6 +444,7 @@ export class SessionChanges extends ChangeScope {
   #roots: Roots
   #guard: PathGuard
   #turn = 0
+  #before: Promise<unknown> = Promise.resolve()
   /** Changes that tool calls reported but that haven't reached the tracker: their paths are checked first. */
   readonly #reports = new Set<Promise<void>>()
 
@@ -469,9 +470,15 @@ export class SessionChanges extends ChangeScope {
     start: TurnStart = { began: Date.now() },
   ): void {
     this.#turn = turn
+    this.#before = Promise.resolve(start.before).catch(() => {})
     const { cwd, additionalDirectories } = this.#roots
     const roots = [cwd, ...additionalDirectories]
     this.tracker.turns.beginTurn(this.session, this.#author(), roots, isWorking, ranGit, start)
+  }
+
+  /** Settles when it's known what was there before the running turn: a command that starts earlier could change it unseen. */
+  get begun(): Promise<unknown> {
+    return this.#before
   }
 
   endTurn(): Promise<void> {

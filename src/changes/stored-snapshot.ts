@@ -17,6 +17,7 @@ const attributes = z.discriminatedUnion('type', [
 const known = z.object({
   state: z.object({ attributes, text }).optional(),
   stamp: text,
+  changed: z.number(),
   isFresh: z.boolean(),
   unsure: z.boolean(),
 })
@@ -30,6 +31,7 @@ const repository = z.object({
     index: text,
   }),
   dirty: z.array(z.tuple([text, known])),
+  early: texts,
   nested: texts,
 })
 
@@ -55,8 +57,9 @@ export function storedSnapshot({
 }: Snapshot): StoredSnapshot | undefined {
   let size = 0
   const stored: StoredSnapshot = {
-    repositories: repositories.map(({ dirty, ...repository }) => ({
+    repositories: repositories.map(({ dirty, early, ...repository }) => ({
       ...repository,
+      early: [...early],
       dirty: [...dirty].map(([path, { state, ...known }]) => {
         const kept = storedState(state)
         size += kept?.text.length ?? 0
@@ -71,8 +74,9 @@ export function storedSnapshot({
 
 export function snapshotOf({ repositories, unseen, accepted }: StoredSnapshot): Snapshot {
   return {
-    repositories: repositories.map(({ dirty, ...repository }) => ({
+    repositories: repositories.map(({ dirty, early, ...repository }) => ({
       ...repository,
+      early: new Set(early),
       dirty: new Map(dirty.map(([path, known]) => [path, { ...known, state: known.state }])),
     })),
     folders: [],

@@ -288,12 +288,17 @@ export class TrackedFile {
     return this.#edit(state, by)
   }
 
+  /** Whether another program has taken agents' changes out of it. */
+  get hasEarlier(): boolean {
+    return this.#earlier.length > 0
+  }
+
   /**
    * The file was found like this on disk, and no tool call reported the change. If another program has brought back changes
-   * by agents that it had taken out, they are these agents' again.
+   * by agents that it had taken out, they are these agents' again. `mayBringBack`: the change may be such a program's.
    */
-  editOnDisk(state: FileState, by: Author): boolean {
-    const back = this.#earlier.find(one => one.#isBackIn(state, this))
+  editOnDisk(state: FileState, by: Author, mayBringBack = true): boolean {
+    const back = mayBringBack && this.#earlier.find(one => one.#isBackIn(state, this))
     if (back) {
       this.#becomeAgain(back, state)
       return true

@@ -3,6 +3,7 @@ import { join, relative, sep } from 'node:path'
 import { forEachConcurrent } from '../common/async.ts'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
+import { goneSince } from './change-time.ts'
 import { type ContentHolders, contentsOf } from './content-use.ts'
 import { type FileState, sameState } from './file-state.ts'
 import {
@@ -25,9 +26,12 @@ import {
 } from './repository-files.ts'
 import {
   asCheckedOut,
+  indexStamp,
+  isWriting,
   movedSince,
   type RepositoryPosition,
   repositoryOf,
+  untilWritten,
   writtenByGit,
 } from './repository-moves.ts'
 
@@ -38,6 +42,8 @@ const MAX_READS = 8
 /** Number of files whose stamps are read at the same time, and of those that are in memory at the same time. */
 const MAX_STAMPING = 32
 const MAX_STAMPS = 1000
+/** How often a repository is looked at again because Git wrote its work tree meanwhile. */
+const MAX_LOOKS = 3
 /** If more files differ from the last commit, their content isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
 /** If more files change in one turn (a build, a checkout), none of them is read; only their number is reported. */
@@ -61,6 +67,8 @@ interface RepositorySnapshot {
   position: RepositoryPosition
   /** by absolute path: what Git's status contains, or would contain if Git wasn't told to ignore it */
   dirty: Map<string, Dirty>
+  /** paths of files that were written while it was being taken, and differed from the last commit only then */
+  early: Set<string>
   /** paths of its submodules and of repositories in it, which have snapshots of their own */
   nested: string[]
 }
@@ -79,11 +87,16 @@ interface Dirty {
   state: FileState | undefined
   /** changes each time the file is written */
   stamp: string
+  /** when it was written, in milliseconds since the epoch */
+  changed: number
   /** The file was written just before: another write right after that may have left the same stamp. */
   isFresh: boolean
   /** It was written while the snapshot was being taken. */
   unsure: boolean
 }
+
+/** What was there isn't what was read, so it differs from the file in any case. */
+const OVERWRITTEN = { stamp: 'overwritten', changed: 0, isFresh: false, unsure: true }
 
 /** What changed in one folder. */
 interface Found {
@@ -123,6 +136,8 @@ export class WorkTree {
   readonly #slow = new Set<string>()
   /** by root: the files that differed last time, so that only files written since are read again */
   readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
+  /** Settles when the folders have been looked at in advance. */
+  #preparing: Promise<unknown> | undefined
   /** by root: what the status doesn't contain, which is in the index */
   readonly #hidden = new Map<string, { index: string; hidden: Hidden }>()
 
@@ -131,12 +146,11 @@ export class WorkTree {
     reader.holders?.add(this, one => [...one.#last.values()].flatMap(dirtyContents))
   }
 
-  /** Scans folders without a repository in advance, so that the scan before a turn is quick. */
+  /** Looks at the folders in advance: the look before a turn is quick then, and what it comes too late for is known. */
   async prepare(folders: readonly string[]): Promise<void> {
-    for (const folder of folders) {
-      const root = await realpath(folder).catch(() => folder)
-      if (!(await statusRepository(root))) await this.#reader.scan.snapshot(root)
-    }
+    const preparing = this.snapshot(folders, Number.POSITIVE_INFINITY)
+    this.#preparing = preparing.catch(() => {})
+    await preparing
   }
 
   /** Takes a snapshot of the folders. `began`: when it was asked for, in milliseconds since the epoch. */
@@ -175,9 +189,13 @@ export class WorkTree {
     if (!state || state.attributes.type === 'absent') accepted.push(path)
     if (!state) return
     const isIn = (root: string) => !relative(root, path).startsWith('..')
-    const { stamp, isFresh } = await stampOf(path)
-    const accepting = { state, stamp, isFresh, unsure: false }
-    for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, accepting)
+    const { stamp, changed, isFresh } = await stampOf(path)
+    const accepting = { state, stamp, changed, isFresh, unsure: false }
+    for (const { top, dirty, early } of repositories) {
+      if (!isIn(top)) continue
+      early.delete(path)
+      dirty.set(path, accepting)
+    }
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
   }
 
@@ -214,7 +232,7 @@ export class WorkTree {
     ]
     try {
       await forEachConcurrent(repositories, MAX_REPOSITORIES, async one =>
-        add(one.root, await this.#changed(one, isKnown, ranGit, states)),
+        add(one.root, await atRest(one, () => this.#changed(one, isKnown, ranGit, states))),
       )
       await forEachConcurrent(folders, MAX_REPOSITORIES, async one =>
         add(one.root, await this.#scanned(one, isKnown)),
@@ -259,17 +277,36 @@ export class WorkTree {
     if (performance.now() - start > CHANGES_GIT_MS) this.#slow.add(root)
     if (!status) return undefined
     const { paths, nested } = status
+    if (began !== Number.POSITIVE_INFINITY) await this.#preparing
     const known = this.#last.get(root)
     const dirty: RepositorySnapshot['dirty'] = new Map()
+    const early = new Set<string>()
     this.#reader.holders?.add(dirty, dirtyContents, true)
     const folders: RealFolders = new Map()
+    /** Whether the turn has written it already: before, it was as in the last look, or as in the commit. */
+    const isEarly = async (path: string, { stamp, changed, created }: Stamp) => {
+      if ((stamp === '' ? await goneSince(path) : changed) < began) return false
+      const before = known?.get(path)
+      const isKnown = before !== undefined && before.changed < began
+      // one that is replaced is created, too
+      const isNew = known !== undefined && created >= began
+      const isUnknown = !isKnown && !isNew && stamp !== '' && !status.committed.files.get(path)
+      if (isKnown || isUnknown) dirty.set(path, { ...OVERWRITTEN, state: isKnown ? before.state : undefined })
+      else {
+        dirty.delete(path)
+        early.add(path)
+      }
+      return true
+    }
     let sum = 0
     for await (const stamped of stampsOf(paths)) {
       const unread: Array<[string, Dirty]> = []
-      for (const [path, { stamp, isFresh, size, changed }] of stamped) {
+      for (const [path, found] of stamped) {
+        if (await isEarly(path, found)) continue
+        const { stamp, isFresh, size, changed } = found
         const isKept = sum + size < MAX_READ_BYTES && dirty.size < MAX_DIRTY
         const unsure = isWrittenSince(changed, began)
-        const one: Dirty = { state: undefined, stamp, isFresh, unsure }
+        const one: Dirty = { state: undefined, stamp, changed, isFresh, unsure }
         dirty.set(path, one)
         if (!isKept) continue
         sum += size
@@ -280,12 +317,14 @@ export class WorkTree {
       }
       await forEachConcurrent(unread, MAX_READS, async ([path, one]) => {
         const state = await this.#reader.stateOf(path, undefined, folders)
-        one.unsure = isWrittenSince((await stampOf(path)).changed, began)
+        const read = await stampOf(path)
+        if (await isEarly(path, read)) return
+        one.unsure = isWrittenSince(read.changed, began)
         one.state = unlessEmptied(state, one.unsure)
       })
     }
     this.#last.set(root, dirty)
-    return { root, top, commit, position, dirty, nested }
+    return { root, top, commit, position, dirty, early, nested }
   }
 
   /** Git's status, with what it doesn't contain. */
@@ -318,7 +357,7 @@ export class WorkTree {
     ranGit: boolean,
     held: FileState[],
   ): Promise<Found | undefined> {
-    const { root, top, position, dirty } = snapshot
+    const { root, top, position, dirty, early } = snapshot
     const moved = ranGit ? undefined : await movedSince(position)
     const commit = moved?.head ?? snapshot.commit
     const there = await repositoryOf(root)
@@ -333,6 +372,19 @@ export class WorkTree {
       if (state) held.push(state)
       return state
     }
+    const last = new Map<string, Dirty>()
+    this.#reader.holders?.add(last, dirtyContents, true)
+    let size = 0
+    const remember = (path: string, { stamp, changed, isFresh }: Stamp, state: FileState | undefined) => {
+      size += state?.text.length ?? 0
+      last.set(path, {
+        state: size < MAX_READ_BYTES ? state : undefined,
+        stamp,
+        changed,
+        isFresh,
+        unsure: false,
+      })
+    }
     let omitted = 0
     for await (const stamped of stampsOf(dirty.keys())) {
       const written = stamped.filter(([path, now]) => {
@@ -346,14 +398,21 @@ export class WorkTree {
         else if (!sameState(state, before)) differing.set(path, { path, before, ...(unsure && { unsure }) })
         if (state) states.set(path, state)
       })
+      for (const [path, now] of stamped) {
+        const one = dirty.get(path)!
+        remember(path, now, states.get(path) ?? (now.stamp === one.stamp ? one.state : undefined))
+      }
     }
+    this.#last.set(root, last)
     const clean = [...status.paths]
     for (const path of committed) if (!dirty.has(path) && !status.paths.has(path)) clean.push(path)
     if (clean.length > MAX_CHANGED)
       return { changes: [...differing.values()], omitted: omitted + clean.length, created }
     const reading = forEachConcurrent(clean, MAX_READS, async path => {
+      const stamp = await stampOf(path)
       const state = hold(await this.#reader.stateOf(path, undefined, folders))
       if (state) states.set(path, state)
+      remember(path, stamp, state)
     })
     // Git reads the one, and this process the other
     const [contents] = await Promise.all([
@@ -367,7 +426,8 @@ export class WorkTree {
       const known = contents.get(path)
       const before = known && state && hold(await asCheckedOut(stateWith, checkout, path, known, state))
       if (!before) omitted += isKnown(path) ? 0 : 1
-      else if (!sameState(state, before)) differing.set(path, { path, before })
+      else if (!sameState(state, before))
+        differing.set(path, { path, before, ...(early.has(path) && { unsure: true }) })
     })
     const changes: NoticedState[] = []
     for (const paths of [dirty.keys(), clean]) {
@@ -379,12 +439,24 @@ export class WorkTree {
     if (!moved) return { changes, omitted, created }
     const written = await writtenByGit(position, moved, pick(states, changes), stateWith)
     for (const path of written) {
-      const { stamp, isFresh } = await stampOf(path)
-      dirty.set(path, { state: states.get(path), stamp, isFresh, unsure: false })
+      const { stamp, changed, isFresh } = await stampOf(path)
+      early.delete(path)
+      dirty.set(path, { state: states.get(path), stamp, changed, isFresh, unsure: false })
     }
     snapshot.commit = moved.head
     snapshot.position = moved.position
     return { changes: changes.filter(({ path }) => !written.has(path)), omitted, created }
+  }
+}
+
+/** Looks at a repository when Git isn't writing its work tree: otherwise, some of what it writes would be found. */
+async function atRest<T>({ position }: RepositorySnapshot, look: () => Promise<T>): Promise<T> {
+  for (let looks = 1; ; looks++) {
+    await untilWritten(position)
+    const index = await indexStamp(position)
+    const found = await look()
+    const isSame = (await indexStamp(position)) === index && !(await isWriting(position))
+    if (isSame || looks === MAX_LOOKS) return found
   }
 }
 
@@ -420,10 +492,10 @@ function unlessEmptied(state: FileState | undefined, unsure: boolean): FileState
   return unsure && state?.attributes.type === 'text' && state.text === '' ? undefined : state
 }
 
-interface Stamp extends Pick<Dirty, 'stamp' | 'isFresh'> {
+interface Stamp extends Pick<Dirty, 'stamp' | 'isFresh' | 'changed'> {
   size: number
-  /** when it was written, in milliseconds since the epoch */
-  changed: number
+  /** when it was created, in milliseconds since the epoch */
+  created: number
 }
 
 /** The stamps of files, in order, of some at a time. */
@@ -446,12 +518,13 @@ async function* stampsOf(paths: Iterable<string>): AsyncGenerator<Array<[path: s
 
 async function stampOf(path: string): Promise<Stamp> {
   const info = await lstat(path).catch(() => undefined)
-  if (!info) return { stamp: '', isFresh: false, size: 0, changed: 0 }
+  if (!info) return { stamp: '', isFresh: false, size: 0, changed: 0, created: 0 }
   const isFresh = isWrittenSince(info.ctimeMs, Date.now())
   return {
     stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`,
     isFresh,
     size: info.size,
     changed: info.ctimeMs,
+    created: info.birthtimeMs,
   }
 }

@@ -168,7 +168,7 @@ export function detectChanges(
     const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
     const repositories = stored?.before.repositories.map(({ position }) => position)
     files.beginTurn(begun.number, isWorking, () => begun.ranGit, {
-      began,
+      ...{ began, before },
       ...(repositories && { repositories }),
     })
     if (!stored) store(begun).catch(error => log.debug(`A turn couldn't be stored: ${messageOf(error)}`))

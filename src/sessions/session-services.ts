@@ -110,6 +110,7 @@ export class SessionServices extends Owner {
   async createTerminal(request: CreateTerminalRequest): Promise<{ terminalId: string }> {
     const subagent = this.#subagentFiles(request.sessionId)
     await this.#checkEnvironment(request)
+    await this.#changes.begun
     if (!subagent) return this.terminals.create(request)
     const cwd = this.#shared.files.rules.absolute(subagent.cwd, request.cwd || '.')
     return this.terminals.create({ ...request, cwd })

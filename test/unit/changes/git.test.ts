@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { FileChange } from '../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { committedContents } from '../../../src/changes/repository-files.ts'
+import { repositoryOf } from '../../../src/changes/repository-moves.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
@@ -86,6 +87,55 @@ describe('changes by agents in a repository', () => {
     git(...args)
     await changes.refresh()
   }
+
+  describe('made again after they were undone', () => {
+    /** A command of a turn changes files, which is found by comparing them with what was there before. */
+    const command = async (by: SessionChanges, turn: number, work: () => void) => {
+      const tree = new WorkTree(by)
+      const times = tracker.files.values().flatMap(({ historyAt }) => historyAt ?? [])
+      await until(() => times.every(at => Date.now() - at > 200))
+      by.beginTurn(turn, () => true)
+      const before = await tree.snapshot([root], Number.POSITIVE_INFINITY)
+      work()
+      await by.noticed((await tree.changed(before)).changes, turn)
+      await by.endTurn()
+    }
+    const change = () => {
+      put('a.txt', text('a.txt').replace('two', '2'))
+      put('new.txt', 'new\n')
+    }
+    const both = ['a.txt modified +1-1 all', 'new.txt added +1-0 all']
+
+    for (const isSeen of [true, false])
+      it(`are another session's that made them again${isSeen ? '' : ', also if nothing noticed the undo'}`, async () => {
+        const mine = changes
+        await command(mine, 1, change)
+        assert.deepEqual(listed(), both)
+        git('checkout', '-q', '--', 'a.txt')
+        rmSync(file('new.txt'))
+        if (isSeen) await mine.refresh()
+        const other = new SessionChanges(tracker, 'o', { cwd: root, additionalDirectories: [] })
+        await command(other, 1, change)
+        assert.deepEqual(listed(), [])
+        changes = other
+        assert.deepEqual(listed(), both)
+        assert.deepEqual((await other.undo({ since: 1 })).left, [])
+        assert.deepEqual([text('a.txt'), existsSync(file('new.txt'))], [text('gone.txt'), false])
+      })
+
+    for (const isSeen of [true, false])
+      it(`are listed again in a file that was kept and deleted${isSeen ? '' : ', also if nothing noticed that'}`, async () => {
+        const create = () => put('new.txt', 'new\n')
+        await command(changes, 1, create)
+        changes.keep()
+        rmSync(file('new.txt'))
+        if (isSeen) await changes.refresh()
+        await command(changes, 2, create)
+        assert.deepEqual(listed(), ['new.txt added +1-0 all'])
+        assert.deepEqual((await changes.undo({ turn: 2 })).left, [])
+        assert.equal(existsSync(file('new.txt')), false)
+      })
+  })
 
   describe('come back', () => {
     const all = ['a.txt modified +2-2', 'gone.txt deleted +0-5', 'new.txt added +1-0']
@@ -221,6 +271,20 @@ describe('changes by agents in a repository', () => {
         assert.deepEqual((await changes.undo({ paths: [file('a.txt')] })).left, [])
         assert.equal(text('a.txt'), 'ONE\ntwo\nthree\nfour\nfive\n')
       })
+
+    it('in a file whose change was reported with its text only, also before the agent worked', async () => {
+      git('checkout', '-q', '-b', 'more')
+      put('a.txt', 'other\n')
+      git('commit', '-q', '-a', '-m', 'other')
+      git('checkout', '-q', 'main')
+      const before = text('a.txt')
+      const position = await repositoryOf(root)
+      assert.ok(position)
+      changes.beginTurn(1, () => false, undefined, { began: Date.now(), repositories: [position] })
+      git('checkout', '-q', 'more')
+      await changes.noticed([{ path: file('a.txt'), before }])
+      assert.deepEqual(listed(), [])
+    })
 
     it('but not what a command does to these files later', async () => {
       await begin()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -19,6 +19,7 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, parse, relative, sep } from 'node:path'
 import { mock } from 'node:test'
+import { promisify } from 'node:util'
 import fc from 'fast-check'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import type { FileState } from '../../../src/changes/file-state.ts'
@@ -322,13 +323,20 @@ describe('a change in a work tree', () => {
     assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
   })
 
+  /** A moment after which a file system's clock knows that a file is written later. Milliseconds since the epoch. */
+  const now = async () => {
+    await new Promise(resolve => setTimeout(resolve, FRESH_MS + 10))
+    const began = Date.now()
+    await new Promise(resolve => setTimeout(resolve, FRESH_MS))
+    return began
+  }
   /** Tests a file that an agent writes during the snapshot, so that only the tool call has its previous text. */
   const trustsTheToolCall = async (meanwhile: string) => {
     const path = join(root, 'dirty.txt')
     const oldText = readFileSync(path, 'utf8')
     const newText = oldText.replace('written', 'changed')
     files.beginTurn(1, () => true)
-    const began = Date.now()
+    const began = await now()
     put('dirty.txt', meanwhile)
     const before = await tree.snapshot([root], began)
     put('dirty.txt', newText)
@@ -348,13 +356,62 @@ describe('a change in a work tree', () => {
   const keepsTheTextThatIsOverwritten = () => {
     it("isn't based on a file that the agent had truncated to write it", () => trustsTheToolCall(''))
     it("isn't based on a file that the agent had partly written", () => trustsTheToolCall('changed by'))
-    it('is counted but not listed in a file that a command had truncated to write it', async () => {
-      const began = Date.now()
-      put('dirty.txt', '')
+    it('is counted but not listed in an unknown file that a command had truncated to write it', async () => {
+      put('new.txt', 'new\n')
+      const began = await now()
+      put('new.txt', '')
       const before = await tree.snapshot([root], began)
-      put('dirty.txt', 'by a command\n')
+      put('new.txt', 'by a command\n')
       const { changes, omitted } = await tree.changed(before)
       assert.deepEqual([changes, omitted], [[], 1])
+    })
+    it('is reported with what was there, however early it was made', async () => {
+      await tree.prepare([root])
+      put('clean.txt', 'by the person before the turn\n')
+      const began = await now()
+      for (const name of ['clean.txt', 'dirty.txt', 'new-before.txt', 'new.txt', 'sub/in.txt']) put(name, 'x')
+      for (const name of ['gone.txt', 'still.txt']) rmSync(join(root, name))
+      const before = await tree.snapshot([root], began)
+      put('dirty.txt', 'more')
+      const { changes, omitted } = await tree.changed(before)
+      assert.equal(omitted, 0)
+      const isText = ({ attributes }: FileState) => attributes.type === 'text'
+      assert.deepEqual(
+        Object.fromEntries(
+          changes
+            .map((one): [string, string | null] => [
+              relative(root, one.path),
+              isText(one.before) ? one.before.text : null,
+            ])
+            .sort(),
+        ),
+        {
+          'clean.txt': 'clean.txt\n',
+          'dirty.txt': 'written by the person\n',
+          'gone.txt': 'gone.txt\n',
+          'new-before.txt': 'new\n',
+          'new.txt': null,
+          'still.txt': 'also by the person\n',
+          'sub/in.txt': 'sub/in.txt\n',
+        },
+      )
+      // they may be the user's after all
+      assert.deepEqual(
+        changes.filter(({ unsure }) => !unsure),
+        [],
+      )
+    })
+    it('is based on the last turn if it is made at the start of the next one', async () => {
+      await tree.prepare([root])
+      const first = await tree.snapshot([root], await now())
+      put('clean.txt', 'by the first turn\n')
+      await tree.changed(first)
+      const began = await now()
+      put('clean.txt', 'by the second turn\n')
+      const { changes, omitted } = await tree.changed(await tree.snapshot([root], began))
+      // without a repository, what a turn leaves isn't read
+      const known = existsSync(join(root, '.git')) ? 'by the first turn\n' : undefined
+      assert.deepEqual([changes.map(({ before }) => before.text)[0], omitted], [known, 0])
     })
   }
   describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
@@ -379,6 +436,33 @@ describe('a change in a work tree', () => {
       assert.deepEqual((await files.undo()).left, [])
       assert.equal(readFileSync(path, 'utf8'), oldText)
     }
+  })
+
+  it('is looked for again if Git has written the work tree meanwhile', async () => {
+    git('stash', '-q', '--include-untracked')
+    git('checkout', '-q', '-b', 'other')
+    for (const name of ['clean.txt', 'gone.txt']) put(name, 'other\n')
+    git('commit', '-q', '-a', '-m', 'other')
+    git('checkout', '-q', 'main')
+    const before = await tree.snapshot([root])
+    // a checkout has written one of its files
+    writeFileSync(join(root, '.git', 'index.lock'), '')
+    put('clean.txt', 'other\n')
+    const order: string[] = []
+    const looking = tree.changed(before).finally(() => order.push('found'))
+    // a search takes less
+    for (let i = 0; i < 20; i++) await promisify(execFile)('git', ['status', '--short'], { cwd: root })
+    order.push('checked out')
+    rmSync(join(root, '.git', 'index.lock'))
+    git('checkout', '-q', '-f', 'other')
+    assert.deepEqual((await looking).changes, [])
+    assert.deepEqual(order, ['checked out', 'found'])
+    put('clean.txt', 'by a command\n')
+    const { changes } = await tree.changed(before)
+    assert.deepEqual(
+      changes.map(({ path, before: { text } }) => [relative(root, path), text]),
+      [['clean.txt', 'other\n']],
+    )
   })
 
   it('is reported as unknown if Git fails', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { AgentClient } from '../../../src/acp/agent.ts'
 import { deferred } from '../../../src/common/async.ts'
 import type { NoticeEntry, PermissionEntry } from '../../../src/conversation/state.ts'
@@ -39,6 +41,24 @@ describe('the requests of an agent in the editor', () => {
   afterEach(async () => {
     fixture.manager.dispose()
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  it("starts a turn's command when it's known what was there before", async () => {
+    const { answered } = await start()
+    await answered()
+    const before = deferred()
+    const { changes } = fixture.controller.current!
+    changes.beginTurn(1, () => true, undefined, { began: Date.now(), before: before.promise })
+    const order: string[] = []
+    const creating = client
+      .createTerminal({ sessionId: 's1', command: 'true', args: [], env: [] })
+      .finally(() => order.push('command'))
+    // a process starts and ends meanwhile
+    await promisify(execFile)(process.execPath, ['--version'])
+    order.push('known')
+    before.resolve()
+    await creating
+    assert.deepEqual(order, ['known', 'command'])
   })
 
   const start = async () => {

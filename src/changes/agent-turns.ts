@@ -1,4 +1,5 @@
 /** Attributes what happens in turns: what tool calls report, and what is noticed without a report. */
+import { lstat } from 'node:fs/promises'
 import type { FileText } from '../editor/diff-texts.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { type Attribution, originalState, type ToolChange } from './attribution.ts'
@@ -7,6 +8,7 @@ import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import { encodingOf, type FileReader } from './file-reader.ts'
 import { type FileState, sameState, textState } from './file-state.ts'
+import { isIgnoredFile } from './repository-files.ts'
 import { type RepositoryPosition, repositoryOf } from './repository-moves.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
@@ -110,6 +112,7 @@ export class AgentTurns {
       if (!known) {
         const original = originalState(now, first)
         if (original === undefined) return
+        if (await this.#wasUnknown(path, original, now, author)) return this.#leaveOut(key, author)
         if (!this.#files.track(key, path, original)) return this.#leaveOut(key, author)
         this.#attribution.assume(key, this.#files.get(key)!, original.text, author)
       } else if (this.#attribution.correctLateReport(key, known, author, reported))
@@ -197,6 +200,22 @@ export class AgentTurns {
     const running = turn && this.#attribution.runningTurn(turn.session)
     const at = file.historyAt
     if (running && at !== undefined && running.began.isAfter(at)) file.editOnDisk(before, 'user')
+  }
+
+  /**
+   * The agent reports a file as new that was there before the turn, and Git ignores it, so that no search for changes knows its
+   * text either.
+   */
+  async #wasUnknown(
+    path: string,
+    original: FileState,
+    now: FileState,
+    { turns: [turn] }: AgentAuthor,
+  ): Promise<boolean> {
+    if (original.attributes.type !== 'absent' || now.attributes.type === 'absent') return false
+    const created = (await lstat(path).catch(() => undefined))?.birthtimeMs
+    const running = turn && this.#attribution.runningTurn(turn.session)
+    return created !== undefined && running?.began.isAfter(created) === true && isIgnoredFile(path)
   }
 
   // ---- changed files that aren't tracked --------------------------------------------------------------------------

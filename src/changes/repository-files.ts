@@ -1,6 +1,6 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 
-import { join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isTemporary, removeTemporary } from '../editor/files/file-system.ts'
 import { type GitOptions, runGit } from '../editor/git.ts'
@@ -150,6 +150,11 @@ export async function statusOf(
 /** A folder within a repository that Git ignores: its files have no status. */
 export async function isIgnored(root: string, top: string): Promise<boolean> {
   return root !== top && (await git(root, ['check-ignore', '--', '.'])) !== undefined
+}
+
+/** Whether Git ignores a file, so that no status contains it. */
+export async function isIgnoredFile(path: string): Promise<boolean> {
+  return (await git(dirname(path), ['check-ignore', '--', basename(path)])) !== undefined
 }
 
 /** What the status of a folder doesn't contain. */

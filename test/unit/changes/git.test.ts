@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FileChange } from '../../../src/acp/model.ts'
@@ -135,6 +135,25 @@ describe('changes by agents in a repository', () => {
         assert.deepEqual((await changes.undo({ turn: 2 })).left, [])
         assert.equal(existsSync(file('new.txt')), false)
       })
+  })
+
+  it("are counted in an ignored file that the agent reports as new but that was there before: its text isn't known", async () => {
+    put('.gitignore', '.env*\n')
+    put('.env.local', 'KEY=mine\n')
+    const { birthtimeMs } = statSync(file('.env.local'))
+    await until(() => Date.now() - birthtimeMs > 200)
+    const create = async (name: string) => {
+      put(name, 'KEY=new\n')
+      const change = { operation: 'add' as const, path: file(name), newText: 'KEY=new\n' }
+      await changes.tool({ toolCallId: name, begun: true, done: true }, [{ changes: [change] }], [])
+    }
+    changes.beginTurn(1, () => true)
+    await create('.env.local')
+    await create('.env.new')
+    assert.deepEqual(listed(), ['.env.new added +1-0'])
+    assert.equal(changes.omitted.files, 1)
+    await changes.undo()
+    assert.deepEqual([existsSync(file('.env.local')), existsSync(file('.env.new'))], [true, false])
   })
 
   describe('come back', () => {

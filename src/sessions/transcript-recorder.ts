@@ -8,7 +8,7 @@ import type { Session } from '../conversation/session.ts'
 import type { Change, Entry, EntryId, SessionState } from '../conversation/state.ts'
 import { REOPEN_AFTER_MS } from '../history/database.ts'
 import type { TranscriptChanges } from '../history/transcript-rows.ts'
-import { growingText, valueJson } from '../history/transcript-schema.ts'
+import { growingText } from '../history/transcript-schema.ts'
 import type { Transcripts } from '../history/transcripts.ts'
 import { asSent, type UnsavedConversation } from './unsaved-conversation.ts'
 
@@ -186,12 +186,11 @@ export class TranscriptRecorder extends Owner {
       ...{ reset: false, texts: [], outputs: [], head: ['activity'] },
       ...{ entries: [...entries], terminals: [...terminals] },
     }
-    const changes = asSent({ ...(isAll ? everything(state) : changed(state, missing)), said })
-    const unsaved = { cwd: setup.cwd, additionalDirectories: [...setup.additionalDirectories], changes }
-    const max = isLast ? MAX_UNSAVED_AT_END : MAX_UNSAVED
-    this.#isUnsavedTooLarge = (valueJson(unsaved)?.length ?? Number.POSITIVE_INFINITY) > max
-    if (this.#isUnsavedTooLarge) return
-    this.#unsaved = unsaved
+    const all = { ...(isAll ? everything(state) : changed(state, missing)), said }
+    const changes = asSent(all, isLast ? MAX_UNSAVED_AT_END : MAX_UNSAVED)
+    this.#isUnsavedTooLarge = changes === undefined
+    if (!changes) return
+    this.#unsaved = { cwd: setup.cwd, additionalDirectories: [...setup.additionalDirectories], changes }
     this.#unwrittenAfter = undefined
     this.#change.fire()
   }

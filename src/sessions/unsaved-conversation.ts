@@ -1,7 +1,7 @@
 import { isRecord } from '../common/is-record.ts'
 import type { KeptConversation, SaidFrame } from '../conversation/replay/restore-state.ts'
 import type { TranscriptChanges } from '../history/transcript-rows.ts'
-import { entryJson, readEntry, readHead, readTerminal } from '../history/transcript-schema.ts'
+import { entryJson, readEntry, readHead, readTerminal, valueJson } from '../history/transcript-schema.ts'
 
 /** What a window couldn't store of a conversation, as changes of what is stored. The agent's host keeps it for the next window. */
 export interface UnsavedConversation {
@@ -55,15 +55,29 @@ export function withUnsaved(
   return { entries: byPosition, terminals: [...shown.values()], head: { ...stored?.head, ...head }, said }
 }
 
-/** Values of JSON, as it's sent to the host. One entry that JSON can't represent must not keep the others from it. */
-export function asSent({
-  entries,
-  ...changes
-}: UnsavedConversation['changes']): UnsavedConversation['changes'] {
-  return {
-    ...changes,
-    entries: entries.map(({ position, entry }) => ({ position, entry: JSON.parse(entryJson(entry)) })),
+/** As JSON can be sent to the host; `undefined` if it's more than `maxBytes`. Counting ends there, so that it never takes long. */
+export function asSent(
+  { entries, terminals, ...changes }: UnsavedConversation['changes'],
+  maxBytes: number,
+): UnsavedConversation['changes'] | undefined {
+  let bytes = 0
+  const values = <T>(all: readonly T[], json: (one: T) => string | undefined) => {
+    const sent: unknown[] = []
+    for (const one of all) {
+      if (bytes > maxBytes) break
+      const text = json(one)
+      if (text === undefined) continue
+      bytes += text.length
+      sent.push(JSON.parse(text))
+    }
+    return sent
   }
+  const sent = {
+    ...changes,
+    entries: values(entries, ({ position, entry }) => `{"position":${position},"entry":${entryJson(entry)}}`),
+    terminals: values(terminals, valueJson),
+  } as UnsavedConversation['changes']
+  return bytes > maxBytes ? undefined : sent
 }
 
 function strings(value: unknown): string[] {

@@ -29,7 +29,7 @@ const AGENT = `
   })
 `
 
-describe('a conversation that can’t be stored, whose agent outlives its window', () => {
+describe("a conversation that can't be stored, whose agent outlives its window", () => {
   const program = new AgentHostProgram()
   const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-unsaved-test-'))
   const last = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
@@ -125,6 +125,25 @@ describe('a conversation that can’t be stored, whose agent outlives its window
     const second = await restored(({ records }) => records.forget('one', 's1'))
     assert.deepEqual(said(session(second).state.entries), turn('a', 5))
     assert.equal(second.records.get('one', 's1')?.cwd, '/w/a')
+  })
+
+  it('is whole also if it is more than is passed on at once', async () => {
+    const first = await begin()
+    first.transcripts.fails = true
+    await sendPrompt(first.controller, 'b 60 100000')
+    await until(() => JSON.stringify(session(first).state.entries).includes('b59x'), 'the turn')
+    await isIdle(first)
+    await until(() => first.manager.list()[0]!.recorder!.isUnsavedTooLarge, 'more than is passed on')
+    first.kill()
+    const second = await restored()
+    await isIdle(second)
+    const texts = said(session(second).state.entries)
+    assert.deepEqual(texts.slice(0, 3), [...turn('a', 3), 'b 60 100000'])
+    const whole = Array.from({ length: 60 }, (_, i) => `b${i}${'x'.repeat(100_000)}.`).join('')
+    assert.ok(
+      texts[3] === whole && texts.length === 4,
+      `${texts.length} texts, ${texts[3]?.length} characters`,
+    )
   })
 
   it('is not replaced by what could not be stored before', async () => {

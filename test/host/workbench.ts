@@ -136,7 +136,7 @@ export class Workbench extends VsCodeWindow {
     await waitFor(`"${title}" in the command palette`, async () => {
       await this.#typeInPalette(`>${title}`, from)
       const listed = await this.highlight(row, timeout)
-      timeout = Math.min(2 * timeout, 2000)
+      timeout = Math.min(2 * timeout, 8000)
       if (!listed) await this.closePalette()
       return listed
     })

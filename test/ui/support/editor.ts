@@ -3,18 +3,23 @@ import type { VsCodeWindow } from '../../host/vscode-window.ts'
 import { succeeds, waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
+/** How long a step is waited for before it's tried again, by how often it was: a new try starts a slow search over. */
+const patienceOf = (tries: number) => 3000 * 2 ** Math.min(tries, 3)
+
 /** Opens a file of the workspace by its name, like *Go to File*. */
 export async function openFile(workbench: Workbench, name: string): Promise<void> {
   // the titles of diffs and proposals continue after the file name
   const alone = new RegExp(`${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?! \\()`)
   const tab = workbench.page.locator('.tabs-container .tab.active', { hasText: alone }).first()
+  let tries = 0
   await waitFor(`editor of ${name}`, async () => {
+    const timeout = patienceOf(tries++)
     await workbench.page.keyboard.press('Control+P')
     try {
-      await workbench.paletteInput.fill(name, { timeout: 3000 })
-      if (await workbench.highlight(workbench.paletteRow(name), 3000)) {
+      await workbench.paletteInput.fill(name, { timeout })
+      if (await workbench.highlight(workbench.paletteRow(name), timeout)) {
         await workbench.paletteInput.press('Enter')
-        await tab.waitFor({ timeout: 3000 })
+        await tab.waitFor({ timeout })
         return true
       }
     } catch {}
@@ -31,12 +36,14 @@ export async function goTo(workbench: Workbench, line: number, column = 1): Prom
   const { page } = workbench
   const focused = page.locator('.editor-group-container.active .monaco-editor.focused').first()
   const status = page.locator('.part.statusbar').getByText(`Ln ${line}, Col ${column}`)
+  let tries = 0
   await waitFor(`the cursor at ${line}:${column}`, async () => {
+    const timeout = patienceOf(tries++)
     await page.keyboard.press('Control+G')
-    const isOpen = await succeeds(workbench.paletteInput.fill(`:${line}:${column}`, { timeout: 3000 }))
-    if (isOpen) await succeeds(workbench.paletteInput.press('Enter', { timeout: 3000 }))
+    const isOpen = await succeeds(workbench.paletteInput.fill(`:${line}:${column}`, { timeout }))
+    if (isOpen) await succeeds(workbench.paletteInput.press('Enter', { timeout }))
     await workbench.closePalette()
-    return (await succeeds(focused.waitFor({ timeout: 3000 }))) && succeeds(status.waitFor({ timeout: 3000 }))
+    return (await succeeds(focused.waitFor({ timeout }))) && succeeds(status.waitFor({ timeout }))
   })
 }
 

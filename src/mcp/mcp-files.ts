@@ -3,7 +3,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser'
 import { isRecord } from '../common/is-record.ts'
-import { MAX_MCP_FILE_BYTES } from '../common/limits.ts'
+import { MAX_MCP_FILE_BYTES, MAX_MCP_SERVERS } from '../common/limits.ts'
 import { readBounded, TooLargeError } from '../common/read-bounded.ts'
 import { type McpPlace, type McpSource, placeProblem, readMcpSource } from './mcp-settings.ts'
 
@@ -140,7 +140,8 @@ function repeated(root: Node): Array<[path: string[], name: string]> {
     const names = (findNodeAtLocation(root, [key])?.children ?? []).map(({ children }) =>
       String(children?.[0]?.value),
     )
-    const twice = names.filter((name, at) => names.indexOf(name) !== at)
-    return [...new Set(twice)].map((name): [string[], string] => [[key], name])
+    const seen = new Set<string>()
+    const twice = names.filter(name => seen.has(name) || !seen.add(name))
+    return [...new Set(twice)].slice(0, MAX_MCP_SERVERS).map((name): [string[], string] => [[key], name])
   })
 }

@@ -272,11 +272,12 @@ class SourceReader {
       return []
     }
     const inputs: McpInput[] = []
+    const ids = new Set<string>()
     for (const [at, each] of raw.entries()) {
       const path = ['inputs', at]
       const entry = this.#parse(inputEntry, path, each)
       if (!entry) continue
-      if (inputs.some(input => input.id === entry.id)) {
+      if (ids.has(entry.id)) {
         this.#problem(
           [...path, 'id'],
           l10n.t('expected a unique ID, found one that another input already uses'),
@@ -287,6 +288,7 @@ class SourceReader {
         this.#problem([...path, 'options'], l10n.t('expected at least one option, found none'))
         continue
       }
+      ids.add(entry.id)
       inputs.push({
         ...entry,
         ...this.#origin,

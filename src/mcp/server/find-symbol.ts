@@ -50,8 +50,8 @@ export async function findSymbol(
   const path = await roots.file(file)
   const { text } = await features.open(path)
   if (line !== undefined) {
-    const content = text.split('\n', line)[line - 1]
-    if (content === undefined) throw new ToolError(`The file has only ${text.split('\n').length} lines.`)
+    const content = lineOf(text, line)
+    if (content === undefined) throw new ToolError(`The file has only ${linesIn(text)} lines.`)
     if (name !== undefined) return { path, at: { line, column: columnOf(content, lastName(name), column) } }
     if (column === undefined) throw new ToolError('Give "column" or "name" with "line".')
     return { path, at: { line, column: Math.min(column, content.length + 1) } }
@@ -96,37 +96,78 @@ async function findByName(
   const { path, start } = only.location
   // some languages give the start of the declaration, which isn't the name
   const { text } = await features.open(path)
-  const content = text.split('\n', start.line)[start.line - 1] ?? ''
+  const content = lineOf(text, start.line) ?? ''
   return { path, at: { line: start.line, column: columnOf(content, own, start.column, true) } }
 }
 
 /** The column of a name in a line, nearest to the one given, since models count columns badly. */
 function columnOf(content: string, name: string, near = 1, orNear = false): number {
-  const columns = usesIn(content, name)
-  if (columns.length === 0) {
-    if (orNear) return near
-    throw new ToolError(`There is no ${JSON.stringify(name)} in that line.`)
+  const uses = new Uses(content, name)
+  let best: number | undefined
+  const first = Math.max(0, near - 1 - MAX_DISTANCE)
+  for (let at = uses.from(first); at !== undefined && at < near + MAX_DISTANCE; at = uses.from(at + 1)) {
+    if (best !== undefined && Math.abs(at + 1 - near) >= Math.abs(best - near)) break
+    best = at + 1
   }
-  return columns.reduce((best, one) => (Math.abs(one - near) < Math.abs(best - near) ? one : best))
+  best ??= (uses.from(0) ?? -1) + 1
+  if (best > 0) return best
+  if (orNear) return near
+  throw new ToolError(`There is no ${JSON.stringify(name)} in that line.`)
 }
 
 function firstUse(text: string, name: string): Position | undefined {
-  let line = 0
-  for (const content of text.split('\n')) {
-    line += 1
-    const [column] = usesIn(content, name)
-    if (column !== undefined) return { line, column }
-  }
-  return undefined
+  const at = new Uses(text, name).from(0)
+  if (at === undefined) return undefined
+  const before = text.lastIndexOf('\n', at - 1)
+  return { line: linesIn(text, at), column: at - (at === 0 ? -1 : before) }
 }
 
-/** The columns at which a name stands as a word. */
-function usesIn(content: string, name: string): number[] {
-  const columns: number[] = []
-  for (let at = content.indexOf(name); at >= 0; at = content.indexOf(name, at + 1)) {
-    if (!isLetter(content[at - 1]) && !isLetter(content[at + name.length])) columns.push(at + 1)
+/** The number of lines that begin before a position. */
+function linesIn(text: string, end = text.length): number {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) lines++
+  return lines
+}
+
+/** A line, from 1; `undefined` if there are fewer. */
+function lineOf(text: string, line: number): string | undefined {
+  let start = 0
+  for (let n = 1; n < line; n++) {
+    const end = text.indexOf('\n', start)
+    if (end < 0) return undefined
+    start = end + 1
   }
-  return columns
+  const end = text.indexOf('\n', start)
+  return text.slice(start, end < 0 ? undefined : end)
+}
+
+/** How far from a column that a model counted its name is searched for first. Characters. */
+const MAX_DISTANCE = 10_000
+/** Characters that are searched for a name: more would block the editor. */
+const MAX_SEARCHED = 4_000_000
+/** Comparisons of characters, for a name that may be compared completely at each position. */
+const MAX_COMPARED = 20_000_000
+
+/** The positions at which a name stands as a word. */
+class Uses {
+  readonly #text: string
+  readonly #pattern: RegExp
+
+  constructor(text: string, name: string) {
+    // only a plain name is rejected by the character before it
+    const most = /^[\w$\u00c0-\u024f]+$/.test(name) ? MAX_SEARCHED : MAX_COMPARED / name.length
+    if (text.length > most)
+      throw new ToolError('The text is too long to search for that name. Give "line" and "column".')
+    const escaped = name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+    this.#text = text
+    this.#pattern = new RegExp(`(?<![\\w$\u00c0-\u024f])${escaped}(?![\\w$\u00c0-\u024f])`, 'g')
+  }
+
+  /** The first position from there on. */
+  from(start: number): number | undefined {
+    this.#pattern.lastIndex = start
+    return this.#pattern.exec(this.#text)?.index
+  }
 }
 
 /** A name at the start of a text. */
@@ -134,28 +175,29 @@ const NAME = /^[\w$\u00c0-\u024f]+/
 
 /** The name that starts at a position of a text. */
 export function nameAt(text: string, { line, column }: Position): string | undefined {
-  return NAME.exec((text.split('\n', line)[line - 1] ?? '').slice(column - 1))?.[0]
-}
-
-function isLetter(character: string | undefined): boolean {
-  return character !== undefined && NAME.test(character)
+  return NAME.exec((lineOf(text, line) ?? '').slice(column - 1))?.[0]
 }
 
 function byName(symbols: readonly OutlineSymbol[], name: string): OutlineSymbol | undefined {
   const names = name.split(/\.|::|#/)
-  const search = (among: readonly OutlineSymbol[], [first, ...rest]: string[]): OutlineSymbol | undefined => {
+  /** where the rest of the names from an index on isn't */
+  const without = new Map<readonly OutlineSymbol[], Set<number>>()
+  const search = (among: readonly OutlineSymbol[], from: number): OutlineSymbol | undefined => {
+    const known = without.get(among) ?? new Set()
+    if (known.has(from)) return undefined
+    without.set(among, known.add(from))
     for (const symbol of among) {
-      if (plainName(symbol.name) !== first) continue
-      const found = rest.length === 0 ? symbol : search(symbol.children, rest)
+      if (plainName(symbol.name) !== names[from]) continue
+      const found = from === names.length - 1 ? symbol : search(symbol.children, from + 1)
       if (found) return found
     }
     for (const { children } of among) {
-      const found = search(children, [first!, ...rest])
+      const found = search(children, from)
       if (found) return found
     }
     return undefined
   }
-  return search(symbols, names)
+  return search(symbols, 0)
 }
 
 function lastName(name: string): string {

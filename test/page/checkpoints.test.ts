@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
@@ -16,6 +16,8 @@ const ORIGINAL = readFileSync(
 )
 const FIRST = ORIGINAL.replaceAll('Mercury', 'Hermes')
 const BOTH = FIRST.replaceAll('Mars', 'Ares')
+/** How many files the tests change, one for each try of each test. */
+const MOST_TRIES = 20
 
 const forks = { results: { initialize: { agentCapabilities: { sessionCapabilities: { fork: {} } } } } }
 const agents = (root: IsolatedRoot) => ({
@@ -27,20 +29,24 @@ describe('restoring a checkpoint', () => {
   const vscode = new PageSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
   /** unique for each test and retry, because the server keeps a window's unsaved files */
   let name = ''
+  const nameOf = (number: number) => `checkpoint-${number}.js`
   let tries = 0
-  const file = () => join(dirname(vscode.workspace), 'planets-api', name)
+  const pathOf = (file: string) => join(dirname(vscode.workspace), 'planets-api', file)
+  const file = () => pathOf(name)
   const planets = () => readFileSync(file(), 'utf8')
   const holds = (text: string) => waitFor('the text of the file', () => planets() === text)
   let workbench: PageWindow
   let conversation: ConversationPage
 
   async function open(agent: string): Promise<void> {
-    name = `checkpoint-${++tries}.js`
-    writeFileSync(file(), ORIGINAL)
+    name = nameOf(++tries)
+    // all before the first turn: one that is written while the turn of the test before ends would count as that turn's
+    if (!existsSync(file()))
+      for (let number = tries; number < tries + MOST_TRIES; number++)
+        writeFileSync(pathOf(nameOf(number)), ORIGINAL)
     workbench = await vscode.clearedWindow()
     conversation = await ConversationPage.startSession(workbench, agent)
   }
-  afterEach(() => rmSync(file(), { force: true }))
 
   const received = (agent: string, method: string) => receivedParams(vscode.root, agent, method)
   const lastPrompt = (agent: string) => received(agent, 'session/prompt').at(-1)
@@ -234,6 +240,7 @@ describe('restoring a checkpoint', () => {
     const sent = JSON.stringify(last?.prompt)
     assert.match(sent, /Mercury Hermes/)
     assert.equal(sent.match(/Mars Ares/g)?.length, 1)
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   })
 
   it('asks before it replaces lines that the user edited later', async () => {

@@ -331,7 +331,7 @@ describe('the tasks of the first day and the second week', () => {
   it('continues a turn that a reload interrupted', async () => {
     const { workbench, conversation } = await begin('Ada')
     await conversation.send('[[say I begin.]] [[gate]]')
-    await conversation.text('I begin.').waitFor()
+    await conversation.agentMessage('I begin.').waitFor()
     await workbench.reload()
     await task('reload in mid-turn', workbench, { clicks: 0, keys: 15 }, async hands => {
       const restored = await ConversationPage.find(workbench)

@@ -56,7 +56,7 @@ describe('the list of History', () => {
     for (const agent of ['Able', 'Other']) {
       const conversation = await ConversationPage.startSession(workbench, agent)
       await conversation.send(`[[title Told to ${agent}]] [[say Here it is.]]`)
-      await conversation.text('Here it is.').waitFor()
+      await conversation.agentMessage('Here it is.').waitFor()
     }
     const history = await HistoryPage.open(workbench)
     await history.search.fill('told')
@@ -114,7 +114,7 @@ describe('the list of History', () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.startSession(workbench, 'Other')
     await conversation.send('[[title To be previewed]] [[tool Read it]] [[say The end of it.]]')
-    await conversation.text('The end of it.').waitFor()
+    await conversation.agentMessage('The end of it.').waitFor()
     // the one that the reload restores
     await ConversationPage.startSession(workbench, 'Able')
     await workbench.reload()
@@ -138,7 +138,7 @@ describe('the list of History', () => {
     const workbench = await vscode.sharedWindow()
     const conversation = await ConversationPage.startSession(workbench, 'Other')
     await conversation.send('[[title To be exported]] [[tool a]] [[say It is all here.]]')
-    await conversation.text('It is all here.').waitFor()
+    await conversation.agentMessage('It is all here.').waitFor()
     const history = await HistoryPage.open(workbench)
     await history.find('To be exported')
     const row = history.row('To be exported')
@@ -207,7 +207,7 @@ describe('what was deleted in History', () => {
     await ConversationPage.startSession(workbench, 'Able')
     const conversation = await ConversationPage.startSession(workbench, 'Other')
     await conversation.send('[[title Still open]] [[say Here it is.]]')
-    await conversation.text('Here it is.').waitFor()
+    await conversation.agentMessage('Here it is.').waitFor()
     const history = await HistoryPage.open(workbench)
     await history.search.fill('agent:Other')
     const old = [0, 1, 2].map(number => `Old session ${number}`)

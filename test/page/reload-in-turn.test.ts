@@ -287,7 +287,7 @@ describe('an agent that outlives its window', () => {
     await workbench.runCommand('Parley: New Session')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.send('[[title Shown]] [[say Seen.]]')
-    await conversation.text('Seen.').waitFor()
+    await conversation.agentMessage('Seen.').waitFor()
     await workbench.close()
     const ended = (agent: string) =>
       agentLog(vscode.root, agent).filter(({ event }) => event === 'scenario-end').length

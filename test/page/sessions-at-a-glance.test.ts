@@ -25,7 +25,7 @@ describe('the sessions of all windows', () => {
     const first = await vscode.open()
     const there = await ConversationPage.startSession(first, 'One')
     await there.send('[[say Reading the files]] [[usage 100 1000]] [[gate]]')
-    await there.text('Reading the files').waitFor()
+    await there.agentMessage('Reading the files').waitFor()
 
     const second = await vscode.open()
     const here = await ConversationPage.startSession(second, 'Two')

@@ -194,7 +194,7 @@ describe('in the editor, Parley', () => {
   it('says why a command has nothing to add or quote', async () => {
     // offered once there is something to quote
     await conversation.send('[[say Something to quote.]]')
-    await conversation.text('Something to quote.').waitFor()
+    await conversation.agentMessage('Something to quote.').waitFor()
     await workbench.runCommand('Parley: Quote Selection')
     await conversation.frame.getByRole('alert').getByText('Select text in the conversation first.').waitFor()
     await conversation.composer.fill('x')

@@ -107,14 +107,15 @@ function htmlOf(parts: readonly PreviewPart[]): string {
  * list, and of a button.
  */
 function tagOf({ tag }: PreviewElement, open: readonly string[]): string {
-  if (tag === 'li') return ['ul', 'ol'].includes(open.at(-1) ?? '') ? tag : 'div'
-  if (!PREVIEW_TAGS.includes(tag) || (tag === 'button' && open.includes(tag))) return 'span'
-  return tag
+  const fits =
+    tag === 'li'
+      ? /^[ou]l$/.test(open.at(-1)!)
+      : PREVIEW_TAGS.includes(tag) && !(tag === 'button' && open.includes(tag))
+  return fits ? tag : 'span'
 }
 
-function endOf(tag: string | undefined): string {
-  return tag === undefined || VOID_TAGS.includes(tag) ? '' : `</${tag}>`
-}
+const endOf = (tag: string | undefined): string =>
+  tag === undefined || VOID_TAGS.includes(tag) ? '' : `</${tag}>`
 
 type Unchecked<T> = Partial<Record<keyof T, unknown>>
 
@@ -143,13 +144,8 @@ function isElement(value: unknown): boolean {
   return [tag, names, dir].every(isText) && isNumber(start) && Array.isArray(size) && size.every(isNumber)
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === 'string'
-}
-
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number'
-}
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isNumber = (value: unknown): boolean => typeof value === 'number'
 
 /** The script that gives a preview its sizes, and its colors if the theme is still the same. */
 export const PLACE_PREVIEW = `{

@@ -17,12 +17,9 @@ export async function reportErrors(
     return await run()
   } catch (error) {
     if (error instanceof CancelledError) return undefined
-    const text = plainMessage(messageOf(error))
-    if (error instanceof UnavailableError) void dialogs.info(text)
-    else {
-      log.error(`${command}: ${messageOf(error)}`)
-      void dialogs.error(text)
-    }
-    return undefined
+    const why = messageOf(error)
+    const isUnavailable = error instanceof UnavailableError
+    if (!isUnavailable) log.error(`${command}: ${why}`)
+    void dialogs[isUnavailable ? 'info' : 'error'](plainMessage(why))
   }
 }

@@ -1,16 +1,9 @@
+import { isRecord } from './is-record.ts'
+
 /** The message to show for anything that was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message || error.name
-  if (typeof error === 'string') return error
-  if (
-    typeof error === 'object' &&
-    error !== null &&
-    'message' in error &&
-    typeof error.message === 'string'
-  ) {
-    return error.message
-  }
-  return String(error)
+  return isRecord(error) && typeof error.message === 'string' ? error.message : String(error)
 }
 
 /** The user or the owner canceled the work; never shown as a failure. */

@@ -126,7 +126,9 @@ describe('a database with a damaged page', () => {
         damages += 1
         assert.equal(problems.length, 1, `page ${page}: ${problems.join('\n')}`)
         const [, count, of] = /could read (\d+) of (\d+) conversations/.exec(problems[0]!) ?? []
-        assert.ok(Number(count) >= partial - 1 && Number(count) <= partial, `page ${page}: ${problems[0]}`)
+        // the damage may be found only after the new one was written
+        const most = partial + (transcripts.read('agent', 'new') ? 1 : 0)
+        assert.ok(Number(count) >= partial - 1 && Number(count) <= most, `page ${page}: ${problems[0]}`)
         assert.ok(Number(of) >= Number(count) && Number(of) <= CONVERSATIONS + 1)
         assert.ok(problems[0]!.includes(path.join(directory, aside.find(one => /\d$/.test(one))!)))
       })

@@ -21,6 +21,9 @@ export interface TestEvent {
  */
 export const eventsVariable = 'PARLEY_TEST_EVENTS'
 
+/** In milliseconds, also while a test mocks the time. */
+const uptime = () => Number(process.hrtime.bigint() / 1_000_000n)
+
 /** Appends the events of a Mocha run to a file. `sourceOf` names the source of a file with tests. */
 export function recordEvents(runner: Mocha.Runner, file: string, sourceOf: (file: string) => string): void {
   const firstErrors = new Map<string, string>()
@@ -55,11 +58,11 @@ export function recordEvents(runner: Mocha.Runner, file: string, sourceOf: (file
     })
   })
   runner.on('suite', suite => {
-    if (suite.parent?.root) since = performance.now()
+    if (suite.parent?.root) since = uptime()
   })
   runner.on('suite end', suite => {
     if (!suite.parent?.root) return
-    const milliseconds = Math.round(performance.now() - since)
+    const milliseconds = Math.round(uptime() - since)
     record('file done', { title: suite.title, file: suite.file ?? '', milliseconds })
   })
 }

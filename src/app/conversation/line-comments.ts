@@ -62,7 +62,7 @@ export class LineComments extends Owner {
   /** By conversation: the comments in its draft, and those in its queued prompts. */
   readonly #unsent = new Map<string, { draft: Set<string>; queued: Set<string> }>()
   /** ids of comments that their page may not have received yet; until it has, a draft that it stores may lack them */
-  readonly #unconfirmed = new Set<string>()
+  #unconfirmed = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: LineCommentsOptions) {
@@ -153,10 +153,13 @@ export class LineComments extends Owner {
         ? items.map(one => (one.id === id ? item : one))
         : [...items, item]
       : items.filter(one => one.id !== id)
+    const unconfirmed = new Set(this.#unconfirmed)
     drafts.setItems(key, changed)
     const isTold = surfaces.withKey(key)?.commentChanged(key, id, item)
     // a page that has it already doesn't store a draft without it unless the user removed or sent it
-    if (isTold && item && !isKnown) this.#unconfirmed.add(id)
+    if (isTold && item && !isKnown) unconfirmed.add(id)
+    // only what the page stores shows that the page has a comment
+    this.#unconfirmed = unconfirmed
   }
 
   // ---- what the user does at the lines -----------------------------------------------------------------------------

@@ -83,6 +83,23 @@ describe('a comment on lines', () => {
     assert.equal(done.at(-1), 'one is gone')
   })
 
+  it('stays if another is written, or its lines move, before its page stores a draft without them', () => {
+    act.fire({ type: 'add', ...comment })
+    act.fire({ type: 'add', ...comment, id: 'two' })
+    act.fire({ type: 'move', ...comment, id: 'two', startLine: 4, endLine: 5 })
+    const items = toPage.map(({ item }) => item!)
+    drafts.setItems(key, [])
+    mock.timers.tick(10_000)
+    assert.deepEqual(
+      done.filter(one => one.endsWith('gone')),
+      [],
+    )
+    drafts.setItems(key, [items[0]!, items[2]!])
+    drafts.setItems(key, [])
+    mock.timers.tick(10_000)
+    assert.deepEqual(done.slice(-2), ['one is gone', 'two is gone'])
+  })
+
   it('keeps its new lines if its page, which has not got them yet, stores the old ones', () => {
     act.fire({ type: 'add', ...comment })
     const old = item()

@@ -7,9 +7,7 @@ import type { DisposableStore } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
 import { LAST_SESSION } from '../common/session-key.ts'
-import { promptOf } from '../conversation/attachment.ts'
 import { storeGitFoldersIn } from '../editor/git-folders.ts'
-import { makePrompt } from '../editor/mentions/make-prompt.ts'
 import { PathGuard } from '../editor/path-guard.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
@@ -89,15 +87,15 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   storeGitFoldersIn(gitFolderStore(storage, log))
   const hosts = agentHosts(platform)
   const queues = own.add(
-    new PromptQueues(
-      composer.drafts,
-      {
+    new PromptQueues({
+      storage: composer.drafts,
+      sources: workbench.context.sources,
+      continuing: {
         continues: key => hosted.continues(key),
-        prepare: (queue, draft) => () =>
-          manager.contentFor(queue, target => makePrompt(promptOf(draft), target, workbench.context.sources)),
+        sessionOf: queue => manager.sessionOf(queue),
       },
-      new LeftPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
-    ),
+      handover: new LeftPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
+    }),
   )
   const runners: AgentRunners = own.add(
     new AgentRunners({

@@ -2,10 +2,8 @@ import type { Agent, AgentLaunch, KeptServer } from '../acp/agent.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
-  ContentBlock,
   ElicitationOutcome,
   ElicitationRequest,
-  Roots,
   SessionSetup,
 } from '../acp/model.ts'
 import type { SystemPrompt } from '../agents/definition.ts'
@@ -145,13 +143,6 @@ export type SavedConversations = Pick<
   Transcripts,
   'read' | 'readEnd' | 'revision' | 'copies' | 'write' | 'forget'
 >
-
-/** Creates a prompt's content for an agent. Rejects with a sentence if the agent doesn't support it. */
-export type MakePrompt = (to: {
-  agentName: string
-  can: AgentCapabilities
-  roots: Roots
-}) => Promise<ContentBlock[]>
 
 /**
  * Signs in to an agent with a command in a visible terminal. Resolves when it exits with 0; rejects with a sentence

@@ -1,9 +1,14 @@
 import * as l10n from '@vscode/l10n'
+import type { ContentBlock } from '../acp/model.ts'
 import { Owner } from '../common/disposable.ts'
+import type { Draft } from '../common/draft.ts'
 import { Emitter, type Event } from '../common/event.ts'
-import type { StoredPrompt } from '../conversation/attachment.ts'
-import type { Prepare } from '../conversation/prompts/prompt.ts'
+import { type Attachment, promptOf, type StoredPrompt } from '../conversation/attachment.ts'
+import { isEmptyPrompt } from '../conversation/blocks.ts'
 import { PromptQueue, type PromptStorage } from '../conversation/prompts/prompt-queue.ts'
+import { isCommand, rewindNote } from '../conversation/rewinds.ts'
+import { type ContextSources, promptContent } from '../editor/mentions/prompt-content.ts'
+import type { OpenSession } from './open-session.ts'
 
 /** Stores the prompts of all conversations of the window. */
 export interface PromptQueuesStorage extends PromptStorage {
@@ -19,8 +24,8 @@ export interface PromptQueuesStorage extends PromptStorage {
 export interface ContinuingPrompts {
   /** Whether those of the conversation with this key are. Without a promise: no. */
   continues(key: string): Promise<boolean> | undefined
-  /** Creates the content of one. */
-  prepare(queue: PromptQueue, draft: StoredPrompt['draft']): Prepare
+  /** The session that has this queue, if one is open. */
+  sessionOf(queue: PromptQueue): OpenSession | undefined
 }
 
 /** Where a window leaves prompts to the one that goes on with their session. */
@@ -31,9 +36,18 @@ export interface PromptHandover {
   take(key: string, store: (prompts: StoredPrompt[]) => void): void
 }
 
-/** The prompt queues of this window, by the key of their conversation. */
+interface PromptQueuesOptions {
+  storage: PromptQueuesStorage
+  /** What a prompt can refer to. */
+  sources: ContextSources
+  continuing?: ContinuingPrompts | undefined
+  handover?: PromptHandover | undefined
+}
+
+/** The prompt queues of this window, by the key of their conversation, and what their prompts consist of. */
 export class PromptQueues extends Owner {
   readonly #storage: PromptQueuesStorage
+  readonly #sources: ContextSources
   readonly #continuing: ContinuingPrompts | undefined
   readonly #handover: PromptHandover | undefined
   readonly #queues = new Map<string, PromptQueue>()
@@ -42,9 +56,10 @@ export class PromptQueues extends Owner {
   /** A queue changed. */
   readonly onDidChange = this.#change.event
 
-  constructor(storage: PromptQueuesStorage, continuing?: ContinuingPrompts, handover?: PromptHandover) {
+  constructor({ storage, sources, continuing, handover }: PromptQueuesOptions) {
     super()
     this.#storage = storage
+    this.#sources = sources
     this.#continuing = continuing
     this.#handover = handover
     this.register(
@@ -66,6 +81,21 @@ export class PromptQueues extends Owner {
       created.onDidChange(() => this.#change.fire(created))
     }
     return queue
+  }
+
+  /**
+   * What a prompt consists of for the session that gets it: what the user wrote, and what the agent must know of prompts that were
+   * set aside. Rejects with a sentence if it's empty or the agent doesn't support it.
+   */
+  async contentOf(
+    draft: Draft<Attachment>,
+    { agentName, session, plan }: OpenSession,
+  ): Promise<ContentBlock[]> {
+    const target = { agentName, can: session.agent.capabilities, roots: plan.setup }
+    const content = await promptContent(promptOf(draft), target, this.#sources)
+    if (isEmptyPrompt(content)) throw new Error(l10n.t('The prompt is empty.'))
+    const note = isCommand(content) ? undefined : rewindNote(session.state)
+    return note ? [...content, note] : content
   }
 
   /** The queue of a conversation, as soon as it has the prompts that another window left. */
@@ -125,7 +155,17 @@ export class PromptQueues extends Owner {
   #put(queue: PromptQueue, prompts: readonly StoredPrompt[], isSent: boolean, reason?: string): void {
     const continuing = this.#continuing
     if (isSent && continuing)
-      for (const { id, draft } of prompts) queue.enqueue({ id, draft }, continuing.prepare(queue, draft))
+      for (const { id, draft } of prompts)
+        queue.enqueue({ id, draft }, async () => {
+          const open = continuing.sessionOf(queue)
+          if (!open) throw notOpened()
+          return this.contentOf(draft, open)
+        })
     else queue.addReturned(prompts, reason)
   }
+}
+
+/** Why a prompt goes back to the composer, which is read with the input that gets it, maybe much later. */
+export function notOpened(): Error {
+  return new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
 }

@@ -3,15 +3,12 @@ import type { ContentBlock } from '../acp/model.ts'
 import { deferred } from '../common/async.ts'
 import type { Draft } from '../common/draft.ts'
 import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
-import { isEmptyPrompt } from '../conversation/blocks.ts'
 import type { Prompt } from '../conversation/prompts/prompt.ts'
 import type { EnqueueOptions, PromptQueue } from '../conversation/prompts/prompt-queue.ts'
-import { isCommand, rewindNote } from '../conversation/rewinds.ts'
 import type { DisplayedSession } from './displayed-session.ts'
 import type { Failures } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
-import type { MakePrompt } from './ports.ts'
-import type { PromptQueues } from './prompt-queues.ts'
+import { notOpened, type PromptQueues } from './prompt-queues.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SessionManager } from './session-manager.ts'
 import type { SessionOpener } from './session-opener.ts'
@@ -23,7 +20,7 @@ interface PromptSenderOptions {
   opener: SessionOpener
   signIn: SignInFlow
   failures: Failures
-  manager: Pick<SessionManager, 'list'>
+  manager: Pick<SessionManager, 'sessionOf'>
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
 }
@@ -47,16 +44,11 @@ export class PromptSender {
   }
 
   /** Queues a prompt for the conversation with this key. */
-  enqueue(
-    key: string,
-    prompt: StoredPrompt,
-    make: MakePrompt,
-    options?: Pick<EnqueueOptions, 'composer' | 'joins'>,
-  ): void {
+  enqueue(key: string, prompt: StoredPrompt, options?: Pick<EnqueueOptions, 'composer' | 'joins'>): void {
     const { opener } = this.#options
     const queue = this.#queueOf(key)
     const { agentId } = opener
-    queue.enqueue(prompt, queued => this.#contentFor(queue, queued, make), {
+    queue.enqueue(prompt, queued => this.#contentOf(queue, queued), {
       ...(queue === this.queue && agentId !== undefined && { agentId }),
       ...options,
     })
@@ -96,20 +88,19 @@ export class PromptSender {
     return queues.of(key === displayed.keyBefore ? displayed.key : key)
   }
 
-  async #contentFor(queue: PromptQueue, prompt: Prompt, make: MakePrompt): Promise<ContentBlock[]> {
-    const { runner, signIn, failures } = this.#options
-    const { agentId, agentName, session, plan } = await this.#sessionOf(queue, prompt)
+  async #contentOf(queue: PromptQueue, prompt: Prompt): Promise<ContentBlock[]> {
+    const { queues, runner, signIn, failures } = this.#options
+    const open = await this.#sessionOf(queue, prompt)
+    const { agentId, session } = open
     if (prompt.agentId !== undefined && prompt.agentId !== agentId)
       throw new Error(notFor(runner(prompt.agentId).name))
-    const content = await make({ agentName, can: session.agent.capabilities, roots: plan.setup })
-    if (isEmptyPrompt(content)) throw new Error(l10n.t('The prompt is empty.'))
+    const content = await queues.contentOf(prompt.draft, open)
     if (session.queue !== queue || session.phase !== 'ready')
       throw new Error(l10n.t('The conversation has changed. Try again.'))
     if (this.queue === queue && signIn.isAskedForPrompts) queue.giveUpSignIn()
     failures.drop('sign-in')
     failures.drop('option')
-    const note = isCommand(content) ? undefined : rewindNote(session.state)
-    return note ? [...content, note] : content
+    return content
   }
 
   /** The session of a queue, once it is ready. Another session may be displayed by then. */
@@ -122,10 +113,9 @@ export class PromptSender {
         await (opener.pending ?? this.#nextChange.promise)
     }
     if (this.queue !== queue) {
-      const open = manager.list().find(({ session }) => session.queue === queue)
+      const open = manager.sessionOf(queue)
       if (open?.session.phase === 'ready') return open
-      // read with the input that gets the prompts back, maybe much later
-      throw new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
+      throw notOpened()
     }
     const open = displayed.current
     if (!open && !trusted())

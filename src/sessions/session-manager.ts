@@ -1,7 +1,6 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { type Agent, type AgentClient, AgentRequestError, type SessionNote } from '../acp/agent.ts'
-import type { ContentBlock } from '../acp/model.ts'
 import type { ChangeTracker } from '../changes/change-tracker.ts'
 import { SessionChanges } from '../changes/session-changes.ts'
 import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
@@ -34,7 +33,6 @@ import { OpenSession, type SessionOrigin, type SessionReference } from './open-s
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type {
   HostedSessions,
-  MakePrompt,
   NativeElicitation,
   SavedConversations,
   SessionPlan,
@@ -564,12 +562,9 @@ export class SessionManager extends Owner {
     return this.#takenOver.has(open)
   }
 
-  /** Creates the content of a prompt for the session that has this queue. Rejects if none has it. */
-  async contentFor(queue: PromptQueue, make: MakePrompt): Promise<ContentBlock[]> {
-    const open = this.list().find(({ session }) => session.queue === queue)
-    if (!open) throw new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
-    const { agentName, session, plan } = open
-    return make({ agentName, can: session.agent.capabilities, roots: plan.setup })
+  /** The session that has this queue, if one is open. */
+  sessionOf(queue: PromptQueue): OpenSession | undefined {
+    return this.list().find(({ session }) => session.queue === queue)
   }
 
   /** The agent's capabilities when it last ran. */

@@ -38,6 +38,7 @@ import { projectDirectory } from '../host/paths.ts'
 import { processesStartedIn, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { memoryTracker } from '../support/memory-tracker.ts'
+import { noContext } from '../support/no-context.ts'
 import { SchemaCheck } from '../support/schema-check.ts'
 import { memoryStore } from '../unit/sessions/sessions-fixture.ts'
 import { SETUPS } from './agents.ts'
@@ -424,11 +425,14 @@ export class AgentRig {
         forget: () => true,
       },
       queues: new PromptQueues({
-        save() {},
-        holds: () => true,
-        claim: () => [],
-        forget() {},
-        onDidTakeOver: new Emitter<string>().event,
+        storage: {
+          save() {},
+          holds: () => true,
+          claim: () => [],
+          forget() {},
+          onDidTakeOver: new Emitter<string>().event,
+        },
+        sources: noContext,
       }),
       activeSession: () => undefined,
       tracker: memoryTracker(),

@@ -56,7 +56,7 @@ export function entryCommands(
     [CommandId.sendAgain]: on(({ surface, open, entry }) => {
       const blocks = writtenBlocks(promptOf(open, entry).blocks)
       const prompt = { id: randomUUID(), draft: draftOf(blocks, attachmentOf) }
-      surface.controller.prompts.enqueue(open.key, prompt, async () => blocks)
+      surface.controller.prompts.enqueue(open.key, prompt)
     }),
     [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
       const begun = ({ session }: OpenSession) =>

@@ -8,8 +8,8 @@ import type { Comparisons } from './comparisons.ts'
 
 /** What starts the agents of a comparison and uses what they made. */
 export interface CompareOptions extends WorktreeCommandOptions {
-  manager: Pick<SessionManager, 'list' | 'find' | 'create' | 'contentFor'>
-  queues: Pick<PromptQueues, 'of' | 'claimed'>
+  manager: Pick<SessionManager, 'list' | 'find' | 'create'>
+  queues: Pick<PromptQueues, 'of' | 'claimed' | 'contentOf'>
   drafts: Pick<DraftStore, 'get' | 'set'>
   tabs: Pick<ConversationTabs, 'open'>
   comparisons: Comparisons

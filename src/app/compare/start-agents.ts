@@ -4,8 +4,7 @@ import { deferred, KeyedQueue } from '../../common/async.ts'
 import { type Draft, EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../../common/draft.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { type Attachment, promptOf } from '../../conversation/attachment.ts'
-import { makePrompt } from '../../editor/mentions/make-prompt.ts'
+import type { Attachment } from '../../conversation/attachment.ts'
 import { createWorktree, freeName, nameFrom } from '../../editor/worktrees/create-worktree.ts'
 import { findWorktree, openRepository } from '../../editor/worktrees/repository.ts'
 import { isSignInAsked } from '../../sessions/failures.ts'
@@ -28,7 +27,7 @@ export async function startAgent(
   draft: Draft<Attachment>,
   setup: string | undefined,
 ): Promise<void> {
-  const { comparisons, manager, queues, workbench } = options
+  const { comparisons, queues } = options
   const begun = comparisons.begin(participantId)
   if (!begun) return
   const { agentId } = comparisons.at(participantId)!
@@ -37,11 +36,7 @@ export async function startAgent(
   const queue = queues.of(draftKeyOf(participantId))
   const prepare = async () => {
     try {
-      await opened
-      const parts = promptOf(draft)
-      const content = await manager.contentFor(queue, target =>
-        makePrompt(parts, target, workbench.context.sources),
-      )
+      const content = await queues.contentOf(draft, await opened)
       if (begun.signal.aborted) throw new CancelledError(l10n.t('The agent was stopped.'))
       taken.resolve()
       return content
@@ -146,7 +141,7 @@ export async function retryAgent(options: CompareOptions, participantId: Partici
 
 /** Starts an agent in a conversation of its own, which shows how to sign in and sends the prompt after that. */
 export async function startInTab(options: CompareOptions, participantId: ParticipantId): Promise<void> {
-  const { comparisons, drafts, tabs, workbench } = options
+  const { comparisons, drafts, tabs } = options
   const { agentId, worktree } = comparisons.at(participantId)!
   const draft = takeUnsent(options, participantId)
   if (!worktree || isEmptyDraft(draft)) return retryAgent(options, participantId)
@@ -160,10 +155,7 @@ export async function startInTab(options: CompareOptions, participantId: Partici
     cwd,
     begun: open => comparisons.sessionStarted(participantId, open),
   })
-  const parts = promptOf(draft)
-  controller.prompts.enqueue(controller.key, { id: randomUUID(), draft }, target =>
-    makePrompt(parts, target, workbench.context.sources),
-  )
+  controller.prompts.enqueue(controller.key, { id: randomUUID(), draft })
   // only now that it's stored elsewhere
   drafts.set(draftKeyOf(participantId), EMPTY_DRAFT)
   await started

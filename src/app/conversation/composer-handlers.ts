@@ -1,8 +1,6 @@
 import type { Handlers } from '../../bridge/contract.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
-import { promptOf } from '../../conversation/attachment.ts'
-import { makePrompt } from '../../editor/mentions/make-prompt.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
 import { CommandId } from '../ids.ts'
@@ -31,11 +29,7 @@ export function composerHandlers(
   const queue = (key: string) => (mine(key) ? controller.prompts.queue : undefined)
   return {
     'conversation/enqueue': async ({ key, joins, ...prompt }) => {
-      const parts = promptOf(prompt.draft)
-      controller.prompts.enqueue(key, prompt, target => makePrompt(parts, target, context.sources), {
-        composer: EMPTY_DRAFT,
-        ...(joins && { joins }),
-      })
+      controller.prompts.enqueue(key, prompt, { composer: EMPTY_DRAFT, ...(joins && { joins }) })
       show()
     },
     'conversation/movedToComposer': ({ key, ids, draft }) =>

@@ -4,11 +4,10 @@ import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import { type Attachment, promptOf } from '../../conversation/attachment.ts'
-import { makePrompt } from '../../editor/mentions/make-prompt.ts'
+import type { Attachment } from '../../conversation/attachment.ts'
 import { linesAttachment, selectionAttachment, terminalAttachment } from '../mentions/attachments.ts'
 import { menuAttachments } from '../mentions/menu-context.ts'
-import { editorSources, problemOf, problemsText } from '../mentions/sources.ts'
+import { problemOf, problemsText } from '../mentions/sources.ts'
 import { readSetting } from '../settings.ts'
 
 /** Commands that add content of the editor to the active conversation, from menus, keys and the palette. */
@@ -67,11 +66,7 @@ export function codeCommands(surfaces: ConversationSurfaces) {
       return
     }
     const { controller } = active
-    const draft = { text, chips: [], items }
-    const parts = promptOf(draft)
-    controller.prompts.enqueue(controller.key, { id: randomUUID(), draft }, target =>
-      makePrompt(parts, target, editorSources),
-    )
+    controller.prompts.enqueue(controller.key, { id: randomUUID(), draft: { text, chips: [], items } })
     await active.reveal()
   }
   return {

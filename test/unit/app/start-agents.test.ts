@@ -53,10 +53,6 @@ describe('the start of an agent of a comparison', () => {
         created.push(cwd)
         return { agentId: 'one', session }
       },
-      contentFor: async () => {
-        onContent()
-        return [{ type: 'text', text: draft.text }]
-      },
     }
     comparisons = new Comparisons({
       store,
@@ -73,7 +69,13 @@ describe('the start of an agent of a comparison', () => {
     options = {
       comparisons,
       manager,
-      queues: { of: () => queue },
+      queues: {
+        of: () => queue,
+        contentOf: async () => {
+          onContent()
+          return [{ type: 'text', text: draft.text }]
+        },
+      },
       workbench: {
         settings: { read: () => '' },
         runInTerminal: (_: string, __: string, ___: string, signal?: AbortSignal) => runInTerminal(signal),

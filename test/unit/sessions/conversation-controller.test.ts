@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
+import type { ContentBlock } from '../../../src/acp/model.ts'
+import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import { CANCEL_GRACE_MS } from '../../../src/common/limits.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
@@ -157,11 +159,7 @@ describe('ConversationController', () => {
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.opener.startAfter('Agent Two', made.promise)
     assert.equal(fixture.controller.opener.preparing, 'Agent Two')
-    fixture.controller.prompts.enqueue(
-      'new',
-      { id: 'p1', draft: { text: 'Hello', chips: [], items: [] } },
-      async () => [{ type: 'text', text: 'Hello' }],
-    )
+    fixture.controller.prompts.enqueue('new', { id: 'p1', draft: { text: 'Hello', chips: [], items: [] } })
     assert.equal(fixture.started.length, 0)
     made.resolve({ agentId: 'two' })
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
@@ -176,11 +174,7 @@ describe('ConversationController', () => {
     fixture.entries.length = 0
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.opener.startAfter('Agent Two', made.promise)
-    fixture.controller.prompts.enqueue(
-      'new',
-      { id: 'p1', draft: { text: 'Hello', chips: [], items: [] } },
-      async () => [{ type: 'text', text: 'Hello' }],
-    )
+    fixture.controller.prompts.enqueue('new', { id: 'p1', draft: { text: 'Hello', chips: [], items: [] } })
     made.resolve(undefined)
     await until(() => fixture.controller.prompts.queue.returned.length > 0)
     assert.equal(fixture.controller.prompts.queue.returned[0]?.draft.text, 'Hello')
@@ -609,24 +603,27 @@ describe('ConversationController', () => {
 
   it("creates a prompt's content when the agent is known, and sends nothing if that fails", async () => {
     const asked: unknown[] = []
-    const prompting = sendPrompt(fixture.controller, '', async ({ agentName, can, roots }) => {
-      asked.push(agentName, can.prompt.image, roots.cwd)
-      return [{ type: 'text', text: 'made' }]
-    })
+    fixture.sources.mayRead = async (file, { cwd }) => {
+      asked.push(file, cwd)
+      return true
+    }
+    fixture.sources.size = async () => 4
+    fixture.sources.readText = async () => 'made'
+    const content = { type: 'file' as const, uri: 'file:///w/a/notes.txt' }
+    const item = { id: 'i1', label: 'notes.txt', icon: 'file', content }
+    const { controller } = fixture
+    controller.prompts.enqueue('new', { id: 'p1', draft: { ...EMPTY_DRAFT, items: [item] } })
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual(asked, [])
     fixture.agent.newSessions.at(-1)?.resolve({ sessionId: 's1' })
-    await prompting
     await until(() => fixture.agent.prompts.length === 1)
-    const { image } = fixture.agent.capabilities.prompt
-    assert.deepEqual(asked, [fixture.controller.agentName, image, '/w/a'])
-    assert.deepEqual(fixture.agent.prompts[0]?.content, [{ type: 'text', text: 'made' }])
-    await assert.rejects(
-      sendPrompt(fixture.controller, '', async () => {
-        throw new Error('No images, please.')
-      }),
-      /No images/,
-    )
+    assert.deepEqual(asked, ['/w/a/notes.txt', '/w/a'])
+    assert.deepEqual(fixture.agent.prompts[0]?.content, [
+      { type: 'resource', uri: content.uri, mimeType: 'text/plain', text: 'made' },
+    ])
+    fixture.agent.capabilities.prompt.image = false
+    const image: ContentBlock = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
+    await assert.rejects(sendPrompt(controller, [image]), /doesn't support images/)
     assert.equal(fixture.controller.current?.session.queue.queued.length, 0)
   })
 

@@ -105,9 +105,7 @@ describe('a long conversation that is opened by its end', () => {
       void open(first)
       const id = 'written-before-the-crash'
       const draft = { ...EMPTY_DRAFT, text: 'mine' }
-      first.controller.prompts.enqueue(KEY, { id, draft }, async () => [{ type: 'text', text: 'mine' }], {
-        composer: EMPTY_DRAFT,
-      })
+      first.controller.prompts.enqueue(KEY, { id, draft }, { composer: EMPTY_DRAFT })
       if (isDrawn) {
         first.controller.opener.endDrawn()
         await until(() => first.controller.current !== undefined)

@@ -13,8 +13,13 @@ describe('the prompts of a conversation', () => {
     fixture = new SessionsFixture()
   })
 
-  const prompt = (id: string): StoredPrompt => ({ id, draft: { text: id, chips: [], items: [] } })
-  const make = (text: string) => async () => [{ type: 'text' as const, text }]
+  const prompt = (id: string, text = id): StoredPrompt => ({ id, draft: { ...EMPTY_DRAFT, text } })
+  const changes = {
+    id: 'i1',
+    label: 'Changes',
+    icon: 'diff',
+    content: { type: 'changes', staged: true },
+  } as const
   const received = () =>
     fixture.agent.prompts.map(({ content }) =>
       content.map(block => (block.type === 'text' ? block.text : '')).join(),
@@ -33,8 +38,8 @@ describe('the prompts of a conversation', () => {
 
   it('start a session, and are sent together with those written meanwhile', async () => {
     const { controller } = fixture
-    controller.prompts.enqueue('new', prompt('p1'), make('one'))
-    controller.prompts.enqueue('new', prompt('p2'), make('two'))
+    controller.prompts.enqueue('new', prompt('p1', 'one'))
+    controller.prompts.enqueue('new', prompt('p2', 'two'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual(states('new'), [
       ['p1', 'sending'],
@@ -47,7 +52,7 @@ describe('the prompts of a conversation', () => {
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => received().length === 1 && controller.prompts.queue.queued.length === 1)
     // the page doesn't know the session yet
-    controller.prompts.enqueue('new', prompt('p3'), make('three'))
+    controller.prompts.enqueue('new', prompt('p3', 'three'))
     await until(() => controller.prompts.queue.queued.length === 2)
     assert.deepEqual(received(), ['one'])
     assert.deepEqual(stored(), [
@@ -62,22 +67,23 @@ describe('the prompts of a conversation', () => {
 
   it('return to the composer together with a refused one before them', async () => {
     const { controller } = fixture
-    controller.prompts.enqueue('new', prompt('p1'), async () => {
-      throw new Error('No images, please.')
-    })
-    controller.prompts.enqueue('new', prompt('p2'), make('two'))
+    fixture.sources.changes = async () => {
+      throw new Error('No changes, please.')
+    }
+    controller.prompts.enqueue('new', { id: 'p1', draft: { ...EMPTY_DRAFT, items: [changes] } })
+    controller.prompts.enqueue('new', prompt('p2', 'two'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => controller.prompts.queue.returned.length === 2)
-    controller.prompts.enqueue('one/s1', prompt('p3'), make('three'))
+    controller.prompts.enqueue('one/s1', prompt('p3', 'three'))
     assert.deepEqual(
       controller.prompts.queue.returned.map(({ id, reason }) => [id, reason]),
-      ['p1', 'p2', 'p3'].map(id => [id, 'No images, please.']),
+      ['p1', 'p2', 'p3'].map(id => [id, 'No changes, please.']),
     )
     controller.prompts.movedToComposer('one/s1', ['p1', 'p2', 'p3'], { ...EMPTY_DRAFT, text: 'p1 p2 p3' })
     assert.deepEqual([stored(), states('one/s1')], [[], []])
     assert.equal(fixture.drafts.get('one/s1').text, 'p1 p2 p3')
-    controller.prompts.enqueue('one/s1', prompt('p4'), make('four'))
+    controller.prompts.enqueue('one/s1', prompt('p4', 'four'))
     await until(() => received().length === 1)
     assert.deepEqual(received(), ['four'])
   })
@@ -86,11 +92,9 @@ describe('the prompts of a conversation', () => {
     await begin('one', 's1')
     const { controller } = fixture
     let go = () => {}
-    const waits = new Promise<void>(resolve => (go = resolve))
-    controller.prompts.enqueue('one/s1', prompt('p1'), async () => {
-      await waits
-      return [{ type: 'text', text: 'one' }]
-    })
+    const waits = new Promise<string>(resolve => (go = () => resolve('one')))
+    fixture.sources.changes = () => waits
+    controller.prompts.enqueue('one/s1', { id: 'p1', draft: { ...EMPTY_DRAFT, items: [changes] } })
     controller.leave()
     go()
     await until(() => received().length === 1)
@@ -98,21 +102,21 @@ describe('the prompts of a conversation', () => {
   })
 
   it("wait in their conversation while it's neither shown nor open", async () => {
-    fixture.controller.prompts.enqueue('two/s9', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('two/s9', prompt('p1', 'one'))
     await until(() => states('two/s9')[0]?.[1] === 'refused')
     assert.deepEqual(stored(), [['p1', 'two/s9']])
     assert.equal(fixture.started.length, 0)
   })
 
   it('return if they are empty, or if no session starts', async () => {
-    fixture.controller.prompts.enqueue('new', prompt('p1'), make('  \n'))
+    fixture.controller.prompts.enqueue('new', prompt('p1', '  \n'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.controller.cancel()
     await until(() => fixture.controller.prompts.queue.returned.length === 1)
     assert.match(fixture.controller.prompts.queue.returned[0]?.reason ?? '', /No session/)
     fixture = new SessionsFixture()
     await begin('one', 's1')
-    fixture.controller.prompts.enqueue('one/s1', prompt('p2'), make('  \n'))
+    fixture.controller.prompts.enqueue('one/s1', prompt('p2', '  \n'))
     await until(() => fixture.controller.prompts.queue.returned.length === 1)
     assert.match(fixture.controller.prompts.queue.returned[0]?.reason ?? '', /prompt is empty/)
   })
@@ -130,8 +134,8 @@ describe('the prompts of a conversation', () => {
     for (const { begin, key } of opens) {
       const opening = begin()
       await until(() => controller.opener.attempt !== undefined && controller.key === key)
-      controller.prompts.enqueue(key, prompt(`p1 ${key}`), make('one'))
-      controller.prompts.enqueue(key, prompt(`p2 ${key}`), make('two'))
+      controller.prompts.enqueue(key, prompt(`p1 ${key}`, 'one'))
+      controller.prompts.enqueue(key, prompt(`p2 ${key}`, 'two'))
       controller.cancel()
       await opening
       await until(() => fixture.queues.of(key).returned.length === 2)
@@ -146,7 +150,7 @@ describe('the prompts of a conversation', () => {
       assert.ok(!fixture.queues.of(key).isPaused)
       assert.deepEqual(states('one/s1'), [])
     }
-    controller.prompts.enqueue('one/s1', prompt('p3'), make('three'))
+    controller.prompts.enqueue('one/s1', prompt('p3', 'three'))
     await until(() => received().length === 1)
     assert.deepEqual(received(), ['three'])
     assert.deepEqual(states('one/s1'), [])
@@ -156,7 +160,7 @@ describe('the prompts of a conversation', () => {
     const tab = fixture.place(undefined, 'new 2')
     fixture.drafts.set('new', { ...EMPTY_DRAFT, text: 'in the side bar' })
     assert.deepEqual([tab.key, fixture.drafts.get(tab.key).text], ['new 2', ''])
-    tab.prompts.enqueue('new 2', prompt('p1'), make('one'))
+    tab.prompts.enqueue('new 2', prompt('p1', 'one'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual([fixture.controller.phase, states('new')], ['empty', []])
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
@@ -166,7 +170,7 @@ describe('the prompts of a conversation', () => {
   })
 
   it('are taken over from another window after it closes', async () => {
-    fixture.controller.prompts.enqueue('two/s9', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('two/s9', prompt('p1', 'one'))
     await until(() => states('two/s9')[0]?.[1] === 'refused')
     const next = new SessionsFixture()
     next.disk.set('drafts', fixture.disk.get('drafts'))
@@ -187,7 +191,7 @@ describe('the prompts of a conversation', () => {
       await begin('one', 's1')
       const starting = fixture.controller.opener.start('two')
       await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
-      fixture.controller.prompts.enqueue('new', prompt('before'), make('before'))
+      fixture.controller.prompts.enqueue('new', prompt('before'))
       fixture.agent.newSessions[0]?.reject(required())
       await starting
     }
@@ -196,7 +200,7 @@ describe('the prompts of a conversation', () => {
       await refuse()
       const { controller } = fixture
       assert.deepEqual([controller.agentId, controller.key, controller.current], ['two', 'new', undefined])
-      controller.prompts.enqueue('new', prompt('after'), make('after'))
+      controller.prompts.enqueue('new', prompt('after'))
       await settle()
       assert.deepEqual(states('new'), [
         ['before', 'sending'],
@@ -223,7 +227,7 @@ describe('the prompts of a conversation', () => {
       controller.dismiss(failureId())
       await until(() => controller.prompts.queue.returned.length === 1)
       controller.prompts.movedToComposer('new', ['before'], EMPTY_DRAFT)
-      controller.prompts.enqueue('new', prompt('again'), make('again'))
+      controller.prompts.enqueue('new', prompt('again'))
       await until(() => fixture.agent.newSessions.length === 2)
       assert.deepEqual(states('new'), [['again', 'sending']])
       fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
@@ -234,7 +238,7 @@ describe('the prompts of a conversation', () => {
     it("don't follow to another agent: they go back to the composer, with the reason", async () => {
       await refuse()
       const { controller } = fixture
-      controller.prompts.enqueue('new', prompt('after'), make('after'))
+      controller.prompts.enqueue('new', prompt('after'))
       await settle()
       const starting = controller.opener.start('one')
       await until(() => fixture.queues.of('new').returned.length === 2)
@@ -244,7 +248,7 @@ describe('the prompts of a conversation', () => {
       first.newSessions[1]?.resolve({ sessionId: 's2' })
       await starting
       assert.equal(controller.key, 'one/s2')
-      controller.prompts.enqueue('one/s2', prompt('for one'), make('for one'))
+      controller.prompts.enqueue('one/s2', prompt('for one'))
       await until(() => first.prompts.length === 1)
       assert.deepEqual(texts(first), [[{ type: 'text', text: 'for one' }]])
       assert.deepEqual(stored(), [
@@ -256,7 +260,7 @@ describe('the prompts of a conversation', () => {
     it("don't follow from an agent that is being prepared to one that the user selects meanwhile", async () => {
       const { controller } = fixture
       void controller.opener.startAfter('Agent Two', new Promise(() => {}))
-      controller.prompts.enqueue('new', prompt('p1'), make('one'))
+      controller.prompts.enqueue('new', prompt('p1', 'one'))
       void controller.opener.start('one')
       await until(() => controller.prompts.queue.returned.length === 1)
       await until(() => fixture.started.length === 1 && fixture.agent.newSessions.length === 1)
@@ -269,8 +273,8 @@ describe('the prompts of a conversation', () => {
     it('are stored from the refusal until the agent accepts them', async () => {
       await begin('one', 's1')
       const { controller } = fixture
-      controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
-      controller.prompts.enqueue('one/s1', prompt('p2'), make('two'))
+      controller.prompts.enqueue('one/s1', prompt('p1', 'one'))
+      controller.prompts.enqueue('one/s1', prompt('p2', 'two'))
       await until(() => received().length === 1 && controller.prompts.queue.queued.length === 1)
       fixture.agent.prompts[0]!.answer.reject(required())
       await until(() => controller.failures.size === 1)
@@ -303,7 +307,7 @@ describe('the prompts of a conversation', () => {
       fixture.prepare = agent => Object.assign(agent.capabilities, { load: false, resume: false })
       await begin('one', 's1')
       const { controller } = fixture
-      controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
+      controller.prompts.enqueue('one/s1', prompt('p1', 'one'))
       await until(() => received().length === 1)
       fixture.agent.prompts[0]!.answer.reject(required())
       await until(() => controller.failures.size === 1)
@@ -322,7 +326,7 @@ describe('the prompts of a conversation', () => {
     it('return to the composer if the user dismisses the sign-in in a conversation', async () => {
       await begin('one', 's1')
       const { controller } = fixture
-      controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
+      controller.prompts.enqueue('one/s1', prompt('p1', 'one'))
       await until(() => received().length === 1)
       fixture.agent.prompts[0]!.answer.reject(required())
       await until(() => controller.failures.size === 1)
@@ -346,7 +350,7 @@ describe('the prompts of a conversation', () => {
         throw new AgentStartError(failure, 'Sign in')
       }
       const { controller } = fixture
-      controller.prompts.enqueue('new', prompt('p1'), make('one'))
+      controller.prompts.enqueue('new', prompt('p1', 'one'))
       await until(() => controller.failures.size === 1)
       const failure = controller.failures.get(failureId())
       assert.ok(failure?.type === 'sign-in')
@@ -378,9 +382,9 @@ describe('the prompts of a conversation', () => {
   it('leave the stored draft alone if they come from a command', async () => {
     await begin('one', 's1')
     fixture.drafts.set('one/s1', { ...EMPTY_DRAFT, text: 'half a thought' })
-    fixture.controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('one/s1', prompt('p1', 'one'))
     assert.equal(fixture.drafts.get('one/s1').text, 'half a thought')
-    fixture.controller.prompts.enqueue('one/s1', prompt('p2'), make('two'), { composer: EMPTY_DRAFT })
+    fixture.controller.prompts.enqueue('one/s1', prompt('p2', 'two'), { composer: EMPTY_DRAFT })
     assert.equal(fixture.drafts.get('one/s1').text, '')
   })
 
@@ -388,7 +392,7 @@ describe('the prompts of a conversation', () => {
     await begin('one', 's1')
     const starting = fixture.controller.opener.start('two')
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
-    fixture.controller.prompts.enqueue('new', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('new', prompt('p1', 'one'))
     fixture.agent.exit()
     await starting
     await until(() => fixture.controller.prompts.queue.returned.length === 1)
@@ -399,7 +403,7 @@ describe('the prompts of a conversation', () => {
     if (fixture.plan) fixture.plan.setup.cwd = process.cwd()
     await begin('one', 's1')
     const { controller, manager } = fixture
-    for (const id of ['p1', 'p2']) controller.prompts.enqueue('one/s1', prompt(id), make(id))
+    for (const id of ['p1', 'p2']) controller.prompts.enqueue('one/s1', prompt(id))
     await until(() => controller.prompts.queue.queued.length === 1)
     const client = manager.client('one', () => undefined)
     const terminal = await client.createTerminal({

@@ -96,9 +96,7 @@ class World {
     const id = `p${++this.count}`
     const { controller } = this
     this.written.set(id, controller.agentId)
-    controller.prompts.enqueue(controller.key, { id, draft: { ...EMPTY_DRAFT, text: id } }, async () => [
-      { type: 'text', text: id },
-    ])
+    controller.prompts.enqueue(controller.key, { id, draft: { ...EMPTY_DRAFT, text: id } })
     if (this.#timesReceived(id) === 0 && !this.stored.includes(id))
       this.broken.push(`${id} is not on disk after Enter`)
   }

@@ -29,7 +29,6 @@ import type {
   AgentDirectory,
   AgentEntry,
   ExistingSession,
-  MakePrompt,
   SavedConversations,
   SessionPlan,
   SessionRecords,
@@ -43,6 +42,7 @@ import { Accounts } from '../../../src/sessions/sign-in/accounts.ts'
 import type { AgentHostProgram } from '../../support/agent-host-program.ts'
 import { HeldConnections } from '../../support/held-connections.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
+import { noContext } from '../../support/no-context.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 
@@ -285,17 +285,17 @@ export class SessionsFixture {
   readonly #hosting = machine?.hosting
   /** those to the agent host */
   readonly connections = new HeldConnections()
-  readonly queues: PromptQueues = new PromptQueues(
-    this.drafts,
-    this.#hosting && {
+  /** what prompts can refer to */
+  readonly sources = { ...noContext }
+  readonly queues: PromptQueues = new PromptQueues({
+    storage: this.drafts,
+    sources: this.sources,
+    continuing: this.#hosting && {
       continues: key => this.hosted?.continues(key),
-      prepare:
-        (queue, { text }) =>
-        () =>
-          this.manager.contentFor(queue, async () => [{ type: 'text', text }]),
+      sessionOf: queue => this.manager.sessionOf(queue),
     },
-    this.#hosting && new LeftPrompts(this.#hosting.folder, silentLogger),
-  )
+    handover: this.#hosting && new LeftPrompts(this.#hosting.folder, silentLogger),
+  })
   readonly records = machine?.records ?? new MemoryRecords()
   readonly transcripts = machine?.transcripts ?? new MemoryTranscripts()
   readonly leases = new MemoryLeases(machine?.leases ?? new Map())
@@ -494,7 +494,8 @@ export class SessionsFixture {
   /** The queues of a window that opens after this one. */
   nextWindow(): { queues: PromptQueues } {
     const windows = new MementoState(this.disk, 'drafts')
-    return { queues: new PromptQueues(new DraftStore({ windows, items: this.disk })) }
+    const storage = new DraftStore({ windows, items: this.disk })
+    return { queues: new PromptQueues({ storage, sources: this.sources }) }
   }
 
   changedOnDisk(path: string): void {
@@ -556,13 +557,12 @@ export class SessionsFixture {
 export async function sendPrompt(
   controller: ConversationController,
   prompt: string | ContentBlock[],
-  make?: MakePrompt,
 ): Promise<void> {
   const { queue } = controller.prompts
   const id = randomUUID()
   const content: ContentBlock[] = typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
   const draft = draftOf(content, attachmentOf)
-  controller.prompts.enqueue(controller.key, { id, draft }, make ?? (async () => content))
+  controller.prompts.enqueue(controller.key, { id, draft })
   const find = () => queue.prompts.find(prompt => prompt.id === id)
   await until(() => find()?.state !== 'sending')
   const left = find()

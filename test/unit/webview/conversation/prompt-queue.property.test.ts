@@ -15,6 +15,7 @@ import { isReturned } from '../../../../src/conversation/prompts/prompt-states.t
 import { Session } from '../../../../src/conversation/session.ts'
 import { PromptQueues } from '../../../../src/sessions/prompt-queues.ts'
 import { Draft } from '../../../../src/webview/conversation/composer/draft.ts'
+import { noContext } from '../../../support/no-context.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'
 import { memoryStore } from '../../sessions/sessions-fixture.ts'
 
@@ -135,7 +136,7 @@ class Window {
     })
     this.name = files.name
     this.store = new DraftStore({ windows: this.#unlessGone(files), items: world.items })
-    this.queues = new PromptQueues(this.store)
+    this.queues = new PromptQueues({ storage: this.store, sources: noContext })
     this.queue = this.queues.of(key)
     this.queue.onDidChange(() => {
       this.#shown = { before: this.#shown.now, now: this.#waiting() }

@@ -4,8 +4,8 @@ import type { PromptPart } from '../../../../src/conversation/attachment.ts'
 import {
   type ContextSources,
   MAX_FILE_BYTES,
-  makePrompt,
-} from '../../../../src/editor/mentions/make-prompt.ts'
+  promptContent,
+} from '../../../../src/editor/mentions/prompt-content.ts'
 
 const roots = { cwd: '/w', additionalDirectories: [] }
 const files: Record<string, string> = {
@@ -25,7 +25,7 @@ const sources: ContextSources = {
 const able = { image: true, audio: true, embeddedContext: true }
 const unable = { image: false, audio: false, embeddedContext: false }
 const make = (parts: PromptPart[], prompt = able): Promise<ContentBlock[]> =>
-  makePrompt(parts, { agentName: 'Codex', can: { prompt }, roots }, sources)
+  promptContent(parts, { agentName: 'Codex', can: { prompt }, roots }, sources)
 const file = (path: string): PromptPart => ({ type: 'file', uri: `file://${path}`, label: path.slice(1) })
 
 describe('creating a prompt', () => {
@@ -61,7 +61,7 @@ describe('creating a prompt', () => {
       size: async () => MAX_FILE_BYTES,
       readText: async () => 'x'.repeat(MAX_FILE_BYTES),
     }
-    const blocks = await makePrompt(many, { agentName: 'x', can: { prompt: able }, roots }, large)
+    const blocks = await promptContent(many, { agentName: 'x', can: { prompt: able }, roots }, large)
     assert.deepEqual(
       blocks.map(block => block.type),
       ['resource', 'resource', 'resource', 'resource', 'resource_link'],

@@ -35,11 +35,11 @@ export interface PromptTarget {
 }
 
 /**
- * Creates the blocks of a prompt: each chip in its place, embedded if the agent supports embedded context and the content
- * is small enough, else linked. What isn't a file and can't be embedded becomes text. Rejects with a sentence if the
- * agent doesn't support some of the content.
+ * Creates the blocks of what the user wrote: each chip in its place, embedded if the agent supports embedded context and
+ * the content is small enough, else linked. What isn't a file and can't be embedded becomes text. Rejects with a sentence
+ * if the agent doesn't support some of the content.
  */
-export async function makePrompt(
+export async function promptContent(
   parts: readonly PromptPart[],
   target: PromptTarget,
   sources: ContextSources,

@@ -506,22 +506,32 @@ function reportedIn(claim: ToolChange, was: string[], text: string, isSure: bool
   if (sameLines(meant, was)) return was
   if (mergeLines(was, meant, is)?.join('') === text) return meant
   if (!done || !isSure) return undefined
-  const isOpen = change.operation !== 'add' && expectedText(change, text, patch) !== undefined
-  const part = withPartIn(was, meant, is, isOpen)
+  // otherwise, it may contain what the user had saved before it was written
+  const isBased = change.operation !== 'add'
+  const isOpen = isBased && expectedText(change, text, patch) !== undefined
+  const part = withPartIn(was, meant, is, { isOpen, isBased })
   return part === was ? undefined : part
 }
 
 /**
  * `was` with those edits of an author (`meant`) that the user's text (`is`) is based on; `was` itself if there are none.
  * `isOpen`: the edits may still be to come, so lines that aren't the author's don't tell that the author edited them first.
+ * `isBased`: the author made the edits in `was`, so what they insert is the author's.
  */
-function withPartIn(was: string[], meant: string[], is: string[], isOpen: boolean): string[] {
+function withPartIn(
+  was: string[],
+  meant: string[],
+  is: string[],
+  { isOpen, isBased }: { isOpen: boolean; isBased: boolean },
+): string[] {
   const later = lineEdits(was, is)
   const edits = lineEdits(was, meant).filter(({ start, end, lines }) =>
     later.some(one => {
       const isReplaced = start < end
       const meets = isReplaced ? one.start < end && one.end > start : one.start <= start && one.end >= start
-      return meets && (lines.every(line => one.lines.includes(line)) || (isReplaced && !isOpen))
+      const left = lines.filter(line => one.lines.includes(line))
+      const isPart = isBased && left.some(line => /\w/.test(line) && !was.includes(line))
+      return meets && (left.length === lines.length || isPart || (isReplaced && !isOpen))
     }),
   )
   if (edits.length === 0) return was

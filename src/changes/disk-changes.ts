@@ -243,8 +243,9 @@ export class DiskChanges extends Owner {
   /** The file has been saved in the editor as it is now, so what is different is the user's. */
   attributeSaved(key: string, file: TrackedFile, now: FileState): void {
     const { known, isOther } = this.#unsaved.save(key, file)
-    this.#files.set(key, known)
     const isChanged = known.edit(now, 'user') || isOther
+    // the save may have been seen on disk before: a late report needs the file that was noted then
+    if (isChanged) this.#files.set(key, known)
     if (isOther) this.#attribution.forgetSaved(key)
     else this.#attribution.noteSaved(key, file, known)
     this.#files.save(key, known, isChanged)

@@ -350,7 +350,8 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       editor.reload()
       return
     case 'stash and bring back': {
-      const file = tracker.views.at(path)
+      // during a turn, only what Git brings back is known not to be a command's
+      const file = world.turns.size === 0 ? tracker.views.at(path) : undefined
       if (dirty || !exists || !file?.hasChanges || file.base.attributes.type !== 'text') return
       const text = world.on(name)!
       const hunks = () =>

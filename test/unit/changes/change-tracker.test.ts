@@ -489,6 +489,14 @@ describe('the change tracker', () => {
         undone: 'one\ntwo\nmine\nthree\nfour\nfive\n',
       },
       {
+        that: 'the user has replaced a part of',
+        saved: '1\ntwo\nmine\n2.6\nthree\nfour\nfive\n',
+        last: ['two\n', 'two\n2.5\n2.6\n'],
+        listed: [3, 1],
+        undone: 'one\ntwo\nmine\n2.6\nthree\nfour\nfive\n',
+        whys: ['user'],
+      },
+      {
         that: 'has other line ends than the file',
         was: crlf(LINES),
         saved: crlf('1\ntwo\nmine\nfour\n5\n'),
@@ -591,6 +599,26 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\nmine too\nmine\nfour\nfive\n')
+    })
+
+    it('saved before and after an agent emptied the file, which is reported only then', async () => {
+      changes.beginTurn(1, () => true)
+      writeFileSync(file('new.txt'), '')
+      await tool('done', change('new.txt', undefined, ''))
+      const save = async (saved: string) => {
+        editor.type(file('new.txt'), saved)
+        await editor.save(file('new.txt'))
+        await until(() => tracker.files.at(file('new.txt'))?.text === saved)
+      }
+      editor.open(file('new.txt'))
+      await save('mine\n')
+      writeFileSync(file('new.txt'), '')
+      editor.reload()
+      await save('mine too\n')
+      await tool('done', change('new.txt', 'mine\n', ''), changes, 'last')
+      await changes.endTurn()
+      await undo()
+      assert.equal(text('new.txt'), 'mine too\nmine\n')
     })
 
     it('saved in a file that an agent had just added, which stays added', async () => {

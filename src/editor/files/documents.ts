@@ -2,7 +2,7 @@ import type { Logger } from '../../common/logger.ts'
 import type { GuardedPath } from '../path-guard.ts'
 import { smallestEdit, withLineEnd } from '../text.ts'
 import type { AgentWrite } from './agent-write.ts'
-import { FileError, fileErrorOf } from './file-system.ts'
+import { FileError, fileErrorOf, WrittenMeanwhileError } from './file-system.ts'
 import { mergeTexts } from './merge-texts.ts'
 import type { Storage, TextFiles } from './text-files.ts'
 
@@ -130,15 +130,31 @@ export class DocumentWriter {
     text: string,
     willWrite: (text: string) => void,
   ): Promise<void> {
-    const info = await this.#files.stat(file, 'write')
-    const onDisk = await this.#files.current(file, info, document.encoding)
-    const other = onDisk && withLineEnd(onDisk.text, document.lineEnd)
-    const edit = other === undefined ? undefined : smallestEdit(text, other)
-    const isStep = edit !== undefined && !document.isClosed() && (await document.replace(edit, text))
-    const whole = isStep ? await this.#put(document, file, other!, text, willWrite) : text
-    await this.#files.replace(file, info, whole, onDisk ?? storageOf(document))
-    if (document.isClosed() || !document.isDirty() || (await document.save())) return
-    this.#log.warn(`${file.path} was written, but the editor still shows it as unsaved.`)
+    for (let tries = 0; tries < EDIT_TRIES; tries += 1) {
+      const info = await this.#files.stat(file, 'write')
+      const onDisk = await this.#files.current(file, info, document.encoding)
+      const other = onDisk && withLineEnd(onDisk.text, document.lineEnd)
+      const isClosed = document.isClosed()
+      // VS Code reports the same if it has saved the text but the user has typed since, who may have saved that as well
+      if (other === text || (info && !isClosed && !document.isDirty())) return
+      const now = isClosed ? text : document.text()
+      if (now !== text) willWrite(now)
+      const edit = isClosed || other === undefined ? undefined : smallestEdit(now, other)
+      const isStep = edit !== undefined && (await document.replace(edit, now))
+      // the user types at the same moment
+      if (edit && !isStep && !document.isClosed() && document.text() !== now) continue
+      const whole = isStep ? await this.#put(document, file, other!, now, willWrite) : now
+      try {
+        await this.#files.replace(file, info, whole, onDisk ?? storageOf(document))
+      } catch (error) {
+        if (error instanceof WrittenMeanwhileError) continue
+        throw error
+      }
+      if (document.isClosed() || !document.isDirty() || (await document.save())) return
+      this.#log.warn(`${file.path} was written, but the editor still shows it as unsaved.`)
+      return
+    }
+    throw rejected(file)
   }
 
   /** Makes `from` the given text, with what the user types meanwhile. Returns the document's text. */

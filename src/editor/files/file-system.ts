@@ -246,7 +246,10 @@ async function putInPlace(
     )
     return isLinked ? fileSystem.remove(temporary) : fileSystem.rename(temporary, target)
   }
-  if (!isExpected(await fileSystem.readFile(target))) throw new WrittenMeanwhileError(target)
+  const there = await fileSystem.readFile(target).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  })
+  if (!there || !isExpected(there)) throw new WrittenMeanwhileError(target)
   // not named as one that may be removed after a kill, since it may be all that is left of what was written meanwhile
   const replaced = temporaryName(target, 'replaced')
   const isKept = await fileSystem.link(target, replaced).then(

@@ -6,7 +6,13 @@ import type { GuardedPath } from '../path-guard.ts'
 import type { PathRules } from '../path-rules.ts'
 import { byteOrderMark, type DecodedText, decodeText, encodeText, type NoText, sliceLines } from '../text.ts'
 import type { AgentWrite } from './agent-write.ts'
-import { FileError, type FileInfo, type FileSystem, writeAtomically } from './file-system.ts'
+import {
+  FileError,
+  type FileInfo,
+  type FileSystem,
+  WrittenMeanwhileError,
+  writeAtomically,
+} from './file-system.ts'
 
 /** The editor's encodings, by VS Code's names (`windows1252`, `shiftjis`, …). */
 export interface Encodings {
@@ -162,6 +168,14 @@ const LARGE_BYTES = 1024 * 1024
 /** How a file's text is stored. */
 export type Storage = Pick<DecodedText<string>, 'encoding' | 'bom'>
 
+/** A text and the bytes on disk that it was read from. */
+export interface StoredText extends DecodedText<string> {
+  bytes: Uint8Array
+}
+
+/** How often a write is retried if another program, or the user, writes the file at the same moment. */
+const WRITE_TRIES = 5
+
 /** Text files on disk. Writing preserves their encoding, byte order mark and line ends. */
 export class TextFiles {
   readonly #fileSystem: FileSystem
@@ -200,7 +214,7 @@ export class TextFiles {
     file: GuardedPath,
     info: FileInfo | undefined,
     encoding?: string,
-  ): Promise<DecodedText<string> | undefined> {
+  ): Promise<StoredText | undefined> {
     if (!info || info.size > MAX_READ_BYTES) return undefined
     const reading = this.#fileSystem.readFile(file.realPath, MAX_READ_BYTES)
     const bytes = await reading.catch((error: unknown) => {
@@ -209,7 +223,7 @@ export class TextFiles {
     })
     if (!bytes) return undefined
     const decoded = await decodeFile(bytes, file.path, this.#encodings, encoding)
-    return typeof decoded === 'string' ? undefined : decoded
+    return typeof decoded === 'string' ? undefined : { ...decoded, bytes }
   }
 
   /** Rejects if the file exists but isn't writable. */
@@ -219,10 +233,16 @@ export class TextFiles {
 
   /** Writes an agent's text: line ends of one kind stay that kind, since models always write `\n`. */
   async write(file: GuardedPath, write: AgentWrite): Promise<void> {
-    const info = await this.stat(file, 'write')
-    const size = info?.size ?? 0
-    const work = () => this.#write(file, info, write)
-    return size < LARGE_BYTES ? work() : this.#merging.run(size, work)
+    for (let tries = 1; ; tries += 1) {
+      const info = await this.stat(file, 'write')
+      const size = info?.size ?? 0
+      const work = () => this.#write(file, info, write)
+      try {
+        return await (size < LARGE_BYTES ? work() : this.#merging.run(size, work))
+      } catch (error) {
+        if (!(error instanceof WrittenMeanwhileError) || tries === WRITE_TRIES) throw error
+      }
+    }
   }
 
   async #write(file: GuardedPath, info: FileInfo | undefined, write: AgentWrite): Promise<void> {
@@ -233,16 +253,21 @@ export class TextFiles {
     await this.replace(file, info, text, before)
   }
 
-  /** Writes a text unchanged, in the given encoding. */
+  /**
+   * Writes a text unchanged, in the encoding of what it replaces or in the given one. Rejects with
+   * {@link WrittenMeanwhileError} if something else is there by now.
+   */
   async replace(
     file: GuardedPath,
     info: FileInfo | undefined,
     text: string,
-    storage: Storage | undefined,
+    before: StoredText | (Storage & { bytes?: undefined }) | undefined,
   ): Promise<void> {
-    const bytes = await encodeFile(text, file.path, this.#encodings, storage)
+    const bytes = await encodeFile(text, file.path, this.#encodings, before)
     await this.checkWritable(file, info)
     if (!info) await this.#fileSystem.makeFolders(this.#rules.dirname(file.realPath))
-    await writeAtomically(this.#fileSystem, file.realPath, bytes, info)
+    const expected = before?.bytes
+    const isExpected = expected && ((there: Uint8Array) => Buffer.compare(expected, there) === 0)
+    await writeAtomically(this.#fileSystem, file.realPath, bytes, info, isExpected)
   }
 }

@@ -213,6 +213,52 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'typed 2\ntwo\nthree\n')
   })
 
+  describe('in which the user types while the editor saves them, so that it reports them as unsaved', () => {
+    /** What the user does as soon as Parley has heard that. */
+    const written = async (act: (document: FakeDocument) => void) => {
+      const document = open('one\ntwo\n')
+      document.onSave = () => {
+        delete document.onSave
+        document.write()
+        document.markSaved()
+        document.type('ONE\ntwo\nmine\n')
+        delayed = () => act(document)
+        return false
+      }
+      let delayed: (() => void) | undefined
+      const stat: FileSystem['stat'] = async found => {
+        delayed?.()
+        delayed = undefined
+        return disk.stat(found)
+      }
+      await write(document, 'ONE\ntwo\n', { ...disk, stat })
+      return document
+    }
+
+    it('keep what was typed, which the user can save or not', async () => {
+      const document = await written(() => {})
+      assert.equal(onDisk(), 'ONE\ntwo\n')
+      assert.equal(document.text(), 'ONE\ntwo\nmine\n')
+      assert.equal(document.isDirty(), true)
+    })
+
+    it('keep what the user has saved by then', async () => {
+      const document = await written(async one => one.save())
+      assert.equal(onDisk(), 'ONE\ntwo\nmine\n')
+      assert.equal(document.text(), onDisk())
+    })
+
+    it('keep what the user types even later, and what another program writes', async () => {
+      const document = await written(one => {
+        writeFileSync(file(), 'newer\n')
+        one.type('ONE\ntwo\nmine\nlater\n')
+      })
+      assert.equal(onDisk(), 'ONE\ntwo\nmine\nlater\n')
+      assert.equal(document.isDirty(), false)
+      assert.equal(document.undo(), 'newer\n')
+    })
+  })
+
   it("aren't changed if the editor doesn't accept the edit, which is reported", async () => {
     const document = open('one\n')
     let typed = 0
@@ -240,6 +286,21 @@ describe('files with an open document', () => {
     assert.equal(onDisk(), 'agent\n')
     assert.equal(document.saves, 0)
     assert.equal(document.text(), 'one\n', 'the editor reads the file again by itself')
+  })
+
+  it("keep what is saved while the agent writes a file that's newer than its document", async () => {
+    const document = open('one\n')
+    writeFileSync(file(), 'one\ntwo\n')
+    let saved: string | undefined = 'one\ntwo\nmine\n'
+    const createFile: FileSystem['createFile'] = async (...given) => {
+      if (saved !== undefined) writeFileSync(file(), saved)
+      saved = undefined
+      await disk.createFile(...given)
+    }
+    const files = session(document, { ...disk, createFile })
+    await files.readTextFile({ path: file() })
+    await files.writeTextFile({ path: file(), content: 'ONE\ntwo\n' })
+    assert.equal(onDisk(), 'ONE\ntwo\nmine\n')
   })
 
   it('are recreated if they were deleted and the document has no unsaved changes', async () => {

@@ -131,6 +131,16 @@ describe('files with an open document', () => {
     assert.equal(onDisk(), 'mine\none\nsaved\nthree\n')
   })
 
+  it('are what the agent read with an unsaved line, if it writes that again', async () => {
+    const document = open('one\ntwo\nthree\n')
+    const files = session(document)
+    document.type('one\ntwo\nunsaved\nthree\n')
+    await files.readTextFile({ path: file() })
+    document.type('mine\none\ntwo\nunsaved\nthree\n')
+    await files.writeTextFile({ path: file(), content: 'one\nunsaved\nthree\n' })
+    assert.equal(onDisk(), 'mine\none\nunsaved\nthree\n')
+  })
+
   it("are what the agent read from disk, if it otherwise removed an unsaved line, which it can't know", async () => {
     const document = open('one\ntwo\nthree\n')
     const files = session(document)

@@ -193,6 +193,10 @@ export const MAX_COMPARISONS = 20
 export const MAX_MCP_SERVERS = 100
 /** Maximum size in bytes of a file that defines MCP servers or their environment. */
 export const MAX_MCP_FILE_BYTES = 1024 * 1024
+/** JSON tokens, spaces and line ends in it, or in the part of a workspace file that defines servers. Real ones have fewer than 2000. */
+export const MAX_MCP_TOKENS = 10_000
+/** Inputs in one file or one scope of the settings; further ones are left out. */
+export const MAX_MCP_INPUTS = 100
 /** How long an MCP server may take to connect and to list its tools: with npx, it may be downloaded first. */
 export const CHECK_MCP_SERVER_MS = 60_000
 /** How long a checked MCP server may take to exit once its input ended, and how long its last output may take. */

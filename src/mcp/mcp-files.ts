@@ -6,6 +6,10 @@ import { isRecord } from '../common/is-record.ts'
 import { MAX_MCP_FILE_BYTES, MAX_MCP_SERVERS } from '../common/limits.ts'
 import { readBounded, TooLargeError } from '../common/read-bounded.ts'
 import { type McpPlace, type McpSource, placeProblem, readMcpSource } from './mcp-settings.ts'
+import { hasTooManyTokens } from './too-many-tokens.ts'
+
+/** JSON tokens of a workspace file, whose settings may be long. */
+const MAX_WORKSPACE_TOKENS = 40_000
 
 /** What the files with servers are found by. All paths are absolute and on this machine's disk. */
 export interface McpFileLocations {
@@ -105,12 +109,15 @@ export async function readMcpFile(place: McpFile): Promise<McpSource | undefined
 
 function sourceIn(
   place: McpFile,
-  text: string,
+  content: string,
   invalid: (message: string) => McpSource,
 ): McpSource | undefined {
+  const text = content.replace(/^\uFEFF/, '')
   const isWorkspaceFile = place.kind === 'vscodeWorkspace'
+  const tooMany = () => invalid(l10n.t('the file has too many entries'))
+  if (hasTooManyTokens(text, isWorkspaceFile ? MAX_WORKSPACE_TOKENS : undefined)) return tooMany()
   const errors: ParseError[] = []
-  const tree = parseTree(text.replace(/^\uFEFF/, ''), errors, { allowTrailingComma: true })
+  const tree = parseTree(text, errors, { allowTrailingComma: true })
   const [error] = errors
   // as VS Code treats an empty file
   if (text.trim() === '') return isWorkspaceFile ? undefined : readMcpSource(place, {})
@@ -126,6 +133,8 @@ function sourceIn(
   }
   const root = isWorkspaceFile ? findNodeAtLocation(tree, ['settings', 'mcp']) : tree
   if (!root) return undefined
+  if (isWorkspaceFile && hasTooManyTokens(text.slice(root.offset, root.offset + root.length)))
+    return tooMany()
   const source = readMcpSource(place, getNodeValue(root))
   for (const [path, name] of repeated(root))
     source.problems.push(

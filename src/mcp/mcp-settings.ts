@@ -12,7 +12,7 @@ import {
 } from '../agents/setting-problem.ts'
 import { variablesIn } from '../agents/variables.ts'
 import { isRecord } from '../common/is-record.ts'
-import { MAX_MCP_SERVERS } from '../common/limits.ts'
+import { MAX_MCP_INPUTS, MAX_MCP_SERVERS } from '../common/limits.ts'
 
 /** As in `mcp.json`: a number becomes text, `null` means that the variable isn't set. */
 const environment = z
@@ -124,6 +124,10 @@ export interface McpSource extends McpPlace {
 export function readMcpSource(place: McpPlace, value: unknown): McpSource {
   return new SourceReader(place).read(value)
 }
+
+/** Problems of one entry, and those of a place with which all works, that are told. */
+const MAX_ISSUES = 10
+const MAX_PROBLEMS = 100
 
 type Path = Array<string | number>
 
@@ -273,7 +277,13 @@ class SourceReader {
     }
     const inputs: McpInput[] = []
     const ids = new Set<string>()
-    for (const [at, each] of raw.entries()) {
+    if (raw.length > MAX_MCP_INPUTS)
+      this.#problem(
+        ['inputs'],
+        l10n.t('expected at most {0} inputs, found {1}', MAX_MCP_INPUTS, raw.length),
+        false,
+      )
+    for (const [at, each] of raw.slice(0, MAX_MCP_INPUTS).entries()) {
       const path = ['inputs', at]
       const entry = this.#parse(inputEntry, path, each)
       if (!entry) continue
@@ -303,14 +313,16 @@ class SourceReader {
   #parse<T>(schema: z.ZodType<T>, path: Path, raw: unknown): T | undefined {
     const parsed = schema.safeParse(raw)
     if (parsed.success) return parsed.data
-    for (const issue of parsed.error.issues) {
+    for (const issue of parsed.error.issues.slice(0, MAX_ISSUES)) {
       this.#problem([...path, ...issuePath(issue)], describeIssue(issue, raw))
     }
     return undefined
   }
 
   #problem(path: Path, message: string, fatal = true): undefined {
-    this.#problems.push(placeProblem(this.#place, path, message, fatal))
+    // the others say why a server can't be used
+    if (fatal || this.#problems.length < MAX_PROBLEMS)
+      this.#problems.push(placeProblem(this.#place, path, message, fatal))
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { applyEdits, modify, type ParseError, parseTree } from 'jsonc-parser'
 import { isRecord } from '../common/is-record.ts'
+import { hasTooManyTokens } from './too-many-tokens.ts'
 
 /** A server as a file or setting contains it. */
 type NewServer =
@@ -108,6 +109,7 @@ export function addToSetting(value: unknown, name: string, server: NewServer): R
 /** Adds a server to the text of an `mcp.json`, whose comments stay. Throws a sentence if the text isn't valid. */
 export function addToFile(text: string, name: string, server: NewServer): string {
   const before = text.trim() === '' ? '{}' : text
+  if (hasTooManyTokens(before)) throw new Error(l10n.t('The file has too many entries.'))
   const errors: ParseError[] = []
   const tree = parseTree(before, errors, { allowTrailingComma: true })
   if (errors.length > 0 || tree?.type !== 'object')

@@ -1,5 +1,5 @@
-import { TOO_DEEP } from '../../common/bound-depth.ts'
-import { MAX_ANSWER_MEMBERS, MAX_DEPTH, MAX_MEMBERS } from '../../common/limits.ts'
+import { TOO_DEEP } from './bound-depth.ts'
+import { MAX_ANSWER_MEMBERS, MAX_DEPTH, MAX_MEMBERS } from './limits.ts'
 
 const [TAB, RETURN, SPACE, QUOTE, COMMA, BACKSLASH] = [9, 13, 32, 34, 44, 92]
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [91, 93, 123, 125]

@@ -17,10 +17,15 @@ import {
 } from './protocol-lines.ts'
 import { readEntry, readHead, readTerminal } from './transcript-schema.ts'
 
-/** Maximum length of a line in characters: a longer one is left out. */
+/** Maximum length of a line in bytes, and of the lines of an entry in characters: what is longer is left out. */
 export const MAX_LINE = 64 * 1024 * 1024
 /** Maximum length of all lines of a conversation in characters: what comes after is left out. */
 const MAX_CONVERSATION = 256 * 1024 * 1024
+
+/** Members and elements in a line; further ones are cut. An entry has what several messages of an agent contained. */
+export const MAX_LINE_MEMBERS = 20_000
+/** Maximum number of the lines of an entry, which has one for each block of a message: further ones are left out. */
+const MAX_ENTRY_LINES = 5000
 
 export interface ReadConversation {
   session: ExportedSession
@@ -76,6 +81,7 @@ interface Reading {
   surplus: number
   /** the lines of the entry that is read, and its position in the file */
   messages: Json[]
+  length: number
   position: number
   size: number
 }
@@ -114,11 +120,11 @@ export class ProtocolReader {
     }
     this.#reading.size += text.length
     if (this.#reading.size > MAX_CONVERSATION) return undefined
-    this.#add(this.#reading, message)
+    this.#add(this.#reading, message, text.length)
     return undefined
   }
 
-  /** A line that is too long to be read. */
+  /** A line that is too long to be read, or of which some was cut. */
   skip(): void {
     this.leftOut.lines += 1
   }
@@ -155,11 +161,11 @@ export class ProtocolReader {
     }
     this.#reading = {
       header: known,
-      ...{ entries: [], terminals: new Map(), surplus: 0, messages: [], position: -1, size },
+      ...{ entries: [], terminals: new Map(), surplus: 0, messages: [], length: 0, position: -1, size },
     }
   }
 
-  #add(reading: Reading, message: Json): void {
+  #add(reading: Reading, message: Json, length: number): void {
     if (message.method === TERMINAL_METHOD) {
       if (reading.terminals.size >= MAX_IMPORTED_TERMINALS) {
         reading.surplus += 1
@@ -183,6 +189,12 @@ export class ProtocolReader {
     if (position > reading.position) {
       this.#finishEntry(reading)
       reading.position = position
+      reading.length = 0
+    }
+    reading.length += length
+    if (reading.messages.length >= MAX_ENTRY_LINES || reading.length > MAX_LINE) {
+      this.leftOut.lines += 1
+      return
     }
     reading.messages.push(message)
   }

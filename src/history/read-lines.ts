@@ -1,39 +1,102 @@
 import { createReadStream } from 'node:fs'
+import { MESSAGE_END, MemberLimit } from '../common/member-limit.ts'
+
+const NEWLINE = 10
+const BYTE_ORDER_MARK = /^\ufeff/
+const CHUNK_BYTES = 1 << 20
+/** A shorter line has too few members to matter. Bytes. */
+const LONG_LINE = 16 * 1024
+
+export interface ReadLinesOptions {
+  signal?: AbortSignal
+  /** Members of objects and elements of arrays in a line of JSON; further ones are cut from it. */
+  maxMembers: number
+  /** Called for each line from which some were cut. */
+  onCut?: () => void
+}
 
 /**
  * The lines of a text file, without their ends, however large the file is. `undefined` stands for a line of more than `max`
- * characters. Rejects if the file can't be read or the signal aborts.
+ * bytes. Rejects if the file can't be read or the signal aborts.
  */
 export async function* readLines(
   file: string,
   max: number,
-  signal?: AbortSignal,
+  { signal, maxMembers, onCut }: ReadLinesOptions,
 ): AsyncGenerator<string | undefined> {
-  let rest = ''
-  let isTooLong = false
+  let line = new Line(max, maxMembers)
   let isFirst = true
-  const stream = createReadStream(file, {
-    encoding: 'utf8',
-    highWaterMark: 1 << 20,
-    ...(signal && { signal }),
-  })
-  for await (const chunk of stream) {
-    // a byte order mark
-    const text = isFirst ? String(chunk).replace(/^\ufeff/, '') : String(chunk)
+  const end = () => {
+    const text = line.end()
+    if (line.hasCut) onCut?.()
+    line = new Line(max, maxMembers)
+    const plain = isFirst ? text?.replace(BYTE_ORDER_MARK, '') : text
     isFirst = false
+    return plain
+  }
+  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES, ...(signal && { signal }) })
+  for await (const piece of stream) {
+    const chunk = piece as Buffer
     let from = 0
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
-      const line = rest + text.slice(from, at)
-      yield isTooLong || line.length > max ? undefined : line
-      rest = ''
-      isTooLong = false
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      line.add(chunk.subarray(from, at))
+      yield end()
       from = at + 1
     }
-    if (!isTooLong) rest += text.slice(from)
-    if (rest.length <= max) continue
-    isTooLong = true
-    rest = ''
+    line.add(chunk.subarray(from))
   }
-  if (isTooLong) yield undefined
-  else if (rest !== '') yield rest
+  if (!line.isEmpty) yield end()
+}
+
+/** A line that arrives in pieces. */
+class Line {
+  readonly #max: number
+  readonly #limit: MemberLimit
+  #pieces: Buffer[] = []
+  #bytes = 0
+  #isTooLong = false
+  #isLong = false
+
+  constructor(max: number, maxMembers: number) {
+    this.#max = max
+    this.#limit = new MemberLimit(maxMembers)
+  }
+
+  get isEmpty(): boolean {
+    return this.#bytes === 0 && !this.#isTooLong
+  }
+
+  get hasCut(): boolean {
+    return this.#limit.hasCut
+  }
+
+  add(piece: Buffer): void {
+    if (piece.length === 0) return
+    if (!this.#isLong && this.#bytes + piece.length > LONG_LINE) {
+      this.#isLong = true
+      const before = this.#pieces
+      this.#pieces = []
+      this.#bytes = 0
+      for (const one of before) this.#keep(one)
+    }
+    if (this.#isLong) this.#keep(piece)
+    else this.#push(piece)
+  }
+
+  /** The text; `undefined` if it's too long. */
+  end(): string | undefined {
+    return this.#isTooLong ? undefined : Buffer.concat(this.#pieces).toString()
+  }
+
+  #keep(piece: Buffer): void {
+    // a line with several messages is none of ours, and can't be read with or without these
+    for (const part of this.#limit.keep(piece)) if (part !== MESSAGE_END) this.#push(part)
+  }
+
+  #push(piece: Buffer): void {
+    this.#bytes += piece.length
+    if (this.#bytes > this.#max) this.#isTooLong = true
+    if (this.#isTooLong) this.#pieces = []
+    else this.#pieces.push(piece)
+  }
 }

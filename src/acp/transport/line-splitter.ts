@@ -1,4 +1,4 @@
-import { MESSAGE_END, MemberLimit } from './member-limit.ts'
+import { MESSAGE_END, MemberLimit } from '../../common/member-limit.ts'
 
 const NEWLINE = 10
 

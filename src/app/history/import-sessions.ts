@@ -3,7 +3,12 @@ import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 import { visibleProse } from '../../common/visible.ts'
 import type { LocalSessions } from '../../history/local-sessions.ts'
-import { MAX_LINE, ProtocolReader, type ReadConversation } from '../../history/protocol-reader.ts'
+import {
+  MAX_LINE,
+  MAX_LINE_MEMBERS,
+  ProtocolReader,
+  type ReadConversation,
+} from '../../history/protocol-reader.ts'
 import { readLines } from '../../history/read-lines.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
@@ -96,7 +101,8 @@ export class SessionImporter {
     }
     let length = 0
     try {
-      for await (const line of readLines(file, MAX_LINE, signal)) {
+      const onCut = () => reader.skip()
+      for await (const line of readLines(file, MAX_LINE, { signal, onCut, maxMembers: MAX_LINE_MEMBERS })) {
         length += LINE_COST + (line?.length ?? 0)
         if (length > READ_AT_ONCE) {
           length = 0

@@ -333,10 +333,51 @@ describe('the lines of a file', () => {
       const long = 'x'.repeat(3_000_000)
       writeFileSync(file, `\ufeffone\n${long}\n\ntwo\n${long}`)
       const lines: Array<string | undefined> = []
-      for await (const line of readLines(file, 1000)) lines.push(line)
+      for await (const line of readLines(file, 1000, { maxMembers: 10 })) lines.push(line)
       assert.deepEqual(lines, ['one', undefined, '', 'two', undefined])
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
+  })
+
+  it('have no more members than are read quickly, and it is told that some were cut', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'parley-lines-'))
+    try {
+      const file = path.join(folder, 'a.jsonl')
+      const keys = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]))
+      const whole = { params: { update: { rawInput: keys(2000) } }, title: 'ä'.repeat(100_000) }
+      const long = { params: { update: { rawInput: keys(300_000), title: 'last' } } }
+      writeFileSync(file, [whole, long, whole].map(line => JSON.stringify(line)).join('\n'))
+      const lines: unknown[] = []
+      let cuts = 0
+      for await (const line of readLines(file, 1 << 30, { maxMembers: 5000, onCut: () => cuts++ }))
+        lines.push(JSON.parse(line!))
+      assert.equal(cuts, 1)
+      assert.deepEqual([lines[0], lines[2]], [whole, whole])
+      const { rawInput, title } = (lines[1] as typeof long).params.update
+      assert.equal(title, 'last')
+      assert.ok(Object.keys(rawInput).length <= 5001)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('an entry of an imported conversation', () => {
+  it('has a limited number of lines', () => {
+    const reader = new ProtocolReader(Date.now())
+    const [head, ...lines] = [
+      ...conversationLines(said('Hello', 'Hi'), { ...session, sessionId: 's' }, new SecretRegistry()),
+    ]
+    reader.push(head!)
+    const answer = lines.findLast(line => line.includes('agent_message_chunk'))!
+    for (const line of lines.slice(0, lines.indexOf(answer))) reader.push(line)
+    for (let i = 0; i < 20_000; i++) reader.push(answer)
+    const { entries } = reader.end()!.conversation
+    assert.equal(entries.length, 2)
+    const [, said2] = entries
+    assert.equal(said2?.kind === 'message' && said2.blocks.length, 5000)
+    assert.equal(reader.leftOut.lines, 15_000)
   })
 })

@@ -138,10 +138,12 @@ function kindOf(method: string, error: RpcError): AgentRequestError['kind'] {
 const NO_SESSION = [
   /\bsessions?\b.*\b(not found|unknown|does not exist|doesn't exist|not exist|no longer|expired)\b/i,
   /\b(unknown|invalid|no such|no previous|could not find|cannot find)\b.*\bsessions?\b/i,
+  /\bno (saved )?(sessions?|conversations?|threads?|rollouts?)\b.*\bfound\b/i,
 ]
 
 function saysNoSession(error: RpcError): boolean {
   if (error.code !== RpcCode.invalidParams && error.code !== RpcCode.internalError) return false
-  const text = `${error.message}\n${error.detail ?? ''}`
+  // "sessionId" and "session_id" are words, too
+  const text = `${error.message}\n${error.detail ?? ''}`.replace(/([a-z])(?=[A-Z])|_/g, '$1 ')
   return NO_SESSION.some(pattern => pattern.test(text))
 }

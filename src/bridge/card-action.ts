@@ -13,6 +13,7 @@ export const cardAction = z.discriminatedUnion('type', [
       'pickAgent',
       'dismiss',
       'startNew',
+      'continueInNew',
       'cancelSignIn',
       'abandonTurn',
       'giveUp',

@@ -185,28 +185,31 @@ export class ConversationController extends Owner {
 
   /** Starts a session with the same agent in place of one that can't continue. Takes the draft and returned prompts along. */
   startInstead(): Promise<void> {
-    const { drafts, queues } = this.#options
-    const { newKey } = this.#displayed
-    const { current, key } = this
+    const { current } = this
     if (!current) return this.opener.start()
-    const written = drafts.get(key)
-    if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
-    const returned = this.prompts.queue.returned.map(({ id, draft }) => ({ id, draft }))
-    queues.of(newKey).addReturned(returned)
+    this.#takeAlong()
     return this.opener.start(current.agentId)
   }
 
+  /** What was written for the displayed session and not sent is for the next one. */
+  #takeAlong(): void {
+    const { drafts, queues } = this.#options
+    const { newKey } = this.#displayed
+    const written = drafts.get(this.key)
+    if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
+    queues.of(newKey).addReturned(this.prompts.queue.returned.map(({ id, draft }) => ({ id, draft })))
+  }
+
   /**
-   * Starts a session with another agent in the same folder, with the draft. `begun` is called with it, also if the user must
-   * sign in first or retries.
+   * Starts a session with this agent in the same folder, with the draft and the prompts that returned to it. `begun` is called
+   * with it, also if the user must sign in first or retries.
    */
   async continueIn(agentId: string, begun: (open: OpenSession) => void): Promise<void> {
     const { drafts } = this.#options
-    const { newKey } = this.#displayed
     const { current, key } = this
     if (!current) return
     const written = drafts.get(key)
-    if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
+    this.#takeAlong()
     await this.opener.start(agentId, {
       cwd: current.plan.setup.cwd,
       begun: open => {

@@ -59,7 +59,15 @@ export type Failure =
       /** the tried method can't be used from VS Code; `message` says why */
       unavailable?: boolean
     }
-  | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
+  /** `isShown`: the conversation of the session that couldn't be reopened is displayed */
+  | {
+      type: 'request'
+      agentId: string
+      agentName: string
+      error: AgentRequestError
+      attempt: Attempt
+      isShown?: boolean
+    }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
   /** it can neither load nor resume: only the saved conversation is available */
   | { type: 'read-only'; agentId: string; agentName: string }

@@ -615,7 +615,9 @@ export class SessionOpener implements Disposable {
       return
     }
     const failure = failureOf(attempt, error, runner.name, runner.running?.agent.authMethods ?? [])
-    if (failure) this.#failures.add(failure)
+    if (failure?.type === 'request' && this.#displayed.continues(attempt))
+      this.#failures.add({ ...failure, isShown: true })
+    else if (failure) this.#failures.add(failure)
     else this.#changed()
   }
 }

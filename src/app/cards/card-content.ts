@@ -29,6 +29,11 @@ export const button = {
   }),
   dismiss: (): CardButton => ({ action: { type: 'dismiss' }, label: l10n.t('Dismiss'), secondary: true }),
   startNew: (): CardButton => ({ action: { type: 'startNew' }, label: l10n.t('New Session'), icon: 'add' }),
+  continueInNew: (): CardButton => ({
+    action: { type: 'continueInNew' },
+    label: l10n.t('Continue in a New Session'),
+    icon: 'comment-discussion',
+  }),
 }
 
 export function exitSentence(exit: AgentExit): string {

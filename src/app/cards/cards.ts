@@ -63,24 +63,36 @@ const CARDS: {
   }),
   start: failure => startCard(failure.agentName, failure.failure),
   'sign-in': failure => signInCard(failure),
-  request: failure => ({
-    kind: 'error',
-    title: requestTitle(failure.attempt, failure.agentName),
-    text: sentence(failure.error.message),
-    details: texts(
-      [l10n.t('Response'), `${failure.error.method}: ${failure.error.code}`],
-      [l10n.t('Message'), moreThanSaid(failure.error.message)],
-      [l10n.t('Detail'), failure.error.detail],
-    ),
-    buttons: [button.retry(), button.openLog(), button.dismiss()],
-  }),
+  request: ({ agentName, error, attempt, isShown }) => {
+    const isGone = isShown && error.kind === 'not-found'
+    return {
+      kind: 'error',
+      title: isGone ? l10n.t('{0} no longer has this session', agentName) : requestTitle(attempt, agentName),
+      text: isGone
+        ? l10n.t('The conversation was saved. A new session gets it as context with your next prompt.')
+        : sentence(error.message),
+      details: texts(
+        [l10n.t('Response'), `${error.method}: ${error.code}`],
+        [l10n.t('Message'), isGone ? error.message : moreThanSaid(error.message)],
+        [l10n.t('Detail'), error.detail],
+      ),
+      buttons: [
+        ...(isGone ? [] : [button.retry()]),
+        ...(isShown ? [button.continueInNew()] : []),
+        button.openLog(),
+        button.dismiss(),
+      ],
+    }
+  },
   ended: failure => ({
     kind: 'error',
     title: l10n.t('{0} stopped', failure.agentName),
     text: `${exitSentence(failure.exit)} ${l10n.t('The conversation was saved.')}`,
     details: texts([l10n.t('Last output'), failure.exit.stderrTail]),
     buttons: [
-      failure.attempt ? { ...button.restart(), label: l10n.t('Restart and Continue') } : button.startNew(),
+      ...(failure.attempt
+        ? [{ ...button.restart(), label: l10n.t('Restart and Continue') }]
+        : [button.continueInNew(), button.startNew()]),
       button.openLog(),
     ],
   }),
@@ -88,7 +100,7 @@ const CARDS: {
     kind: 'info',
     title: l10n.t("{0} can't continue this conversation", failure.agentName),
     text: l10n.t("{0} can't resume sessions. This saved conversation is read-only.", failure.agentName),
-    buttons: [button.startNew()],
+    buttons: [button.continueInNew(), button.startNew()],
   }),
   elsewhere: failure => ({
     kind: 'info',

@@ -260,7 +260,7 @@ export class ConversationBridge extends Owner {
       ...composerHandlers(options, () => this.#pump.sendNow()),
       ...sessionHandlers({ ...options, attach: attachment => this.attach(attachment) }),
       ...ruleHandlers(controller, options.ruleMessages),
-      ...editorHandlers(controller, options.workbench),
+      ...editorHandlers(controller, options.workbench, attachment => this.attach(attachment)),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true
         this.#isSwitching = false

@@ -4,7 +4,7 @@ import * as l10n from '@vscode/l10n'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import type { CardAction } from '../../bridge/card-action.ts'
 import type { Handlers } from '../../bridge/contract.ts'
-import type { ActiveContext, EntryContext } from '../../bridge/conversation.ts'
+import type { ActiveContext, Attachment, EntryContext } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
@@ -13,12 +13,17 @@ import { showFailure } from '../ask-agent.ts'
 import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
+import { continueInNew } from './conversation-context.ts'
 
 /** The commands that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
 
 /** Handles what a user opens, copies and runs from a conversation. */
-export function editorHandlers(controller: ConversationController, workbench: Workbench) {
+export function editorHandlers(
+  controller: ConversationController,
+  workbench: Workbench,
+  attach: (attachment: Attachment) => void,
+) {
   const { editors } = workbench
   const show = (done: Promise<void>) => showFailure(workbench.dialogs, done)
   const roots = () => controller.current?.plan.setup
@@ -48,7 +53,7 @@ export function editorHandlers(controller: ConversationController, workbench: Wo
     'conversation/openBlob': ({ name, mimeType, data }) =>
       show(editors.openContent(name, mimeType, Buffer.from(data, 'base64'))),
     'conversation/applyCode': code => show(editors.applyCode(code, roots())),
-    'conversation/card': ({ cardId, action }) => runCardAction(controller, workbench, cardId, action),
+    'conversation/card': ({ cardId, action }) => runCardAction(controller, workbench, attach, cardId, action),
     'conversation/command': async ({ command }) => {
       if (COMMANDS.has(command)) await workbench.execute(command)
     },
@@ -76,6 +81,7 @@ async function openDiff(
 async function runCardAction(
   controller: ConversationController,
   { execute }: Workbench,
+  attach: (attachment: Attachment) => void,
   cardId: string,
   action: CardAction,
 ): Promise<void> {
@@ -94,6 +100,10 @@ async function runCardAction(
       else if (action.type === 'restart') await controller.opener.restart()
       else controller.dismiss(cardId)
       return
+    }
+    case 'continueInNew': {
+      const agentId = failure && 'agentId' in failure ? failure.agentId : undefined
+      return agentId === undefined ? undefined : continueInNew(controller, agentId, attach)
     }
     case 'startNew':
       return controller.startInstead()

@@ -10,7 +10,7 @@ import { referenceOf } from '../../sessions/open-session.ts'
 import { showFailure, showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import type { Workbench } from '../workbench.ts'
 import { answerElicitation } from './answer-elicitation.ts'
-import { conversationAttachment } from './conversation-context.ts'
+import { continueInNew } from './conversation-context.ts'
 import type { SessionsToOpen } from './recent-sessions.ts'
 
 export interface SessionHandlersOptions {
@@ -36,12 +36,7 @@ export function sessionHandlers({
   return {
     'conversation/start': ({ agentId }) => controller.opener.start(agentId),
     'conversation/continueIn': async ({ key, agentId }) => {
-      const open = controller.shownAs(key)
-      if (!open || open !== controller.current) return
-      // if it can't be started, its view shows why
-      await controller.continueIn(agentId, ({ session }) =>
-        attach(conversationAttachment(open, session.agent.capabilities.prompt.embeddedContext)),
-      )
+      if (controller.shownAs(key) === controller.current) await continueInNew(controller, agentId, attach)
     },
     'conversation/openSession': ({ agentId, sessionId }) => sessions.open(agentId, sessionId),
     'conversation/cancel': ({ key }) => {

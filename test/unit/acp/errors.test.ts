@@ -48,6 +48,14 @@ describe('toAgentError', () => {
     ['sign-in needed', 'session/prompt', new RpcError(-32000, 'x'), 'auth-required'],
     ['no resource', 'session/load', new RpcError(-32002, 'Session nope not found'), 'not-found'],
     ['words', 'session/load', new RpcError(-32602, 'Session not found: nope'), 'not-found'],
+    ['a name of a parameter', 'session/load', new RpcError(-32602, 'Unknown sessionId: s1'), 'not-found'],
+    ['another such name', 'session/load', new RpcError(-32603, 'invalid session_id'), 'not-found'],
+    [
+      'a conversation',
+      'session/resume',
+      new RpcError(-32603, 'Internal error', 'No conversation found with session ID: s1'),
+      'not-found',
+    ],
     [
       'words in the data',
       'session/load',

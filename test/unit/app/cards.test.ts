@@ -132,6 +132,27 @@ describe('cards', () => {
     )
   })
 
+  it('offer to continue in a new session if the agent refuses the one that is shown', () => {
+    const failing = (kind: 'not-found' | 'other', isShown: boolean): Failure => ({
+      ...{ type: 'request', agentId: 'a', agentName: 'Agent', isShown },
+      attempt: { type: 'load', agentId: 'a', sessionId: 's', cwd: '/w' },
+      error: new AgentRequestError('session/load', kind, { code: -32602, message: 'Unknown sessionId: s' }),
+    })
+    const shown = (failure: Failure) => {
+      const { title, buttons } = cardFor('id', failure)
+      return [title, ...buttons.map(({ action }) => action.type)]
+    }
+    const title = "Agent couldn't load the session"
+    assert.deepEqual(
+      [failing('not-found', true), failing('other', true), failing('not-found', false)].map(shown),
+      [
+        ['Agent no longer has this session', 'continueInNew', 'openLog', 'dismiss'],
+        [title, 'retry', 'continueInNew', 'openLog', 'dismiss'],
+        [title, 'retry', 'openLog', 'dismiss'],
+      ],
+    )
+  })
+
   it('can be dismissed if something else is displayed', () => {
     const named = ['unknown agent', 'missing command', 'exited', 'timeout', 'refused', 'version', 'sign-in']
     for (const [name, failure] of failures) {

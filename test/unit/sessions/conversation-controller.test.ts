@@ -1085,6 +1085,31 @@ describe('ConversationController', () => {
       assert.equal(fixture.transcripts.read('one', 's9')?.entries.length, 1)
     })
 
+    it('is continued in a new session, with the prompts that the refused one returned', async () => {
+      await onlyLoads()
+      const { controller } = fixture
+      const loading = controller.opener.reopen('load', reference)
+      await until(() => fixture.agent.loads.length === 1)
+      const draft = { ...EMPTY_DRAFT, text: 'and this' }
+      controller.prompts.enqueue('one/s9', { id: 'p1', draft })
+      const refusal = { code: -32602, message: 'Unknown sessionId: s9' }
+      fixture.agent.loads[0]?.reject(new AgentRequestError('session/load', 'not-found', refusal))
+      await loading
+      await until(() => controller.prompts.queue.returned.length === 1)
+      const refused = failure()
+      assert.ok(refused.type === 'request' && refused.isShown, refused.type)
+      const begun: string[] = []
+      const continuing = controller.continueIn('one', ({ key }) => void begun.push(key))
+      await until(() => fixture.agent.newSessions.length === 1)
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 's10' })
+      await continuing
+      assert.deepEqual(begun, ['one/s10'])
+      assert.deepEqual(
+        controller.prompts.queue.returned.map(one => one.draft),
+        [draft],
+      )
+    })
+
     it("keeps it if the agent can't be started", async () => {
       fixture.onStart = () => {
         throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')

@@ -264,12 +264,12 @@ export class TrackedFile {
 
   /**
    * Omits lines that one agent changed and another changed back, except in the history: there is nothing to review, unless
-   * undoing the change would bring back another agent's lines.
+   * undoing the change would bring back lines of the user or of another agent.
    */
   hunks(matches: Matches): Hunk[] {
     const hunks = this.#log.hunks(matches)
     if (this.#isHistory) return hunks
-    return hunks.filter(({ before, after, conflict }) => conflict === 'agent' || !sameLines(before, after))
+    return hunks.filter(({ before, after, conflict }) => conflict || !sameLines(before, after))
   }
 
   /** Matching authors of changes other than to the text. */

@@ -636,6 +636,26 @@ describe('the change tracker', () => {
       assert.equal(text('new.txt'), 'mine\n')
     })
 
+    it('saved in a new file that the agent then deletes with a command', async () => {
+      changes.beginTurn(1, () => true)
+      const added = change('new.txt', undefined, "the agent's\n")
+      writeFileSync(file('new.txt'), "the agent's\n")
+      await tool('done', added)
+      editor.open(file('new.txt'))
+      editor.type(file('new.txt'), 'mine\n')
+      await editor.save(file('new.txt'))
+      await until(() => tracker.files.at(file('new.txt'))?.text === 'mine\n')
+      rmSync(file('new.txt'))
+      editor.close(file('new.txt'))
+      await changes.endTurn()
+      assert.deepEqual(
+        listed().map(({ name, status }) => [name, status]),
+        [['new.txt', 'deleted']],
+      )
+      assert.deepEqual(await whys(), ['user'])
+      assert.equal(text('new.txt'), 'mine\n')
+    })
+
     it('saved in a new file that an agent then overwrites', async () => {
       changes.beginTurn(1, () => true)
       const added = change('new.txt', undefined, "the agent's\n")

@@ -34,7 +34,8 @@ export function createWorkbenchServices(
     revert: CommandId.revertChange,
     next: CommandId.nextChange,
   }
-  own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
+  const cursor = own.add(new ReviewCursor(tracker, changeEditors))
+  own.add(new ChangeDecorations(tracker, cursor, lensCommands, ContextKey))
   own.add(new AgentHighlights(manager))
   own.add(new StatusBar(surfaces, indicators, services.worktrees))
   const attention = own.add(new Attention(surfaces, manager, services.sideBar, services.windows))
@@ -58,7 +59,7 @@ export function createWorkbenchServices(
       sessions: manager,
       decisions: services.decisions,
       sourceControl,
-      cursor: own.add(new ReviewCursor(tracker, changeEditors)),
+      cursor,
       activeChanges,
     }),
     ...platform.comments.commands,

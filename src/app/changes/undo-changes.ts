@@ -47,10 +47,12 @@ export async function confirmUndo(
       ? [l10n.t("Some of these changes happened during the turn but weren't reported by the agent.")]
       : []),
   ]
-  const undo = l10n.t('Revert')
   const certain = l10n.t('Revert Reported Changes Only')
+  // the others may be the user's own
   const buttons =
-    uncertain.length > 0 && files.some(file => file.uncertain !== 'all') ? [undo, certain] : [undo]
+    uncertain.length > 0 && files.some(file => file.uncertain !== 'all')
+      ? [certain, l10n.t('Revert All')]
+      : [l10n.t('Revert')]
   const options = details.length > 0 ? { detail: details.join('\n') } : {}
   const answer = await services.workbench.dialogs.confirm(question, options, ...buttons)
   if (answer === undefined) return

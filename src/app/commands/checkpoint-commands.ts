@@ -173,7 +173,8 @@ async function askRestore(
   const certain = l10n.t('Restore Reported Changes Only')
   const preview = l10n.t('Preview')
   const isMixed = files.some(file => file.uncertain) && files.some(file => file.uncertain !== 'all')
-  const answers = files.length === 0 ? [] : isMixed ? [restore, certain] : [restore]
+  // the others may be the user's own
+  const answers = files.length === 0 ? [] : isMixed ? [certain, l10n.t('Restore All')] : [restore]
   const previews = previewsOf(open, plan)
   const options = { detail: detailOf(open, plan) }
   let answer = await dialogs.confirm(question, options, ...answers, ...(previews.length > 0 ? [preview] : []))

@@ -1,10 +1,11 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { type HunkPosition, hunkPositions } from '../../changes/hunk-navigation.ts'
+import type { HunkPosition } from '../../changes/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
+import type { ReviewCursor } from './review-cursor.ts'
 
 /** Commands of the code lenses. Their arguments are the file's URI and the ids of the changes; `next` has the change's line. */
 export interface LensCommands {
@@ -30,6 +31,7 @@ export class ChangeDecorations
 {
   readonly #tracker: ChangeTracker
   readonly #all: ChangeScope
+  readonly #cursor: Pick<ReviewCursor, 'shown' | 'positions'>
   readonly #commands: LensCommands
   readonly #keys: ChangeContextKeys
   readonly #lenses = this.register(new vscode.EventEmitter<void>())
@@ -37,22 +39,35 @@ export class ChangeDecorations
   #provider: vscode.Disposable | undefined
   #marked = new Set<string>()
   #timer: NodeJS.Timeout | undefined
-  /** The changes of all files in the order of review, until one changes. */
+  /** The changes in the order of review, until one changes or another editor is active. */
   #positions: readonly HunkPosition[] | undefined
 
   readonly onDidChangeCodeLenses = this.#lenses.event
   readonly onDidChangeFileDecorations = this.#decorations.event
 
-  constructor(tracker: ChangeTracker, commands: LensCommands, keys: ChangeContextKeys) {
+  constructor(
+    tracker: ChangeTracker,
+    cursor: Pick<ReviewCursor, 'shown' | 'positions'>,
+    commands: LensCommands,
+    keys: ChangeContextKeys,
+  ) {
     super()
     this.#tracker = tracker
     this.#all = new ChangeScope(tracker)
+    this.#cursor = cursor
     this.#commands = commands
     this.#keys = keys
     this.register(
       tracker.files.onDidChange(() => {
         this.#positions = undefined
         this.#updateSoon()
+      }),
+    )
+    // a diff of one session's changes shows no others
+    this.register(
+      vscode.window.tabGroups.onDidChangeTabs(() => {
+        this.#positions = undefined
+        this.#lenses.fire()
       }),
     )
     this.register(vscode.window.registerFileDecorationProvider(this))
@@ -71,12 +86,12 @@ export class ChangeDecorations
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const file = this.#tracker.views.at(document.uri.fsPath)
-    const hunks = file ? this.#all.hunks(file.path) : []
+    const hunks = file ? this.#cursor.shown.hunks(file.path) : []
     if (!file || hunks.length === 0) return []
-    this.#positions ??= hunkPositions(this.#all)
+    this.#positions ??= this.#cursor.positions
     const positions = this.#positions
-    const first = positions.findIndex(({ path }) => path === file.path)
-    return hunks.flatMap(({ id, start }, i) => {
+    return hunks.flatMap(({ id, start }) => {
+      const at = positions.findIndex(one => one.path === file.path && one.id === id)
       const line = Math.min(start, document.lineCount - 1)
       const range = new vscode.Range(line, 0, line, 0)
       const lens = (title: string, command: string, tooltip: string) =>
@@ -84,10 +99,10 @@ export class ChangeDecorations
       return [
         lens(l10n.t('Keep'), this.#commands.keep, l10n.t('Keep this change of an agent')),
         lens(l10n.t('Revert'), this.#commands.revert, l10n.t('Revert this change of an agent')),
-        ...(positions.length > 1
+        ...(positions.length > 1 && at >= 0
           ? [
               lens(
-                l10n.t('{0} of {1}', first + i + 1, positions.length),
+                l10n.t('{0} of {1}', at + 1, positions.length),
                 this.#commands.next,
                 l10n.t('Go to the next change of an agent'),
               ),

@@ -27,7 +27,7 @@ export class ChangeEditors extends Owner {
   readonly #tracker: ChangeTracker
   readonly #log: Logger
   readonly #reviews = new Set<Review>()
-  #restored: ChangeScope | undefined
+  #compared: ChangeScope | undefined
   /** Whether VS Code itself has buttons for the previous and the next change in such editors. */
   readonly #hasArrows = vscode.commands
     .getCommands()
@@ -58,13 +58,23 @@ export class ChangeEditors extends Owner {
     const { activeTab } = vscode.window.tabGroups.activeTabGroup
     const known = [...this.#reviews].find(({ tab }) => tab === activeTab)?.changes
     if (known || !activeTab) return known
-    const base = baseOfReview(activeTab.input)
-    if (!base) return undefined
     // restored after a reload
+    return this.#scopeOf(baseOfReview(activeTab.input))
+  }
+
+  /** The changes that the active editor compares with, if it's a review or shows the changes of a file. */
+  get shown(): ChangeScope | undefined {
+    const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input
+    const base = input instanceof vscode.TabInputTextDiff ? input.original : undefined
+    return this.shownReview ?? this.#scopeOf(base?.scheme === BASE_SCHEME ? base : undefined)
+  }
+
+  #scopeOf(base: vscode.Uri | undefined): ChangeScope | undefined {
+    if (!base) return undefined
     const session = new URLSearchParams(base.query).get('session') ?? undefined
-    if (!this.#restored || this.#restored.session !== session)
-      this.#restored = new ChangeScope(this.#tracker, session)
-    return this.#restored
+    if (!this.#compared || this.#compared.session !== session)
+      this.#compared = new ChangeScope(this.#tracker, session)
+    return this.#compared
   }
 
   #setContext(): void {

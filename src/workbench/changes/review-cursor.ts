@@ -41,6 +41,11 @@ export class ReviewCursor extends Owner {
     return this.#editors.shownReview ?? this.#all
   }
 
+  /** The changes that the active editor shows, to which commands apply: those of one session in its diffs. */
+  get shown(): ChangeScope {
+    return this.#editors.shown ?? this.#all
+  }
+
   /** In the order of review. */
   get positions(): HunkPosition[] {
     return hunkPositions(this.scope)

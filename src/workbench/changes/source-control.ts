@@ -123,7 +123,11 @@ export class ChangesSourceControl extends Owner {
   }
 }
 
-function resourceState(session: string, file: ChangedFile): vscode.SourceControlResourceState {
+/** Commands get it back as it is. */
+function resourceState(
+  session: string,
+  file: ChangedFile,
+): vscode.SourceControlResourceState & { session: string } {
   const uri = vscode.Uri.file(file.path)
   const left = baseUri(file.from ?? file.path, session, file.status === 'added')
   const right = file.status === 'deleted' ? baseUri(file.path, session, true) : uri
@@ -137,6 +141,7 @@ function resourceState(session: string, file: ChangedFile): vscode.SourceControl
           ? l10n.t('Renamed by the agent from {0}', path.basename(file.from))
           : l10n.t('Modified by the agent')
   return {
+    session,
     resourceUri: uri,
     contextValue: file.status,
     command: { command: 'vscode.diff', title: l10n.t('Open Diff'), arguments: [left, right, title] },

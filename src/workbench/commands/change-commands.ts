@@ -22,8 +22,8 @@ import type { ReviewCursor } from '../changes/review-cursor.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
 
 export interface ChangeCommandsOptions extends UndoServices {
-  sourceControl: ChangesSourceControl
-  cursor: ReviewCursor
+  sourceControl: Pick<ChangesSourceControl, 'scopeOf'>
+  cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'>
   /** The changes of the conversation that the user looks at. */
   activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
@@ -33,7 +33,10 @@ const lineChanges = z.array(
   z.object({ modifiedStartLineNumber: z.number(), modifiedEndLineNumber: z.number() }),
 )
 const lens = z.object({ ids: z.array(z.number()) })
-const resourceState = z.object({ resourceUri: z.custom<vscode.Uri>(value => value instanceof vscode.Uri) })
+const resourceState = z.object({
+  resourceUri: z.custom<vscode.Uri>(value => value instanceof vscode.Uri),
+  session: z.string(),
+})
 const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unknown()) })
 
 /** Commands to navigate, keep and undo agents' changes, one by one or by file. */
@@ -44,16 +47,18 @@ export function changeCommands(options: ChangeCommandsOptions) {
   /** The changes in a file to which a command applies: those of the peek view or code lens, else those at the cursor. */
   const atPlace = async (
     args: unknown[],
-  ): Promise<{ selection: ChangeSelection; position: HunkPosition; isPeek: boolean }> => {
+  ): Promise<{ scope: ChangeScope; selection: ChangeSelection; position: HunkPosition; isPeek: boolean }> => {
     const [uri, what, index] = args
     const { at } = cursor
     const path = uri instanceof vscode.Uri ? cursor.pathIn(uri) : at?.path
     if (path === undefined) throw new UnavailableError(l10n.t('Open a file that an agent changed first.'))
     await all.refresh()
-    const hunks = all.hunks(path)
     const byLens = lens.safeParse(what)
     const byPeek = lineChanges.safeParse(what)
     const change = byPeek.success && typeof index === 'number' ? byPeek.data[index] : undefined
+    // a peek view shows what all agents changed
+    const scope = change ? all : cursor.shown
+    const hunks = scope.hunks(path)
     const found = byLens.success
       ? hunks.filter(({ id }) => byLens.data.ids.includes(id))
       : change
@@ -64,18 +69,18 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const [first] = found
     if (!first) throw new UnavailableError(l10n.t('There is no agent change at this line.'))
     const selection = { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
-    return { selection, position: { path, line: first.start }, isPeek: change !== undefined }
+    return { scope, selection, position: { path, line: first.start }, isPeek: change !== undefined }
   }
 
   /** Decides about changes, and goes to the next one. The peek view stays where it is: it has its own way to go on. */
   const decide = async (
     args: unknown[],
-    work: (selection: ChangeSelection, back: () => Promise<void>) => unknown,
+    work: (scope: ChangeScope, selection: ChangeSelection, back: () => Promise<void>) => unknown,
   ) => {
-    const { selection, position, isPeek } = await atPlace(args)
-    await work(selection, () => cursor.go(position))
+    const { scope, selection, position, isPeek } = await atPlace(args)
+    await work(scope, selection, () => cursor.go(position))
     const ids = selection.hunks?.ids
-    const isLeft = all.hunks(position.path).some(({ id }) => ids?.has(id))
+    const isLeft = scope.hunks(position.path).some(({ id }) => ids?.has(id))
     const next = followingChange(cursor.positions, position)
     if (next && !isPeek && !isLeft) await cursor.go(next)
   }
@@ -84,21 +89,25 @@ export function changeCommands(options: ChangeCommandsOptions) {
    * The files to which a command applies: those selected in Source Control, that of an editor's title, else the active
    * one.
    */
-  const ofFiles = (args: unknown[]): { scope: ChangeScope; selection: ChangeSelection } => {
+  const ofFiles = (args: unknown[]): Array<{ scope: ChangeScope; selection: ChangeSelection }> => {
     const [first] = args
     const group = resourceGroup.safeParse(first)
     const scope = group.success ? sourceControl.scopeOf(group.data.id) : undefined
-    if (scope) return { scope, selection: {} }
-    const states = args.flatMap(arg => {
-      const one = resourceState.safeParse(arg)
-      return one.success ? [one.data.resourceUri] : []
-    })
-    const uris = states.length > 0 ? states : first instanceof vscode.Uri ? [first] : []
-    const active = vscode.window.activeTextEditor?.document.uri
-    const files = uris.length > 0 ? uris : active ? [active] : []
-    const paths = files.flatMap(uri => tracker.views.at(cursor.pathIn(uri) ?? '')?.path ?? [])
-    if (paths.length === 0) throw new UnavailableError(l10n.t('No agent changed this file.'))
-    return { scope: all, selection: { paths } }
+    if (scope) return [{ scope, selection: {} }]
+    const listed = new Map<string, string[]>()
+    for (const arg of args) {
+      const { data } = resourceState.safeParse(arg)
+      if (data) listed.set(data.session, [...(listed.get(data.session) ?? []), data.resourceUri.fsPath])
+    }
+    if (listed.size > 0)
+      return [...listed].map(([session, paths]) => ({
+        scope: new ChangeScope(tracker, session),
+        selection: { paths },
+      }))
+    const uri = first instanceof vscode.Uri ? first : vscode.window.activeTextEditor?.document.uri
+    const path = uri && tracker.views.at(cursor.pathIn(uri) ?? '')?.path
+    if (path === undefined) throw new UnavailableError(l10n.t('No agent changed this file.'))
+    return [{ scope: cursor.at?.path === path ? cursor.shown : all, selection: { paths: [path] } }]
   }
 
   const move = async (args: unknown[], step: 1 | -1) => {
@@ -121,21 +130,20 @@ export function changeCommands(options: ChangeCommandsOptions) {
     [CommandId.nextChange]: (...args) => move(args, 1),
     [CommandId.previousChange]: (...args) => move(args, -1),
     [CommandId.keepChange]: (...args) =>
-      decide(args, (selection, back) => decisions.keep(all, selection, back)),
+      decide(args, (scope, selection, back) => decisions.keep(scope, selection, back)),
     [CommandId.revertChange]: (...args) =>
-      decide(args, (selection, back) =>
-        undoChanges(all, selection, options, undone =>
+      decide(args, (scope, selection, back) =>
+        undoChanges(scope, selection, options, undone =>
           offerRestore(undone, options, { isChange: true, after: back }),
         ),
       ),
     [CommandId.keepFileChanges]: (...args) => {
-      const { scope, selection } = ofFiles(args)
-      decisions.keep(scope, selection)
+      for (const { scope, selection } of ofFiles(args)) decisions.keep(scope, selection)
     },
     [CommandId.revertFileChanges]: async (...args) => {
-      const { scope, selection } = ofFiles(args)
-      await scope.refresh()
-      await confirmUndo(scope, selection, options)
+      const chosen = ofFiles(args)
+      await all.refresh()
+      for (const { scope, selection } of chosen) await confirmUndo(scope, selection, options)
     },
     [CommandId.keepAllChanges]: async () => decisions.keep(await toReview()),
     [CommandId.revertAllChanges]: async () => confirmUndo(await toReview(), {}, options),

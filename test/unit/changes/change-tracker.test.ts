@@ -302,7 +302,7 @@ describe('the change tracker', () => {
         ...[question, options, ...buttons]: Parameters<UndoServices['workbench']['dialogs']['confirm']>
       ) => {
         asked.push([question, options.detail ?? '', ...buttons])
-        return asked.length > 2 ? buttons[1] : undefined
+        return asked.length > 2 ? buttons[0] : undefined
       }
       const dialogs: Partial<UndoServices['workbench']['dialogs']> = { confirm, info: async () => undefined }
       const folders = () => [{ name: 'w', path: root }]
@@ -324,8 +324,8 @@ describe('the change tracker', () => {
         [
           'Revert all changes made to a.txt in this session?',
           "Some of these changes happened during the turn but weren't reported by the agent.",
-          'Revert',
           'Revert Reported Changes Only',
+          'Revert All',
         ],
       ])
       assert.equal(text('a.txt'), 'one\ntwo\nby another program\n')

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import type * as base from '../../../src/workbench/changes/base-files.ts'
+import type * as decorations from '../../../src/workbench/changes/change-decorations.ts'
+import type * as editors from '../../../src/workbench/changes/change-editors.ts'
+import type * as review from '../../../src/workbench/changes/review-cursor.ts'
+import type * as changeCommands from '../../../src/workbench/commands/change-commands.ts'
+import { memoryTracker } from '../../support/memory-tracker.ts'
+import * as values from '../../support/page/editor/values.ts'
+import { useTemporaryFolder } from '../editor/temporary-folder.ts'
+import { loadWithFakeVsCode } from './load-in-workbench.ts'
+
+const ORIGINAL = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', ''].join('\n')
+
+describe("an editor that shows one session's changes of a file that two have changed", () => {
+  const folder = useTemporaryFolder()
+  const file = () => join(folder(), 'a.txt')
+  const text = () => readFileSync(file(), 'utf8')
+  const uri = () => values.Uri.file(file())
+  let source: typeof base & typeof editors & typeof review & typeof decorations & typeof changeCommands
+  let provider: { provideCodeLenses(document: unknown): values.CodeLens[] }
+  let tracker: ChangeTracker
+  let lenses: () => Array<{ title: string; line: number; arguments: unknown[] }>
+  let handlers: Record<string, (...args: unknown[]) => unknown>
+  let shown: { input: unknown } | undefined
+  const show = (session?: string) => {
+    shown = { input: new values.TabInputTextDiff(source.baseUri(file(), session) as never, uri()) }
+  }
+  let asked: string[]
+  let stop: Array<{ dispose(): void }>
+
+  const edit = async (session: string, from: string, to: string) => {
+    const changes = new SessionChanges(tracker, session, { cwd: folder(), additionalDirectories: [] })
+    const [oldText, newText] = [text(), text().replace(from, to)]
+    const diffs = [{ changes: [{ operation: 'modify' as const, path: file(), oldText, newText }] }]
+    writeFileSync(file(), newText)
+    await changes.tool({ toolCallId: to, begun: true, done: true }, diffs, [])
+  }
+
+  before(async () => {
+    const none = () => new values.Disposable(() => {})
+    const vscode = {
+      ...values,
+      commands: { executeCommand: async () => {}, getCommands: async () => [] },
+      languages: {
+        registerCodeLensProvider(_selector: unknown, given: NonNullable<typeof provider>) {
+          provider = given
+          return none()
+        },
+      },
+      workspace: { getConfiguration: () => ({ get: () => true }), onDidChangeConfiguration: none },
+      window: {
+        tabGroups: {
+          onDidChangeTabs: none,
+          onDidChangeTabGroups: none,
+          activeTabGroup: {
+            get activeTab() {
+              return shown
+            },
+          },
+        },
+        onDidChangeActiveTextEditor: none,
+        onDidChangeTextEditorSelection: none,
+        registerFileDecorationProvider: none,
+      },
+    }
+    const load = <T>(name: string) => loadWithFakeVsCode<T>(`workbench/${name}.ts`, vscode)
+    const loaded = await Promise.all([
+      load<typeof base>('changes/base-files'),
+      load<typeof editors>('changes/change-editors'),
+      load<typeof review>('changes/review-cursor'),
+      load<typeof decorations>('changes/change-decorations'),
+      load<typeof changeCommands>('commands/change-commands'),
+    ])
+    source = Object.assign({}, ...loaded)
+  })
+
+  beforeEach(async () => {
+    writeFileSync(file(), ORIGINAL)
+    asked = []
+    shown = undefined
+    tracker = memoryTracker()
+    const changeEditors = new source.ChangeEditors(tracker, silentLogger)
+    const cursor = new source.ReviewCursor(tracker, changeEditors)
+    const keys = { keep: 'keep', revert: 'revert', next: 'next' }
+    const context = { hasChanges: 'hasChanges', changedFiles: 'changedFiles' }
+    stop = [changeEditors, cursor, new source.ChangeDecorations(tracker, cursor, keys, context), tracker]
+    lenses = () =>
+      provider.provideCodeLenses({ uri: uri(), lineCount: 8 }).map(({ range, command }) => ({
+        ...(command as { title: string; arguments: unknown[] }),
+        line: range.start.line,
+      }))
+    const dialogs = {
+      confirm: async (question: string) => {
+        asked.push(question)
+        return 'Revert'
+      },
+    }
+    handlers = source.changeCommands({
+      tracker,
+      workbench: { dialogs, folders: () => [], editors: {} },
+      sessions: { list: () => [] },
+      decisions: {
+        keep: (changes: { keep(selection: object): object }, selection: object) => changes.keep(selection),
+        tell: () => {},
+      },
+      sourceControl: { scopeOf: () => undefined },
+      cursor: {
+        at: { path: file(), start: 0, end: 1 },
+        positions: [],
+        pathIn: file,
+        get shown() {
+          return cursor.shown
+        },
+      },
+      activeChanges: () => undefined,
+    } as never) as unknown as typeof handlers
+    await edit('a', 'one', 'ONE')
+    await edit('b', 'three', 'THREE')
+    await edit('a', 'seven', 'SEVEN')
+    await edit('b', 'SEVEN', 'Seven')
+  })
+  afterEach(() => {
+    for (const one of stop) one.dispose()
+  })
+
+  it('has lenses only for those, unlike one that shows the file', () => {
+    const lines = () => lenses().flatMap(({ title, line }) => (title === 'Revert' ? line : []))
+    assert.deepEqual(lines(), [0, 2, 6])
+    show('a')
+    assert.deepEqual(lines(), [0, 6])
+    show('b')
+    assert.deepEqual(lines(), [2, 6])
+    show()
+    assert.deepEqual(lines(), [0, 2, 6])
+  })
+
+  it("reverts only that session's part of lines that both have changed", async () => {
+    show('b')
+    const lens = lenses().findLast(({ title }) => title === 'Revert')
+    await handlers['parley.revertChange']!(...lens!.arguments)
+    assert.equal(text(), ORIGINAL.replace('one', 'ONE').replace('three', 'THREE').replace('seven', 'SEVEN'))
+  })
+
+  it('reverts nothing else of the file', async () => {
+    show('b')
+    await handlers['parley.revertFileChanges']!(uri())
+    assert.match(asked.join(), /^Revert all changes made to .* in this session\?$/)
+    assert.equal(text(), ORIGINAL.replace('one', 'ONE').replace('seven', 'SEVEN'))
+  })
+
+  it('keeps nothing else of the file, nor does the list in Source Control', async () => {
+    const by = () => [...tracker.views.sessions()].join()
+    show('b')
+    await handlers['parley.keepFileChanges']!(uri())
+    assert.equal(by(), 'a')
+    await edit('b', 'three', '3')
+    await edit('b', 'two', '2')
+    shown = undefined
+    await handlers['parley.keepFileChanges']!({ resourceUri: uri(), session: 'a' })
+    assert.equal(by(), 'b')
+  })
+})

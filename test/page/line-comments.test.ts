@@ -45,6 +45,13 @@ describe('comments on lines', () => {
       const shown = (await threads()).map(({ state }) => state)
       return shown.join() === states.join()
     })
+  /** The editor has noticed that the file changed, and moved the first comment to this line. */
+  const movedTo = (line: number) =>
+    waitFor(`the comment at line ${line}`, async () => {
+      // the editor may only now start to watch the file
+      utimesSync(file, new Date(), new Date())
+      return (await threads())[0]?.lines[0] === line
+    })
   const chipsAre = (...labels: string[]) =>
     waitFor(`chips ${labels.join(', ')}`, async () => {
       const shown = await chips().allInnerTexts()
@@ -121,11 +128,7 @@ describe('comments on lines', () => {
     await comment(3, 3, 'three')
     await chipsAre(`${name}:3`)
     writeFileSync(file, `// new\n// lines\n${TEXT}`)
-    await waitFor('the new lines', async () => {
-      // the editor may only now start to watch the file
-      utimesSync(file, new Date(), new Date())
-      return (await threads())[0]?.lines[0] === 5
-    })
+    await movedTo(5)
     await chipsAre(`${name}:5`)
     assert.deepEqual((await threads())[0]?.lines, [5, 5])
     await workbench.reload()
@@ -161,6 +164,7 @@ describe('comments on lines', () => {
     await conversation.send('here')
     await waitFor('the prompt', () => sent('One')?.[0]?.text === 'here')
     assert.match(sent('One')[1]?.resource?.text ?? '', new RegExp(`${name}:3:`))
+    await movedTo(3)
     await comment(2, 2, 'gone')
     await chipsAre(`${name}:2`)
     rmSync(file)

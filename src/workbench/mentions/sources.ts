@@ -38,8 +38,10 @@ export const editorSources: ContextSources = {
   },
   async readText(file) {
     const document = openDocument(file)
-    if (document) return document.getText()
+    if (document && isUnsaved(document)) return document.getText()
+    // the document of a file that has just changed on disk may still be the old one
     const bytes = await readFile(file)
+    if (document) return vscode.workspace.decode(bytes, { encoding: document.encoding })
     // text never has zero bytes
     if (bytes.subarray(0, 8192).includes(0)) return undefined
     return vscode.workspace.decode(bytes, { uri: vscode.Uri.file(file) })

@@ -210,6 +210,15 @@ describe('prompt context', () => {
     assert.equal(await editorSources.size(temporary()), undefined)
   })
 
+  it('includes what is on disk of a file whose document has not noticed it yet', async () => {
+    const file = join(temporary(), 'a.txt')
+    writeFileSync(file, 'before')
+    const document = await vscode.workspace.openTextDocument(file)
+    writeFileSync(file, 'after')
+    assert.equal(document.getText(), 'before')
+    assert.equal(await editorSources.readText(file), 'after')
+  })
+
   it("doesn't read files outside of the folders unless the user picked them", async () => {
     const file = join(temporary(), 'secret.txt')
     writeFileSync(file, 'x')

@@ -103,8 +103,7 @@ describe('an agent that fails', () => {
 
   it('keeps the conversation if it exits during a turn, and can continue it', async () => {
     await ConversationPage.startSession(workbench, 'Honest')
-    await conversation.send('remember me')
-    await conversation.text('You said: remember me').waitFor()
+    await conversation.runTurn('remember me')
     await conversation.send('[[gate]] [[crash 7]]')
     await conversation.send('never sent')
     await conversation.text('1 prompt queued').waitFor()

@@ -175,10 +175,8 @@ describe('the tasks of the first day and the second week', () => {
 
   it('renames a session', async () => {
     const { workbench, conversation } = await begin('Ada')
-    await conversation.send('to be named')
-    const title = conversation.frame.getByRole('button', { name: 'to be named' }).first()
-    await title.waitFor()
-    await idle(conversation)
+    await conversation.runTurn('to be named')
+    await conversation.frame.getByRole('button', { name: 'to be named' }).first().waitFor()
     await task('rename', workbench, { clicks: 0, keys: 9 }, async hands => {
       await hands.press('F2')
       const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
@@ -273,8 +271,7 @@ describe('the tasks of the first day and the second week', () => {
     await first.conversation.send('[[permissions 1]]')
     await first.conversation.permission.waitFor()
     const second = await begin('Ada')
-    await second.conversation.send('[[say Nothing more to do.]]')
-    await idle(second.conversation)
+    await second.conversation.runTurn('[[say Nothing more to do.]]')
     const { workbench, conversation } = await begin('Ada')
     await task('which session waits', workbench, { clicks: 2, keys: 0 }, async hands => {
       await hands.click(conversation.frame.getByRole('button', { name: /^New session/ }))
@@ -308,8 +305,7 @@ describe('the tasks of the first day and the second week', () => {
 
   it('shows what the session costs', async () => {
     const { workbench, conversation } = await begin(DEMO)
-    await conversation.send('/think about costs')
-    await idle(conversation)
+    await conversation.runTurn('/think about costs')
     await task('cost of a session', workbench, { clicks: 1, keys: 0 }, async hands => {
       await hands.click(conversation.button(/^Context:/))
       await conversation.frame.getByRole('dialog', { name: 'Usage' }).getByText('Total cost').waitFor()
@@ -335,7 +331,7 @@ describe('the tasks of the first day and the second week', () => {
     await workbench.reload()
     await task('reload in mid-turn', workbench, { clicks: 0, keys: 15 }, async hands => {
       const restored = await ConversationPage.find(workbench)
-      await restored.text('I begin.').waitFor()
+      await restored.agentMessage('I begin.').waitFor()
       await restored.waitForPhase('ready')
       await restored.composer.click()
       await restored.waitForFocus(restored.composer)

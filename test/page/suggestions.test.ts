@@ -14,7 +14,7 @@ describe('what an agent suggests and reports of its limits', () => {
     const conversation = await ConversationPage.startSession(workbench, 'Plain')
     const { keyboard } = workbench.page
     await conversation.send('[[suggest Now run the tests]] [[say Changed.]]')
-    await conversation.text('Changed.').waitFor()
+    await conversation.agentMessage('Changed.').waitFor()
     await conversation.frame
       .locator('.cm-placeholder')
       .getByText(/^Now run the tests/)
@@ -27,7 +27,7 @@ describe('what an agent suggests and reports of its limits', () => {
     await keyboard.press('Control+z')
     await waitFor('nothing', async () => (await conversation.composerText()) === '')
     await conversation.send('[[limit five_hour 0.5 allowed]] [[say Fine.]]')
-    await conversation.text('Fine.').waitFor()
+    await conversation.agentMessage('Fine.').waitFor()
     await conversation.frame.locator('button.usage').waitFor()
     assert.equal(await conversation.frame.locator('.usage-limit').count(), 0)
     await conversation.send('[[limit]] [[say Hurry.]]')

@@ -156,8 +156,8 @@ describe('the worktrees of several sessions', () => {
   it('is removed by itself when nothing is in it and its session is deleted', async () => {
     const window = await vscode.open()
     const conversation = await startIn('empty', window)
-    await conversation.send('[[title Nothing done]]')
-    await conversation.frame.getByRole('heading', { name: 'Nothing done' }).waitFor()
+    await conversation.runTurn('[[title Nothing done]]')
+    await conversation.frame.getByRole('heading', { name: 'Nothing done', exact: true }).waitFor()
     // as if it was made two hours ago
     const record = path.join(git(folderOf('empty'), 'rev-parse', '--absolute-git-dir'), 'parley.json')
     utimesSync(record, new Date(), new Date(Date.now() - 7_200_000))

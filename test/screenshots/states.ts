@@ -289,10 +289,8 @@ function said(name: string, agent: string, prompt: string, waitFor: string, also
     name,
     async take(studio) {
       const conversation = await studio.startReadySession(agent)
-      await conversation.send(prompt)
+      await conversation.runTurn(prompt)
       if (waitFor !== '') await conversation.text(waitFor).waitFor()
-      else await conversation.frame.locator('.row-prompt ~ .row').first().waitFor()
-      await studio.waitForTurnEnd(conversation)
       await studio.captureSideBar(name)
       if (!alsoNarrow) return
       await studio.captureNarrow(name)

@@ -201,12 +201,13 @@ describe("reviewing agents' changes in the editor", () => {
   })
 
   it('groups them by session, counts them, marks files, and goes to the next one in another file', async () => {
-    await edit()
     const second = `other-${name}`
     const third = `third-${name}`
     const others = [second, third].map(one => join(dirname(file()), one))
+    // before the first turn: what is written while it ends would count as its change
     for (const other of others) writeFileSync(other, ORIGINAL)
     try {
+      await edit()
       conversation = await ConversationPage.startSession(workbench, 'Liar')
       await conversation.send(`[[edit ${second} Venus Aphrodite]]`)
       await bar().getByText('1 file').waitFor()

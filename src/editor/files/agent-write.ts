@@ -1,4 +1,5 @@
 /** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
+import { countChanges, splitLines } from '../line-edits.ts'
 import { lineEnd, sameButEnds, withLineEnd, withoutMark } from '../text.ts'
 import {
   changedLines,
@@ -133,10 +134,16 @@ export class AgentWrite {
 /**
  * What the agent presumably started from: it may have read the file through the client, with unsaved changes, or from
  * disk, with what was saved since. If both are as close, it's what was read only if that `isLikely`, such as if it is still
- * there: otherwise, the agent's text might remove unsaved lines that it never saw.
+ * there, or if fewer lines come and go: otherwise, the agent's text might remove unsaved lines that it never saw.
  */
 function closest(content: string, known: string | undefined, isLikely: boolean, onDisk: string): string {
   if (known === undefined || known === onDisk) return onDisk
   const further = changedLines(known, content) - changedLines(onDisk, content)
-  return further < 0 || (further === 0 && isLikely) ? known : onDisk
+  if (further !== 0) return further < 0 ? known : onDisk
+  return isLikely || comingAndGoing(known, content) < comingAndGoing(onDisk, content) ? known : onDisk
+}
+
+function comingAndGoing(before: string, after: string): number {
+  const { added, removed } = countChanges(splitLines(before), splitLines(after))
+  return added + removed
 }

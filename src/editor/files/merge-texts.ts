@@ -147,8 +147,8 @@ function contains(all: readonly string[], lines: readonly string[]): boolean {
   return at === lines.length
 }
 
-/** How many lines are removed and added. */
+/** How many lines differ. */
 export function changedLines(one: string, other: string): number {
   const edits = lineEdits(splitLines(one), splitLines(other))
-  return edits.reduce((sum, { start, end, lines }) => sum + end - start + lines.length, 0)
+  return edits.reduce((sum, { start, end, lines }) => sum + Math.max(end - start, lines.length), 0)
 }

@@ -13,6 +13,7 @@ import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
 import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
 import { ConversationController } from '../sessions/conversation-controller.ts'
+import { SessionDeleter } from '../sessions/listing/session-deleter.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import { redactedStore, type SessionReference } from '../sessions/open-session.ts'
 import { PromptQueues } from '../sessions/prompt-queues.ts'
@@ -294,6 +295,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     transcripts,
     storage: historySize,
     search,
+    deleter: own.add(new SessionDeleter({ manager, runner: runners.get, records, transcripts, queues })),
     atWork: workStore(storage, log),
     windows,
     workbench,

@@ -2,8 +2,9 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import type { AgentDirectory } from '../sessions/ports.ts'
-import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
+import type { SessionManager } from '../sessions/session-manager.ts'
 import type { Accounts } from '../sessions/sign-in/accounts.ts'
+import { watchSessions } from '../sessions/watch-sessions.ts'
 import type { FirstStep } from './done-steps.ts'
 
 interface FirstStepsOptions {

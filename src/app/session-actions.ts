@@ -6,6 +6,7 @@ import type { Logger } from '../common/logger.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { HistoryItem } from '../sessions/listing/history-item.ts'
 import type { HistoryList } from '../sessions/listing/history-list.ts'
+import type { SessionDeleter } from '../sessions/listing/session-deleter.ts'
 import type {
   DeletableSession,
   MarkedSession,
@@ -29,6 +30,7 @@ export interface SessionActionsOptions {
   history: HistoryList
   organizer: SessionOrganizer
   deletions: SessionDeletions
+  deleter: Pick<SessionDeleter, 'mark' | 'delete'>
   workbench: Workbench
   log: Logger
 }
@@ -40,13 +42,24 @@ export class SessionActions {
   readonly #history: HistoryList
   readonly #organizer: SessionOrganizer
   readonly #deletions: SessionDeletions
+  readonly #deleter: Pick<SessionDeleter, 'mark' | 'delete'>
   readonly #workbench: Workbench
   readonly #log: Logger
 
-  constructor({ surfaces, manager, history, organizer, deletions, workbench, log }: SessionActionsOptions) {
+  constructor({
+    surfaces,
+    manager,
+    history,
+    organizer,
+    deletions,
+    deleter,
+    workbench,
+    log,
+  }: SessionActionsOptions) {
     this.#workbench = workbench
     this.#organizer = organizer
     this.#deletions = deletions
+    this.#deleter = deleter
     this.#surfaces = surfaces
     this.#history = history
     this.#manager = manager
@@ -92,7 +105,7 @@ export class SessionActions {
     }
     if (action === 'delete') {
       if (open) this.#close(open)
-      this.#deletions.mark([this.#marked(item)])
+      this.#deletions.mark([this.#deleter.mark(item)])
       return
     }
     if (action === 'pin' || action === 'unpin') {
@@ -124,7 +137,7 @@ export class SessionActions {
       try {
         // first, since closing it releases it
         if (open) this.#close(open)
-        marked.push(this.#marked(item))
+        marked.push(this.#deleter.mark(item))
       } catch (error) {
         if (!(error instanceof SessionElsewhereError)) throw error
       }
@@ -141,15 +154,9 @@ export class SessionActions {
   /** Deletes a session that the user can no longer bring back. */
   async delete(item: DeletableSession): Promise<void> {
     await waitForAgent(this.#workbench.dialogs, item.agentName, l10n.t('Delete Session'), async () => {
-      await this.#manager.delete(item)
+      await this.#deleter.delete(item)
       this.#history.forget(item.agentId, item.sessionId)
     })
-  }
-
-  #marked(item: DeletableSession): MarkedSession {
-    const { agentId, sessionId } = item
-    const reserved = this.#manager.reserve(agentId, sessionId)
-    return { item: { ...item, copies: this.#manager.copies(agentId, sessionId) }, reserved }
   }
 
   /** Without waiting for its agent, which is asked to delete it later. */

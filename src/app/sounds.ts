@@ -1,6 +1,7 @@
 import { Owner } from '../common/disposable.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
-import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
+import type { SessionManager } from '../sessions/session-manager.ts'
+import { watchSessions } from '../sessions/watch-sessions.ts'
 import type { ConversationSurface } from './conversation/conversation-surface.ts'
 import type { Settings } from './workbench.ts'
 

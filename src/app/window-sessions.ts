@@ -11,8 +11,9 @@ import { branchOf } from '../editor/git-branch.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { requestSummary } from '../sessions/request-notifications.ts'
 import type { SessionIndicator, SessionIndicators } from '../sessions/session-indicators.ts'
-import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
+import type { SessionManager } from '../sessions/session-manager.ts'
 import { titleOf } from '../sessions/session-title.ts'
+import { watchSessions } from '../sessions/watch-sessions.ts'
 import { WindowFiles } from './storage/window-states.ts'
 
 /** Maximum number of sessions of a window. */

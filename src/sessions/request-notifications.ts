@@ -10,7 +10,8 @@ import type { ElicitationEntry, PermissionEntry, ToolCallEntry } from '../conver
 import { commandOf } from '../conversation/tool-command.ts'
 import { lineEdits, splitLines } from '../editor/line-edits.ts'
 import type { OpenSession } from './open-session.ts'
-import { type SessionManager, watchSessions } from './session-manager.ts'
+import type { SessionManager } from './session-manager.ts'
+import { watchSessions } from './watch-sessions.ts'
 
 /** What the user chose in a notification: an answer, or to view the request. */
 export type NotificationAnswer = { optionId: string } | 'show'

@@ -5,7 +5,8 @@ import type { ViewPhase } from '../conversation/phases.ts'
 import type { Session } from '../conversation/session.ts'
 import { type Failure, isError } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
-import { type SessionManager, watchSessions } from './session-manager.ts'
+import type { SessionManager } from './session-manager.ts'
+import { watchSessions } from './watch-sessions.ts'
 
 /**
  * The state of a session at a glance. `done` and `failed`: its work ended, and the session hasn't been visible since. A

@@ -5,7 +5,7 @@ import type { ChangeTracker } from '../changes/change-tracker.ts'
 import { SessionChanges } from '../changes/session-changes.ts'
 import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
-import { CancelledError, messageOf, UnavailableError } from '../common/errors.ts'
+import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import {
   ACQUIRE_SESSION_POLL_MS,
@@ -49,7 +49,7 @@ import {
   SessionArrivals,
   type SessionServices,
 } from './session-services.ts'
-import { sessionTitle } from './session-title.ts'
+import { keepListedTitle, titleToRecord } from './session-title.ts'
 import { readUnsaved, withUnsaved } from './unsaved-conversation.ts'
 import { forkUsage, type UsageRecords } from './usage-meter.ts'
 
@@ -115,8 +115,6 @@ export class SessionManager extends Owner {
   readonly #reopening = new Map<string, number>()
   /** by session key: number of reservations */
   readonly #reserved = new Map<string, number>()
-  /** keys of sessions that their agents have deleted, but that couldn't be deleted from this machine yet */
-  readonly #deletedByAgent = new Set<string>()
   readonly #takenOver = new WeakSet<OpenSession>()
   /** keys of sessions that this window left to another one with their agent */
   readonly #handedOver = new Set<string>()
@@ -384,7 +382,7 @@ export class SessionManager extends Owner {
       ? sessions.loadSession(sessionId, plan.setup, signal, () => this.#known(reference, previous))
       : sessions.resumeSession(sessionId, plan.setup, signal, before)
     const open = this.#opened(agentId, opening.session, plan)
-    this.#keepListedTitle(open, reference)
+    keepListedTitle(this.#options.records, open, reference)
     const replaced = this.find(agentId, sessionId)
     // the agent may request files before it answers
     this.#admit(open)
@@ -466,7 +464,7 @@ export class SessionManager extends Owner {
       }
       const { records, usage } = this.#options
       const open = this.#opened(agentId, session, plan)
-      this.#keepListedTitle(open, reference)
+      keepListedTitle(this.#options.records, open, reference)
       const givenTitle = records.get(agentId, sessionId)?.givenTitle
       if (givenTitle !== undefined)
         records.noted(agentId, { sessionId: session.sessionId, cwd: plan.setup.cwd }, { givenTitle })
@@ -621,68 +619,10 @@ export class SessionManager extends Owner {
     await open.session.close()
   }
 
-  /** As `Transcripts.copies`. */
-  copies(agentId: string, sessionId: string): ReadonlySet<string> {
-    return this.#options.transcripts.copies(agentId, sessionId)
-  }
-
   /** Keeps other windows from opening the session until all results are disposed. Throws `SessionElsewhereError`. */
   reserve(agentId: string, sessionId: string): Disposable {
     if (this.#options.leases?.acquire(agentId, sessionId) === false) throw new SessionElsewhereError()
     return toDisposable(this.#keep(agentId, sessionId, this.#reserved))
-  }
-
-  /**
-   * Deletes the session with its agent, and everything Parley has saved of it; with `deletesCopy`, the agent keeps its own,
-   * even if it could delete it by now. Rejects without deleting anything if the agent refuses or doesn't run, or another
-   * window has the session; and if what is saved can't be deleted, which keeps the session in the list.
-   */
-  async delete({
-    agentId,
-    sessionId,
-    agentName,
-    deletesCopy,
-    copies,
-  }: SessionId & { agentName: string; deletesCopy: boolean; copies?: ReadonlySet<string> }): Promise<void> {
-    const { runner, records, transcripts, queues } = this.#options
-    const reserved = this.reserve(agentId, sessionId)
-    try {
-      // for example imported there
-      const isSavedElsewhere =
-        copies && [...transcripts.copies(agentId, sessionId)].some(id => !copies.has(id))
-      if (isSavedElsewhere) throw new CancelledError()
-      const agent = runner(agentId).running?.agent
-      if (!deletesCopy && !agent?.capabilities.delete)
-        throw new UnavailableError(
-          l10n.t(
-            "{0} isn't running anymore, so the session wasn't deleted. Start the agent, then delete it again.",
-            agentName,
-          ),
-        )
-      const open = this.find(agentId, sessionId)
-      if (open) await this.close(open)
-      // an agent that has deleted it may refuse to do it again
-      const key = sessionKey(agentId, sessionId)
-      if (!deletesCopy && !this.#deletedByAgent.has(key)) {
-        await agent?.deleteSession(sessionId)
-        this.#deletedByAgent.add(key)
-      }
-      // first, since without its record nobody would find what is left of it
-      if (!transcripts.forget(agentId, sessionId, copies))
-        throw new UnavailableError(
-          l10n.t(
-            "The conversation couldn't be deleted from this machine. When its disk can be written again, delete the session again.",
-          ),
-        )
-      this.#deletedByAgent.delete(key)
-      // another window saved it while the agent deleted it
-      if (transcripts.copies(agentId, sessionId).size > 0) return
-      records.forget(agentId, sessionId)
-      queues.forget(key)
-    } finally {
-      reserved.dispose()
-    }
-    this.#change.fire()
   }
 
   /** Handles the requests of an agent; `sessions` are those of its process. */
@@ -765,33 +705,17 @@ export class SessionManager extends Owner {
     )
     if (!worth) return
     const { session, agentId } = open
-    this.#options.records.touched(agentId, session.sessionId, this.#titleToRecord(open))
+    this.#options.records.touched(agentId, session.sessionId, titleToRecord(this.#options.records, open))
   }
 
   #record(open: OpenSession): void {
-    // its agent has it
-    this.#deletedByAgent.delete(open.key)
     this.#options.records.opened(open.agentId, {
       sessionId: open.session.sessionId,
       cwd: open.plan.setup.cwd,
       additionalDirectories: open.plan.setup.additionalDirectories,
       systemPrompt: open.plan.ownSystemPrompt,
-      title: this.#titleToRecord(open),
+      title: titleToRecord(this.#options.records, open),
     })
-  }
-
-  /** Some agents report a session's title only in their list: the session keeps it until they report another one. */
-  #keepListedTitle({ agentId, session }: OpenSession, { sessionId, title }: SessionReference): void {
-    const record = this.#options.records.get(agentId, sessionId)
-    const listed = title !== record?.givenTitle ? title : undefined
-    const known = listed ?? record?.title
-    if (session.state.title === undefined && known?.trim()) session.receive({ type: 'info', title: known })
-  }
-
-  /** The agent's title, if it ever gave one; else one made from the first prompt. */
-  #titleToRecord({ agentId, session }: OpenSession): string | undefined {
-    if (session.state.title !== undefined) return session.state.title
-    return this.#options.records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
   }
 }
 
@@ -814,31 +738,4 @@ async function withPlan<T>(plan: SessionPlan, work: () => Promise<T>): Promise<T
 function disposePlan({ editorTools, bridges = [] }: SessionPlan): void {
   editorTools?.dispose()
   for (const bridge of bridges) bridge.dispose()
-}
-
-/**
- * Calls `watch` for each open session, now and later. Disposes what it returned when the session closes, or together with
- * the returned disposable.
- */
-export function watchSessions(
-  manager: Pick<SessionManager, 'list' | 'onDidChange'>,
-  watch: (open: OpenSession) => Disposable,
-): Disposable {
-  const watched = new Map<OpenSession, Disposable>()
-  const update = () => {
-    const sessions = new Set(manager.list())
-    for (const [open, watching] of watched) {
-      if (sessions.has(open)) continue
-      watched.delete(open)
-      watching.dispose()
-    }
-    for (const open of sessions) if (!watched.has(open)) watched.set(open, watch(open))
-  }
-  const following = manager.onDidChange(update)
-  update()
-  return toDisposable(() => {
-    following.dispose()
-    for (const watching of watched.values()) watching.dispose()
-    watched.clear()
-  })
 }

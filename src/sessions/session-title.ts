@@ -4,6 +4,7 @@ import { draftOf, inText } from '../common/draft.ts'
 import type { Session } from '../conversation/session.ts'
 import type { SessionState } from '../conversation/state.ts'
 import type { LocalSession } from '../history/session-store.ts'
+import type { SessionRecords } from './ports.ts'
 
 const MAX_LENGTH = 120
 
@@ -32,6 +33,30 @@ export function sessionTitle(state: SessionState): string | undefined {
     if (line) return line
   }
   return undefined
+}
+
+/**
+ * Some agents report a session's title only in their list: the session keeps it until they report another one. A fork gets that of
+ * the session that it was forked from.
+ */
+export function keepListedTitle(
+  records: Pick<SessionRecords, 'get'>,
+  { agentId, session }: { agentId: string; session: Session },
+  { sessionId, title }: { sessionId: string; title?: string | undefined },
+): void {
+  const record = records.get(agentId, sessionId)
+  const listed = title !== record?.givenTitle ? title : undefined
+  const known = listed ?? record?.title
+  if (session.state.title === undefined && known?.trim()) session.receive({ type: 'info', title: known })
+}
+
+/** The agent's title, if it ever gave one; else one made from the first prompt. */
+export function titleToRecord(
+  records: Pick<SessionRecords, 'get'>,
+  { agentId, session }: { agentId: string; session: Session },
+): string | undefined {
+  if (session.state.title !== undefined) return session.state.title
+  return records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
 }
 
 /** The prompt's text as it was in the composer, limited to the length of a title. */

@@ -4,6 +4,7 @@ import type { Logger } from '../../common/logger.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
+import type { SessionDeleter } from '../../sessions/listing/session-deleter.ts'
 import { keepNeeded, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
@@ -35,6 +36,7 @@ interface HistoryServicesOptions {
   kept: HistoryListOptions['kept']
   storage: () => { used: number; max: number }
   search: SearchClient
+  deleter: SessionDeleter
   transcripts: HistoryViewOptions['transcripts']
   /** Stores which sessions have running work. */
   atWork: KeyValueStore
@@ -68,6 +70,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     kept,
     storage,
     search,
+    deleter,
     transcripts,
     atWork,
     windows,
@@ -92,7 +95,9 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     }),
   )
   own.add(accounts.onDidSign(() => void history.refresh()))
-  const actions = new SessionActions({ surfaces, manager, history, organizer, deletions, workbench, log })
+  const actions = new SessionActions({
+    ...{ surfaces, manager, history, organizer, deletions, deleter, workbench, log },
+  })
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
   const around = {
     agents,

@@ -5,7 +5,8 @@ import type { ToolCallEntry } from '../../conversation/state.ts'
 import { editedLines, type LineRange } from '../../editor/diff-texts.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
-import { type SessionManager, watchSessions } from '../../sessions/session-manager.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import { watchSessions } from '../../sessions/watch-sessions.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 
 /** Number of tool calls of a turn whose lines are kept. */

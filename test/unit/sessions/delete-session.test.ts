@@ -7,13 +7,13 @@ import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
 
 const theirs = { agentId: 'one', sessionId: 's1', agentName: 'Agent One', deletesCopy: false }
 
-describe('SessionManager: deleting', () => {
+describe('SessionDeleter', () => {
   it('deletes the session with the agent, closes it, and deletes what is saved', async () => {
     const fixture = await SessionsFixture.withSession()
     const deleted: string[] = []
     fixture.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
     fixture.controller.leave()
-    await fixture.manager.delete(theirs)
+    await fixture.deleter.delete(theirs)
     assert.deepEqual(deleted, ['s1'])
     assert.deepEqual(fixture.manager.list(), [])
     assert.deepEqual(fixture.records.list('one'), [])
@@ -28,7 +28,7 @@ describe('SessionManager: deleting', () => {
     fixture.drafts.set('one/s2', draft('written for another one'))
     fixture.queues.of('one/s1').addReturned([{ id: 'p1', draft: draft('queued') }])
     await until(() => fixture.drafts.prompts('one/s1').length > 0)
-    await fixture.manager.delete(theirs)
+    await fixture.deleter.delete(theirs)
     assert.deepEqual(fixture.drafts.keys(), ['one/s2'])
     assert.deepEqual(fixture.queues.of('one/s1').returned, [])
   })
@@ -38,12 +38,12 @@ describe('SessionManager: deleting', () => {
     fixture.agent.deleteSession = async () => {
       throw new AgentRequestError('session/delete', 'other', { code: 1, message: 'It is locked.' })
     }
-    await assert.rejects(fixture.manager.delete(theirs), /It is locked/)
+    await assert.rejects(fixture.deleter.delete(theirs), /It is locked/)
     assert.equal(fixture.records.list('one').length, 1)
     const [first, second] = twoWindows()
     first.leases.acquire('one', 's1')
     second.records.opened('one', { sessionId: 's1', cwd: '/w', additionalDirectories: [], title: 'Theirs' })
-    await assert.rejects(second.manager.delete(theirs), /open in another window/)
+    await assert.rejects(second.deleter.delete(theirs), /open in another window/)
     assert.equal(second.records.list('one').length, 1)
   })
 
@@ -68,7 +68,7 @@ describe('SessionManager: deleting', () => {
         title: 'Saved',
       })
       fixture.transcripts.write(agentId, 's1', { replace: true, entries: [], terminals: [] })
-      await fixture.manager.delete({ agentId, sessionId: 's1', agentName: agentId, deletesCopy: true })
+      await fixture.deleter.delete({ agentId, sessionId: 's1', agentName: agentId, deletesCopy: true })
       assert.deepEqual(fixture.records.list(agentId), [])
       assert.equal(fixture.transcripts.kept.has(`${agentId}/s1`), false)
     }
@@ -79,7 +79,7 @@ describe('SessionManager: deleting', () => {
     const fixture = await SessionsFixture.withSession()
     fixture.agent.deleteSession = async () => assert.fail('the user was told that the agent keeps it')
     fixture.controller.leave()
-    await fixture.manager.delete({ ...theirs, deletesCopy: true })
+    await fixture.deleter.delete({ ...theirs, deletesCopy: true })
     assert.deepEqual(fixture.records.list('one'), [])
     assert.equal(fixture.transcripts.kept.has('one/s1'), false)
   })
@@ -91,7 +91,7 @@ describe('SessionManager: deleting', () => {
     fixture.agent.dispose()
     await until(() => !fixture.runners.peek('one')?.running)
     await assert.rejects(
-      fixture.manager.delete(theirs),
+      fixture.deleter.delete(theirs),
       /Agent One isn't running anymore, so the session wasn't deleted/,
     )
     assert.equal(fixture.records.list('one').length, 1)
@@ -102,10 +102,10 @@ describe('SessionManager: deleting', () => {
     fixture.controller.leave()
     fixture.transcripts.write('one', 's1', { replace: true, entries: [], terminals: [] })
     fixture.transcripts.fails = true
-    await assert.rejects(fixture.manager.delete(theirs), /couldn't be deleted from this machine/)
+    await assert.rejects(fixture.deleter.delete(theirs), /couldn't be deleted from this machine/)
     assert.equal(fixture.records.list('one').length, 1)
     fixture.transcripts.fails = false
-    await fixture.manager.delete(theirs)
+    await fixture.deleter.delete(theirs)
     assert.deepEqual([fixture.records.list('one'), fixture.transcripts.kept.has('one/s1')], [[], false])
   })
 
@@ -114,7 +114,7 @@ describe('SessionManager: deleting', () => {
     fixture.controller.leave()
     fixture.agent.deleteSession = async () => {}
     fixture.transcripts.fails = true
-    await assert.rejects(fixture.manager.delete(theirs), /couldn't be deleted from this machine/)
+    await assert.rejects(fixture.deleter.delete(theirs), /couldn't be deleted from this machine/)
     fixture.transcripts.fails = false
     fixture.agent.deleteSession = async () => {
       throw new AgentRequestError('session/delete', 'other', {
@@ -122,7 +122,7 @@ describe('SessionManager: deleting', () => {
         message: 'There is no such session.',
       })
     }
-    await fixture.manager.delete(theirs)
+    await fixture.deleter.delete(theirs)
     assert.deepEqual(fixture.records.list('one'), [])
   })
 
@@ -132,14 +132,14 @@ describe('SessionManager: deleting', () => {
     fixture.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
     fixture.controller.leave()
     fixture.transcripts.fails = true
-    await assert.rejects(fixture.manager.delete(theirs), /couldn't be deleted from this machine/)
+    await assert.rejects(fixture.deleter.delete(theirs), /couldn't be deleted from this machine/)
     fixture.transcripts.fails = false
     const opening = fixture.controller.opener.reopen('resume', { ...theirs, cwd: '/w' })
     await until(() => fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await opening
     fixture.controller.leave()
-    await fixture.manager.delete(theirs)
+    await fixture.deleter.delete(theirs)
     assert.deepEqual(deleted, ['s1', 's1'])
   })
 
@@ -147,14 +147,14 @@ describe('SessionManager: deleting', () => {
     const fixture = await SessionsFixture.withSession()
     fixture.controller.leave()
     fixture.agent.deleteSession = async () => assert.fail('the session stays')
-    const copies = fixture.manager.copies('one', 's1')
+    const copies = fixture.transcripts.copies()
     fixture.transcripts.separate.add('imported')
-    await assert.rejects(fixture.manager.delete({ ...theirs, copies }), CancelledError)
+    await assert.rejects(fixture.deleter.delete({ ...theirs, copies }), CancelledError)
     assert.equal(fixture.records.list('one').length, 1)
     // it may also be imported while the agent deletes it
     fixture.transcripts.separate.clear()
     fixture.agent.deleteSession = async () => void fixture.transcripts.separate.add('imported')
-    await fixture.manager.delete({ ...theirs, copies })
+    await fixture.deleter.delete({ ...theirs, copies })
     assert.deepEqual([...fixture.transcripts.separate], ['imported'])
     assert.equal(fixture.records.list('one').length, 1)
   })

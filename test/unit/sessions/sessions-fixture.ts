@@ -24,6 +24,7 @@ import {
   type ControllerOptions,
   ConversationController,
 } from '../../../src/sessions/conversation-controller.ts'
+import { SessionDeleter } from '../../../src/sessions/listing/session-deleter.ts'
 import { SessionOrganizer } from '../../../src/sessions/listing/session-organizer.ts'
 import type {
   AgentDirectory,
@@ -438,6 +439,10 @@ export class SessionsFixture {
       },
       complete: elicitationId => void this.completed.push(elicitationId),
     },
+  })
+  readonly deleter = new SessionDeleter({
+    ...{ manager: this.manager, runner: this.runners.get, records: this.records },
+    ...{ transcripts: this.transcripts, queues: this.queues },
   })
   readonly hosted: HostedAgents | undefined =
     this.#hosting &&

@@ -1,0 +1,90 @@
+import * as l10n from '@vscode/l10n'
+import { Owner } from '../../common/disposable.ts'
+import { CancelledError, UnavailableError } from '../../common/errors.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import type { SavedConversations, SessionRecords } from '../ports.ts'
+import type { PromptQueues } from '../prompt-queues.ts'
+import type { AgentRunner } from '../runners/agent-runner.ts'
+import type { SessionManager } from '../session-manager.ts'
+import type { DeletableSession, MarkedSession } from './session-deletions.ts'
+
+interface SessionDeleterOptions {
+  manager: Pick<SessionManager, 'list' | 'find' | 'reserve' | 'close' | 'onDidChange'>
+  runner: (agentId: string) => AgentRunner
+  records: Pick<SessionRecords, 'forget'>
+  transcripts: Pick<SavedConversations, 'copies' | 'forget'>
+  queues: Pick<PromptQueues, 'forget'>
+}
+
+/** Deletes sessions, with their agents and from this machine. */
+export class SessionDeleter extends Owner {
+  readonly #options: SessionDeleterOptions
+  /** keys of sessions that their agents have deleted, but that couldn't be deleted from this machine yet */
+  readonly #deletedByAgent = new Set<string>()
+
+  constructor(options: SessionDeleterOptions) {
+    super()
+    this.#options = options
+    const { manager } = options
+    // its agent has it
+    this.register(
+      manager.onDidChange(() => {
+        if (this.#deletedByAgent.size > 0)
+          for (const { key } of manager.list()) this.#deletedByAgent.delete(key)
+      }),
+    )
+  }
+
+  /** Keeps other windows from opening a session that the user deleted. Throws `SessionElsewhereError`. */
+  mark(item: DeletableSession): MarkedSession {
+    const { agentId, sessionId } = item
+    const reserved = this.#options.manager.reserve(agentId, sessionId)
+    return { item: { ...item, copies: this.#options.transcripts.copies(agentId, sessionId) }, reserved }
+  }
+
+  /**
+   * Deletes the session with its agent, and everything Parley has saved of it; with `deletesCopy`, the agent keeps its own,
+   * even if it could delete it by now. Rejects without deleting anything if the agent refuses or doesn't run, or another
+   * window has the session; and if what is saved can't be deleted, which keeps the session in the list.
+   */
+  async delete({ agentId, sessionId, agentName, deletesCopy, copies }: DeletableSession): Promise<void> {
+    const { manager, runner, records, transcripts, queues } = this.#options
+    const reserved = manager.reserve(agentId, sessionId)
+    try {
+      // for example imported there
+      const isSavedElsewhere =
+        copies && [...transcripts.copies(agentId, sessionId)].some(id => !copies.has(id))
+      if (isSavedElsewhere) throw new CancelledError()
+      const agent = runner(agentId).running?.agent
+      if (!deletesCopy && !agent?.capabilities.delete)
+        throw new UnavailableError(
+          l10n.t(
+            "{0} isn't running anymore, so the session wasn't deleted. Start the agent, then delete it again.",
+            agentName,
+          ),
+        )
+      const open = manager.find(agentId, sessionId)
+      if (open) await manager.close(open)
+      // an agent that has deleted it may refuse to do it again
+      const key = sessionKey(agentId, sessionId)
+      if (!deletesCopy && !this.#deletedByAgent.has(key)) {
+        await agent?.deleteSession(sessionId)
+        this.#deletedByAgent.add(key)
+      }
+      // first, since without its record nobody would find what is left of it
+      if (!transcripts.forget(agentId, sessionId, copies))
+        throw new UnavailableError(
+          l10n.t(
+            "The conversation couldn't be deleted from this machine. When its disk can be written again, delete the session again.",
+          ),
+        )
+      this.#deletedByAgent.delete(key)
+      // another window saved it while the agent deleted it
+      if (transcripts.copies(agentId, sessionId).size > 0) return
+      records.forget(agentId, sessionId)
+      queues.forget(key)
+    } finally {
+      reserved.dispose()
+    }
+  }
+}

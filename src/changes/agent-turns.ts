@@ -1,5 +1,6 @@
 /** Attributes what happens in turns: what tool calls report, and what is noticed without a report. */
 import { lstat } from 'node:fs/promises'
+import { onDisk } from '../common/file-names.ts'
 import type { FileText } from '../editor/diff-texts.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { type Attribution, originalState, type ToolChange } from './attribution.ts'
@@ -213,7 +214,7 @@ export class AgentTurns {
     { turns: [turn] }: AgentAuthor,
   ): Promise<boolean> {
     if (original.attributes.type !== 'absent' || now.attributes.type === 'absent') return false
-    const created = (await lstat(path).catch(() => undefined))?.birthtimeMs
+    const created = (await lstat(onDisk(path)).catch(() => undefined))?.birthtimeMs
     const running = turn && this.#attribution.runningTurn(turn.session)
     return created !== undefined && running?.began.isAfter(created) === true && isIgnoredFile(path)
   }

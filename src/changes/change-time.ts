@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { onDisk } from '../common/file-names.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import type { PathRules } from '../editor/path-rules.ts'
 
@@ -15,7 +16,7 @@ export async function latestChange(
 ): Promise<number | undefined> {
   let latest: number | undefined
   for (let at = path, below = ''; at !== below && covers(at); below = at, at = rules.dirname(at)) {
-    const info = await lstat(at).catch(() => undefined)
+    const info = await lstat(onDisk(at)).catch(() => undefined)
     if (info) latest = Math.max(latest ?? 0, info.ctimeMs)
   }
   return latest
@@ -24,7 +25,7 @@ export async function latestChange(
 /** When a file that isn't there was deleted at the latest, in milliseconds since the epoch. */
 export async function goneSince(path: string): Promise<number> {
   for (let at = dirname(path), below = path; at !== below; below = at, at = dirname(at)) {
-    const info = await lstat(at).catch(() => undefined)
+    const info = await lstat(onDisk(at)).catch(() => undefined)
     if (info) return info.ctimeMs
   }
   return 0

@@ -4,6 +4,7 @@ import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { Budget } from '../common/async.ts'
+import { nameOf, onDisk } from '../common/file-names.ts'
 import { readHandle, TooLargeError } from '../common/read-bounded.ts'
 import { infoOf, WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
@@ -93,10 +94,13 @@ export class FileStates {
 
   async #read(path: string, encodings: readonly string[]): Promise<FileState | undefined> {
     try {
-      const info = await lstat(path)
+      const info = await lstat(onDisk(path))
       if (info.isSymbolicLink())
         return {
-          attributes: { type: 'link', target: await withEntry(path, entry => readlink(entry)) },
+          attributes: {
+            type: 'link',
+            target: nameOf(await withEntry(path, entry => readlink(onDisk(entry), 'buffer'))),
+          },
           text: '',
         }
       if (info.isDirectory()) return ABSENT
@@ -113,7 +117,7 @@ export class FileStates {
           // it has grown since
           if (!(error instanceof TooLargeError)) throw error
         })
-        return bytes ? this.with(bytes, path, mode, encodings) : large(await lstat(path))
+        return bytes ? this.with(bytes, path, mode, encodings) : large(await lstat(onDisk(path)))
       })
     } catch (error) {
       if (error instanceof RedirectedError || isMissing(error)) return ABSENT
@@ -164,7 +168,7 @@ export class FileStates {
     const { attributes } = state
     const { fileSystem, rules } = this.#shared
     if (attributes.type === 'large') throw new Error("The content of a file this large isn't stored.")
-    const there = await withEntry(path, entry => lstat(entry)).catch((error: unknown) => {
+    const there = await withEntry(path, entry => lstat(onDisk(entry))).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     })
@@ -184,7 +188,7 @@ export class FileStates {
     if (!there) await fileSystem.makeFolders(rules.dirname(path))
     if (there && (there.isSymbolicLink() || attributes.type === 'link')) await fileSystem.remove(path)
     if (attributes.type === 'link') {
-      await withEntry(path, entry => symlink(attributes.target, entry))
+      await withEntry(path, entry => symlink(onDisk(attributes.target), onDisk(entry)))
       return
     }
     const info = there?.isFile() ? infoOf(there) : undefined
@@ -245,11 +249,11 @@ export class FileStates {
 
 /** Removes a folder that contains only empty folders. Rejects with {@link LeftUnchangedError} for others. */
 async function removeEmptyFolder(path: string): Promise<void> {
-  const entries = await withEntry(path, entry => readdir(entry, { withFileTypes: true }))
+  const entries = await withEntry(path, entry => readdir(onDisk(entry), { withFileTypes: true }))
   if (!entries.every(entry => entry.isDirectory()))
     throw new LeftUnchangedError(l10n.t('A folder that contains other files is in its place.'))
   for (const { name } of entries) await removeEmptyFolder(join(path, name))
-  await withEntry(path, entry => rmdir(entry))
+  await withEntry(path, entry => rmdir(onDisk(entry)))
 }
 
 /** Whether a file has everything of this state that isn't its content. */

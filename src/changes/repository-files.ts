@@ -1,6 +1,7 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 
 import { basename, dirname, join, sep } from 'node:path'
+import { isText, nameOf, onDisk } from '../common/file-names.ts'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isTemporary, removeTemporary } from '../editor/files/file-system.ts'
 import { type GitOptions, runGit } from '../editor/git.ts'
@@ -54,7 +55,7 @@ export class Checkout {
 
   async #load(): Promise<Map<string, Map<string, string>>> {
     const args = ['check-attr', '-z', '--stdin', 'text', 'eol', 'working-tree-encoding']
-    const text = await git(this.#root, args, { input: `${this.#paths.join('\0')}\0` })
+    const text = await git(this.#root, args, { input: onDisk(`${this.#paths.join('\0')}\0`) })
     const fields = text?.split('\0') ?? []
     const all = new Map<string, Map<string, string>>()
     for (let at = 0; at + 2 < fields.length; at += 3) {
@@ -72,8 +73,20 @@ export async function git(
   args: string[],
   options: Pick<GitOptions, 'input' | 'each'> = {},
 ): Promise<string | undefined> {
-  const output = await runGit(cwd, args, { timeoutMs: CHANGES_GIT_MS, most: MAX_OUTPUT, ...options })
-  return output && !output.cut ? output.text : undefined
+  const { input, each } = options
+  const output = await runGit(cwd, args, {
+    timeoutMs: CHANGES_GIT_MS,
+    most: MAX_OUTPUT,
+    encoding: 'latin1',
+    ...(input !== undefined && { input }),
+    ...(each && { each: entry => each(inText(entry)) }),
+  })
+  return output && !output.cut ? inText(output.text) : undefined
+}
+
+/** Output with file names, of which each byte is one character. */
+function inText(output: string): string {
+  return /^[\0-\x7f]*$/.test(output) ? output : nameOf(Buffer.from(output, 'latin1'))
 }
 
 /** Hands over the entries of output with `-z`. Resolves with whether these are all: it fails, or there are too many. */
@@ -229,7 +242,8 @@ export async function committedContents(
   known?: CommittedFiles,
 ): Promise<Map<string, Committed>> {
   const files = new Map(known?.commit === commit ? known.files : [])
-  for (const batch of batchesOf(paths.filter(path => !files.has(path)))) {
+  // others can't be arguments
+  for (const batch of batchesOf(paths.filter(path => !files.has(path) && isText(path)))) {
     const found = await committedFiles(top, commit, batch)
     if (found) for (const path of batch) files.set(path, found.get(path))
   }

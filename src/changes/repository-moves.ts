@@ -5,6 +5,7 @@
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { delay } from '../common/async.ts'
+import { nameOf } from '../common/file-names.ts'
 import { ABSENT, type FileState, sameState } from './file-state.ts'
 import type { StateOf } from './folder-scan.ts'
 import { Checkout, type Committed, committedContents, git, LINK } from './repository-files.ts'
@@ -191,7 +192,7 @@ export async function asCheckedOut(
   now: FileState,
 ): Promise<FileState> {
   if (!bytes) return ABSENT
-  if (mode === LINK) return { attributes: { type: 'link', target: bytes.toString() }, text: '' }
+  if (mode === LINK) return { attributes: { type: 'link', target: nameOf(bytes) }, text: '' }
   const is = now.attributes
   const canRun = (mode & 0o100) !== 0
   const isMode = 'mode' in is ? is.mode : undefined

@@ -1,4 +1,5 @@
 /** The user's decisions about agents' changes: keeping and undoing them, and reverting an undo. */
+import { isText } from '../common/file-names.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { type MergedTexts, sameConflicts } from '../editor/files/merge-texts.ts'
 import { withLineEndsOf } from '../editor/line-edits.ts'
@@ -280,7 +281,8 @@ export class Review {
 
   /** The content is already in the store. */
   async #discard(path: string): Promise<void> {
-    await this.#trash(path).catch(() => this.#shared.fileSystem.remove(path))
+    const remove = () => this.#shared.fileSystem.remove(path)
+    await (isText(path) ? this.#trash(path).catch(remove) : remove())
   }
 }
 

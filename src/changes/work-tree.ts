@@ -1,6 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { forEachConcurrent } from '../common/async.ts'
+import { onDisk } from '../common/file-names.ts'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import { goneSince } from './change-time.ts'
@@ -517,7 +518,7 @@ async function* stampsOf(paths: Iterable<string>): AsyncGenerator<Array<[path: s
 }
 
 async function stampOf(path: string): Promise<Stamp> {
-  const info = await lstat(path).catch(() => undefined)
+  const info = await lstat(onDisk(path)).catch(() => undefined)
   if (!info) return { stamp: '', isFresh: false, size: 0, changed: 0, created: 0 }
   const isFresh = isWrittenSince(info.ctimeMs, Date.now())
   return {

@@ -16,7 +16,7 @@ export interface GitOptions {
   timeoutMs: number
   /** The same if it prints more than this, in UTF-16 units. */
   most: number
-  input?: string
+  input?: string | Uint8Array
   /** How the output is read; UTF-8 by default. With `latin1` each byte is one character. */
   encoding?: BufferEncoding
   /** Of output with `-z`, only the entries that it accepts are kept, so that a long list needs no memory. */

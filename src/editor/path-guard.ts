@@ -4,6 +4,7 @@
  */
 import { realpath as fsRealpath, readlink } from 'node:fs/promises'
 import type { Roots } from '../acp/model.ts'
+import { nameOf, onDisk } from '../common/file-names.ts'
 import { InvalidPathError, PathRules } from './path-rules.ts'
 
 /** The file system functions that the guard uses. Both fail like `node:fs`, with a `code`. */
@@ -16,8 +17,8 @@ export interface Links {
 
 export const diskLinks: Links = {
   // fs.promises.realpath is the platform's function, which on macOS and Windows also returns the disk's spelling.
-  realpath: path => fsRealpath(path),
-  readlink: path => readlink(path),
+  realpath: async path => nameOf(await fsRealpath(onDisk(path), 'buffer')),
+  readlink: async path => nameOf(await readlink(onDisk(path), 'buffer')),
 }
 
 export interface GuardedPath {

@@ -28,6 +28,7 @@ import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
+import { onDisk } from '../common/file-names.ts'
 import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
@@ -734,7 +735,7 @@ export class ChangesStore extends Owner {
   }
 
   #file(changed: string): string {
-    return path.join(this.#folder, 'files', `${hashOf(changed).slice(0, 40)}.json`)
+    return path.join(this.#folder, 'files', `${hashOf(onDisk(changed)).slice(0, 40)}.json`)
   }
 
   #undone(id: string): string {

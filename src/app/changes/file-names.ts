@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { readable } from '../../common/file-names.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { Workbench } from '../workbench.ts'
 
@@ -13,5 +14,5 @@ export function namesOf({ folders }: Pick<Workbench, 'folders'>, paths: readonly
     }
     return one
   })
-  return plainMessage(names.join(', '))
+  return plainMessage(readable(names.join(', ')))
 }

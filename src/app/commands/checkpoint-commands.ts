@@ -4,6 +4,7 @@ import { isRewound } from '../../bridge/conversation.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
 import type { Undone } from '../../changes/undo-log.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import { isText, readable } from '../../common/file-names.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { sessionOfKey } from '../../common/session-key.ts'
 import { textOf } from '../../conversation/blocks.ts'
@@ -192,7 +193,7 @@ function previewsOf({ changes }: OpenSession, plan: Plan): RestorePreview[] {
   return restorable(plan).flatMap(({ path: file }) => {
     const now = changes.current(file)
     const after = changes.restored(file, plan.turn)
-    if (!now || !after || now.text === after.text) return []
+    if (!now || !after || now.text === after.text || !isText(file)) return []
     return {
       path: file,
       ...(now.attributes.type === 'text' && { before: now.text }),
@@ -206,7 +207,7 @@ function detailOf(open: OpenSession, plan: Plan): string {
   const { cwd } = open.plan.setup
   const nameOf = (file: string) => {
     const name = path.relative(cwd, file)
-    return plainMessage(name.startsWith('..') ? file : name)
+    return plainMessage(readable(name.startsWith('..') ? file : name))
   }
   const changed = restorable(plan).map(({ path: file, action, added, removed, uncertain }) => {
     const name = nameOf(file)

@@ -5,6 +5,7 @@ import { constants, type Stats } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '../../common/errors.ts'
+import { onDisk } from '../../common/file-names.ts'
 import { readHandle } from '../../common/read-bounded.ts'
 import { diskLinks, type Links } from '../path-guard.ts'
 import { makeFolders, openFile, RedirectedError, withEntry, withFile, withNewFile } from './no-follow.ts'
@@ -46,7 +47,7 @@ export const disk: FileSystem = {
   ...diskLinks,
   stat: path =>
     withEntry(path, async entry => {
-      const info = await fs.lstat(entry)
+      const info = await fs.lstat(onDisk(entry))
       if (info.isSymbolicLink()) throw new RedirectedError(path)
       return infoOf(info)
     }),
@@ -64,7 +65,7 @@ export const disk: FileSystem = {
       await handle.close()
     }
   },
-  checkWritable: path => withEntry(path, entry => fs.access(entry, constants.W_OK)),
+  checkWritable: path => withEntry(path, entry => fs.access(onDisk(entry), constants.W_OK)),
   makeFolders,
   createFile: (path, bytes, mode) =>
     withNewFile(path, mode ?? 0o666, async handle => {
@@ -79,11 +80,11 @@ export const disk: FileSystem = {
       await handle.truncate(bytes.byteLength)
       await handle.sync()
     }),
-  rename: (from, to) => withEntry(from, entry => fs.rename(entry, besides(entry, to))),
-  link: (from, to) => withEntry(from, entry => fs.link(entry, besides(entry, to))),
+  rename: (from, to) => withEntry(from, entry => fs.rename(onDisk(entry), onDisk(besides(entry, to)))),
+  link: (from, to) => withEntry(from, entry => fs.link(onDisk(entry), onDisk(besides(entry, to)))),
   remove: path =>
     withEntry(path, entry =>
-      fs.unlink(entry).catch((error: unknown) => {
+      fs.unlink(onDisk(entry)).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       }),
     ),

@@ -8,6 +8,7 @@
 import { close, constants, existsSync, fstatSync, open, read, readlinkSync, type Stats } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import path from 'node:path'
+import { nameOf, onDisk } from '../../common/file-names.ts'
 import { readHandle } from '../../common/read-bounded.ts'
 
 /** A real path that leads through a link now. */
@@ -66,7 +67,7 @@ export async function readSmallFile(realPath: string, maxBytes: number): Promise
 
 /** Without promises and a `FileHandle`, each of which costs more than what is read. */
 function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFile) => void): void {
-  open(realPath, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, (error, fd) => {
+  open(onDisk(realPath), constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, (error, fd) => {
     if (error) return done()
     const finish = (file?: SmallFile) => {
       close(fd, () => {})
@@ -75,7 +76,8 @@ function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFil
     try {
       const info = fstatSync(fd)
       const { size } = info
-      if (!info.isFile() || size > maxBytes || readlinkSync(openPath(fd)) !== realPath) return finish()
+      if (!info.isFile() || size > maxBytes || nameOf(readlinkSync(openPath(fd), 'buffer')) !== realPath)
+        return finish()
       // one byte more than there is tells whether it has grown
       const bytes = Buffer.allocUnsafe(size + 1)
       read(fd, bytes, 0, size + 1, 0, (failed, count) =>
@@ -128,7 +130,7 @@ export async function makeFolders(realPath: string): Promise<void> {
   for (let folder = realPath; !(await isFolder(folder)); folder = path.dirname(folder))
     missing.unshift(folder)
   for (const folder of missing) {
-    await withEntry(folder, entry => fs.mkdir(entry)).catch((error: unknown) => {
+    await withEntry(folder, entry => fs.mkdir(onDisk(entry))).catch((error: unknown) => {
       // another program has created it
       if (codeOf(error) !== 'EEXIST') throw error
     })
@@ -153,14 +155,14 @@ async function openReal(
 ): Promise<fs.FileHandle> {
   for (let tries = 1; ; tries++) {
     const handle = await fs
-      .open(location, flags | O_NOFOLLOW | O_NONBLOCK, mode)
+      .open(onDisk(location), flags | O_NOFOLLOW | O_NONBLOCK, mode)
       .catch(async (error: unknown): Promise<never> => {
         throw (await isLink(location, error)) ? new RedirectedError(realPath) : error
       })
     if (await isAt(handle, realPath).catch(() => false)) return handle
     const created = flags & O_CREAT ? await handle.stat({ bigint: true }).catch(() => undefined) : undefined
     await handle.close()
-    if (created && (await isSame(created, location))) await fs.unlink(location).catch(() => {})
+    if (created && (await isSame(created, location))) await fs.unlink(onDisk(location)).catch(() => {})
     if (created || tries === MAX_TRIES) throw new RedirectedError(realPath)
   }
 }
@@ -169,7 +171,7 @@ async function isLink(location: string, error: unknown): Promise<boolean> {
   const code = codeOf(error)
   // the latter for a folder
   if (code !== 'ELOOP' && code !== 'EMLINK' && code !== 'ENOTDIR') return false
-  return fs.lstat(location).then(
+  return fs.lstat(onDisk(location)).then(
     info => info.isSymbolicLink(),
     () => false,
   )
@@ -178,14 +180,14 @@ async function isLink(location: string, error: unknown): Promise<boolean> {
 /** Whether what is open is what has this real path. */
 async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
   // reading `/proc` doesn't wait for a disk
-  const known = hasProc ? readlinkSync(pathOf(handle)) : await fs.realpath(realPath)
+  const known = hasProc ? nameOf(readlinkSync(pathOf(handle), 'buffer')) : await fs.realpath(realPath)
   if (hasProc && known === realPath) return true
   // file systems that ignore case exist on Linux, too
   return isSameSpelled(known, realPath) && (await isSame(await handle.stat({ bigint: true }), realPath))
 }
 
 async function isSame(opened: { ino: bigint; dev: bigint }, location: string): Promise<boolean> {
-  const there = await fs.lstat(location, { bigint: true }).catch(() => undefined)
+  const there = await fs.lstat(onDisk(location), { bigint: true }).catch(() => undefined)
   return there !== undefined && there.ino === opened.ino && there.dev === opened.dev
 }
 

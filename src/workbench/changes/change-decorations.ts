@@ -4,6 +4,7 @@ import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { HunkPosition } from '../../changes/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
+import { isText } from '../../common/file-names.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 import type { ReviewCursor } from './review-cursor.ts'
 
@@ -127,7 +128,7 @@ export class ChangeDecorations
   }
 
   #update(): void {
-    const paths = this.#tracker.views.changed().map(({ path }) => path)
+    const paths = this.#tracker.views.changed().flatMap(({ path }) => (isText(path) ? path : []))
     const marked = new Set(paths.map(path => this.#tracker.files.key(path)))
     const changed = [...new Set([...this.#marked, ...marked])].filter(
       key => this.#marked.has(key) !== marked.has(key),

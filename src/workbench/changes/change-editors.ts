@@ -8,7 +8,9 @@ import type { ChangedFile } from '../../changes/changed-file.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
+import { isText, readable } from '../../common/file-names.ts'
 import type { Logger } from '../../common/logger.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { onDidSaveElsewhere } from '../editor/other-editors.ts'
 import { BASE_SCHEME, baseUri } from './base-files.ts'
@@ -87,6 +89,7 @@ export class ChangeEditors extends Owner {
 
   /** One file in a diff editor. `selection`: what to reveal in it. */
   async open({ session }: ChangeScope, file: ChangedFile, selection?: vscode.Range): Promise<void> {
+    if (!isText(file.path) || !isText(file.from ?? '')) return tellUnnamable(file.path)
     const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
     const left = baseUri(file.from ?? file.path, session, file.status === 'added')
     const right = file.status === 'deleted' ? baseUri(file.path, session, true) : vscode.Uri.file(file.path)
@@ -160,11 +163,18 @@ function baseOfReview(input: unknown): vscode.Uri | undefined {
 
 /** In the order in which *Next Agent Change* goes through them. */
 function inOrder(changes: ChangeScope): ChangedFile[] {
-  return changes.list().sort((one, other) => (one.path < other.path ? -1 : 1))
+  const files = changes.list().filter(({ path, from = path }) => isText(path) && isText(from))
+  return files.sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
 function listed(files: readonly ChangedFile[]): string {
   return files.map(({ path, status }) => `${status} ${path}`).join('\n')
+}
+
+/** VS Code would open another file, or offer to create it. */
+export function tellUnnamable(file: string): void {
+  const name = plainMessage(readable(path.basename(file)))
+  void vscode.window.showInformationMessage(l10n.t("VS Code can't open {0}: its name isn't UTF-8.", name))
 }
 
 /** Moves a file to the trash; rejects if there is none. */

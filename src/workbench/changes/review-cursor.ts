@@ -3,6 +3,7 @@ import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import { type HunkPosition, hunkPositions } from '../../changes/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner } from '../../common/disposable.ts'
+import { isText } from '../../common/file-names.ts'
 import { EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
 import { BASE_SCHEME, pathOf } from './base-files.ts'
 import type { ChangeEditors } from './change-editors.ts'
@@ -48,7 +49,7 @@ export class ReviewCursor extends Owner {
 
   /** In the order of review. */
   get positions(): HunkPosition[] {
-    return hunkPositions(this.scope)
+    return hunkPositions(this.scope).filter(({ path }) => isText(path))
   }
 
   /** The file and lines that the user is at; `end` is exclusive. */

@@ -1,10 +1,12 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import { HiddenCommandId } from '../../app/ids.ts'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangedFile } from '../../changes/changed-file.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import { isText, readable } from '../../common/file-names.ts'
 import { changedFilesOf, gitApi, onDidChangeGit } from '../editor/git-extension.ts'
 import { baseUri } from './base-files.ts'
 
@@ -127,11 +129,8 @@ export class ChangesSourceControl extends Owner {
 function resourceState(
   session: string,
   file: ChangedFile,
-): vscode.SourceControlResourceState & { session: string } {
-  const uri = vscode.Uri.file(file.path)
-  const left = baseUri(file.from ?? file.path, session, file.status === 'added')
-  const right = file.status === 'deleted' ? baseUri(file.path, session, true) : uri
-  const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
+): vscode.SourceControlResourceState & { session: string; path: string } {
+  const uri = vscode.Uri.file(readable(file.path))
   const status =
     file.status === 'added'
       ? l10n.t('Added by the agent')
@@ -142,9 +141,10 @@ function resourceState(
           : l10n.t('Modified by the agent')
   return {
     session,
+    path: file.path,
     resourceUri: uri,
     contextValue: file.status,
-    command: { command: 'vscode.diff', title: l10n.t('Open Diff'), arguments: [left, right, title] },
+    command: openCommand(session, file, uri),
     decorations: {
       strikeThrough: file.status === 'deleted',
       faded: file.uncertain === 'all',
@@ -156,4 +156,14 @@ function resourceState(
             : status,
     },
   }
+}
+
+function openCommand(session: string, file: ChangedFile, uri: vscode.Uri): vscode.Command {
+  const title = l10n.t('Open Diff')
+  if (!isText(file.path) || !isText(file.from ?? ''))
+    return { command: HiddenCommandId.tellUnnamable, title, arguments: [file.path] }
+  const left = baseUri(file.from ?? file.path, session, file.status === 'added')
+  const right = file.status === 'deleted' ? baseUri(file.path, session, true) : uri
+  const name = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
+  return { command: 'vscode.diff', title, arguments: [left, right, name] }
 }

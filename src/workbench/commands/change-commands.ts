@@ -34,7 +34,7 @@ const lineChanges = z.array(
 )
 const lens = z.object({ ids: z.array(z.number()) })
 const resourceState = z.object({
-  resourceUri: z.custom<vscode.Uri>(value => value instanceof vscode.Uri),
+  path: z.string(),
   session: z.string(),
 })
 const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unknown()) })
@@ -97,7 +97,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const listed = new Map<string, string[]>()
     for (const arg of args) {
       const { data } = resourceState.safeParse(arg)
-      if (data) listed.set(data.session, [...(listed.get(data.session) ?? []), data.resourceUri.fsPath])
+      if (data) listed.set(data.session, [...(listed.get(data.session) ?? []), data.path])
     }
     if (listed.size > 0)
       return [...listed].map(([session, paths]) => ({

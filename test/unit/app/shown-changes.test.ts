@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
-import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type * as base from '../../../src/workbench/changes/base-files.ts'
 import type * as decorations from '../../../src/workbench/changes/change-decorations.ts'
@@ -30,7 +30,10 @@ describe("an editor that shows one session's changes of a file that two have cha
   const show = (session?: string) => {
     shown = { input: new values.TabInputTextDiff(source.baseUri(file(), session) as never, uri()) }
   }
+  let ran: string[]
+  let told: string[]
   let asked: string[]
+  let openChanges: (path: string) => Promise<void>
   let stop: Array<{ dispose(): void }>
 
   const edit = async (session: string, from: string, to: string) => {
@@ -45,7 +48,7 @@ describe("an editor that shows one session's changes of a file that two have cha
     const none = () => new values.Disposable(() => {})
     const vscode = {
       ...values,
-      commands: { executeCommand: async () => {}, getCommands: async () => [] },
+      commands: { executeCommand: async (command: string) => ran.push(command), getCommands: async () => [] },
       languages: {
         registerCodeLensProvider(_selector: unknown, given: NonNullable<typeof provider>) {
           provider = given
@@ -66,6 +69,7 @@ describe("an editor that shows one session's changes of a file that two have cha
         onDidChangeActiveTextEditor: none,
         onDidChangeTextEditorSelection: none,
         registerFileDecorationProvider: none,
+        showInformationMessage: (message: string) => told.push(message),
       },
     }
     const load = <T>(name: string) => loadWithFakeVsCode<T>(`workbench/${name}.ts`, vscode)
@@ -81,10 +85,14 @@ describe("an editor that shows one session's changes of a file that two have cha
 
   beforeEach(async () => {
     writeFileSync(file(), ORIGINAL)
+    ran = []
+    told = []
     asked = []
     shown = undefined
     tracker = memoryTracker()
     const changeEditors = new source.ChangeEditors(tracker, silentLogger)
+    openChanges = path =>
+      changeEditors.open(new ChangeScope(tracker), { path, status: 'modified', added: 1, removed: 1 })
     const cursor = new source.ReviewCursor(tracker, changeEditors)
     const keys = { keep: 'keep', revert: 'revert', next: 'next' }
     const context = { hasChanges: 'hasChanges', changedFiles: 'changedFiles' }
@@ -161,7 +169,15 @@ describe("an editor that shows one session's changes of a file that two have cha
     await edit('b', 'three', '3')
     await edit('b', 'two', '2')
     shown = undefined
-    await handlers['parley.keepFileChanges']!({ resourceUri: uri(), session: 'a' })
+    await handlers['parley.keepFileChanges']!({ path: file(), session: 'a' })
     assert.equal(by(), 'b')
+  })
+
+  it("isn't opened for a file that VS Code can't name, which is told", async () => {
+    await openChanges('/w/caf\udce9.txt')
+    assert.deepEqual(told, ["VS Code can't open caf\ufffd.txt: its name isn't UTF-8."])
+    assert.equal(ran.includes('vscode.diff'), false)
+    await openChanges(file())
+    assert.equal(ran.includes('vscode.diff'), true)
   })
 })

@@ -1,14 +1,24 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { FileChange } from '../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { committedContents } from '../../../src/changes/repository-files.ts'
 import { repositoryOf } from '../../../src/changes/repository-moves.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
+import { readable } from '../../../src/common/file-names.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
@@ -87,6 +97,66 @@ describe('changes by agents in a repository', () => {
     git(...args)
     await changes.refresh()
   }
+
+  describe("of files whose names aren't UTF-8", () => {
+    const onDisk = (name: string) => Buffer.from(`${root}/${name}`, 'latin1')
+    const names = () => readdirSync(root, 'latin1').filter(name => name !== '.git')
+    const textIn = (name: string) => readFileSync(onDisk(name), 'utf8')
+    const listed = () => changes.list().map(({ path, status }) => [readable(basename(path)), status])
+    const turn = async (work: () => void) => {
+      const tree = new WorkTree(changes)
+      const before = await tree.snapshot([root])
+      changes.beginTurn(1, () => true)
+      work()
+      await changes.noticed((await tree.changed(before)).changes)
+      await changes.endTurn()
+    }
+
+    before(function () {
+      if (process.platform !== 'linux') this.skip()
+    })
+    beforeEach(() => {
+      for (const name of ['caf\xe9.txt', 'gar\xe7on.txt', 'f\xfcr.txt'])
+        writeFileSync(onDisk(name), 'one\ntwo\n')
+      git('add', '.')
+      git('commit', '-q', '-m', 'more')
+    })
+
+    it('are listed, reverted and restored by these names, also in another window', async () => {
+      const before = names()
+      await turn(() => {
+        writeFileSync(onDisk('caf\xe9.txt'), 'one\n2\n')
+        rmSync(onDisk('gar\xe7on.txt'))
+        writeFileSync(onDisk('caf\xe8.txt'), 'new\n')
+      })
+      const after = names()
+      const all = [
+        ['caf\ufffd.txt', 'added'],
+        ['caf\ufffd.txt', 'modified'],
+        ['gar\ufffdon.txt', 'deleted'],
+      ]
+      assert.deepEqual(listed().sort(), all)
+      await close()
+      open()
+      await tracker.disk.refresh()
+      assert.deepEqual(listed().sort(), all)
+      const { undone, left } = await changes.undo()
+      assert.deepEqual([left, listed(), names()], [[], [], before])
+      assert.deepEqual([textIn('caf\xe9.txt'), textIn('gar\xe7on.txt')], ['one\ntwo\n', 'one\ntwo\n'])
+      assert.deepEqual(await tracker.review.restore(undone!.id), [])
+      assert.deepEqual([names(), textIn('caf\xe9.txt'), textIn('caf\xe8.txt')], [after, 'one\n2\n', 'new\n'])
+    })
+
+    it('are never taken for others if the agent commits them', async () => {
+      const before = names()
+      await turn(() => {
+        writeFileSync(onDisk('caf\xe9.txt'), 'one\n2\n')
+        git('commit', '-q', '-a', '-m', 'second')
+      })
+      await changes.undo()
+      assert.deepEqual(names(), before)
+    })
+  })
 
   describe('made again after they were undone', () => {
     /** A command of a turn changes files, which is found by comparing them with what was there before. */

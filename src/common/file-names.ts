@@ -1,0 +1,36 @@
+/**
+ * On Linux, a file name is any bytes. In strings, a byte that isn't UTF-8 is a lone surrogate (U+DC80 to U+DCFF), as in
+ * Python (PEP 383), so that the name leads back to the same file.
+ */
+import { isUtf8 } from 'node:buffer'
+
+/** The string for a file name or path, or several. */
+export function nameOf(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString()
+  let name = ''
+  for (let at = 0; at < bytes.length; ) {
+    const size = [1, 2, 3, 4].find(count => isUtf8(bytes.subarray(at, at + count)))
+    name += size ? bytes.toString('utf8', at, at + size) : String.fromCharCode(0xdc00 + bytes[at]!)
+    at += size ?? 1
+  }
+  return name
+}
+
+/** A path as the file system takes it. */
+export function onDisk(path: string): string | Buffer {
+  if (isText(path) || process.platform === 'win32') return path
+  const parts = path.split(/([\udc80-\udcff])/u)
+  return Buffer.concat(
+    parts.map((part, i) => (i % 2 === 1 ? Buffer.of(part.charCodeAt(0) - 0xdc00) : Buffer.from(part))),
+  )
+}
+
+/** Whether a path is text. VS Code can't name other files. */
+export function isText(path: string): boolean {
+  return !/\p{Surrogate}/u.test(path)
+}
+
+/** A path to show. */
+export function readable(path: string): string {
+  return path.replace(/\p{Surrogate}/gu, '\ufffd')
+}

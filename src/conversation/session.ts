@@ -319,7 +319,7 @@ export class Session implements Disposable {
   cancelWork(work: CancellableWork): Promise<void> {
     const cancel = (subagent: string) => {
       this.agent.cancel(subagent)
-      this.#requests.withdraw(({ sessionId }) => sessionId === subagent)
+      this.#withdraw(({ sessionId }) => sessionId === subagent)
     }
     return cancelWork(this.agent, this.sessionId, this.#state, work, cancel)
   }
@@ -525,7 +525,12 @@ export class Session implements Disposable {
   }
 
   #withdrawRequests(): void {
-    this.#requests.withdraw(request => endsWhenStopped(this.#state, request))
+    this.#withdraw(request => endsWhenStopped(this.#state, request))
+  }
+
+  /** There may be a thousand: what each change costs must not count for each. */
+  #withdraw(over: Parameters<PendingRequests['withdraw']>[0]): void {
+    this.#conversation.together(() => this.#requests.withdraw(over))
   }
 
   /** Many agents report tool calls as failed that the user stopped. */
@@ -542,7 +547,7 @@ export class Session implements Disposable {
         ? update.subagent.state?.activity === 'idle' && update.subagent.sessionId
         : update.type === 'state' && isIdle(update) && within
     const subagent = idle ? this.#state.memory.subagentStates.get(idle) : undefined
-    if (subagent) this.#requests.withdraw(request => endsWithSubagent(subagent, request))
+    if (subagent) this.#withdraw(request => endsWithSubagent(subagent, request))
   }
 
   #takesPrompts(): boolean {

@@ -251,4 +251,18 @@ describe('a pending request', () => {
     assert.deepEqual(await asked, { type: 'cancelled' })
     assert.deepEqual(answered, [])
   })
+
+  it('costs no report of its own when the user stops the turn', async () => {
+    const { agent, sessions, session } = await open()
+    void session.prompt([text('go')])
+    agent.say('s', running)
+    const asked = Array.from({ length: 100 }, () =>
+      sessions.requestPermission(permissionRequest(), new AbortController().signal),
+    )
+    let reports = 0
+    session.onDidChange(() => reports++)
+    session.cancel()
+    assert.equal(reports, 1)
+    for (const outcome of await Promise.all(asked)) assert.deepEqual(outcome, { type: 'cancelled' })
+  })
 })

@@ -165,7 +165,7 @@ export const MAX_CONVERSATION_CONTEXT = 200_000
 export const MAX_MEMBERS = 5000
 /** The same for an answer of the agent, which Parley has asked for: a list of 10,000 sessions has 40,000. */
 export const MAX_ANSWER_MEMBERS = 50_000
-/** Maximum size of a file, in bytes, in which a fragment is searched for. */
+/** Maximum size of a file, in bytes, in which a fragment is searched for, or that an editor tool reads. */
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
 /** Maximum number of an agent's requests in progress; further ones are refused. */
 export const MAX_OPEN_REQUESTS = 1000

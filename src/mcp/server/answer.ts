@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Location, Position } from './editor-features.ts'
 import type { Roots } from './roots.ts'
+import { linesFrom, linesIn } from './text-lines.ts'
 import type { ToolAnswer } from './tool.ts'
 
 /** Characters of an answer, about 6000 tokens; the rest is available with `offset`. */
@@ -40,18 +41,20 @@ export class DataMark {
 export function answerText({ text, data, offset = 0 }: ToolAnswer, mark: DataMark): string {
   const parts = text === undefined || text === '' ? [] : [text.slice(0, MAX_ANSWER)]
   if (data && data.length > 0) {
-    const lines = data.slice(offset).map(cutLine)
+    const all = typeof data === 'string' ? linesIn(data) : data.length
+    const lines: string[] = []
     let size = 0
-    let count = 0
-    while (count < lines.length && size + lines[count]!.length < MAX_ANSWER) {
-      size += lines[count]!.length + 1
-      count += 1
+    for (const line of typeof data === 'string' ? linesFrom(data, offset) : data.slice(offset)) {
+      const cut = cutLine(line)
+      if (size + cut.length >= MAX_ANSWER) break
+      size += cut.length + 1
+      lines.push(cut)
     }
-    const rest = lines.length - count
-    if (count > 0) parts.push(mark.around(lines.slice(0, count)))
-    else if (offset > 0) parts.push(`There are only ${data.length} lines.`)
+    const rest = all - offset - lines.length
+    if (lines.length > 0) parts.push(mark.around(lines))
+    else if (offset > 0) parts.push(`There are only ${all} lines.`)
     if (rest > 0)
-      parts.push(`${rest} more lines of ${data.length}. Call again with "offset": ${offset + count}.`)
+      parts.push(`${rest} more lines of ${all}. Call again with "offset": ${offset + lines.length}.`)
   }
   return parts.join('\n')
 }
@@ -67,8 +70,8 @@ export function linesThatFit(lines: readonly string[]): string[] {
 }
 
 function cutLine(line: string): string {
-  const plain = line.replaceAll('\r', '')
-  return plain.length > MAX_LINE ? `${plain.slice(0, MAX_LINE)}… (${plain.length} characters)` : plain
+  const plain = line.slice(0, 2 * MAX_LINE).replaceAll('\r', '')
+  return plain.length > MAX_LINE ? `${plain.slice(0, MAX_LINE)}… (${line.length} characters)` : plain
 }
 
 /** `path:line:column`, as editors and agents make links of it. */
@@ -78,9 +81,4 @@ export function locationText(roots: Roots, path: string, { line, column }: Posit
 
 export function startOf(roots: Roots, location: Location): string {
   return locationText(roots, location.path, location.start)
-}
-
-/** The text of a line, to be read beside its location. */
-export function lineAt(text: string, line: number): string {
-  return (text.split('\n', line)[line - 1] ?? '').trim()
 }

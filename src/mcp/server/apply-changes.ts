@@ -2,7 +2,7 @@ import type { Position, TextChange } from './editor-features.ts'
 
 /** A text with changes applied, whose positions are all in the text as it was. Throws if they overlap. */
 export function applyChanges(text: string, changes: readonly TextChange[]): string {
-  const starts = lineStarts(text)
+  const starts = lineStarts(text, changes)
   const edits = changes
     .map(({ start, end, text: inserted }, order) => ({
       from: offsetAt(text, starts, start),
@@ -21,16 +21,29 @@ export function applyChanges(text: string, changes: readonly TextChange[]): stri
   return result + text.slice(done)
 }
 
-function lineStarts(text: string): number[] {
-  const starts = [0]
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+/** Where the lines of changes begin, by their numbers; those after the end of the text are absent. */
+function lineStarts(text: string, changes: readonly TextChange[]): ReadonlyMap<number, number> {
+  const lines = [...new Set(changes.flatMap(({ start, end }) => [start.line, end.line]))].sort(
+    (a, b) => a - b,
+  )
+  const starts = new Map<number, number>()
+  let line = 1
+  let start = 0
+  for (const wanted of lines) {
+    for (; line < wanted; line++) {
+      start = text.indexOf('\n', start) + 1
+      if (start === 0) return starts
+    }
+    starts.set(wanted, start)
+  }
   return starts
 }
 
-function offsetAt(text: string, starts: readonly number[], { line, column }: Position): number {
-  const start = starts[line - 1]
+function offsetAt(text: string, starts: ReadonlyMap<number, number>, { line, column }: Position): number {
+  const start = starts.get(line)
   if (start === undefined) return text.length
-  let end = line < starts.length ? starts[line]! - 1 : text.length
-  if (end > start && line < starts.length && text[end - 1] === '\r') end -= 1
+  const newline = text.indexOf('\n', start)
+  let end = newline < 0 ? text.length : newline
+  if (end > start && newline >= 0 && text[end - 1] === '\r') end -= 1
   return Math.min(start + column - 1, end)
 }

@@ -11,7 +11,8 @@ import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-symbol.ts'
 import { at, tool } from './reading-tools.ts'
 import type { Roots } from './roots.ts'
-import { missingTasks, namedText, tasksBefore, tasksNamed, unclearTasks } from './seen-tasks.ts'
+import { namedText, TaskReferences, unclearTasks } from './seen-tasks.ts'
+import { inOneLine } from './text-lines.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -285,16 +286,16 @@ async function seenLaunch(
     throw new ToolError(
       'Several configurations or compounds of the same launch settings have that name, so nothing was started. Give them different names.',
     )
-  const all = await features.tasks()
+  const references = new TaskReferences(await features.tasks())
   const own = new Set<TaskInfo>()
   const missing = [...(configuration.unresolved ?? [])]
   for (const task of configuration.tasks) {
-    const named = tasksNamed(task.name, task.folder, all)
+    const named = references.find(task.name, task.folder)
     if (named.length === 0) missing.push(task.name)
     for (const one of named) own.add(one)
   }
-  const tasks = [...own, ...tasksBefore([...own], all)]
-  missing.push(...missingTasks(tasks), ...unclearTasks(tasks))
+  const tasks = [...own, ...references.before([...own])]
+  missing.push(...references.missing(tasks), ...unclearTasks(tasks))
   if (missing.length > 0)
     throw new ToolError(
       "It refers to something that isn't there or isn't clear, so the user can't see what it would run. Nothing was started.",
@@ -609,20 +610,19 @@ async function variablesOf(
 ): Promise<string[]> {
   const body = await request('variables', { variablesReference: reference })
   const all = isRecord(body) && Array.isArray(body.variables) ? body.variables.filter(isRecord) : []
-  for (const { name, variablesReference, presentationHint } of all) {
+  const listed = all.slice(0, MAX_VARIABLES)
+  for (const { name, variablesReference, presentationHint } of listed) {
     if (isRecord(presentationHint) && presentationHint.lazy === true)
       lazy.set(Number(variablesReference), String(name))
     else lazy.delete(Number(variablesReference))
   }
-  const lines = all
-    .slice(0, MAX_VARIABLES)
-    .map(one => `${indent}${String(one.name)}: ${valueText(one, MAX_VALUE)}`)
+  const lines = listed.map(one => `${indent}${String(one.name)}: ${valueText(one, MAX_VALUE)}`)
   if (all.length > MAX_VARIABLES) lines.push(`${indent}… and ${all.length - MAX_VARIABLES} more`)
   return lines
 }
 
 function valueText({ value, type, variablesReference }: Record<string, unknown>, limit: number): string {
-  const text = String(value ?? '').replaceAll(/\s*\n\s*/g, ' ')
+  const text = inOneLine(String(value ?? ''))
   const shown = text.length > limit ? `${text.slice(0, limit)}…` : text
   const kind = typeof type === 'string' && type !== '' && !shown.startsWith(type) ? ` (${type})` : ''
   return `${shown}${kind}${Number(variablesReference) > 0 ? ` #${variablesReference}` : ''}`

@@ -7,11 +7,18 @@ import type { FileEdit, ProposedAction, Span } from './editor-features.ts'
 import { fileInput, findSymbol, lineInput, nameAt, symbolInput } from './find-symbol.ts'
 import { tool } from './reading-tools.ts'
 import { withSettledProblems } from './settled-problems.ts'
+import { lineOf, linesFrom, linesIn } from './text-lines.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
 /** Files that one call may change. */
 const MAX_FILES = 500
+/** Changes of text that one call may make. */
+const MAX_CHANGES = 50_000
+/** Characters of texts that are compared at a time. */
+const COMPARED = 4096
+/** Lines that the answer names. */
+const MAX_LISTED = 20
 
 interface ChangedText {
   path: string
@@ -59,12 +66,12 @@ const codeAction = tool({
     const { features, roots, signal } = context
     const path = await roots.file(file)
     const { text } = await features.open(path)
-    const lines = text.split('\n')
     const end = Math.max(line, end_line ?? line)
-    if (end > lines.length) throw new ToolError(`The file has only ${lines.length} lines.`)
+    const last = lineOf(text, end)
+    if (last === undefined) throw new ToolError(`The file has only ${linesIn(text)} lines.`)
     const span: Span =
       column === undefined
-        ? { start: { line, column: 1 }, end: { line: end, column: lines[end - 1]!.length + 1 } }
+        ? { start: { line, column: 1 }, end: { line: end, column: last.length + 1 } }
         : { start: { line, column }, end: { line: end, column } }
     // quick fixes are for problems, which languages must have reported
     const actions = await withSettledProblems(features, [path], signal, () =>
@@ -112,12 +119,12 @@ const format = tool({
     const { features, roots } = context
     const path = await roots.file(file)
     const { text } = await features.open(path)
-    const lines = text.split('\n')
     let span: Span | undefined
     if (line !== undefined || end_line !== undefined) {
-      const start = Math.min(line ?? 1, lines.length)
-      const end = Math.min(Math.max(start, end_line ?? lines.length), lines.length)
-      span = { start: { line: start, column: 1 }, end: { line: end, column: lines[end - 1]!.length + 1 } }
+      const count = linesIn(text)
+      const start = Math.min(line ?? 1, count)
+      const end = Math.min(Math.max(start, end_line ?? count), count)
+      span = { start: { line: start, column: 1 }, end: { line: end, column: lineOf(text, end)!.length + 1 } }
     }
     const changes = await features.format(path, span)
     if (changes.length === 0)
@@ -136,10 +143,9 @@ const organizeImports = tool({
     const { features, roots } = context
     const path = await roots.file(file)
     const { text } = await features.open(path)
-    const lines = text.split('\n')
     const whole = {
       start: { line: 1, column: 1 },
-      end: { line: lines.length, column: lines.at(-1)!.length + 1 },
+      end: { line: linesIn(text), column: text.length - text.lastIndexOf('\n') },
     }
     const actions = await features.actions(path, whole, 'source.organizeImports')
     const action = actions.find(({ edit, disabled }) => edit && disabled === undefined)
@@ -204,7 +210,9 @@ async function changedTexts(
   { features, roots }: ToolContext,
 ): Promise<ChangedText[]> {
   const byPath = new Map<string, FileEdit['changes']>()
-  for (const { path, changes } of edits) byPath.set(path, [...(byPath.get(path) ?? []), ...changes])
+  const count = edits.reduce((sum, { changes }) => sum + changes.length, 0)
+  if (count > MAX_CHANGES) throw new ToolError(`It would make ${count} changes, which is too much.`)
+  for (const { path, changes } of edits) byPath.set(path, (byPath.get(path) ?? []).concat(changes))
   if (byPath.size > MAX_FILES) throw new ToolError(`It would change ${byPath.size} files, which is too much.`)
   const texts: ChangedText[] = []
   for (const [path, changes] of byPath) {
@@ -222,11 +230,34 @@ async function changedTexts(
 
 /** `src/a.ts:3, 7` names the first lines that changed, and is a link to the first of them. */
 function changedText({ oldText, newText }: ChangedText, name: string): string {
-  const [before, after] = [oldText.split('\n'), newText.split('\n')]
-  if (before.length !== after.length) {
-    const first = after.findIndex((line, i) => line !== before[i])
-    return `${name}:${first < 0 ? after.length : first + 1}`
+  const isSameCount = linesIn(oldText) === linesIn(newText)
+  const start = startOfChanges(oldText, newText)
+  const end = isSameCount ? endOfChanges(oldText, newText) : newText.length
+  const before = linesFrom(oldText.slice(start))
+  const changed: number[] = []
+  let line = linesIn(newText, start) - 1
+  for (const content of linesFrom(newText.slice(start, end))) {
+    line++
+    if (before.next().value === content) continue
+    if (changed.push(line) > MAX_LISTED || !isSameCount) break
   }
-  const lines = after.flatMap((line, i) => (line === before[i] ? [] : [i + 1]))
-  return `${name}:${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ` and ${lines.length - 20} more` : ''}`
+  if (!isSameCount) return `${name}:${changed[0] ?? line}`
+  return `${name}:${changed.slice(0, MAX_LISTED).join(', ')}${changed.length > MAX_LISTED ? ' and more' : ''}`
+}
+
+/** Where the line begins in which texts begin to differ, or one before it. */
+function startOfChanges(oldText: string, newText: string): number {
+  let same = 0
+  const isSame = () => oldText.slice(same, same + COMPARED) === newText.slice(same, same + COMPARED)
+  while (same < newText.length && isSame()) same += COMPARED
+  return same === 0 ? 0 : newText.lastIndexOf('\n', same - 1) + 1
+}
+
+/** Where the last line ends in which texts differ, or one after it. */
+function endOfChanges(oldText: string, newText: string): number {
+  let same = 0
+  const endOf = (text: string) => text.slice(Math.max(0, text.length - same - COMPARED), text.length - same)
+  while (same < newText.length && endOf(oldText) === endOf(newText)) same += COMPARED
+  const end = newText.indexOf('\n', newText.length - same)
+  return end < 0 ? newText.length : end
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { startOf } from './answer.ts'
 import type { EditorFeatures, OutlineSymbol, Position } from './editor-features.ts'
+import { lineOf, linesIn } from './text-lines.ts'
 import type { ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -122,25 +123,8 @@ function firstUse(text: string, name: string): Position | undefined {
   return { line: linesIn(text, at), column: at - (at === 0 ? -1 : before) }
 }
 
-/** The number of lines that begin before a position. */
-function linesIn(text: string, end = text.length): number {
-  let lines = 1
-  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) lines++
-  return lines
-}
-
-/** A line, from 1; `undefined` if there are fewer. */
-function lineOf(text: string, line: number): string | undefined {
-  let start = 0
-  for (let n = 1; n < line; n++) {
-    const end = text.indexOf('\n', start)
-    if (end < 0) return undefined
-    start = end + 1
-  }
-  const end = text.indexOf('\n', start)
-  return text.slice(start, end < 0 ? undefined : end)
-}
-
+/** Parts of a name, such as `Parser.parse`: each is searched for in the whole outline. */
+const MAX_NAMES = 20
 /** How far from a column that a model counted its name is searched for first. Characters. */
 const MAX_DISTANCE = 10_000
 /** Characters that are searched for a name: more would block the editor. */
@@ -180,6 +164,7 @@ export function nameAt(text: string, { line, column }: Position): string | undef
 
 function byName(symbols: readonly OutlineSymbol[], name: string): OutlineSymbol | undefined {
   const names = name.split(/\.|::|#/)
+  if (names.length > MAX_NAMES) throw new ToolError('The name has too many parts. Give "line" and "column".')
   /** where the rest of the names from an index on isn't */
   const without = new Map<readonly OutlineSymbol[], Set<number>>()
   const search = (among: readonly OutlineSymbol[], from: number): OutlineSymbol | undefined => {

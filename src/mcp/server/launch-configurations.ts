@@ -26,6 +26,12 @@ export function launchConfigurations(settings: readonly LaunchSettings[]): Launc
   const compounds = settings
     .filter(({ folder }) => folder !== undefined)
     .flatMap(from => entriesOf(from, from.compounds))
+  const byName = new Map<unknown, Entry[]>()
+  for (const entry of all) {
+    const named = byName.get(entry.name)
+    if (named) named.push(entry)
+    else byName.set(entry.name, [entry])
+  }
   return [
     ...all.map(entry => ({
       ...describe(entry, [], []),
@@ -33,7 +39,7 @@ export function launchConfigurations(settings: readonly LaunchSettings[]): Launc
     })),
     ...compounds.map(entry => {
       const members = Array.isArray(entry.value.configurations) ? entry.value.configurations : []
-      const found = members.map(member => memberOf(member, entry.from, all) ?? JSON.stringify(member))
+      const found = members.map(member => memberOf(member, entry.from, byName) ?? JSON.stringify(member))
       return describe(
         entry,
         found.filter(one => typeof one !== 'string'),
@@ -66,9 +72,13 @@ function describe(entry: Entry, members: readonly Entry[], missing: readonly str
 }
 
 /** As VS Code finds the member of a compound, but only if there is no doubt which one. */
-function memberOf(member: unknown, own: LaunchSettings, all: readonly Entry[]): Entry | undefined {
+function memberOf(
+  member: unknown,
+  own: LaunchSettings,
+  byName: ReadonlyMap<unknown, Entry[]>,
+): Entry | undefined {
   const { name, folder } = isRecord(member) ? member : { name: member }
-  const named = all.filter(one => one.name === name)
+  const named = byName.get(name) ?? []
   const here = named.filter(({ from }) => from === own)
   const found =
     folder !== undefined

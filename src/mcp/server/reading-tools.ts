@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { EditorToolName } from '../../common/editor-tool-names.ts'
-import { lineAt, locationText, startOf } from './answer.ts'
+import { locationText, startOf } from './answer.ts'
 import type {
   FileProblems,
   HierarchyKind,
@@ -12,13 +12,20 @@ import type {
 } from './editor-features.ts'
 import { fileInput, findSymbol, offsetInput, symbolInput } from './find-symbol.ts'
 import { withSettledProblems } from './settled-problems.ts'
+import { inOneLine, linesFrom } from './text-lines.ts'
 import type { EditorTool, ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
 /** Files whose lines an answer with locations quotes; opening more takes too long. */
 const MAX_QUOTED_FILES = 60
-/** Places of an answer that are looked up at all. */
+/** Places, symbols and problems of an answer that are looked up at all. */
 const MAX_LOCATIONS = 5000
+/** Characters of a hover. */
+const MAX_HOVER = 1_000_000
+/** Characters of a quoted line. */
+const MAX_QUOTE = 2000
+/** Levels of an outline that are indented. */
+const MAX_INDENT = 20
 
 const SEVERITIES: readonly Severity[] = ['error', 'warning', 'information', 'hint']
 
@@ -48,16 +55,20 @@ const diagnostics = tool({
       const settled = await withSettledProblems(features, [...new Set(paths)], signal, result => result)
       found = settled.files
       isSettled = settled.isSettled
-    } else found = await roots.within(features.problems(), ({ path }) => path)
-    const data = found.flatMap(({ path, problems }) =>
-      problems
-        .filter(problem => SEVERITIES.indexOf(problem.severity) <= least)
-        .toSorted((a, b) => a.start.line - b.start.line || a.start.column - b.start.column)
-        .map(problem => problemText(locationText(roots, path, problem.start), problem)),
-    )
+    } else found = await roots.within(features.problems().slice(0, MAX_LOCATIONS), ({ path }) => path)
+    let count = 0
+    const data: string[] = []
+    for (const { path, problems } of found) {
+      const own = problems.filter(problem => SEVERITIES.indexOf(problem.severity) <= least)
+      count += own.length
+      const listed = own
+        .slice(0, MAX_LOCATIONS - data.length)
+        .sort((a, b) => a.start.line - b.start.line || a.start.column - b.start.column)
+      for (const problem of listed) data.push(problemText(locationText(roots, path, problem.start), problem))
+    }
     const late = isSettled ? '' : ' A language server is still busy, so there may be more.'
     return {
-      text: data.length === 0 ? `No problems.${late}` : `${counted(data.length, 'problem')}.${late}`,
+      text: count === 0 ? `No problems.${late}` : `${counted(count, 'problem')}.${leftOut(count)}${late}`,
       data,
       ...at(offset),
     }
@@ -66,7 +77,7 @@ const diagnostics = tool({
 
 function problemText(location: string, { severity, source, code, message }: Problem): string {
   const from = [source, code].filter(Boolean).join(' ')
-  return `${location}: ${severity}${from && ` [${from}]`}: ${message.replaceAll(/\s*\n\s*/g, ' ')}`
+  return `${location}: ${severity}${from && ` [${from}]`}: ${inOneLine(message)}`
 }
 
 const symbols = tool({
@@ -76,10 +87,8 @@ const symbols = tool({
     'Finds declarations in the whole workspace by their name: classes, functions, types, variables. Unlike a text search it finds only declarations, as the language servers know them.',
   input: z.object({ query: z.string().min(1).max(500), offset: offsetInput }),
   async run({ query, offset }, { features, roots }) {
-    const found = await roots.within(
-      (await features.symbols(query)).slice(0, MAX_LOCATIONS),
-      ({ location }) => location.path,
-    )
+    const all = await features.symbols(query)
+    const found = await roots.within(all.slice(0, MAX_LOCATIONS), ({ location }) => location.path)
     const data = found.map(
       ({ name, kind, container, location }) =>
         `${startOf(roots, location)}: ${kind} ${container ? `${container}.` : ''}${name}`,
@@ -88,7 +97,7 @@ const symbols = tool({
       text:
         data.length === 0
           ? 'No symbol found. Language servers know only files of languages that are in use: open a file of that language first, or search the text.'
-          : `${counted(data.length, 'symbol')}.`,
+          : `${counted(data.length, 'symbol')}.${leftOut(all.length)}`,
       data,
       ...at(offset),
     }
@@ -106,10 +115,11 @@ const documentSymbols = tool({
     const outline = await features.outline(path)
     const data: string[] = []
     const add = (symbol: OutlineSymbol, depth: number) => {
+      if (data.length >= MAX_LOCATIONS) return
       const { name, kind, detail, at, span } = symbol
       const lines = span.end.line > span.start.line ? ` (to line ${span.end.line})` : ''
       data.push(
-        `${'  '.repeat(depth)}${at.line}:${at.column} ${kind} ${name}${detail ? ` ${detail}` : ''}${lines}`,
+        `${'  '.repeat(Math.min(depth, MAX_INDENT))}${at.line}:${at.column} ${kind} ${name}${detail ? ` ${detail}` : ''}${lines}`,
       )
       for (const child of symbol.children) add(child, depth + 1)
     }
@@ -158,31 +168,61 @@ async function locationsAnswer(
   none: string,
   offset: number | undefined,
 ): Promise<ToolAnswer> {
-  const inside = await roots.within(locations.slice(0, MAX_LOCATIONS), ({ path }) => path)
-  const outside = locations.length - inside.length
-  const texts = new Map<string, string>()
-  for (const { path } of inside) {
-    if (texts.has(path) || texts.size >= MAX_QUOTED_FILES) continue
+  const known = locations.slice(0, MAX_LOCATIONS)
+  const inside = await roots.within(known, ({ path }) => path)
+  const outside = known.length - inside.length
+  const byFile = groupedBy(inside, ({ path }) => path)
+  const quotes = new Map<Location, string>()
+  for (const [path, own] of [...byFile].slice(0, MAX_QUOTED_FILES)) {
     // a location may be in a file that is gone
-    texts.set(
-      path,
-      await features.open(path).then(
-        ({ text }) => text,
-        () => '',
-      ),
-    )
+    const opened = await features.open(path).catch(() => undefined)
+    if (opened) quote(opened.text, own, quotes)
   }
   const data = inside.map(location => {
-    const quoted = lineAt(texts.get(location.path) ?? '', location.start.line)
+    const quoted = quotes.get(location) ?? ''
     return quoted === '' ? startOf(roots, location) : `${startOf(roots, location)}: ${quoted}`
   })
-  const more = outside === 0 ? '' : ` ${counted(outside, 'more')} outside of the folders of this session.`
+  const elsewhere =
+    outside === 0 ? '' : ` ${counted(outside, 'more')} outside of the folders of this session.`
+  const more = elsewhere + leftOut(locations.length)
   return {
     text:
       inside.length === 0 ? `${none} ${what}.${more}` : `${counted(inside.length, 'place')} ${what}.${more}`,
     data,
     ...at(offset),
   }
+}
+
+/** Quotes the lines of places in a text, which is read once. */
+function quote(text: string, locations: readonly Location[], quotes: Map<Location, string>): void {
+  const byLine = groupedBy(locations, ({ start }) => start.line)
+  const wanted = [...byLine.keys()].sort((a, b) => a - b)
+  let line = 1
+  let next = 0
+  for (const content of linesFrom(text)) {
+    if (line === wanted[next]) {
+      const quoted = content.trim().slice(0, MAX_QUOTE)
+      for (const location of byLine.get(line)!) quotes.set(location, quoted)
+      if (++next === wanted.length) return
+    }
+    line++
+  }
+}
+
+function groupedBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}
+
+/** What is said about those that are more than are looked up. */
+function leftOut(count: number): string {
+  return count > MAX_LOCATIONS ? ` Only ${MAX_LOCATIONS} of ${count} are listed.` : ''
 }
 
 const hover = tool({
@@ -194,10 +234,10 @@ const hover = tool({
   async run({ offset, ...symbol }, context) {
     const { path, at: position } = await findSymbol(symbol, context)
     const parts = await context.features.hover(path, position)
-    const data = parts.join('\n\n').trim()
+    const data = parts.join('\n\n').slice(0, MAX_HOVER).trim()
     return {
       text: data === '' ? 'The language says nothing about it.' : locationText(context.roots, path, position),
-      data: data === '' ? [] : data.split('\n'),
+      data,
       ...at(offset),
     }
   },
@@ -223,13 +263,16 @@ function hierarchyTool(
       const { path, at: position } = await findSymbol(symbol, context)
       const related = await features.hierarchy(direction, path, position)
       if (!related) throw new ToolError('The language has no such hierarchy for that symbol.')
-      const found = await roots.within(related.slice(0, MAX_LOCATIONS), ({ location }) => location.path)
+      const known = related.slice(0, MAX_LOCATIONS)
+      const found = await roots.within(known, ({ location }) => location.path)
       const data = found.map(({ name: own, kind, container, location, uses }) => {
         const lines = [...new Set(uses.map(({ start }) => start.line))].slice(0, 20)
         return `${startOf(roots, location)}: ${kind} ${own}${container ? ` in ${container}` : ''}${lines.length > 0 ? ` (line ${lines.join(', ')})` : ''}`
       })
-      const outside = related.length - found.length
-      const more = outside > 0 ? ` ${counted(outside, 'more')} outside of the folders of this session.` : ''
+      const outside = known.length - found.length
+      const elsewhere =
+        outside > 0 ? ` ${counted(outside, 'more')} outside of the folders of this session.` : ''
+      const more = elsewhere + leftOut(related.length)
       return {
         text: `${found.length === 0 ? 'No' : found.length} ${direction} of the symbol at ${locationText(roots, path, position)}.${more}`,
         data,
@@ -271,7 +314,7 @@ const selection = tool({
     if (selected.text === '') return { text: `Nothing is selected. The cursor is at ${location}.` }
     return {
       text: `Selected from ${location} to ${selected.end.line}:${selected.end.column}:`,
-      data: selected.text.split('\n'),
+      data: selected.text,
       ...at(offset),
     }
   },
@@ -294,7 +337,7 @@ const unsavedText = tool({
     const path = await roots.file(file)
     const found = unsaved.find(one => one.path === path)
     if (!found) return { text: 'That file has no unsaved changes: what is on disk is its text.' }
-    return { text: `${roots.name(path)}, unsaved:`, data: found.text.split('\n'), ...at(offset) }
+    return { text: `${roots.name(path)}, unsaved:`, data: found.text, ...at(offset) }
   },
 })
 

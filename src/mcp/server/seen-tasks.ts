@@ -4,46 +4,66 @@ import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo } from './editor-features.ts'
 import { TOO_DEEP, titledVariables } from './seen-variables.ts'
 
-/** The tasks that a reference of tasks.json or launch.json may stand for: a name, or JSON of an object that identifies it. */
-export function tasksNamed(
-  reference: string,
-  folder: string | undefined,
-  tasks: readonly TaskInfo[],
-): TaskInfo[] {
-  return tasks.filter(
-    one =>
-      isNamed(one, reference) && (folder === undefined || one.folder === undefined || one.folder === folder),
-  )
-}
+/** Objects that refer to tasks: each is compared with all tasks. Further ones stand for none. */
+const MAX_OBJECTS = 20
 
-function isNamed({ name, source, group, isDefault, content }: TaskInfo, reference: string): boolean {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of launch.json
-  if (reference === '${defaultBuildTask}') return group === 'build' && isDefault === true
-  if (name === reference || `${source}: ${name}` === reference) return true
-  if (!reference.startsWith('{') || content === undefined) return false
-  const [definition] = JSON.parse(content) as unknown[]
-  const wanted = JSON.parse(reference) as Record<string, unknown>
-  return (
-    isRecord(definition) &&
-    Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(definition[key], value))
-  )
-}
+/** Finds the tasks that references of tasks.json or launch.json may stand for. */
+export class TaskReferences {
+  readonly #tasks: readonly TaskInfo[]
+  readonly #byName = new Map<string, TaskInfo[]>()
+  readonly #byObject = new Map<string, TaskInfo[]>()
 
-/** The tasks that run before some tasks, directly or not. */
-export function tasksBefore(own: readonly TaskInfo[], tasks: readonly TaskInfo[]): TaskInfo[] {
-  const found = new Set(own)
-  for (const { dependsOn = [], folder } of found)
-    for (const reference of dependsOn) for (const one of tasksNamed(reference, folder, tasks)) found.add(one)
-  for (const one of own) found.delete(one)
-  return [...found]
-}
+  constructor(tasks: readonly TaskInfo[]) {
+    this.#tasks = tasks
+    for (const task of tasks) {
+      const { name, source, group, isDefault } = task
+      const names = new Set([name, `${source}: ${name}`])
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of launch.json
+      if (group === 'build' && isDefault) names.add('${defaultBuildTask}')
+      for (const one of names) {
+        const known = this.#byName.get(one)
+        if (known) known.push(task)
+        else this.#byName.set(one, [task])
+      }
+    }
+  }
 
-/** What runs before these tasks but isn't there. */
-export function missingTasks(tasks: readonly TaskInfo[]): string[] {
-  const names = tasks.flatMap(({ dependsOn = [], folder }) =>
-    dependsOn.filter(reference => tasksNamed(reference, folder, tasks).length === 0),
-  )
-  return [...new Set(names)]
+  /** `reference`: a name, or JSON of an object that identifies a task. */
+  find(reference: string, folder: string | undefined): TaskInfo[] {
+    const named = new Set([...(this.#byName.get(reference) ?? []), ...this.#identifiedBy(reference)])
+    return [...named].filter(one => folder === undefined || one.folder === undefined || one.folder === folder)
+  }
+
+  /** The tasks that run before some tasks, directly or not. */
+  before(own: readonly TaskInfo[]): TaskInfo[] {
+    const found = new Set(own)
+    for (const { dependsOn = [], folder } of found)
+      for (const reference of dependsOn) for (const one of this.find(reference, folder)) found.add(one)
+    for (const one of own) found.delete(one)
+    return [...found]
+  }
+
+  /** What runs before these tasks but isn't there. */
+  missing(tasks: readonly TaskInfo[]): string[] {
+    const names = tasks.flatMap(({ dependsOn = [], folder }) =>
+      dependsOn.filter(reference => this.find(reference, folder).length === 0),
+    )
+    return [...new Set(names)]
+  }
+
+  #identifiedBy(reference: string): TaskInfo[] {
+    if (!reference.startsWith('{')) return []
+    const known = this.#byObject.get(reference)
+    if (known) return known
+    if (this.#byObject.size >= MAX_OBJECTS) return []
+    const wanted = Object.entries(JSON.parse(reference) as Record<string, unknown>)
+    const found = this.#tasks.filter(({ content }) => {
+      const [definition] = content === undefined ? [] : (JSON.parse(content) as unknown[])
+      return isRecord(definition) && wanted.every(([key, value]) => isDeepStrictEqual(definition[key], value))
+    })
+    this.#byObject.set(reference, found)
+    return found
+  }
 }
 
 /** Of these tasks, those of which nobody can say what they run, for the agent. */
@@ -52,9 +72,13 @@ export function unclearTasks(tasks: readonly TaskInfo[]): string[] {
 }
 
 /** What a task runs, for the user. */
-export function taskText(task: TaskInfo, before: readonly TaskInfo[]): string {
+export function taskText(
+  task: TaskInfo,
+  before: readonly TaskInfo[],
+  references: Pick<TaskReferences, 'missing'>,
+): string {
   const lines = [commandText(task), ...(task.folder === undefined ? [] : [task.folder])]
-  const all = [...before.map(namedText), ...missingTasks([task, ...before])]
+  const all = [...before.map(namedText), ...references.missing([task, ...before])]
   if (all.length > 0) lines.push(l10n.t('These tasks run before it:'), ...all)
   return lines.filter(line => line !== '').join('\n')
 }

@@ -29,6 +29,8 @@ interface SeenVariables {
 const MAX_DEPTH = 8
 /** Characters of a text with its variables replaced. */
 const MAX_LENGTH = 200_000
+/** Characters of all texts of one value, with all their replacements. */
+const MAX_ALL = 2_000_000
 /** Texts of one value, with all their replacements. */
 const MAX_TEXTS = 20_000
 /** These say by themselves what they are. */
@@ -37,7 +39,7 @@ const PLAIN =
 
 /** What VS Code replaces in a value. It looks for variables again in a text in which it has replaced some. */
 export function seenVariables(value: unknown, sources: VariableSources): SeenVariables {
-  const all = (Array.isArray(sources.inputs) ? sources.inputs : []).filter(isRecord)
+  const byId = inputsById(sources.inputs)
   const inputs = new Set<unknown>()
   const missing = new Set<string>()
   const names = new Set<string>()
@@ -47,8 +49,10 @@ export function seenVariables(value: unknown, sources: VariableSources): SeenVar
   }
   for (const text of textsIn(value)) add(text, 0)
   let isTooDeep = false
+  let length = 0
   for (const [text, depth] of texts) {
-    if (depth > MAX_DEPTH || text.length > MAX_LENGTH || texts.size > MAX_TEXTS) {
+    length += text.length
+    if (depth > MAX_DEPTH || text.length > MAX_LENGTH || length > MAX_ALL || texts.size > MAX_TEXTS) {
       isTooDeep = true
       break
     }
@@ -58,7 +62,7 @@ export function seenVariables(value: unknown, sources: VariableSources): SeenVar
       names.add(name)
       const [kind, id] = partsOf(name)
       if (kind === 'input') {
-        const own = all.filter(one => one.id === id)
+        const own = byId.get(id) ?? []
         if (own.length === 0) missing.add(`\${${name}}`)
         for (const one of own) {
           inputs.add(one)
@@ -76,6 +80,23 @@ export function seenVariables(value: unknown, sources: VariableSources): SeenVar
   }
   const lines = [...names].flatMap(name => lineOf(name, sources))
   return { inputs: [...inputs], missing: [...missing], isTooDeep, lines }
+}
+
+/** by the settings that contain them */
+const indexed = new WeakMap<unknown[], Map<unknown, Record<string, unknown>[]>>()
+
+function inputsById(inputs: unknown): Map<unknown, Record<string, unknown>[]> {
+  if (!Array.isArray(inputs)) return new Map()
+  const known = indexed.get(inputs)
+  if (known) return known
+  const byId = new Map<unknown, Record<string, unknown>[]>()
+  for (const one of inputs.filter(isRecord)) {
+    const named = byId.get(one.id)
+    if (named) named.push(one)
+    else byId.set(one.id, [one])
+  }
+  indexed.set(inputs, byId)
+  return byId
 }
 
 /** For the agent, if `isTooDeep`. */

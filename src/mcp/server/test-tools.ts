@@ -7,6 +7,9 @@ import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 import { runSeenTask, secondsInput, TASK_SECONDS } from './window-tools.ts'
 
+/** Characters of what VS Code's own tool answers. */
+const MAX_RESULT = 1_000_000
+
 const LIMITS =
   "VS Code gives extensions no test results, so this uses VS Code's own tool for agents where it has one, which may ask the user again, and the workspace's test task elsewhere, of which only the exit code and the output are known."
 
@@ -103,7 +106,7 @@ const testResults = tool({
 
 function answerOf(text: string, result: string, offset: number | undefined): ToolAnswer {
   if (result.trim() === '') return { text: "VS Code's own test tool answered nothing." }
-  return { text, data: result.split('\n'), ...at(offset) }
+  return { text, data: result.slice(0, MAX_RESULT), ...at(offset) }
 }
 
 export const testTools = [runTests, testResults]

@@ -31,6 +31,8 @@ const MAX_BODY = 2 * 1024 * 1024
 const MAX_CONNECTIONS = 256
 /** Requests of one session that are answered at the same time. */
 const MAX_REQUESTS = 64
+/** Members and elements of the arguments of a call. */
+const MAX_MEMBERS = 1000
 /** Calls of one session that are in progress at the same time. */
 const MAX_CALLS = 16
 
@@ -263,6 +265,7 @@ class SessionEndpoint {
     if (!tool || !this.#options.tools().includes(tool.name)) return failure(TURNED_OFF)
     if (this.#calls.size >= MAX_CALLS)
       return failure('Too many calls at the same time. Wait for some answers first.')
+    if (hasTooManyMembers(input)) return failure('The arguments are wrong: they have too many parts.')
     const parsed = tool.input.safeParse(input)
     if (!parsed.success) return failure(`The arguments are wrong: ${z.prettifyError(parsed.error)}`)
     const [turnedOff, canceled] = [new AbortController(), new AbortController()]
@@ -290,6 +293,21 @@ class SessionEndpoint {
       this.#calls.delete(call)
     }
   }
+}
+
+/** Whether a value has more members and elements than the arguments of any tool: each would be a problem to describe. */
+function hasTooManyMembers(value: unknown): boolean {
+  let members = 0
+  const open = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    for (const key in next) {
+      if (++members > MAX_MEMBERS) return true
+      open.push((next as Record<string, unknown>)[key])
+    }
+  }
+  return false
 }
 
 function failure(text: string): CallToolResult {

@@ -47,12 +47,12 @@ export interface EditorTool<Input = never> {
 }
 
 /**
- * `text`: what Parley says. `data`: lines that come from files, languages or terminals, or contain something that does; they
+ * `text`: what Parley says. `data`: lines, or a text of lines, that come from files, languages or terminals, or contain something that does; they
  * are marked as data, since what they say isn't an instruction.
  */
 export interface ToolAnswer {
   text?: string | undefined
-  data?: readonly string[]
+  data?: readonly string[] | string
   /** The data begins at this line of the whole. */
   offset?: number
 }

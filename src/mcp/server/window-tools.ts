@@ -5,7 +5,7 @@ import type { ElicitationField } from '../../acp/model.ts'
 import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-symbol.ts'
 import { at, tool } from './reading-tools.ts'
-import { tasksBefore, taskText, unclearTasks } from './seen-tasks.ts'
+import { TaskReferences, taskText, unclearTasks } from './seen-tasks.ts'
 import type { ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -145,12 +145,13 @@ export async function runSeenTask(
   context: ToolContext,
 ): Promise<{ text: string; data: string[] }> {
   const { features, signal } = context
-  const before = tasksBefore([task], await features.tasks())
+  const references = new TaskReferences(await features.tasks())
+  const before = references.before([task])
   const unclear = unclearTasks([task, ...before])
   if (unclear.length > 0)
     throw new ToolError("The user can't see what it would run, so nothing was run.", unclear)
   const conversation = await context.conversation()
-  const code = taskText(task, before)
+  const code = taskText(task, before, references)
   const permission = {
     ...{ tool, title: l10n.t('Run the task {0}', task.name), kind: 'execute' as const },
     ...(code !== '' && { code }),
@@ -163,7 +164,7 @@ export async function runSeenTask(
     // the user has seen what these run, and their files may have been edited since
     const now = await features.tasks()
     const own = now.find(one => isDeepStrictEqual(one, task))
-    if (!own || !isDeepStrictEqual(tasksBefore([own], now), before))
+    if (!own || !isDeepStrictEqual(new TaskReferences(now).before([own]), before))
       throw new ToolError('The task has changed meanwhile, so nothing was run. Call again.')
     return features.runTask(task, seconds * 1000, signal)
   })
@@ -232,7 +233,7 @@ const terminalSelection = tool({
     )
     const selected = await context.features.terminalSelection()
     if (!selected) return { text: 'Nothing is selected in the active terminal.' }
-    return { text: 'The selection:', data: selected.text.split('\n'), ...at(offset) }
+    return { text: 'The selection:', data: selected.text, ...at(offset) }
   },
 })
 

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { relative } from 'node:path'
 import * as vscode from 'vscode'
 import { delay } from '../../common/async.ts'
 import type { Event } from '../../common/event.ts'
-import { EDITOR_RELOAD_MS } from '../../common/limits.ts'
+import { EDITOR_RELOAD_MS, MAX_FRAGMENT_FILE_BYTES } from '../../common/limits.ts'
 import type {
   EditorFeatures,
   FileEdit,
@@ -32,6 +32,9 @@ import { terminalSelection } from './terminal-selection.ts'
 
 /** How often it's checked whether the editor has loaded a file that changed on disk. */
 const RELOAD_POLL_MS = 25
+/** Symbols of a file, or of a search, that are looked at, and levels of an outline. */
+const MAX_SYMBOLS = 20_000
+const MAX_LEVELS = 100
 /** Code actions whose edit is computed. */
 const MAX_RESOLVED = 30
 
@@ -51,6 +54,7 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
     onDidChangeProblems,
     open: async path => {
       const uri = vscode.Uri.file(path)
+      await checkSize(path)
       const isNew = !vscode.workspace.textDocuments.some(one => one.uri.toString() === uri.toString())
       const document = await vscode.workspace.openTextDocument(uri)
       await loaded(document)
@@ -59,7 +63,10 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
     attend,
     async symbols(query) {
       const found = await execute<vscode.SymbolInformation[]>('vscode.executeWorkspaceSymbolProvider', query)
-      return (found ?? []).filter(({ location }) => location.uri.scheme === 'file').map(symbolOf)
+      return (found ?? [])
+        .filter(({ location }) => location.uri.scheme === 'file')
+        .slice(0, MAX_SYMBOLS)
+        .map(symbolOf)
     },
     async outline(path) {
       const uri = vscode.Uri.file(path)
@@ -67,7 +74,8 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
         'vscode.executeDocumentSymbolProvider',
         uri,
       )
-      return (found ?? []).map(outlineOf)
+      const budget = { left: MAX_SYMBOLS }
+      return outlinesOf(found ?? [], budget, MAX_LEVELS)
     },
     async locations(kind, path, at) {
       const found = await execute<Array<vscode.Location | vscode.LocationLink>>(
@@ -179,6 +187,12 @@ const onDidChangeProblems: Event<readonly string[]> = listener =>
 
 async function execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
   return vscode.commands.executeCommand<T | undefined>(command, ...args)
+}
+
+/** Languages look at no larger files, and reading one would block the editor. */
+async function checkSize(path: string): Promise<void> {
+  const info = await stat(path).catch(() => undefined)
+  if (info && info.size > MAX_FRAGMENT_FILE_BYTES) throw new ToolError('The file is larger than 4 MB.')
 }
 
 /** Waits until the document has what is on disk, unless it has unsaved changes: the editor needs a moment to see a change. */
@@ -318,7 +332,24 @@ function symbolOf({ name, kind, containerName, location }: vscode.SymbolInformat
   }
 }
 
-function outlineOf(symbol: vscode.DocumentSymbol | vscode.SymbolInformation): OutlineSymbol {
+function outlinesOf(
+  symbols: ReadonlyArray<vscode.DocumentSymbol | vscode.SymbolInformation>,
+  budget: { left: number },
+  levels: number,
+): OutlineSymbol[] {
+  const outlines: OutlineSymbol[] = []
+  for (const symbol of levels > 0 ? symbols : []) {
+    if (budget.left-- <= 0) break
+    outlines.push(outlineOf(symbol, budget, levels))
+  }
+  return outlines
+}
+
+function outlineOf(
+  symbol: vscode.DocumentSymbol | vscode.SymbolInformation,
+  budget: { left: number },
+  levels: number,
+): OutlineSymbol {
   const isDocumentSymbol = 'selectionRange' in symbol
   const range = isDocumentSymbol ? symbol.range : symbol.location.range
   return {
@@ -327,7 +358,7 @@ function outlineOf(symbol: vscode.DocumentSymbol | vscode.SymbolInformation): Ou
     ...(isDocumentSymbol && symbol.detail && { detail: symbol.detail }),
     span: spanOf(range),
     at: fromPosition(isDocumentSymbol ? symbol.selectionRange.start : range.start),
-    children: isDocumentSymbol ? symbol.children.map(outlineOf) : [],
+    children: isDocumentSymbol ? outlinesOf(symbol.children, budget, levels - 1) : [],
   }
 }
 

@@ -3,21 +3,25 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo, TaskRun } from '../../mcp/server/editor-features.ts'
-import { seenVariables } from '../../mcp/server/seen-variables.ts'
+import { seenVariables, type VariableSources } from '../../mcp/server/seen-variables.ts'
 import { runToEnd } from '../run-task.ts'
 import { followTask } from './terminal-commands.ts'
 import { variableSources } from './variables.ts'
 
 /** The tasks that the workspace defines and that extensions find. */
 export async function listTasks(): Promise<TaskInfo[]> {
-  return (await vscode.tasks.fetchTasks()).map(infoOf)
+  const settings = new TaskSettings()
+  return (await vscode.tasks.fetchTasks()).map(task => infoOf(task, settings))
 }
 
 /** Runs a task and waits for its end, up to `waitMs`; ends the task when `signal` aborts. */
 export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSignal): Promise<TaskRun> {
   const { name, source } = info
   // VS Code runs what is defined now, also for a task object of an earlier list
-  const task = (await vscode.tasks.fetchTasks()).find(one => isDeepStrictEqual(infoOf(one), info))
+  const settings = new TaskSettings()
+  const task = (await vscode.tasks.fetchTasks()).find(
+    one => one.name === name && isDeepStrictEqual(infoOf(one, settings), info),
+  )
   if (!task) throw new Error(l10n.t('The task {0} no longer exists.', name))
   if (signal.aborted) return {}
   const written = followTask(task)
@@ -29,15 +33,15 @@ export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSigna
   return output === undefined ? run : { ...run, output }
 }
 
-function infoOf(task: vscode.Task): TaskInfo {
+function infoOf(task: vscode.Task, settings: TaskSettings): TaskInfo {
   const { name, source, group, detail, definition, execution } = task
   const command = execution && commandOf(execution)
   const options = execution && optionsOf(execution)
   const folder = folderOf(task)
-  const dependsOn = dependenciesOf(task)
+  const own = settings.of(typeof task.scope === 'object' ? task.scope.uri : undefined)
+  const dependsOn = dependenciesOf(task, own)
   const content = [definition, execution && partsOf(execution)]
-  const sources = variableSources('tasks', typeof task.scope === 'object' ? task.scope.uri : undefined)
-  const seen = seenVariables(content, sources)
+  const seen = seenVariables(content, own.sources)
   const variables = [
     ...seen.missing,
     ...seen.inputs.map(input => `\${input:${isRecord(input) ? input.id : ''}}: ${JSON.stringify(input)}`),
@@ -53,7 +57,7 @@ function infoOf(task: vscode.Task): TaskInfo {
     ...(command && { command }),
     ...(options && { options }),
     ...(variables.length > 0 && { variables }),
-    ...(seen.isTooDeep && { isTooDeep: true as const }),
+    ...((seen.isTooDeep || own.unnamed.length > MAX_UNNAMED) && { isTooDeep: true as const }),
     ...(dependsOn.length > 0 && { dependsOn }),
     content: JSON.stringify(content),
   }
@@ -65,20 +69,48 @@ function folderOf({ scope }: vscode.Task): string | undefined {
   return isOneOfSeveral ? scope.uri.fsPath : undefined
 }
 
+/** Entries of tasks.json without a label that are compared with each task. With more, it isn't clear what a task runs. */
+const MAX_UNNAMED = 200
+
+/** What tasks.json says in a folder. */
+interface FolderTasks {
+  sources: VariableSources
+  /** entries by their labels */
+  named: ReadonlyMap<unknown, readonly Record<string, unknown>[]>
+  unnamed: readonly Record<string, unknown>[]
+}
+
+/** The settings of tasks.json, read once for all tasks of a folder. */
+class TaskSettings {
+  readonly #byFolder = new Map<string | undefined, FolderTasks>()
+
+  of(folder: vscode.Uri | undefined): FolderTasks {
+    const key = folder?.toString()
+    const known = this.#byFolder.get(key)
+    if (known) return known
+    const set = vscode.workspace.getConfiguration('tasks', folder).inspect<unknown>('tasks')
+    const named = new Map<unknown, Record<string, unknown>[]>()
+    const unnamed: Record<string, unknown>[] = []
+    for (const value of [set?.globalValue, set?.workspaceValue, set?.workspaceFolderValue])
+      for (const entry of (Array.isArray(value) ? value : []).filter(isRecord)) {
+        const label = entry.label ?? entry.taskName
+        const own = label === undefined ? unnamed : named.get(label)
+        if (own) own.push(entry)
+        else named.set(label, [entry])
+      }
+    const found = { sources: variableSources('tasks', folder), named, unnamed }
+    this.#byFolder.set(key, found)
+    return found
+  }
+}
+
 /** The names of the tasks that run before it. Task objects don't have them, only the settings of tasks.json do. */
-function dependenciesOf({ name, definition, scope }: vscode.Task): string[] {
-  const folder = typeof scope === 'object' ? scope.uri : undefined
-  const set = vscode.workspace.getConfiguration('tasks', folder).inspect<unknown>('tasks')
-  const entries = [set?.globalValue, set?.workspaceValue, set?.workspaceFolderValue]
-    .flatMap(value => (Array.isArray(value) ? value : []))
-    .filter(isRecord)
-  const found = entries
-    .filter(entry => {
-      const label = entry.label ?? entry.taskName
-      if (label !== undefined) return label === name
-      // a task of an extension, to which tasks.json adds something
-      return Object.entries(definition).every(([key, value]) => isDeepStrictEqual(entry[key], value))
-    })
+function dependenciesOf({ name, definition }: vscode.Task, { named, unnamed }: FolderTasks): string[] {
+  // tasks of extensions, to which tasks.json adds something
+  const added = unnamed
+    .slice(0, MAX_UNNAMED)
+    .filter(entry => Object.entries(definition).every(([key, value]) => isDeepStrictEqual(entry[key], value)))
+  const found = [...(named.get(name) ?? []), ...added]
     .flatMap(({ dependsOn }) => dependsOn ?? [])
     .map(one => (typeof one === 'string' ? one : JSON.stringify(one)))
   return [...new Set(found)]

@@ -475,6 +475,8 @@ for (const era of ['legacy', 'modern'] as const) {
       const gate = deferred()
       debug.beforeStart = gate.promise
       await cancel('debug_control', start, () => rig.conversation.asked.at(-1)?.tool === 'debug_control')
+      // the client doesn't wait for the server
+      await until(() => rig.conversation.signal?.aborted === true, 'the cancellation')
       gate.resolve()
       await until(() => debug.all[0]?.hasEnded === true, 'the end of a session that was starting')
       debug.beforeStart = undefined

@@ -170,8 +170,6 @@ export const HiddenCommandId = {
   openLink: 'parley.openLink',
   /** VS Code's command for a former History view, which users' keybindings may still use. */
   focusFormerHistory: 'parley.history.focus',
-  /** Says that VS Code can't open a file, whose path is the argument. */
-  tellUnnamable: 'parley.tellUnnamable',
 } as const
 
 type ValueOf<T> = T[keyof T]

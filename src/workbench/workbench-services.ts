@@ -6,7 +6,7 @@ import { sessionOfKey } from '../common/session-key.ts'
 import { recordedTitle, titleOf } from '../sessions/session-title.ts'
 import { Attention } from './attention.ts'
 import { ChangeDecorations } from './changes/change-decorations.ts'
-import { ChangeEditors, followUserEdits, tellUnnamable } from './changes/change-editors.ts'
+import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
 import { ReviewCursor } from './changes/review-cursor.ts'
 import { ChangesSourceControl } from './changes/source-control.ts'
 import { changeCommands } from './commands/change-commands.ts'
@@ -76,7 +76,6 @@ export function createWorkbenchServices(
     }),
     [CommandId.showQuestion]: () => attention.show(),
     [HiddenCommandId.answerNotification]: (id: unknown, choice: unknown) => attention.answer(id, choice),
-    [HiddenCommandId.tellUnnamable]: (path: unknown) => tellUnnamable(String(path)),
     [ProposalId.apply]: (uri: unknown) => proposals.answer(true, uri),
     [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
     [ProposalId.accept]: (uri: unknown) => answerTerminalAgent(true, uri),

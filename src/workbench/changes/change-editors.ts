@@ -15,6 +15,9 @@ import { isUnsaved } from '../editor/files.ts'
 import { onDidSaveElsewhere } from '../editor/other-editors.ts'
 import { BASE_SCHEME, baseUri } from './base-files.ts'
 
+/** Says that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
+export const TELL_UNNAMABLE = 'parley.tellUnnamable'
+
 /** A multi-file diff editor with the changes of a session. */
 interface Review {
   tab: vscode.Tab
@@ -41,6 +44,8 @@ export class ChangeEditors extends Owner {
     this.#tracker = tracker
     this.#log = log
     this.#setContext()
+    const tell = (file: unknown) => tellUnnamable(String(file))
+    this.register(vscode.commands.registerCommand(TELL_UNNAMABLE, tell))
     this.register(tracker.files.onDidChange(() => this.#closeEmpty()))
     this.register(
       vscode.window.tabGroups.onDidChangeTabs(({ closed, changed }) => {
@@ -172,7 +177,7 @@ function listed(files: readonly ChangedFile[]): string {
 }
 
 /** VS Code would open another file, or offer to create it. */
-export function tellUnnamable(file: string): void {
+function tellUnnamable(file: string): void {
   const name = plainMessage(readable(path.basename(file)))
   void vscode.window.showInformationMessage(l10n.t("VS Code can't open {0}: its name isn't UTF-8.", name))
 }

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { HiddenCommandId } from '../../app/ids.ts'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangedFile } from '../../changes/changed-file.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
@@ -9,6 +8,7 @@ import { DisposableStore, Owner, toDisposable } from '../../common/disposable.ts
 import { isText, readable } from '../../common/file-names.ts'
 import { changedFilesOf, gitApi, onDidChangeGit } from '../editor/git-extension.ts'
 import { baseUri } from './base-files.ts'
+import { TELL_UNNAMABLE } from './change-editors.ts'
 
 /** Minimum interval between updates, in milliseconds. */
 const UPDATE_MS = 200
@@ -161,7 +161,7 @@ function resourceState(
 function openCommand(session: string, file: ChangedFile, uri: vscode.Uri): vscode.Command {
   const title = l10n.t('Open Diff')
   if (!isText(file.path) || !isText(file.from ?? ''))
-    return { command: HiddenCommandId.tellUnnamable, title, arguments: [file.path] }
+    return { command: TELL_UNNAMABLE, title, arguments: [file.path] }
   const left = baseUri(file.from ?? file.path, session, file.status === 'added')
   const right = file.status === 'deleted' ? baseUri(file.path, session, true) : uri
   const name = l10n.t('{0} (Since Start of Session)', path.basename(file.path))

@@ -48,7 +48,11 @@ describe("an editor that shows one session's changes of a file that two have cha
     const none = () => new values.Disposable(() => {})
     const vscode = {
       ...values,
-      commands: { executeCommand: async (command: string) => ran.push(command), getCommands: async () => [] },
+      commands: {
+        executeCommand: async (command: string) => ran.push(command),
+        registerCommand: none,
+        getCommands: async () => [],
+      },
       languages: {
         registerCodeLensProvider(_selector: unknown, given: NonNullable<typeof provider>) {
           provider = given

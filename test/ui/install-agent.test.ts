@@ -85,7 +85,7 @@ describe('installing an agent', () => {
     await row().waitFor({ state: 'detached' })
   }
 
-  it('is managed on a page that can search, check agents and set the default, and survives a reload', async () => {
+  it('is managed on a page that can check agents and set the default, and survives a reload', async () => {
     await installed()
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
@@ -98,10 +98,6 @@ describe('installing an agent', () => {
     await chooseAction(page, agent, 'Set as Default')
     await agent.getByText('Default', { exact: true }).waitFor()
     await workbench.screenshot('manage-agents')
-    await page.getByRole('textbox', { name: 'Search agents' }).fill('nothing like it')
-    await page.getByText('No agents match “nothing like it”.').waitFor()
-    await page.getByRole('textbox', { name: 'Search agents' }).press('Escape')
-    await agent.waitFor()
     const looks = await readThemeLooks(workbench, 'body[data-view="agents"]')
     const current = await workbench.webview('body[data-view="agents"]')
     assert.deepEqual(await axeViolations(current, looks), [])

@@ -62,6 +62,21 @@ describe('Manage Agents page', () => {
     assert.equal(focused(), 'Search agents')
   })
 
+  it('keeps its search across reloads, and says if no agent matches it', async () => {
+    page.close()
+    page = await openPage('agents', { state: 'nothing like it' })
+    await show([row('A')])
+    await page.until(() => /No agents match “nothing like it”\./.test(page.document.body.textContent ?? ''))
+    assert.equal(page.document.querySelector('.agent'), null)
+    page.key(page.document.querySelector('input')!, 'Escape')
+    await page.until(() => page.document.querySelector('.agent'))
+    assert.equal(page.kept.state, '')
+    const input = page.document.querySelector('input')!
+    input.value = 'about a'
+    input.dispatchEvent(new page.window.Event('input', { bubbles: true }))
+    assert.equal(page.kept.state, 'about a')
+  })
+
   it("keeps the focus on an agent while it's installed, updated and uninstalled", async () => {
     const installed = { section: 'installed', key: 'agent/a', agentId: 'a' } as const
     await show([row('A'), row('B')])

@@ -50,7 +50,7 @@ export class AgentIcons extends Owner {
   /** Those that come with Parley, for agents whose icon isn't known otherwise. */
   #bundled: ReadonlyMap<string, string> = new Map()
   #loading: Promise<void> | undefined
-  #refreshing: Promise<void> | undefined
+  #refreshing = Promise.resolve()
 
   constructor(options: AgentIconsOptions) {
     super()
@@ -73,9 +73,7 @@ export class AgentIcons extends Owner {
 
   /** Fetches the icons that are missing or old. Call it only when the registry was read. Never rejects. */
   refresh(agents: readonly RegistryAgent[]): Promise<void> {
-    this.#refreshing ??= this.#refresh(agents).finally(() => {
-      this.#refreshing = undefined
-    })
+    this.#refreshing = this.#refreshing.then(() => this.#refresh(agents))
     return this.#refreshing
   }
 
@@ -102,7 +100,6 @@ export class AgentIcons extends Owner {
       if (svg === undefined) this.#options.log.warn(`The icon of ${one.id} isn't a plain SVG icon`)
       this.#icons.set(one.id, { address: one.address, checkedAt: now, ...(svg !== undefined && { svg }) })
     })
-    if (this.#ended.signal.aborted) return
     this.#changed.fire()
     await this.#keep()
   }

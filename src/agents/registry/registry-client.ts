@@ -79,18 +79,27 @@ export class RegistryClient {
   }
 
   /**
-   * Asks the registry whether there is anything new. Concurrent callers share one request. Rejects with {@link
-   * RegistryError}; the known registry stays.
+   * Asks the registry whether there is anything new. Concurrent callers share one request, or two if the URL changes
+   * meanwhile. Rejects with {@link RegistryError}; the known registry stays.
    */
   refresh(): Promise<RegistrySnapshot> {
-    this.#refreshing ??= this.#fetch().finally(() => {
+    this.#refreshing ??= this.#fetchCurrent().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing
   }
 
-  async #fetch(): Promise<RegistrySnapshot> {
-    const url = this.#options.url()
+  async #fetchCurrent(): Promise<RegistrySnapshot> {
+    for (;;) {
+      const url = this.#options.url()
+      const fetched = this.#fetch(url)
+      await fetched.catch(() => {})
+      const now = this.#options.url()
+      if (now === url || now === undefined) return fetched
+    }
+  }
+
+  async #fetch(url: string | undefined): Promise<RegistrySnapshot> {
     if (url === undefined)
       throw new RegistryError(l10n.t('The agent registry is turned off in the settings.'))
     if (!isWebAddress(url))

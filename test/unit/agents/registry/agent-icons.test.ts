@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { AgentIcons, cleanIcon } from '../../../../src/agents/registry/agent-icons.ts'
 import type { RegistryAgent } from '../../../../src/agents/registry/registry-format.ts'
+import { deferred } from '../../../../src/common/async.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
+import { until } from '../../../support/until.ts'
 
 const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
 const square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M0 0h16v16H0z"/></svg>'
@@ -204,16 +206,35 @@ describe('AgentIcons', () => {
     assert.ok(JSON.parse(await readFile(file, 'utf8')).one)
   })
 
-  it('are no longer fetched when the window closes', async () => {
-    let asked = () => {}
-    const request = new Promise<void>(done => {
-      asked = done
-    })
-    answer = () => asked()
+  it('are fetched, too, if they are of a list that was read while others were fetched', async () => {
+    const { promise, resolve } = deferred()
+    answer = async ({ url }, response) => {
+      if (url === '/one.svg') await promise
+      response.end(square)
+    }
     const all = icons()
-    const refreshing = all.refresh([agent('one')])
-    await request
+    const first = all.refresh([agent('one')])
+    const second = all.refresh([agent('one'), agent('two')])
+    resolve()
+    await Promise.all([first, second])
+    assert.ok(all.get('one') && all.get('two'))
+    assert.equal(server.requests.length, 2)
+  })
+
+  it('are no longer fetched when the window closes, which keeps those that were', async () => {
+    const both = deferred()
+    answer = ({ url }, response) => {
+      if (url === '/one.svg') response.end(square)
+      if (server.requests.length === 2) both.resolve()
+    }
+    const all = icons()
+    const refreshing = all.refresh([agent('one'), agent('two')])
+    await both.promise
+    await until(() => all.get('one') !== undefined)
     all.dispose()
     await refreshing
+    const next = icons()
+    await next.load()
+    assert.ok(next.get('one'))
   })
 })

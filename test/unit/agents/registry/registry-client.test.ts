@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RegistryClient, RegistryError } from '../../../../src/agents/registry/registry-client.ts'
+import { deferred } from '../../../../src/common/async.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 
 const registryOf = (...ids: string[]) =>
@@ -82,6 +83,28 @@ describe('RegistryClient', () => {
     const shared = client()
     await Promise.all([shared.refresh(), shared.refresh()])
     assert.equal(server.requests.length, 1)
+  })
+
+  it('reads the registry of another URL, too, if the setting changes meanwhile, also if the first one fails', async () => {
+    for (const status of [200, 500]) {
+      const asked = deferred()
+      const { promise, resolve } = deferred()
+      answer = async ({ url }, response) => {
+        if (url === '/new.json') return void response.end(registryOf('new'))
+        asked.resolve()
+        await promise
+        response.writeHead(status).end(registryOf('old'))
+      }
+      let name = 'old'
+      const shared = client({ url: () => `${server.origin}/${name}.json` })
+      const first = shared.refresh()
+      await asked.promise
+      name = 'new'
+      const second = shared.refresh()
+      resolve()
+      assert.deepEqual((await Promise.all([first, second])).map(idsOf), [['new'], ['new']])
+      assert.deepEqual(idsOf(await shared.known()), ['new'])
+    }
   })
 
   it('keeps the known registry if the response is invalid, too large, an error or missing', async () => {

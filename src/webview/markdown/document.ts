@@ -97,7 +97,7 @@ export class MarkdownDocument {
     const html = sanitize(this.#stream.html(block))
     this.#html.set(index, { version: block.version, html })
     const wanted = takeWanted()
-    if (wanted.length > 0) void loadGrammars(wanted).then(() => this.#redraw(block))
+    if (wanted.length > 0) void loadGrammars(wanted).then(isLoaded => isLoaded && this.#redraw(block))
     return html
   }
 

@@ -1,3 +1,4 @@
+import { loadOnce } from '../../common/async.ts'
 import { t } from '../l10n.ts'
 import type { DiagramImage } from './diagram.ts'
 import { sourceOf } from './rich-source.ts'
@@ -15,7 +16,6 @@ export function enrich(root: ParentNode): void {
 
 type DrawFormula = typeof import('./math.ts').drawFormula
 let drawFormula: DrawFormula | undefined
-let loadingMath: Promise<DrawFormula> | undefined
 
 function drawMath(element: HTMLElement): void {
   const source = sourceOf(element)
@@ -24,8 +24,7 @@ function drawMath(element: HTMLElement): void {
     return
   }
   // meanwhile, this element may have been removed or rendered
-  loadingMath ??= loadMath()
-  void loadingMath.then(
+  void loadMath().then(
     draw => {
       drawFormula = draw
       if (element.isConnected && !element.dataset.state) draw(element, source)
@@ -36,14 +35,13 @@ function drawMath(element: HTMLElement): void {
   )
 }
 
-async function loadMath(): Promise<DrawFormula> {
+const loadMath = loadOnce(async () => {
   const { drawFormula, loadLook } = await import('./math.ts')
   await loadLook()
   return drawFormula
-}
+})
 
-type DiagramModule = typeof import('./diagram.ts')
-let diagrams: Promise<DiagramModule> | undefined
+const loadDiagrams = loadOnce(() => import('./diagram.ts'))
 /** Displayed diagrams are rendered again when the theme changes. */
 let watching = false
 
@@ -64,8 +62,7 @@ function drawDiagram(element: HTMLElement): void {
   }
   element.dataset.state = 'drawing'
   if (wanted) showDrawing(frame)
-  diagrams ??= import('./diagram.ts')
-  void diagrams
+  void loadDiagrams()
     .then(module => module.diagramImage(source, wanted))
     .then(
       image => showDiagram(element, frame, image),

@@ -108,8 +108,8 @@ function useColors(
   useLayoutEffect(() => {
     if (wanted.length === 0) return
     let gone = false
-    void loadGrammars(wanted).then(() => {
-      if (!gone) setLoaded(count => count + 1)
+    void loadGrammars(wanted).then(isLoaded => {
+      if (isLoaded && !gone) setLoaded(count => count + 1)
     })
     return () => {
       gone = true

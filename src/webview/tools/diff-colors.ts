@@ -44,7 +44,10 @@ export class DiffColors {
       const wanted = takeWanted()
       if (wanted.length > 0 && !this.#asked) {
         this.#asked = true
-        void loadGrammars(wanted).then(() => this.version.value++)
+        void loadGrammars(wanted).then(isLoaded => {
+          this.#asked = false
+          if (isLoaded) this.version.value++
+        })
       }
       return undefined
     }

@@ -1,11 +1,23 @@
 import type { HLJSApi } from 'highlight.js'
+import { loadOnce } from '../../common/async.ts'
 import { grammarOf, grammars } from './languages.ts'
 
 const wanted = new Set<string>()
-const loading = new Map<string, Promise<void>>()
 /** Loaded with the first grammar, so that conversations without code don't need it. */
+const loadCore = loadOnce(async () => (await import('highlight.js/lib/core')).default)
 let hljs: HLJSApi | undefined
-let core: Promise<HLJSApi> | undefined
+
+/** by grammar */
+const loaders = new Map(
+  Object.entries(grammars).map(([name, load]) => {
+    const loader = loadOnce(async () => {
+      const [engine, grammar] = await Promise.all([loadCore(), load()])
+      hljs = engine
+      engine.registerLanguage(name, grammar.default)
+    })
+    return [name, loader]
+  }),
+)
 
 /**
  * The code as HTML with `hljs-…` spans, or `undefined` when its language is unknown or not loaded yet; in the latter case
@@ -33,23 +45,16 @@ export function takeWanted(): string[] {
   return list
 }
 
-/** Loads grammars; each is fetched once. If a grammar can't be fetched, its code stays plain. */
-export async function loadGrammars(names: readonly string[]): Promise<void> {
-  await Promise.all(
-    names.map(name => {
-      let promise = loading.get(name)
-      if (!promise) {
-        core ??= import('highlight.js/lib/core').then(module => module.default)
-        promise = Promise.all([core, grammars[name]!()]).then(
-          ([engine, grammar]) => {
-            hljs = engine
-            engine.registerLanguage(name, grammar.default)
-          },
-          () => undefined,
-        )
-        loading.set(name, promise)
-      }
-      return promise
-    }),
+/**
+ * Loads grammars, each once. Resolves with whether one is there, so that its code can be drawn again. The code of one that
+ * can't be fetched stays plain until it's drawn again for another reason, which tries again.
+ */
+export async function loadGrammars(names: readonly string[]): Promise<boolean> {
+  const loads = names.map(name =>
+    loaders.get(name)!().then(
+      () => true,
+      () => false,
+    ),
   )
+  return (await Promise.all(loads)).includes(true)
 }

@@ -51,7 +51,7 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
 
 const loading = new Map<string, Promise<void>>()
 
-/** Loads styles that most pages don't need at first. Resolves when they're applied, or can't be loaded. */
+/** Loads styles that most pages don't need at first. Resolves when they're applied, or can't be loaded this time. */
 export function loadStyles(name: 'later' | 'math' | 'icons'): Promise<void> {
   const begun = loading.get(name)
   if (begun) return begun
@@ -62,7 +62,11 @@ export function loadStyles(name: 'later' | 'math' | 'icons'): Promise<void> {
     link.rel = 'stylesheet'
     link.href = script.replace(/\w+\.js$/, `${name}.css`)
     link.addEventListener('load', () => resolve())
-    link.addEventListener('error', () => resolve())
+    link.addEventListener('error', () => {
+      loading.delete(name)
+      link.remove()
+      resolve()
+    })
     document.head.append(link)
   })
   loading.set(name, loaded)

@@ -147,10 +147,11 @@ const KEEP_EARLY_MESSAGES =
 
 /**
  * Loads the page's files after its `load` event: VS Code shows a page and delivers its messages when it has loaded, or
- * 200 ms after it was written, so what the page shows first would wait.
+ * 200 ms after it was written, so what the page shows first would wait. Tries again if VS Code can't deliver the
+ * script, as in a window that has lost its connection: the page would stay empty.
  */
 const LOAD_FILES =
-  'addEventListener("load", () => { const { content, dataset } = document.querySelector("template"); document.head.append(content); import(dataset.script) })'
+  'load = () => import(files.dataset.script).catch(() => setTimeout(load, 2e3)); onload = () => { document.head.append(files.content); load() }'
 
 /** JSON that can't end the script element that contains it. */
 function jsonForHtml(value: unknown): string {

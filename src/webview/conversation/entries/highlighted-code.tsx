@@ -123,8 +123,8 @@ function useHighlight(text: string, language: string): string | undefined {
   useEffect(() => {
     let gone = false
     if (wanted.length > 0)
-      void loadGrammars(wanted).then(() => {
-        if (!gone) setLoaded(true)
+      void loadGrammars(wanted).then(isLoaded => {
+        if (isLoaded && !gone) setLoaded(true)
       })
     return () => {
       gone = true

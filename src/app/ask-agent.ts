@@ -80,3 +80,12 @@ export async function showFailure(dialogs: Dialogs, done: Promise<void>): Promis
     void dialogs.warn(plainMessage(messageOf(error)))
   }
 }
+
+/** Asks before a sign-in is deleted. `name`: of the server or agent. */
+export async function confirmSignOut(dialogs: Pick<Dialogs, 'confirm'>, name: string): Promise<boolean> {
+  const signOut = l10n.t('Sign Out')
+  const detail = l10n.t('What is stored for signing in is deleted.')
+  return (
+    (await dialogs.confirm(plainMessage(l10n.t('Sign out of {0}?', name)), { detail }, signOut)) === signOut
+  )
+}

@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n'
 import type { HistoryAction } from '../bridge/history-messages.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
+import { plainMessage } from '../common/plain-message.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { HistoryItem } from '../sessions/listing/history-item.ts'
 import type { HistoryList } from '../sessions/listing/history-list.ts'
@@ -16,6 +17,7 @@ import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { SessionElsewhereError } from '../sessions/session-leases.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
+import { titleOf } from '../sessions/session-title.ts'
 import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationMatch, ConversationSurfaces } from './conversation/conversation-surface.ts'
@@ -82,6 +84,15 @@ export class SessionActions {
     if (item) await this.act(how, item)
   }
 
+  /** A turn that is stopped can't be continued. */
+  async #mayClose({ isBusy, session }: OpenSession): Promise<boolean> {
+    if (!isBusy && (session.phase !== 'ready' || session.state.activity === 'idle')) return true
+    const close = l10n.t('Close Session')
+    const text = l10n.t('Close {0}?', titleOf(session) ?? l10n.t('Untitled session'))
+    const detail = l10n.t('A turn is running. It ends, too.')
+    return (await this.#workbench.dialogs.confirm(plainMessage(text), { detail }, close)) === close
+  }
+
   /** An empty title restores the automatic one. */
   async rename(item: HistoryItem, title: string): Promise<void> {
     await this.#ask(item, l10n.t('Rename Session'), () => this.#organizer.rename(item, title))
@@ -96,7 +107,7 @@ export class SessionActions {
   async act(action: HistoryAction, item: HistoryItem): Promise<void> {
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (action === 'close') {
-      if (!open) return
+      if (!open || !(await this.#mayClose(open))) return
       this.#surfaces.showing(open)?.controller.leave()
       await waitForAgent(this.#workbench.dialogs, open.agentName, l10n.t('Close Session'), () =>
         this.#manager.close(open),

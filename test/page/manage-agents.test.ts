@@ -214,6 +214,7 @@ describe('Manage Agents', () => {
     await history.back()
 
     await chooseAction(page, account(page), 'Sign Out')
+    await workbench.page.getByRole('button', { name: 'Sign Out', exact: true }).click()
     await workbench.notification('Signed out of Account.').waitFor()
     await account(page)
       .getByText(/Not signed in$/)

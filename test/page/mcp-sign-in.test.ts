@@ -62,6 +62,7 @@ describe('the sign-in of an MCP server', () => {
 
     await workbench.runCommand('Parley: Sign Out of MCP Server…')
     await page.getByText(probe.url, { exact: true }).click()
+    await page.getByRole('button', { name: 'Sign Out', exact: true }).click()
     await page.getByText(`Signed out of ${probe.url}.`).waitFor()
     await ConversationPage.startSession(workbench, 'Wide')
     await waitFor('a session without the bridge', () => given()?.type === 'http')
@@ -81,6 +82,7 @@ describe('the sign-in of an MCP server', () => {
     await page.getByText('probe 1.2.3 · 6 tools').waitFor()
     await workbench.screenshot('mcp-sign-in')
     await page.getByRole('button', { name: 'Sign Out: docs' }).click()
+    await workbench.page.getByRole('button', { name: 'Sign Out', exact: true }).click()
     await page.getByRole('button', { name: 'Sign Out: docs' }).waitFor({ state: 'detached' })
   })
 })

@@ -135,6 +135,7 @@ describe('permission requests', () => {
     await list.filter({ hasText: 'Ask' }).waitFor()
     await workbench.pick('Commands that start with ls')
     await workbench.pick('Remove')
+    await workbench.page.getByRole('button', { name: 'Remove' }).click()
     await rows.filter({ hasText: 'Edits: **/*.js' }).waitFor()
     await list.waitFor({ state: 'detached' })
     await workbench.closePalette()

@@ -153,6 +153,7 @@ describe('signing in', () => {
     const reported = JSON.stringify(agentLog(vscode.root, 'Key').flatMap(({ received }) => received ?? []))
     assert.ok(!reported.includes('s3cret-value'), 'no message holds it')
     await workbench.runCommand('Parley: Sign Out…')
+    await workbench.page.getByRole('button', { name: 'Sign Out', exact: true }).click()
     await workbench.notification('Signed out of Key.').waitFor()
     await waitFor('logout', () => receivedParams(vscode.root, 'Key', 'logout').length > 0)
     await pick(workbench, 'Key')

@@ -60,17 +60,27 @@ async function configure(
       return
     }
     case 'disable':
+      if (kept && !(await mayForget(dialogs, l10n.t('Disable “{0}”?', providerId), l10n.t('Disable')))) return
       await wait(() => providers.disable(agentId, agent, providerId))
       void dialogs.info(plainMessage(l10n.t('{0}: “{1}” is disabled.', name, providerId)))
       return
-    case 'forget':
+    case 'forget': {
+      const question = l10n.t('Delete the stored values of “{0}”?', providerId)
+      if (kept && !(await mayForget(dialogs, question, l10n.t('Delete')))) return
       await providers.reset(agentId, providerId)
       void dialogs.info(
         plainMessage(
           l10n.t('The next time {0} starts, it uses its own settings for “{1}”.', name, providerId),
         ),
       )
+    }
   }
+}
+
+/** Nobody but the user has the values, such as an API key. */
+async function mayForget(dialogs: Dialogs, question: string, forget: string): Promise<boolean> {
+  const detail = l10n.t('The stored base URL and headers, such as an API key, are deleted.')
+  return (await dialogs.confirm(plainMessage(question), { detail }, forget)) === forget
 }
 
 async function pickProvider(

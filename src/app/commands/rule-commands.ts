@@ -59,12 +59,11 @@ async function change(
   { rule, label }: RuleItem,
   { settings, consent, dialogs }: RuleCommandOptions,
 ): Promise<boolean> {
+  const actions: RuleAction[] = ['allow', 'ask', 'reject']
   const steps: StepItem[] = [
-    ...(['allow', 'ask', 'reject'] as const).map(step => ({
-      step,
-      label: actionText(step),
-      ...(step === rule.action && { description: l10n.t('Current') }),
-    })),
+    // Enter accepts the first item
+    { step: rule.action, label: actionText(rule.action), description: l10n.t('Current') },
+    ...actions.filter(step => step !== rule.action).map(step => ({ step, label: actionText(step) })),
     { step: 'open', label: l10n.t('Open in Settings'), icon: 'go-to-file' },
     { step: 'remove', label: l10n.t('Remove'), icon: 'trash' },
   ]
@@ -75,8 +74,11 @@ async function change(
     return false
   }
   try {
-    if (picked.step === 'remove') await settings.replace(rule, undefined)
-    else if (picked.step !== rule.action) {
+    if (picked.step === 'remove') {
+      const remove = l10n.t('Remove')
+      const text = plainMessage(l10n.t('Remove the permission rule “{0}”?', label))
+      if ((await dialogs.confirm(text, {}, remove)) === remove) await settings.replace(rule, undefined)
+    } else if (picked.step !== rule.action) {
       const next = { ...rule.source, action: picked.step }
       consent.accept([next])
       await settings.replace(rule, next)

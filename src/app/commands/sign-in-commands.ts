@@ -4,7 +4,7 @@ import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { signOut } from '../../sessions/sign-in/sign-in.ts'
-import { waitForAgent } from '../ask-agent.ts'
+import { confirmSignOut, waitForAgent } from '../ask-agent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
@@ -38,6 +38,7 @@ export function signInCommands(options: SignInCommandOptions) {
       if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
       const name = runner(agentId).name
+      if (!(await confirmSignOut(dialogs, name))) return
       await waitForAgent(dialogs, name, l10n.t('Sign Out'), async givenUp => {
         const done = await signOut(runner(agentId), () => options.signInValues.forget(agentId), givenUp)
         void (done ? options.accounts.signedOut(agentId) : options.accounts.refresh(agentId))

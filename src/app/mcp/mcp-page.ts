@@ -20,6 +20,7 @@ import type { McpSwitches } from '../../mcp/switches.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
+import { confirmSignOut } from '../ask-agent.ts'
 import { CommandId, MCP_SERVERS_VIEW_TYPE } from '../ids.ts'
 import { quoted } from '../quoted.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
@@ -92,7 +93,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       },
       'mcp/signOut': async ({ key }) => {
         const signedIn = this.#signedIn.get(key)
-        if (signedIn) await signIns.signOut(signedIn.url)
+        if (!signedIn || !(await confirmSignOut(workbench.dialogs, signedIn.url))) return
+        await signIns.signOut(signedIn.url)
         this.#checks.delete(key)
       },
     })

@@ -3,6 +3,7 @@ import { CancelledError, messageOf, UnavailableError } from '../../common/errors
 import { plainMessage } from '../../common/plain-message.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import type { McpSignIns, McpSignInsOptions } from '../../mcp/sign-in/mcp-sign-ins.ts'
+import { confirmSignOut } from '../ask-agent.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Dialogs, Workbench } from '../workbench.ts'
 
@@ -71,7 +72,7 @@ export function mcpSignInCommands(options: McpSignInOptions) {
         urls.map(label => ({ label })),
         { placeholder: l10n.t('Select an MCP server to sign out of') },
       )
-      if (!picked) return
+      if (!picked || !(await confirmSignOut(dialogs, picked.label))) return
       await mcpSignIns.signOut(picked.label)
       void dialogs.info(plainMessage(l10n.t('Signed out of {0}.', picked.label)))
     },

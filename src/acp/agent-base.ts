@@ -120,6 +120,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     if (!earlier || !begin) return undefined
     this.#attached ??= {
       sessions: earlier.sessions.flatMap(one => this.#attachedSession(one, earlier) ?? []),
+      isOver: earlier.isOver === true,
       begin: () => this.link.begin?.() ?? Promise.resolve(),
     }
     return this.#attached

@@ -200,6 +200,8 @@ export interface KeptServer {
 export interface AttachedAgent {
   /** The sessions that the earlier window had open. */
   readonly sessions: readonly AttachedSession[]
+  /** It has exited, so another process may go on with them. */
+  readonly isOver: boolean
   /**
    * Lets the agent's messages arrive: first what no window has stored yet, then the requests that no window has answered.
    * Resolves when these have arrived.

@@ -1,16 +1,31 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { OpenRequest, SessionResult } from '../acp/transport/host/hosted-agent-state.ts'
+import { isRecord } from '../common/is-record.ts'
 
 /** Whose results a window needs that attaches to a running agent. */
 const SESSION_METHODS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
 
+/** What a window needs to know of them if the agent is gone: of which session they were. */
+const AWAITED_METHODS = new Set(['session/prompt', 'session/load', 'session/resume'])
+
 const OPEN_BRACE = 123
+const NOTHING = Buffer.from('\n')
 
 interface Frame {
   id?: unknown
   method?: unknown
   params?: unknown
   result?: unknown
+}
+
+/** What outlives the host: nothing that only a running agent or its window needs to know, such as what either may do. */
+export interface StoredEnvelope {
+  initialize: { params: unknown; result: unknown } | undefined
+  sessions: SessionResult[]
+  toAgent: OpenRequest[]
+  working: string[]
+  lastId: number
+  notes: Record<string, unknown>
 }
 
 /**
@@ -32,6 +47,40 @@ export class Envelope {
   readonly #notes = new Map<string, unknown>()
   /** by session: the port at which it expects a server of its window, also if the window no longer serves it */
   readonly #ports = new Map<string, number>()
+  #changes = 0
+
+  /** As another host has stored it. */
+  static restore({ initialize, sessions, toAgent, working, lastId, notes }: StoredEnvelope): Envelope {
+    const envelope = new Envelope()
+    envelope.initialize = initialize
+    envelope.lastId = lastId
+    for (const one of sessions) envelope.#sessions.set(one.sessionId, one)
+    for (const one of toAgent) {
+      if (one.answeredBy === undefined) envelope.#toAgent.set(keyOf(one.id), one)
+      else envelope.#answered.push(one)
+    }
+    for (const sessionId of working) envelope.#working.add(sessionId)
+    for (const [sessionId, note] of Object.entries(notes)) envelope.#notes.set(sessionId, note)
+    return envelope
+  }
+
+  get stored(): StoredEnvelope {
+    const awaited = this.toAgent.filter(({ method }) => AWAITED_METHODS.has(method))
+    const toAgent = awaited.map(one => ({ ...one, params: { sessionId: sessionOf(one.params) } }))
+    const notes = [...this.#notes].map(([sessionId, note]) => {
+      if (!isRecord(note)) return [sessionId, note]
+      const { server, ...others } = note
+      return [sessionId, others]
+    })
+    const { initialize, sessions, lastId } = this
+    const working = [...this.#working]
+    return { initialize, sessions, toAgent, working, lastId, notes: Object.fromEntries(notes) }
+  }
+
+  /** It's another number when what is stored is something else. */
+  get changes(): number {
+    return this.#changes
+  }
 
   /** The windows' requests that the agent hasn't answered, and prompts whose answer no window has confirmed. */
   get toAgent(): OpenRequest[] {
@@ -60,6 +109,10 @@ export class Envelope {
     return [...this.#sessions.values()]
   }
 
+  get hasNotes(): boolean {
+    return this.#notes.size > 0
+  }
+
   /** What windows noted about sessions. */
   get notes(): Record<string, unknown> {
     return Object.fromEntries(this.#notes)
@@ -75,6 +128,7 @@ export class Envelope {
    * serving the session.
    */
   note(sessionId: string, note: unknown): { begun?: number; stopped?: number } {
+    this.#changes++
     const before = this.#ports.get(sessionId)
     if (note === undefined) {
       this.#forgetNote(sessionId)
@@ -95,6 +149,7 @@ export class Envelope {
       else if (isId(id)) {
         if (typeof id === 'number') this.lastId = Math.max(this.lastId, id)
         this.#toAgent.set(keyOf(id), { id, method, params })
+        if (AWAITED_METHODS.has(method)) this.#changes++
       }
     }
   }
@@ -115,6 +170,7 @@ export class Envelope {
 
   /** A window has stored what the agent said up to this frame. */
   confirmed(number: number): void {
+    if (this.#answered.length > 0) this.#changes++
     this.#answered = this.#answered.filter(({ answeredBy = 0 }) => answeredBy > number)
   }
 
@@ -126,6 +182,7 @@ export class Envelope {
     const request = this.#toAgent.get(keyOf(id))
     if (!request) return false
     this.#toAgent.delete(keyOf(id))
+    this.#changes++
     if (result !== undefined) this.#noteResult(request, result)
     if (request.method !== 'session/prompt') return false
     this.#answered.push({ ...request, answeredBy: number })
@@ -137,6 +194,7 @@ export class Envelope {
     const sessionId = sessionOf(params)
     if (method !== 'session/update' || update?.sessionUpdate !== 'state_update' || sessionId === undefined)
       return
+    this.#changes++
     if (update.state === 'idle') this.#working.delete(sessionId)
     else this.#working.add(sessionId)
   }
@@ -162,6 +220,18 @@ export class Envelope {
     this.#notes.delete(sessionId)
     this.#ports.delete(sessionId)
   }
+}
+
+/**
+ * What another host needs of a frame of a conversation if the agent is gone: not its requests, which nobody can answer. The same
+ * frame if that's all of it.
+ */
+export function saidIn(frame: Buffer): Buffer {
+  if (!frame.includes('"id"')) return frame
+  const { frames, isBatch } = framesIn(frame)
+  const said = frames.filter(({ id, method }) => method === undefined || id === undefined)
+  if (said.length === frames.length) return frame
+  return said.length === 0 ? NOTHING : Buffer.from(`${JSON.stringify(isBatch ? said : said[0])}\n`)
 }
 
 /** The port of the window's server in what it noted. */

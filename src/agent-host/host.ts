@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync, statSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { HOST_VERSION, HostChannel, type HostMessage } from '../acp/transport/host/channel.ts'
-import { newSocketPath, publishEntry, startOf } from '../acp/transport/host/endpoint.ts'
+import { journalsIn, newSocketPath, publishEntry, runsHost, startOf } from '../acp/transport/host/endpoint.ts'
 import { greetWindow, MAX_HANDSHAKE_BYTES } from '../acp/transport/host/handshake.ts'
 import type { AgentTag } from '../acp/transport/host/hosted-agent-state.ts'
 import { messageOf } from '../common/errors.ts'
-import { HOST_LINGER_MS } from '../common/limits.ts'
+import { ENDED_AGENT_KEPT_MS, HOST_LINGER_MS } from '../common/limits.ts'
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
 import { SpawnError, type SpawnRequest } from '../common/processes/spawn-process.ts'
 import { HeldPorts } from './held-ports.ts'
-import { HostedAgent } from './hosted-agent.ts'
+import { HostedAgent, type HostedAgentOptions } from './hosted-agent.ts'
 
 export interface HostOptions {
   /** the folder of the hosts' entries and of the journals */
@@ -36,6 +37,8 @@ export class AgentHost {
   readonly #ports = new HeldPorts()
   readonly #secret = randomBytes(32).toString('hex')
   readonly #server: Server
+  /** when this process started */
+  #started = 0
   #starting = 0
   #unpublish: () => void = () => {}
   #isEnding = false
@@ -60,6 +63,7 @@ export class AgentHost {
     })
     const { pid } = process
     const started = (await startOf(pid)) ?? 0
+    this.#started = started
     const { folder, program } = this.#options
     this.#unpublish = publishEntry(folder, {
       pid,
@@ -79,7 +83,7 @@ export class AgentHost {
     clearTimeout(this.#timer)
     this.#unpublish()
     this.#server.close()
-    await Promise.all([...this.#agents.values()].map(agent => agent.end()))
+    await Promise.all([...this.#agents.values()].map(agent => agent.endWithHost()))
     for (const channel of this.#channels) channel.end()
     this.#resolveEnded()
   }
@@ -98,7 +102,9 @@ export class AgentHost {
   }
 
   async #handle(channel: HostChannel, message: HostMessage): Promise<void> {
-    const agent = this.#agents.get(String(message.id))
+    const find = () => this.#agents.get(String(message.id))
+    if (message.type === 'list' || (message.type === 'attach' && !find())) await this.#reviveAll()
+    const agent = find()
     switch (message.type) {
       case 'spawn':
         return this.#spawn(channel, message)
@@ -108,7 +114,7 @@ export class AgentHost {
       case 'attach':
         if (agent?.accepts(message.attachments)) {
           if (typeof message.workspace === 'string') agent.moveTo(message.workspace)
-          return agent.attach(channel, Number(message.confirmed))
+          return agent.attach(channel, Number(message.confirmed), Number(message.read ?? 0))
         }
         channel.send({ type: 'unknown' })
         return channel.end()
@@ -125,17 +131,11 @@ export class AgentHost {
     this.#starting++
     try {
       if (this.#isEnding) throw new Error('The agent host is ending.')
-      const agent = await HostedAgent.start(launch as SpawnRequest, {
-        guard: this.#options.guard,
-        folder: this.#options.folder,
+      const start = {
+        ...{ launch: launch as SpawnRequest, tag: tag as AgentTag },
         maxFrameBytes: Number(maxFrameBytes),
-        tag: tag as AgentTag,
-        ports: this.#ports,
-        onEnd: ({ id }) => {
-          this.#agents.delete(id)
-          this.#endIfUnneeded()
-        },
-      })
+      }
+      const agent = await HostedAgent.start(start, this.#agentOptions)
       this.#agents.set(agent.id, agent)
       agent.attach(channel)
     } catch (error) {
@@ -148,10 +148,41 @@ export class AgentHost {
     }
   }
 
+  get #agentOptions(): HostedAgentOptions {
+    const { guard, folder } = this.#options
+    return {
+      ...{ guard, folder, started: this.#started, ports: this.#ports },
+      onEnd: ({ id }) => {
+        this.#agents.delete(id)
+        this.#endIfUnneeded()
+      },
+    }
+  }
+
+  /** Takes the agents of hosts that have died, so that a window gets what they said last. */
+  async #reviveAll(): Promise<void> {
+    const { folder } = this.#options
+    for (const journal of journalsIn(folder)) {
+      const { file, pid, started, agentId, isUnfinished } = journal
+      if (pid === process.pid && started === this.#started) continue
+      if ((await runsHost(journal)) || this.#isEnding) continue
+      try {
+        const isOld = Date.now() - statSync(file).mtimeMs > ENDED_AGENT_KEPT_MS
+        const agent =
+          isOld || isUnfinished ? undefined : HostedAgent.revive(agentId, file, this.#agentOptions)
+        if (agent) this.#agents.set(agentId, agent)
+        else rmSync(file, { force: true })
+      } catch {
+        // another host was faster, or this one is asked twice
+      }
+    }
+  }
+
   /** Ends soon if no window and no agent needs it. */
   #endIfUnneeded(): void {
     clearTimeout(this.#timer)
-    if (this.#agents.size > 0 || this.#channels.size > 0 || this.#starting > 0) return
+    const isNeeded = [...this.#agents.values()].some(({ needsHost }) => needsHost)
+    if (isNeeded || this.#channels.size > 0 || this.#starting > 0) return
     this.#timer = setTimeout(() => void this.end(), this.#options.lingerMs ?? HOST_LINGER_MS)
   }
 }

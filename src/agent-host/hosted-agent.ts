@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
+import { PassThrough } from 'node:stream'
 import { AgentProcess, STDERR_TAIL } from '../acp/transport/agent-process.ts'
 import type { HostChannel, HostMessage } from '../acp/transport/host/channel.ts'
 import { journalName } from '../acp/transport/host/endpoint.ts'
@@ -10,25 +12,52 @@ import type {
   KeepTimes,
 } from '../acp/transport/host/hosted-agent-state.ts'
 import type { ProcessExit, StopTimes } from '../acp/transport/running-process.ts'
-import { COMMANDS_KEEP_AGENT_MS, ENDED_AGENT_KEPT_MS } from '../common/limits.ts'
+import {
+  COMMANDS_KEEP_AGENT_MS,
+  ENDED_AGENT_KEPT_MS,
+  JOURNAL_DELAY_MS,
+  JOURNAL_WINDOW_DELAY_MS,
+} from '../common/limits.ts'
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
 import type { SpawnRequest } from '../common/processes/spawn-process.ts'
-import { Envelope } from './envelope.ts'
+import { SecretRegistry } from '../common/secrets.ts'
+import { Envelope, type StoredEnvelope } from './envelope.ts'
 import { FrameSplitter } from './frame-splitter.ts'
 import type { HeldPorts } from './held-ports.ts'
 import { HostedCommands } from './hosted-commands.ts'
-import { Journal } from './journal.ts'
+import { Journal, type JournalContents, readJournal } from './journal.ts'
+import { StoredFrames } from './stored-frames.ts'
 
 export interface HostedAgentOptions {
   guard: ProcessGuard
-  /** for what doesn't fit in memory */
+  /** where its journal is */
   folder: string
-  /** a longer frame is cut */
-  maxFrameBytes: number
-  tag: AgentTag
+  /** when this process started */
+  started: number
   ports: HeldPorts
   onEnd: (agent: HostedAgent) => void
 }
+
+interface AgentStart {
+  launch: SpawnRequest
+  /** a longer frame is cut */
+  maxFrameBytes: number
+  tag: AgentTag
+}
+
+/** What the journal has of an agent beside its frames. */
+interface StoredAgent {
+  pid: number
+  command: string
+  cwd: string
+  tag: AgentTag
+  since: number
+  /** Whether it was to go on without its window. */
+  isKept: boolean
+  envelope: StoredEnvelope
+}
+
+type Process = Pick<AgentProcess, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>
 
 const MiB = 1024 * 1024
 /** What is kept of each agent until a window has confirmed it: bytes in memory, then in a file. */
@@ -41,16 +70,20 @@ const MAX_UNTAKEN = MiB
 
 /** An agent of the host, which runs whether or not a window is attached. */
 export class HostedAgent {
-  readonly id = randomBytes(8).toString('hex')
+  readonly id: string
   readonly #launch: SpawnRequest
-  readonly #process: AgentProcess
+  readonly #process: Process
   readonly #options: HostedAgentOptions
   #tag: AgentTag
   readonly #journal: Journal
-  readonly #envelope = new Envelope()
+  readonly #envelope: Envelope
+  /** those that its windows know */
+  readonly #secrets = new SecretRegistry()
   readonly #commands: HostedCommands
   readonly #splitter: FrameSplitter
-  readonly #since = Date.now()
+  readonly #since: number
+  /** Its host has died, and it with that one. */
+  readonly #isOfDeadHost: boolean
   #window: HostChannel | undefined
   #attachments = 0
   /** the number of messages for the agent that the window has sent */
@@ -65,6 +98,9 @@ export class HostedAgent {
   #outputEndSent = false
   #exit: ProcessExit | undefined
   #ending: Promise<void> | undefined
+  #isHostEnding = false
+  /** of the envelope, when the journal was told */
+  #changes = 0
   #keep: KeepTimes = { silentMs: 0 }
   /** on a clock that isn't set */
   #lastFrameAt = 0
@@ -74,19 +110,63 @@ export class HostedAgent {
   #timer: NodeJS.Timeout | undefined
 
   /** @throws SpawnError */
-  static async start(launch: SpawnRequest, options: HostedAgentOptions): Promise<HostedAgent> {
-    const process = await AgentProcess.start(launch, { guard: options.guard })
-    return new HostedAgent(process, launch, options)
+  static async start(start: AgentStart, options: HostedAgentOptions): Promise<HostedAgent> {
+    const process = await AgentProcess.start(start.launch, { guard: options.guard })
+    return new HostedAgent(process, start, options)
   }
 
-  private constructor(process: AgentProcess, launch: SpawnRequest, options: HostedAgentOptions) {
+  /**
+   * An agent whose host has died, from what that host left of it in the file `journal`; `undefined` if no window needs it. The file
+   * is this host's from then on. Throws if another host was faster.
+   */
+  static revive(id: string, journal: string, options: HostedAgentOptions): HostedAgent | undefined {
+    const file = journalOf(id, options)
+    renameSync(journal, file)
+    try {
+      const contents = readJournal(file)
+      const agent = contents && (JSON.parse(contents.state) as StoredAgent)
+      if (contents && agent?.isKept && agent.envelope.initialize) {
+        const { pid, command, cwd, tag } = agent
+        const start = { launch: { command, cwd, args: [], env: {} }, tag, maxFrameBytes: 0 }
+        return new HostedAgent(endedProcess(pid), start, options, { id, agent, contents })
+      }
+    } catch {
+      // another version wrote it
+    }
+    rmSync(file, { force: true })
+    return undefined
+  }
+
+  private constructor(
+    process: Process,
+    { launch, maxFrameBytes, tag }: AgentStart,
+    options: HostedAgentOptions,
+    left?: { id: string; agent: StoredAgent; contents: JournalContents },
+  ) {
+    this.id = left?.id ?? randomBytes(8).toString('hex')
     this.#process = process
     this.#launch = launch
     this.#options = options
-    this.#tag = options.tag
-    const file = path.join(options.folder, journalName(globalThis.process.pid, this.id))
-    this.#journal = new Journal({ file, maxMemory: MAX_MEMORY, maxFile: MAX_FILE })
-    this.#splitter = new FrameSplitter(options.maxFrameBytes)
+    this.#tag = tag
+    this.#since = left?.agent.since ?? Date.now()
+    this.#isOfDeadHost = left !== undefined
+    this.#envelope = left ? Envelope.restore(left.agent.envelope) : new Envelope()
+    if (left) this.#keep = { silentMs: ENDED_AGENT_KEPT_MS }
+    this.#changes = this.#envelope.changes
+    const frames = new StoredFrames(this.#secrets)
+    this.#journal = new Journal(
+      {
+        ...{ file: journalOf(this.id, options), maxMemory: MAX_MEMORY, maxFile: MAX_FILE },
+        outliving: {
+          isOn: () => this.#isOutliving,
+          state: () => this.#stored(),
+          delayMs: () => (this.#window ? JOURNAL_WINDOW_DELAY_MS : JOURNAL_DELAY_MS),
+          written: (all, isLast) => frames.written(all, isLast),
+        },
+      },
+      left?.contents,
+    )
+    this.#splitter = new FrameSplitter(maxFrameBytes)
     this.#commands = new HostedCommands(
       options.guard,
       () => {
@@ -141,9 +221,10 @@ export class HostedAgent {
 
   /**
    * Sends a window everything that wasn't confirmed, and what comes from now on. The one that was attached before is let go.
-   * `confirmed`: what the window has stored, which its predecessor may not have had the time to confirm.
+   * `confirmed`: what the window has stored, which its predecessor may not have had the time to confirm. `read`: what it has from
+   * the host that ran the agent before.
    */
-  attach(window: HostChannel, confirmed = 0): void {
+  attach(window: HostChannel, confirmed = 0, read = 0): void {
     const before = this.#window
     this.#window = window
     // what it sends from now on isn't for the agent anymore
@@ -158,10 +239,11 @@ export class HostedAgent {
     this.#outputEndSent = false
     this.#journal.confirm(confirmed)
     this.#envelope.confirmed(this.#journal.confirmed)
-    this.#sent = this.#journal.confirmed
+    this.#sent = Math.min(Math.max(read, this.#journal.confirmed), this.#journal.last)
     const { initialize, sessions, toAgent, toWindow, lastId, notes } = this.#envelope
     const state: HostedAgentState = {
       ...{ initialize, sessions, toAgent, toWindow, lastId, notes },
+      ...(this.#exit && { isOver: true }),
       confirmed: this.#journal.confirmed,
       last: this.#journal.last,
     }
@@ -185,13 +267,47 @@ export class HostedAgent {
     return this.#ending
   }
 
+  /** The same when the host ends: what no window has stored is left to another host. */
+  endWithHost(): Promise<void> {
+    this.#isHostEnding = true
+    return this.end()
+  }
+
+  /** Whether a window is attached, or will be. */
+  get needsHost(): boolean {
+    return this.#window !== undefined || !this.#isOfDeadHost
+  }
+
+  /** Whether another host could go on with its journal: without a note, no window knows its sessions. */
+  get #isOutliving(): boolean {
+    return this.#keep.silentMs > 0 && this.#envelope.hasNotes
+  }
+
+  /** Whether the next window has something to store: what it said, or why its turn ended. */
+  get #isUnstored(): boolean {
+    const isTurnOpen = !this.#envelope.isIdle && (this.#exit === undefined || this.#attachments === 0)
+    return this.#journal.keepsConversation || isTurnOpen
+  }
+
+  #stored(): string {
+    const { command, cwd } = this.#launch
+    const { pid } = this.#process
+    const agent: StoredAgent = {
+      ...{ pid, command, cwd, tag: this.#tag, since: this.#since, isKept: this.#isOutliving },
+      envelope: this.#envelope.stored,
+    }
+    return this.#secrets.redactJson(JSON.stringify(agent))
+  }
+
   async #end(times?: StopTimes): Promise<void> {
+    const isLeft = this.#isHostEnding && this.#isOutliving && this.#isUnstored
     clearTimeout(this.#timer)
+    if (isLeft) this.#journal.flush(true)
     this.#options.ports.keepOnly(new Set(), this)
     await Promise.all([this.#process.stop(times), this.#commands.end()])
     if (!this.#outputEndSent) this.#window?.send({ type: 'outputEnd' })
     this.#window?.send({ type: 'gone' })
-    this.#journal.dispose()
+    this.#journal.dispose(isLeft)
     this.#options.onEnd(this)
   }
 
@@ -212,6 +328,10 @@ export class HostedAgent {
         return
       case 'keep':
         this.#keep = message.times as KeepTimes
+        this.#journal.stateChanged()
+        return
+      case 'secrets':
+        for (const value of message.values as string[]) this.#secrets.add(value)
         return
       case 'note':
         this.#note(String(message.sessionId), message.note)
@@ -220,7 +340,10 @@ export class HostedAgent {
         void this.#serve(Number(message.port))
         return
       case 'stop':
-        void this.end(message.times as StopTimes | undefined)
+        // another window stores it
+        if (this.#exit && this.#isOutliving && this.#journal.keepsConversation)
+          this.#window?.send({ type: 'gone' })
+        else void this.end(message.times as StopTimes | undefined)
         return
       default:
         this.#commands.receive(message)
@@ -229,6 +352,7 @@ export class HostedAgent {
 
   #note(sessionId: string, note: unknown): void {
     const { begun, stopped } = this.#envelope.note(sessionId, note)
+    this.#noteChanges()
     const { ports } = this.#options
     if (this.#ending) return
     if (begun !== undefined) void ports.serve(begun, this)
@@ -259,6 +383,7 @@ export class HostedAgent {
       this.#commands.sent(bytes.subarray(start, end))
       start = end + 1
     }
+    this.#noteChanges()
     this.#process.stdin.write(bytes, error => window?.send({ type: 'written', ok: !error }))
   }
 
@@ -275,8 +400,15 @@ export class HostedAgent {
   #confirm(number: number): void {
     this.#journal.confirm(Math.min(number, this.#sent))
     this.#envelope.confirmed(this.#journal.confirmed)
+    this.#noteChanges()
     this.#pump()
     this.#endIfUnneeded()
+  }
+
+  #noteChanges(): void {
+    const { changes } = this.#envelope
+    if (changes !== this.#changes) this.#journal.stateChanged()
+    this.#changes = changes
   }
 
   #onOutput(chunk: Buffer): void {
@@ -298,6 +430,7 @@ export class HostedAgent {
     this.#lastActiveAt = this.#lastFrameAt
     const wasIdle = this.#envelope.isIdle
     this.#journal.append(frame, this.#envelope.received(frame, this.#journal.last + 1))
+    this.#noteChanges()
     if (this.#envelope.isIdle !== wasIdle) this.#endIfUnneeded()
   }
 
@@ -352,6 +485,7 @@ export class HostedAgent {
     if (this.#window !== window) return
     this.#window = undefined
     this.#commands.detach()
+    if (this.#isOutliving && !this.#ending) this.#journal.flush()
     if (!this.#ending) this.#holdPorts()
     this.#lastFrameAt = performance.now()
     this.#lastActiveAt = this.#lastFrameAt
@@ -365,7 +499,7 @@ export class HostedAgent {
     if (this.#window || this.#ending) return
     clearTimeout(this.#timer)
     const isOver = this.#exit !== undefined && this.#outputEnded
-    if (isOver && !this.#journal.keepsConversation) return void this.end()
+    if (isOver && !this.#isUnstored) return void this.end()
     const { silentMs, idleMs = Number.POSITIVE_INFINITY, totalMs = Number.POSITIVE_INFINITY } = this.#keep
     const idleEnd = this.#envelope.isIdle ? this.#lastFrameAt + idleMs : Number.POSITIVE_INFINITY
     const end = isOver
@@ -381,4 +515,16 @@ export class HostedAgent {
     // a timer takes no longer times
     this.#timer = setTimeout(() => this.#endIfUnneeded(), Math.min(left, 2 ** 31 - 1))
   }
+}
+
+function journalOf(id: string, { folder, started }: HostedAgentOptions): string {
+  return path.join(folder, journalName(process.pid, started, id))
+}
+
+/** It has exited, and nobody knows how. */
+function endedProcess(pid: number): Process {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {}).destroy()
+  const exited = Promise.resolve({ exitCode: null, signal: null })
+  return { pid, stdin, stdout, stderr, exited, stop: async () => {} }
 }

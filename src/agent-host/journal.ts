@@ -1,4 +1,15 @@
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { JOURNAL_RETRY_MS } from '../common/limits.ts'
 import { PRIVATE_FILE } from '../common/private-files.ts'
 
 export interface JournalOptions {
@@ -8,19 +19,49 @@ export interface JournalOptions {
   maxMemory: number
   /** bytes of frames in the file */
   maxFile: number
+  /** What outlives this process; without it, nothing does. */
+  outliving?: OutlivingOptions
+}
+
+export interface OutlivingOptions {
+  /** Whether frames go to the file also if they fit in memory. */
+  isOn: () => boolean
+  /** What is needed to read them in another process: JSON. */
+  state: () => string
+  /** How long they may wait to be written together, in milliseconds. */
+  delayMs: () => number
+  /**
+   * What is written of frames that follow each other: an empty line for those that mean nothing to another process. The last ones
+   * may be left out until there are more, unless `isLast` says that there are none for now.
+   */
+  written: (frames: readonly JournalFrame[], isLast: boolean) => Buffer[]
+}
+
+export interface JournalFrame {
+  bytes: Buffer
+  isConversation: boolean
 }
 
 interface Kept {
   length: number
+  isConversation: boolean
   /** in memory */
-  bytes?: Buffer
-  /** or where it begins in the file */
-  offset?: number
+  bytes?: Buffer | undefined
+  /** where it begins in the file */
+  offset?: number | undefined
 }
+
+/** What each record of a file begins with: the length of its content, the checksum of the rest, and the kind. */
+const RECORD_HEAD = 9
+const STATE = 0
+const FRAME = 1
+/** More frames than fit in memory are written together, up to this many bytes. */
+const MAX_BATCH = 256 * 1024
 
 /**
  * The frames of an agent that no window has confirmed yet, each with a number, from 1. They are in memory up to a limit, then
- * in a file. Once that is full too, or can't be written, {@link isFull} asks to read nothing more from the agent.
+ * in a file. Once that is full too, or can't be written, {@link isFull} asks to read nothing more from the agent. If they outlive this
+ * process, they are in the file soon in any case, after the state that another process needs to read them.
  */
 export class Journal {
   readonly #options: JournalOptions
@@ -30,14 +71,32 @@ export class Journal {
   #confirmed = 0
   #lastOfConversation = 0
   #memory = 0
-  /** the bytes of kept frames in the file, and where the next one is written */
-  #inFile = 0
-  #fileEnd = 0
   #file: number | undefined
+  #fileEnd = 0
+  /** the number of the last frame in the file */
+  #written = 0
+  #isStateOld = true
   #isFileBroken = false
+  /** the number of the last frame when the file was written to last */
+  #lastThen = 0
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(options: JournalOptions) {
+  /** `contents`: of its file, which another process has written. */
+  constructor(options: JournalOptions, contents?: JournalContents) {
     this.#options = options
+    if (!contents) return
+    const { before, frames, end } = contents
+    this.#confirmed = before
+    this.#written = before + frames.length
+    for (const [i, { offset, length }] of frames.entries()) {
+      // an empty line stands for another frame
+      const isConversation = length > 1
+      this.#kept.push({ length, offset, isConversation })
+      if (isConversation) this.#lastOfConversation = before + i + 1
+    }
+    this.#file = openSync(options.file, 'r+')
+    this.#fileEnd = end
+    this.#isStateOld = false
   }
 
   /** the number of the last frame */
@@ -60,12 +119,30 @@ export class Journal {
 
   get isFull(): boolean {
     const { maxMemory, maxFile } = this.#options
+    // what isn't written as it is stays in memory
+    if (this.#memory >= 2 * maxMemory + MAX_BATCH) return true
     return this.#memory >= maxMemory && (this.#isFileBroken || this.#fileEnd >= maxFile)
   }
 
   append(frame: Buffer, isConversation: boolean): void {
-    this.#kept.push(this.#keep(frame))
+    // a part of a chunk would keep all of it
+    this.#kept.push({ length: frame.length, isConversation, bytes: Buffer.from(frame) })
+    this.#memory += frame.length
     if (isConversation) this.#lastOfConversation = this.last
+    const { maxMemory } = this.#options
+    if (this.#memory > maxMemory && this.#memory > frame.length) {
+      const isEnough = this.#memory - maxMemory >= Math.min(MAX_BATCH, maxMemory / 8)
+      if (isEnough && !this.#isFileBroken) this.flush()
+    }
+    this.#schedule()
+  }
+
+  /** The state that another process needs has changed, or whether one needs it. */
+  stateChanged(): void {
+    this.#isStateOld = true
+    if (this.#isOutliving) this.#schedule()
+    else if (this.#file !== undefined) this.flush()
+    else rmSync(this.#options.file, { force: true })
   }
 
   /** A kept frame. */
@@ -88,58 +165,170 @@ export class Journal {
     for (; this.#confirmed < until; this.#confirmed++) {
       const { bytes, length } = this.#kept[this.#first]!
       // a kept array would keep its frames
-      this.#kept[this.#first++] = { length: 0 }
+      this.#kept[this.#first++] = { length: 0, isConversation: false }
       if (bytes) this.#memory -= length
-      else this.#inFile -= length
     }
     if (this.#first > 1000 && this.#first * 2 > this.#kept.length) {
       this.#kept = this.#kept.slice(this.#first)
       this.#first = 0
     }
-    if (this.#inFile === 0) this.#closeFile()
+    if (this.#confirmed >= this.#written) this.#closeFile()
   }
 
-  dispose(): void {
+  /** Writes what waits. `isLast`: all of it. */
+  flush(isLast = false): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const { outliving, maxFile, maxMemory } = this.#options
+    const isNew = this.#file === undefined
+    if (!isNew && this.#fileEnd >= maxFile) return
+    const from = Math.max(this.#written, this.#confirmed)
+    const frames = this.#kept.slice(this.#first + from - this.#confirmed) as Array<Kept & JournalFrame>
+    const written =
+      outliving?.written(frames, isLast || this.last === this.#lastThen) ?? frames.map(({ bytes }) => bytes)
+    this.#lastThen = this.last
+    if (written.length < frames.length) this.#schedule()
+    const state = this.#isStateOld || isNew ? outliving?.state() : undefined
+    if (written.length === 0 && state === undefined) return
+    const records = state === undefined ? [] : [record(STATE, Buffer.from(`${from} ${state}`))]
+    let end = (isNew ? 0 : this.#fileEnd) + (records[0]?.length ?? 0)
+    const offsets = written.map(bytes => {
+      records.push(record(FRAME, bytes))
+      end += RECORD_HEAD + bytes.length
+      return end - bytes.length
+    })
+    if (!this.#write(Buffer.concat(records))) {
+      this.#schedule(JOURNAL_RETRY_MS)
+      return
+    }
+    this.#fileEnd = end
+    this.#written = from + written.length
+    this.#isStateOld = false
+    for (const [i, offset] of offsets.entries()) {
+      // another text can't stand for it
+      if (written[i] === frames[i]!.bytes) frames[i]!.offset = offset
+    }
+    // the first ones are read first
+    for (let i = written.length - 1; i >= 0 && this.#memory > maxMemory; i--) this.#evict(frames[i]!)
+  }
+
+  /** Forgets all of it. `keepsFile`: another process may need it. */
+  dispose(keepsFile = false): void {
+    if (keepsFile) this.flush(true)
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = undefined
+    if (!keepsFile) rmSync(this.#options.file, { force: true })
     this.#kept = []
     this.#first = 0
-    this.#closeFile()
   }
 
-  #keep(frame: Buffer): Kept {
-    const { maxMemory } = this.#options
-    const { length } = frame
-    if (this.#memory + length > maxMemory && this.#memory > 0 && this.#write(frame)) {
-      const offset = this.#fileEnd
-      this.#fileEnd += length
-      this.#inFile += length
-      return { length, offset }
-    }
-    this.#memory += length
-    // a part of a chunk would keep all of it
-    return { length, bytes: Buffer.from(frame) }
+  get #isOutliving(): boolean {
+    return this.#options.outliving?.isOn() === true
+  }
+
+  #evict(kept: Kept): void {
+    if (kept.offset === undefined || !kept.bytes) return
+    kept.bytes = undefined
+    this.#memory -= kept.length
+  }
+
+  #schedule(ms?: number): void {
+    const { outliving } = this.#options
+    if (this.#timer || !outliving || !this.#isOutliving) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#isOutliving) this.flush()
+    }, ms ?? outliving.delayMs())
+    this.#timer.unref()
   }
 
   /** Whether it was written; if not, as when the disk is full, it stays in memory and nothing more is read. */
-  #write(frame: Buffer): boolean {
-    if (this.#isFileBroken || this.#fileEnd >= this.#options.maxFile) return false
+  #write(bytes: Buffer): boolean {
+    const { file, outliving } = this.#options
+    // another process finds a whole one
+    const created = outliving ? `${file}.new` : file
+    const isNew = this.#file === undefined
+    let opened: number | undefined
     try {
-      this.#file ??= openSync(this.#options.file, 'w+', PRIVATE_FILE)
-      for (let done = 0; done < frame.length; )
-        done += writeSync(this.#file, frame, done, frame.length - done, this.#fileEnd + done)
+      opened = this.#file ?? openSync(created, 'w+', PRIVATE_FILE)
+      for (let done = 0; done < bytes.length; )
+        done += writeSync(opened, bytes, done, bytes.length - done, (isNew ? 0 : this.#fileEnd) + done)
+      if (isNew && created !== file) renameSync(created, file)
+      this.#file = opened
+      this.#isFileBroken = false
       return true
     } catch {
       this.#isFileBroken = true
+      this.#undo(opened, isNew, created)
       return false
     }
   }
 
-  #closeFile(): void {
-    if (this.#file !== undefined) {
-      closeSync(this.#file)
-      rmSync(this.#options.file, { force: true })
+  /** A part may have been written. */
+  #undo(opened: number | undefined, isNew: boolean, created: string): void {
+    try {
+      if (!isNew) ftruncateSync(opened!, this.#fileEnd)
+      else {
+        if (opened !== undefined) closeSync(opened)
+        rmSync(created, { force: true })
+      }
+    } catch {
+      // what follows is written in its place
     }
+  }
+
+  /** All that is in the file is confirmed: the next one begins anew, and takes the place of this one. */
+  #closeFile(): void {
+    this.#isFileBroken = false
+    if (this.#file === undefined) return
+    closeSync(this.#file)
     this.#file = undefined
     this.#fileEnd = 0
-    this.#isFileBroken = false
+    if (this.#isOutliving) this.#schedule()
+    else rmSync(this.#options.file, { force: true })
   }
+}
+
+function record(kind: number, content: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafe(RECORD_HEAD + content.length)
+  bytes.writeUInt32LE(content.length, 0)
+  bytes[8] = kind
+  content.copy(bytes, RECORD_HEAD)
+  bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4)
+  return bytes
+}
+
+export interface JournalContents {
+  /** the last one */
+  state: string
+  /** the number of frames before the first one in the file */
+  before: number
+  frames: Array<{ offset: number; length: number }>
+  end: number
+}
+
+/**
+ * What a file contains, up to the first record that isn't whole, which its process was writing when it was killed; `undefined` if
+ * that's nothing. Throws if it can't be read.
+ */
+export function readJournal(file: string): JournalContents | undefined {
+  const bytes = readFileSync(file)
+  let read: JournalContents | undefined
+  for (let at = 0; at + RECORD_HEAD <= bytes.length; ) {
+    const [length, offset] = [bytes.readUInt32LE(at), at + RECORD_HEAD]
+    const end = offset + length
+    if (end > bytes.length || crc32(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4)) break
+    if (bytes[at + 8] === STATE) {
+      const text = bytes.toString('utf8', offset, end)
+      const space = text.indexOf(' ')
+      read ??= { state: '', before: Number(text.slice(0, space)), frames: [], end: 0 }
+      read.state = text.slice(space + 1)
+    } else if (read) read.frames.push({ offset, length })
+    else break
+    read.end = end
+    at = end
+  }
+  return read
 }

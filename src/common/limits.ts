@@ -33,6 +33,11 @@ export const HOST_EARLY_CONNECTION_MS = 2000
 export const END_HOST_MS = 15_000
 /** How long an agent host runs without an agent and without a window, so that a reload finds it. */
 export const HOST_LINGER_MS = 10_000
+/** How long what an agent says may be in the host's memory alone; longer while a window is attached, which mostly stores it before. */
+export const JOURNAL_DELAY_MS = 100
+export const JOURNAL_WINDOW_DELAY_MS = 500
+/** When a host tries again to write to a disk that was full. */
+export const JOURNAL_RETRY_MS = 5000
 /** How long what an exited agent said last is kept for a window. */
 export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 

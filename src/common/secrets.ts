@@ -1,3 +1,5 @@
+import { Emitter } from './event.ts'
+
 /** The placeholder for a secret. */
 export const REDACTED = '•••'
 
@@ -14,7 +16,11 @@ const PROTOCOL_KEY =
  */
 export class SecretRegistry {
   readonly #values = new Set<string>()
+  readonly #add = new Emitter<string>()
   #forms: Forms | undefined
+
+  /** A value was added. */
+  readonly onDidAdd = this.#add.event
 
   /**
    * Values shorter than six characters are replaced where they stand alone. Secrets are never removed, because earlier
@@ -29,6 +35,7 @@ export class SecretRegistry {
       if (secret === '' || this.#values.has(secret)) continue
       this.#values.add(secret)
       this.#forms = undefined
+      this.#add.fire(secret)
     }
   }
 
@@ -71,6 +78,39 @@ export class SecretRegistry {
     const { longest } = this.#compiled
     const [end, start] = [before().slice(-longest), text.slice(0, longest)]
     return this.redact(end + start) !== this.redact(end) + this.redact(start)
+  }
+
+  /**
+   * The parts of a text that follow `before`, without the secrets that are in them, or in several of them together. `count`: how many
+   * have no secret that a later part may complete; what has begun in the others is replaced, unless it's too short to say anything.
+   */
+  redactParts(before: string, parts: readonly string[]): { parts: string[]; count: number } {
+    if (this.#values.size === 0) return { parts: [...parts], count: parts.length }
+    const forms = this.#compiled
+    const text = before + parts.join('')
+    const end = safeEnd(text, 0, forms)
+    const found = [...matchesFrom(text, 0, forms)].map(match => [match.index, match.index + match[0].length])
+    if (text.length - end >= MIN_LENGTH_IN_WORDS) found.push([end, text.length])
+    let count = 0
+    let start = before.length
+    const redacted = parts.map(part => {
+      const [from, to] = [start, start + part.length]
+      start = to
+      if (to <= end) count++
+      let [passed, done] = ['', from]
+      for (const [first = 0, last = 0] of found) {
+        if (last <= from || first >= to) continue
+        passed += text.slice(done, Math.max(done, first)) + (first >= from ? REDACTED : '')
+        done = Math.max(done, Math.min(last, to))
+      }
+      return passed + text.slice(done, to)
+    })
+    return { parts: redacted, count }
+  }
+
+  /** All of them. */
+  get values(): readonly string[] {
+    return [...this.#values]
   }
 
   /** Redacts a text that arrives in chunks: the possible start of a secret is held back until the next chunk. */

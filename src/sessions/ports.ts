@@ -132,10 +132,10 @@ export interface HostedSessions {
   leave(agent: Agent, isLost: boolean): Promise<string[]>
   /**
    * Goes on with the agent of a session that no window is attached to anymore, and with all of its sessions; or that of a window
-   * that doesn't respond (`from`), which loses them. Does nothing if there is none. Rejects with `SessionElsewhereError` if
+   * that doesn't respond (`from`), which loses them. Resolves to false if there is none. Rejects with `SessionElsewhereError` if
    * another window does the same and gets the agent.
    */
-  takeOver(session: SessionId, from: string | undefined): Promise<void>
+  takeOver(session: SessionId, from: string | undefined): Promise<boolean>
 }
 
 /** What sessions use of the saved conversations. */

@@ -267,9 +267,11 @@ export class SessionManager extends Owner {
     }
     if (!hosted) return undefined
     this.#handedOver.delete(key)
-    await hosted.takeOver(reference, from)
+    const isTaken = await hosted.takeOver(reference, from)
     if (signal.aborted) throw new CancelledError()
     const continued = this.find(agentId, sessionId)
+    // what its agent said last, which has exited
+    if (isTaken && !continued && previous) this.catchUp(previous)
     // another window may have taken it meanwhile
     if (!continued && (this.#handedOver.has(key) || !this.hasAll(agentId, [sessionId])))
       throw new SessionElsewhereError(true)
@@ -288,15 +290,19 @@ export class SessionManager extends Owner {
     const { attached, hosted } = agent
     if (!attached || !hosted) return
     const reattached: Session[] = []
+    /** Another window may need what this one doesn't. */
+    let isNeeded = !attached.isOver
     const failures: unknown[] = []
     for (const one of attached.sessions) {
       const { sessionId } = one
       const unsaved = readUnsaved(one.note.unsaved, hosted.id)
       const record = this.#options.records.get(agentId, sessionId) ?? (unsaved && { sessionId, ...unsaved })
       if (!record) continue
+      if (attached.isOver && !unsaved && this.#goesOnElsewhere(agentId, sessionId, hosted.id)) continue
       try {
         await this.#acquire({ ...record, agentId }, new AbortController().signal, RELOAD_CLOSE_MS)
       } catch (error) {
+        isNeeded = true
         if (!(error instanceof SessionElsewhereError)) failures.push(error)
         continue
       }
@@ -319,6 +325,7 @@ export class SessionManager extends Owner {
         if (unsaved) this.#record(open)
         reattached.push(session)
       } catch (error) {
+        isNeeded = true
         failures.push(error)
         if (plan) disposePlan(plan)
         this.#release(agentId, one.sessionId)
@@ -326,6 +333,7 @@ export class SessionManager extends Owner {
     }
     // also after a failure: the agent's other sessions go on
     await attached.begin()
+    if (!isNeeded) hosted.confirm(hosted.handled)
     for (const session of reattached) session.reattached()
     // loads much, which would delay what the agent says
     setTimeout(() => {
@@ -333,6 +341,13 @@ export class SessionManager extends Owner {
         void this.find(agentId, sessionId)?.plan.editorTools?.reopen?.(port => hosted.serve(port))
     }, REOPEN_TOOLS_MS)
     if (failures.length > 0) throw failures[0]
+  }
+
+  /** Whether another process has gone on with a session since the one with this id has exited. */
+  #goesOnElsewhere(agentId: string, sessionId: string, hostedId: string): boolean {
+    if (this.find(agentId, sessionId)) return true
+    const saved = this.#options.transcripts.read(agentId, sessionId)
+    return saved !== undefined && saved.said?.hostedId !== hostedId
   }
 
   /** Acquires the session for this window. Before a reload, the same window may still be closing it. */

@@ -6,7 +6,7 @@ import { installVsCode } from '../host/install-vscode.ts'
 import { testDirectory } from '../host/paths.ts'
 import { current } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
-import { agentHostsOf, endAgentHosts } from '../support/agent-hosts-of.ts'
+import { agentHostsOf, endAgentHosts, journalsOf } from '../support/agent-hosts-of.ts'
 import { isRunning } from '../support/contracts/running-process.ts'
 import { HttpProbe } from '../support/mcp/http-server.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -278,6 +278,24 @@ describe('an agent that outlives its window', () => {
     assert.equal(methods('Fixture').filter(method => /session\/(load|resume)/.test(method)).length, 0)
   })
 
+  it('says in the next window what it said while none was open, and why its turn ended, if the program that runs it was killed', async () => {
+    await start('Second')
+    await conversation.send('[[say Begun]] [[gate]] [[say and more.]] [[gate]]')
+    await conversation.text(/^Begun/).waitFor()
+    await workbench.close()
+    openGate(vscode.root, 'Second')
+    await waitFor('what it said', () => journalsOf(vscode.root.directory).includes('and more.'))
+    for (const pid of await agentHostsOf(vscode.root.directory)) process.kill(pid, 'SIGKILL')
+    workbench = await vscode.open()
+    await find()
+    await conversation.text(/and more\./).waitFor()
+    await conversation
+      .text('The program that runs agents in the background was ended from outside or crashed.')
+      .waitFor()
+    await conversation.waitForPhase('ready')
+    await conversation.runTurn('[[say Here again.]]')
+  })
+
   it('is marked in the next window as if its turn had just ended, or just begun to wait, unless it is shown', async () => {
     await start('Fixture')
     await conversation.send('[[title Ended]] [[gate]] [[say All done.]]')
@@ -375,7 +393,9 @@ describe('an agent that outlives its window', () => {
     await conversation.text(/^Begun/).waitFor()
     for (const pid of await agentHostsOf(vscode.root.directory)) process.kill(pid, 'SIGKILL')
     const card = conversation.card('Second stopped')
-    await card.getByText('The program that runs agents in the background exited.').waitFor()
+    await card
+      .getByText('The program that runs agents in the background was ended from outside or crashed.')
+      .waitFor()
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
     await conversation.waitForPhase('ready')
     await conversation.runTurn('[[say Here again.]]')

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { readEntries } from '../../src/acp/transport/host/endpoint.ts'
 import { until } from './until.ts'
@@ -15,6 +15,14 @@ export async function endAgentHosts(folder: string): Promise<void> {
     process.kill(pid, 'SIGTERM')
     await until(async () => !(await agentHostsOf(folder)).includes(pid), 'the end of the agent host')
   }
+}
+
+/** What these hosts have on disk of what agents said. */
+export function journalsOf(folder: string): string {
+  const files = foldersOfHosts(folder).flatMap(name =>
+    readdirSync(name).flatMap(file => (file.startsWith('journal-') ? path.join(name, file) : [])),
+  )
+  return files.map(file => readFileSync(file, 'utf8')).join('\n')
 }
 
 function foldersOfHosts(folder: string): string[] {

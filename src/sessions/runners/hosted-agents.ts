@@ -239,12 +239,12 @@ export class HostedAgents extends Owner implements HostedSessions {
     return (await this.#find(session)) !== undefined
   }
 
-  async takeOver(session: SessionId, from: string | undefined): Promise<void> {
-    if (!this.#options.trusted()) return
+  async takeOver(session: SessionId, from: string | undefined): Promise<boolean> {
+    if (!this.#options.trusted()) return false
     // this window may be about to continue it
-    if (await this.continued(session)) return
+    if (await this.continued(session)) return true
     const info = await this.#find(session)
-    if (!info) return
+    if (!info) return false
     const taking =
       this.#taking.get(info.id) ??
       this.#take(info, session, from).finally(() => {
@@ -252,6 +252,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       })
     this.#taking.set(info.id, taking)
     await taking
+    return true
   }
 
   /**

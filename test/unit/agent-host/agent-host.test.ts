@@ -15,7 +15,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import path from 'node:path'
 import { mock } from 'node:test'
 import { HOST_VERSION, HostChannel } from '../../../src/acp/transport/host/channel.ts'
-import { type HostEntry, readEntries, startOf } from '../../../src/acp/transport/host/endpoint.ts'
+import { type HostEntry, journalsIn, readEntries, startOf } from '../../../src/acp/transport/host/endpoint.ts'
 import { greetHost, greetWindow, MAX_HANDSHAKE_BYTES } from '../../../src/acp/transport/host/handshake.ts'
 import type { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
 import { delay } from '../../../src/common/async.ts'
@@ -796,13 +796,18 @@ describe('the entries of agent hosts', () => {
     const socket = path.join(program.entries, 's')
     const entry = { pid: process.pid, started: 1, version: 1, socket, secret: 'x', program: program.folder }
     const old = write('host-1.json', entry)
-    const left = write(`journal-${process.pid}-abc`, 'what an agent said')
+    const left = write(`journal-${process.pid}-1-abc`, 'what an agent said')
     write('host-2.json', '{"pid":')
     write('host-3.json', { ...entry, secret: undefined })
     const rows = [{ pid: process.pid, ppid: 1, pgid: 1, started: 2, zombie: false }]
     const system = { platform: process.platform, list: async () => rows, exists: () => true } as never
     assert.deepEqual(await readEntries(program.entries, system), [])
-    assert.ok(!existsSync(old) && !existsSync(left), 'the dead one is deleted with what it left')
+    assert.ok(!existsSync(old), 'the dead one is deleted')
+    assert.deepEqual(journalsIn(program.entries), [
+      { file: left, pid: process.pid, started: 1, agentId: 'abc', isUnfinished: false },
+    ])
+    chmodSync(left, 0o644)
+    assert.deepEqual(journalsIn(program.entries), [])
     write('host-4.json', { ...entry, started: 2 }, 0o644)
     assert.deepEqual(await readEntries(program.entries, system), [])
     write('host-5.json', { ...entry, started: 2 })

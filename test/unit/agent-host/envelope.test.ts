@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Envelope } from '../../../src/agent-host/envelope.ts'
+import { Envelope, saidIn } from '../../../src/agent-host/envelope.ts'
 
 describe('what the agent host knows of the protocol', () => {
   const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
@@ -112,5 +112,43 @@ describe('what the agent host knows of the protocol', () => {
     sends({ id: 2, method: 'session/close', params: { sessionId: 'b' } })
     receives({ id: 2, result: {} })
     assert.deepEqual(envelope.notes, {})
+  })
+
+  it('stores what the next window needs of an agent that is gone, without what is secret or no answer reaches', () => {
+    const { envelope, sends, receives } = create()
+    sends({ id: 0, method: 'initialize', params: {} })
+    receives({ id: 0, result: { protocolVersion: 1 } })
+    sends({ id: 1, method: 'session/new', params: { mcpServers: [{ env: 'secret' }] } })
+    receives({ id: 1, result: { sessionId: 'a' } })
+    envelope.note('a', { commands: [], server: { port: 5000, token: 'secret' } })
+    sends({ id: 2, method: 'providers/set', params: { headers: 'secret' } })
+    sends({ id: 3, method: 'session/prompt', params: { sessionId: 'a', prompt: 'long' } })
+    receives({
+      method: 'session/update',
+      params: { sessionId: 'b', update: { sessionUpdate: 'state_update' } },
+    })
+    receives({ id: 'x', method: 'fs/read_text_file' })
+    const { changes, stored } = envelope
+    assert.ok(!JSON.stringify(stored).includes('secret'))
+    const restored = Envelope.restore(JSON.parse(JSON.stringify(stored)))
+    assert.deepEqual(restored.stored, stored)
+    assert.deepEqual(restored.toAgent, [{ id: 3, method: 'session/prompt', params: { sessionId: 'a' } }])
+    assert.deepEqual(restored.toWindow, [])
+    assert.deepEqual(restored.notes, { a: { commands: [] } })
+    assert.equal(restored.isIdle, false)
+    receives({ method: 'session/update', params: {} })
+    assert.equal(envelope.changes, changes)
+    receives({ id: 3, result: {} })
+    assert.notEqual(envelope.changes, changes)
+  })
+
+  it('finds what an agent said in a frame, without its requests', () => {
+    const said = (value: unknown) => saidIn(bytes(value)).toString()
+    const update = { method: 'session/update', params: { id: 1 } }
+    assert.equal(said(update), JSON.stringify(update))
+    assert.equal(said({ id: 1, result: {} }), '{"id":1,"result":{}}')
+    assert.equal(said({ id: 1, method: 'fs/write_text_file', params: {} }), '\n')
+    assert.equal(said([update, { id: 1, method: 'x' }]), `${JSON.stringify([update])}\n`)
+    assert.equal(said('an "id"'), 'an "id"')
   })
 })

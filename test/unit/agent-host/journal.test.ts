@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import fc from 'fast-check'
-import { Journal } from '../../../src/agent-host/journal.ts'
+import { Journal, type JournalFrame, readJournal } from '../../../src/agent-host/journal.ts'
+import { JOURNAL_RETRY_MS } from '../../../src/common/limits.ts'
 
 describe("the journal of an agent's frames", () => {
   let folder: string
@@ -82,6 +93,128 @@ describe("the journal of an agent's frames", () => {
     journal.confirm(2)
     assert.equal(journal.keepsConversation, false)
     assert.equal(journal.last, 3)
+  })
+
+  describe('that outlives its process', () => {
+    const outliving = (state = { isOn: true, text: '{}' }) => ({
+      isOn: () => state.isOn,
+      state: () => state.text,
+      delayMs: () => 100,
+      written: (frames: readonly JournalFrame[]) => frames.map(({ bytes }) => bytes),
+    })
+    const createOutliving = (name: string, state?: { isOn: boolean; text: string }) => {
+      const file = path.join(folder, name)
+      rmSync(file, { force: true })
+      const journal = new Journal({ file, maxMemory: 1000, maxFile: 10_000, outliving: outliving(state) })
+      journals.push(journal)
+      return { journal, file }
+    }
+    const texts = (file: string) => {
+      const contents = readJournal(file)
+      const bytes = readFileSync(file)
+      const said = contents?.frames.map(({ offset, length }) => `${bytes.subarray(offset, offset + length)}`)
+      return contents && { state: contents.state, before: contents.before, said }
+    }
+    beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
+    afterEach(() => mock.timers.reset())
+
+    it('writes frames together, soon, after the state that they need, and only those that are not confirmed', () => {
+      const state = { isOn: true, text: '{"a":1}' }
+      const { journal, file } = createOutliving('outliving', state)
+      for (const text of ['one', 'two', 'three']) journal.append(frame(text), true)
+      journal.confirm(1)
+      mock.timers.tick(99)
+      assert.ok(!existsSync(file))
+      mock.timers.tick(1)
+      assert.deepEqual(texts(file), { state: '{"a":1}', before: 1, said: ['two', 'three'] })
+      if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600)
+      state.text = '{"a":2}'
+      journal.stateChanged()
+      journal.append(frame('four'), true)
+      mock.timers.tick(100)
+      assert.deepEqual(texts(file), { state: '{"a":2}', before: 1, said: ['two', 'three', 'four'] })
+      journal.confirm(4)
+      mock.timers.tick(100)
+      assert.deepEqual(texts(file), { state: '{"a":2}', before: 4, said: [] })
+      journal.append(frame('five'), true)
+      journal.dispose(true)
+      assert.deepEqual(texts(file), { state: '{"a":2}', before: 4, said: ['five'] })
+    })
+
+    it('writes nothing as long as it need not, and says so when it need not anymore', () => {
+      const state = { isOn: false, text: '1' }
+      const { journal, file } = createOutliving('off', state)
+      journal.append(frame('one'), true)
+      mock.timers.tick(1000)
+      assert.ok(!existsSync(file))
+      state.isOn = true
+      journal.stateChanged()
+      mock.timers.tick(100)
+      assert.equal(texts(file)?.said?.length, 1)
+      Object.assign(state, { isOn: false, text: '2' })
+      journal.stateChanged()
+      assert.equal(texts(file)?.state, '2')
+      journal.confirm(1)
+      assert.ok(!existsSync(file))
+    })
+
+    it('goes on with what another process has written, up to the first record that is not whole', () => {
+      const { journal, file } = createOutliving('other', { isOn: true, text: '"state"' })
+      journal.append(frame('one'), true)
+      journal.flush()
+      journal.append(frame('two'), true)
+      journal.dispose(true)
+      const whole = readFileSync(file)
+      for (let length = 0; length <= whole.length; length++) {
+        writeFileSync(file, whole.subarray(0, length))
+        const contents = readJournal(file)
+        if (!contents) continue
+        const next = new Journal({ file, maxMemory: 10, maxFile: 100, outliving: outliving() }, contents)
+        assert.ok(next.last >= (length === whole.length ? 2 : length > whole.length - 12 ? 1 : 0))
+        const all = Array.from({ length: next.last }, (_, i) => next.read(i + 1).toString())
+        assert.deepEqual(all, ['one', 'two'].slice(0, next.last))
+        next.append(frame('more'), true)
+        next.flush()
+        assert.deepEqual(texts(file)?.said, [...all, 'more'])
+        next.confirm(1)
+        next.dispose(true)
+      }
+      const damaged = Buffer.from(whole)
+      damaged[whole.length - 1]! ^= 1
+      writeFileSync(file, damaged)
+      assert.deepEqual(texts(file)?.said, ['one'])
+    })
+
+    it('keeps all in memory while the disk is full, and writes it once it is not', () => {
+      const state = { isOn: true, text: '{}' }
+      const { journal, file } = createOutliving('missing-yet/one', state)
+      for (const text of ['one', 'two']) journal.append(frame(text), true)
+      mock.timers.tick(100)
+      assert.equal(journal.read(2).toString(), 'two')
+      assert.equal(journal.isFull, false)
+      mkdirSync(path.dirname(file))
+      mock.timers.tick(JOURNAL_RETRY_MS)
+      assert.deepEqual(texts(file)?.said, ['one', 'two'])
+    })
+
+    it('leaves the last frames out as long as what is written of them depends on the next', () => {
+      const { file } = createOutliving('held')
+      const held = { count: 1 }
+      const journal = new Journal({
+        ...{ file, maxMemory: 1000, maxFile: 10_000 },
+        outliving: {
+          ...outliving(),
+          written: (frames, isLast) =>
+            frames.slice(0, isLast ? frames.length : held.count).map(({ bytes }) => bytes),
+        },
+      })
+      journals.push(journal)
+      for (const text of ['one', 'two']) journal.append(frame(text), true)
+      mock.timers.tick(100)
+      assert.deepEqual(texts(file)?.said, ['one'])
+      mock.timers.tick(100)
+      assert.deepEqual(texts(file)?.said, ['one', 'two'], 'nothing more has come')
+    })
   })
 
   it('gives back every frame once it was appended, until it is confirmed', () => {

@@ -19,15 +19,17 @@ import type { AgentProcessOptions } from '../running-process.ts'
 import { HOST_VERSION, HostChannel } from './channel.ts'
 import {
   type HostEntry,
+  journalsIn,
   likelyEntries,
   mayBeHost,
   readEntries,
   removeForeignEntry,
+  runsHost,
   startOf,
 } from './endpoint.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
 import type { AgentClaim, AgentTag, HostedAgentInfo } from './hosted-agent-state.ts'
-import { HostedProcess } from './hosted-process.ts'
+import { attachTo, HostedProcess, type Recover } from './hosted-process.ts'
 import { copyProgram, pruneCopies } from './program-copy.ts'
 
 export interface AgentHostsOptions {
@@ -56,33 +58,59 @@ export class AgentHosts {
   /** by the host's secret: a connection that was made before it's needed */
   readonly #early = new Map<string, Promise<HostChannel | undefined>>()
 
+  #starting: Promise<HostChannel> | undefined
+
   constructor(options: AgentHostsOptions) {
     this.#options = options
   }
 
   /** Starts an agent in the host. @throws SpawnError */
   async start(launch: SpawnRequest, tag: AgentTag, options: AgentProcessOptions): Promise<HostedProcess> {
-    const channel = (await this.#connectToAny()) ?? (await this.#startHost())
+    const channel = await this.#connectOrStart()
     const maxFrameBytes = this.#options.maxFrameBytes()
-    return HostedProcess.spawn(channel, launch, { maxFrameBytes, tag }, options)
+    return HostedProcess.spawn(channel, launch, { maxFrameBytes, tag }, options, this.#recover)
   }
 
-  /** All agents that run in hosts of this version. `attaches`: this window is about to attach to one of them. */
+  /**
+   * All agents that run in hosts of this version, and those of which a host that has died left something. `attaches`: this window
+   * is about to attach to one of them.
+   */
   async list(attaches = false): Promise<HostedAgentInfo[]> {
     this.#listed.clear()
-    const lists = await Promise.all(
+    const lists = await this.#lists(attaches)
+    if (lists.some(list => list !== undefined) || !this.#isSomethingLeft())
+      return lists.flatMap(list => list ?? [])
+    try {
+      // it goes on with what is left
+      ;(await this.#connectOrStart()).dispose()
+    } catch {
+      return []
+    }
+    return (await this.#lists(attaches)).flatMap(list => list ?? [])
+  }
+
+  /** Those of each host; `undefined` for one that doesn't answer. */
+  #lists(attaches: boolean): Promise<Array<HostedAgentInfo[] | undefined>> {
+    return Promise.all(
       this.#entries().map(async entry => {
         if (attaches) this.#connectEarly(entry)
         const channel = await this.#connectTo(entry)
         channel?.send({ type: 'list' })
         const answer = await channel?.next()
         channel?.dispose()
-        const agents = answer?.type === 'list' ? (answer.agents as HostedAgentInfo[]) : []
+        if (answer?.type !== 'list') return undefined
+        const agents = answer.agents as HostedAgentInfo[]
         for (const { id } of agents) this.#listed.set(id, entry)
         return agents
       }),
     )
-    return lists.flat()
+  }
+
+  /** Whether there are journals that aren't those of a host of another version. */
+  #isSomethingLeft(): boolean {
+    const { folder } = this.#options
+    const others = likelyEntries(folder).filter(({ version }) => version !== HOST_VERSION)
+    return journalsIn(folder).some(({ pid }) => !others.some(entry => entry.pid === pid))
   }
 
   /**
@@ -97,7 +125,7 @@ export class AgentHosts {
   ): Promise<HostedProcess | undefined> {
     const attachIn = async (entry: HostEntry) => {
       const channel = await this.#connectOnce(entry)
-      return channel && HostedProcess.attach(channel, id, confirmed, options, claim)
+      return channel && HostedProcess.attach(channel, id, confirmed, options, claim, this.#recover)
     }
     // looking for all hosts takes longer than the rest
     const known = this.#listed.get(id)
@@ -141,6 +169,31 @@ export class AgentHosts {
 
   #entries(): HostEntry[] {
     return likelyEntries(this.#options.folder).filter(({ version }) => version === HOST_VERSION)
+  }
+
+  readonly #recover: Recover = async (id, read) => {
+    const left = journalsIn(this.#options.folder).find(({ agentId }) => agentId === id)
+    if (!left || (await runsHost(left))) return undefined
+    ;(await this.#connectOrStart()).dispose()
+    for (const entry of this.#entries()) {
+      const channel = await this.#connectTo(entry)
+      if (channel && (await attachTo(channel, id, 0, { read }))) return channel
+    }
+    return undefined
+  }
+
+  /** Several agents may need a host at the same moment. */
+  async #connectOrStart(): Promise<HostChannel> {
+    const connected = await this.#connectToAny()
+    if (connected) return connected
+    if (!this.#starting) {
+      this.#starting = this.#startHost().finally(() => {
+        this.#starting = undefined
+      })
+      return this.#starting
+    }
+    await this.#starting
+    return this.#connectOrStart()
   }
 
   async #connectToAny(): Promise<HostChannel | undefined> {

@@ -74,6 +74,19 @@ export async function startOf(
   return (await system.list())?.find(row => row.pid === pid && !row.zombie)?.started
 }
 
+/** Whether the host of a journal runs. */
+export async function runsHost(
+  { pid, started, file }: JournalFile,
+  system: ProcessSystem = operatingSystem,
+): Promise<boolean> {
+  if (!system.exists(pid)) return false
+  const isEntry = (entry: HostEntry) => entry.pid === pid && entry.started === started
+  // a list of all processes takes a second there
+  if (system.platform === 'win32' && likelyEntries(path.dirname(file), system).some(isEntry)) return true
+  const rows = await system.list()
+  return rows?.some(row => row.pid === pid && row.started === started && !row.zombie) ?? true
+}
+
 /** The hosts that run, oldest first. Entries of hosts that don't run anymore are deleted. */
 export async function readEntries(
   folder: string,
@@ -138,17 +151,39 @@ function parseEntry(file: string): HostEntry | undefined {
   }
 }
 
-/** The file of an agent's frames, beside the entry of its host. */
-export function journalName(pid: number, agentId: string): string {
-  return `journal-${pid}-${agentId}`
+/** The file of an agent's frames, beside the entry of its host, whose process started at `started`. */
+export function journalName(pid: number, started: number, agentId: string): string {
+  return `journal-${pid}-${started}-${agentId}`
 }
 
-/** With all that the host may have left. */
-function removeEntry(file: string, { pid, socket }: HostEntry): void {
+const JOURNAL = /^journal-(\d+)-(\d+)-([0-9a-f]+)(\.new)?$/
+
+export interface JournalFile {
+  file: string
+  /** of its host, as in {@link HostEntry} */
+  pid: number
+  started: number
+  agentId: string
+  /** Its host was killed while it created the file. */
+  isUnfinished: boolean
+}
+
+/** The journals in a folder of hosts. */
+export function journalsIn(folder: string): JournalFile[] {
+  return namesIn(folder).flatMap(name => {
+    const [, pid, started, agentId = '', unfinished] = JOURNAL.exec(name) ?? []
+    const file = path.join(folder, name)
+    if (pid === undefined || !isPrivate(file)) return []
+    return [
+      { file, pid: Number(pid), started: Number(started), agentId, isUnfinished: unfinished !== undefined },
+    ]
+  })
+}
+
+/** With its socket. Its journals are for the next host. */
+function removeEntry(file: string, { socket }: HostEntry): void {
   rmSync(file, { force: true })
-  const [folder, socketFolder] = [path.dirname(file), path.dirname(socket)]
-  for (const name of namesIn(folder))
-    if (name.startsWith(journalName(pid, ''))) rmSync(path.join(folder, name), { force: true })
+  const socketFolder = path.dirname(socket)
   if (path.basename(socketFolder).startsWith(SOCKET_FOLDER))
     rmSync(socketFolder, { recursive: true, force: true })
 }

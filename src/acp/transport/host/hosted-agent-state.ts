@@ -31,6 +31,8 @@ export interface HostedAgentState {
   last: number
   /** what windows noted about sessions, by their ids */
   notes: Record<string, unknown>
+  /** It has exited, perhaps with the host that ran it. */
+  isOver?: true
 }
 
 /** How long an agent goes on without a window, in milliseconds. */

@@ -1,10 +1,12 @@
 import { Readable, Writable } from 'node:stream'
 import * as l10n from '@vscode/l10n'
 import { type Deferred, deferred, withTimeout } from '../../../common/async.ts'
+import type { Disposable } from '../../../common/disposable.ts'
 import { Emitter } from '../../../common/event.ts'
 import { PORT_FREED_MS, PROCESS_VANISH_MS } from '../../../common/limits.ts'
 import type { CommandHost } from '../../../common/processes/run-command.ts'
 import { explainSpawnError, type SpawnRequest } from '../../../common/processes/spawn-process.ts'
+import { SecretRegistry } from '../../../common/secrets.ts'
 import { LineDecoder, STDERR_TAIL, Tail } from '../agent-process.ts'
 import {
   type AgentProcessOptions,
@@ -17,6 +19,9 @@ import {
 import type { HostChannel, HostMessage } from './channel.ts'
 import type { AgentClaim, AgentTag, HostedAgentState, KeepTimes } from './hosted-agent-state.ts'
 import { type HostedCommandInfo, WindowCommands } from './window-commands.ts'
+
+/** Attaches again to an agent whose host has died, after the frame `read`; `undefined` if nothing is left of it. */
+export type Recover = (id: string, read: number) => Promise<HostChannel | undefined>
 
 /** Bytes of frames that the reader has taken, after which the host is told. */
 const TELL_TAKEN_BYTES = 64 * 1024
@@ -34,7 +39,10 @@ export class HostedProcess implements RunningProcess, HostedLink {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly exited: Promise<ProcessExit>
-  readonly #channel: HostChannel
+  #channel: HostChannel
+  #recover: Recover | undefined
+  readonly #secrets: SecretRegistry
+  #watching: Disposable | undefined
   readonly #commands: WindowCommands
   readonly #exit = deferred<ProcessExit>()
   readonly #gone = deferred()
@@ -68,10 +76,11 @@ export class HostedProcess implements RunningProcess, HostedLink {
     launch: SpawnRequest,
     { maxFrameBytes, tag }: { maxFrameBytes: number; tag: AgentTag },
     options: AgentProcessOptions = {},
+    recover?: Recover,
   ): Promise<HostedProcess> {
     channel.send({ type: 'spawn', launch, maxFrameBytes, tag })
     const answer = await channel.next()
-    if (answer?.type === 'attached') return new HostedProcess(channel, answer, options, false)
+    if (answer?.type === 'attached') return new HostedProcess(channel, answer, options, false, recover)
     const error = new Error(String(answer?.message ?? hostExited()))
     if (answer?.code === undefined) throw error
     throw explainSpawnError(Object.assign(error, { code: String(answer.code) }), launch)
@@ -87,19 +96,22 @@ export class HostedProcess implements RunningProcess, HostedLink {
     confirmed: number,
     options: AgentProcessOptions,
     claim?: AgentClaim,
+    recover?: Recover,
   ): Promise<HostedProcess | undefined> {
-    channel.send({ type: 'attach', id, confirmed, ...claim })
-    const answer = await channel.next()
-    return answer?.type === 'attached' ? new HostedProcess(channel, answer, options, true) : undefined
+    const answer = await attachTo(channel, id, confirmed, claim)
+    return answer && new HostedProcess(channel, answer, options, true, recover)
   }
 
   private constructor(
     channel: HostChannel,
     attached: HostMessage,
-    { onStderr, secrets }: AgentProcessOptions,
+    { onStderr, secrets = new SecretRegistry() }: AgentProcessOptions,
     ranBefore: boolean,
+    recover: Recover | undefined,
   ) {
     this.#channel = channel
+    this.#recover = recover
+    this.#secrets = secrets
     this.ranBefore = ranBefore
     this.id = String(attached.id)
     this.pid = Number(attached.pid)
@@ -118,13 +130,25 @@ export class HostedProcess implements RunningProcess, HostedLink {
       write: (chunk: Buffer, _, done) => this.#write(chunk, done),
       writev: (chunks, done) => this.#write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
       final: done => {
-        if (!this.#isLeft) channel.send({ type: 'endInput' })
+        if (!this.#isLeft) this.#channel.send({ type: 'endInput' })
         done()
       },
     })
     // The agent's end is reported, not an uncaught error.
     this.stdin.on('error', () => {})
     this.stdout.on('error', () => {})
+    this.#listen(channel)
+  }
+
+  #listen(channel: HostChannel): void {
+    this.#channel = channel
+    const tell = (values: readonly string[]) => {
+      if (values.length > 0) channel.send({ type: 'secrets', values })
+    }
+    // what it keeps on disk must not contain them
+    tell(this.#secrets.values)
+    this.#watching?.dispose()
+    this.#watching = this.#secrets.onDidAdd(value => tell([value]))
     channel.listen((message, body) => this.#onMessage(message, body))
     void channel.closed.then(() => this.#onClosed())
   }
@@ -312,21 +336,44 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   /** The host ended, or another window took the agent over. */
-  #onClosed(): void {
+  async #onClosed(): Promise<void> {
+    this.#commands.close(this.#isLeft)
+    const recover = this.#recover
+    this.#recover = undefined
+    if (recover && this.#isKept && !this.#isLeft && !this.#hasExited && !this.#stopping) {
+      // the host may have received more than this window has read
+      const channel = await recover(this.id, this.#received).catch(() => undefined)
+      if (channel) {
+        this.#listen(channel)
+        return
+      }
+    }
     this.#gone.resolve()
     if (!this.#hasExited) this.#onExit({ exitCode: null, signal: null })
-    this.#commands.close(this.#isLeft)
     this.#endStderr()
     this.#lose.dispose()
+    this.#watching?.dispose()
     for (const { done } of this.#writes.splice(0)) done(closedInput())
     this.stdin.destroy()
     if (!this.stdout.destroyed && !this.stdout.readableEnded) this.stdout.push(null)
   }
 }
 
+/** What the host answers if this window has the agent now. `read`: the frame after which it begins, if that's a later one. */
+export async function attachTo(
+  channel: HostChannel,
+  id: string,
+  confirmed: number,
+  claim: AgentClaim | { read: number } | undefined,
+): Promise<HostMessage | undefined> {
+  channel.send({ type: 'attach', id, confirmed, ...claim })
+  const answer = await channel.next()
+  return answer?.type === 'attached' ? answer : undefined
+}
+
 /** Why an agent is gone that has neither an exit code nor a signal. */
 export function hostExited(): string {
-  return l10n.t('The program that runs agents in the background exited.')
+  return l10n.t('The program that runs agents in the background was ended from outside or crashed.')
 }
 
 function closedInput(): Error {

@@ -1,0 +1,90 @@
+import { isRecord } from '../common/is-record.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
+import { saidIn } from './envelope.ts'
+import type { JournalFrame } from './journal.ts'
+
+const NOTHING = Buffer.from('\n')
+/** How much of a text is remembered to find a secret that goes on in the next frame, in characters. */
+const MAX_BEFORE = 4096
+const MAX_TEXTS = 1000
+
+/** A piece of a growing text. */
+interface Chunk {
+  position: number
+  message: object
+  content: { text: string }
+}
+
+/** What is written of an agent's frames: what belongs to a conversation, without secrets, as it would be stored there. */
+export class StoredFrames {
+  readonly #secrets: SecretRegistry
+  /** by session and kind of text: the end of what is written */
+  readonly #before = new Map<string, string>()
+
+  constructor(secrets: SecretRegistry) {
+    this.#secrets = secrets
+  }
+
+  /**
+   * The frames, or only the first ones, if a secret may begin in the others that isn't complete yet: a word may come in several
+   * frames. `isLast`: all of them.
+   */
+  written(frames: readonly JournalFrame[], isLast: boolean): Buffer[] {
+    const written = frames.map(({ bytes, isConversation }) => (isConversation ? saidIn(bytes) : NOTHING))
+    if (this.#secrets.values.length === 0) return written
+    const texts = new Map<string, Chunk[]>()
+    for (const [position, frame] of written.entries()) {
+      const chunk = chunkIn(frame)
+      if (!chunk) continue
+      const same = texts.get(chunk.key)
+      if (same) same.push({ ...chunk, position })
+      else texts.set(chunk.key, [{ ...chunk, position }])
+    }
+    let count = frames.length
+    for (const [key, chunks] of texts) {
+      const { parts, count: safe } = this.#secrets.redactParts(
+        this.#before.get(key) ?? '',
+        chunks.map(({ content }) => content.text),
+      )
+      if (!isLast && safe < chunks.length) count = Math.min(count, chunks[safe]!.position)
+      for (const [i, { position, message, content }] of chunks.entries()) {
+        const { text } = content
+        if (parts[i] === text) continue
+        content.text = parts[i]!
+        written[position] = Buffer.from(`${JSON.stringify(message)}\n`)
+        content.text = text
+      }
+    }
+    // a flood of sessions has no secret in several frames of each
+    if (this.#before.size > MAX_TEXTS) this.#before.clear()
+    for (const [key, chunks] of texts) {
+      const now = chunks.filter(({ position }) => position < count).map(({ content }) => content.text)
+      this.#before.set(key, [this.#before.get(key), ...now].join('').slice(-MAX_BEFORE))
+    }
+    return written.slice(0, count).map(frame => this.#redacted(frame))
+  }
+
+  #redacted(frame: Buffer): Buffer {
+    const text = frame.toString()
+    try {
+      const redacted = this.#secrets.redactJson(text)
+      return redacted === text ? frame : Buffer.from(redacted)
+    } catch {
+      return NOTHING
+    }
+  }
+}
+
+function chunkIn(frame: Buffer): (Omit<Chunk, 'position'> & { key: string }) | undefined {
+  if (!frame.includes('_chunk"')) return undefined
+  try {
+    const message = JSON.parse(frame.toString())
+    const { sessionId, update } = message.params
+    const { sessionUpdate, content } = update
+    if (!isRecord(content) || typeof content.text !== 'string') return undefined
+    return { key: JSON.stringify([sessionId, sessionUpdate]), message, content: content as { text: string } }
+  } catch {
+    // another message
+    return undefined
+  }
+}

@@ -29,7 +29,7 @@ import { createSessionState, type ReducingState } from './reducer/reducing-state
 import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
-import { entriesOfRequests, shownRequest } from './requests/shown-requests.ts'
+import { entriesOfRequests } from './requests/shown-requests.ts'
 import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/withdrawn-requests.ts'
 import type {
   AnswerByRule,
@@ -83,7 +83,6 @@ export class Session implements Disposable {
   readonly #replays: Replays
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
-  #isReattaching = false
 
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
@@ -110,10 +109,8 @@ export class Session implements Disposable {
       show: event => this.#conversation.applyLocal(event),
       shown: () => this.#state.memory.openRequests.keys(),
       isLive: () => this.#isLive(),
-      askedBefore: (request, taken) =>
-        this.#isReattaching ? shownRequest(this.#state, request, taken) : undefined,
-      answerByRule: (request, signal) =>
-        this.answerByRule?.(request, toolCallOf(this.#stateOf(request), request), signal),
+      toolOf: request => this.#toolOf(request),
+      answerByRule: (request, signal) => this.answerByRule?.(request, this.#toolOf(request), signal),
     })
     this.#optionChanges = new OptionChanges({
       options: () => this.#state.configOptions,
@@ -382,7 +379,7 @@ export class Session implements Disposable {
   /** The pending permission request with this id, with the current state of its tool call. */
   permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
     const request = this.#requests.permission(requestId)
-    return request && { request, tool: toolCallOf(this.#stateOf(request), request) }
+    return request && { request, tool: this.#toolOf(request) }
   }
 
   /** Asks the user to fill in a form or open a URL. Resolves to `cancel` where `requestPermission` resolves to `cancelled`. */
@@ -430,7 +427,7 @@ export class Session implements Disposable {
    * that the other window sent, if the agent is still to answer it.
    */
   reattach(start: SessionStart, answer?: () => ReturnType<Agent['prompt']>): void {
-    this.#isReattaching = true
+    this.#requests.expect(openRequests(this.#state), this.sessionId)
     this.start(start)
     if (!answer) return
     if (!this.#state.memory.running)
@@ -440,8 +437,7 @@ export class Session implements Disposable {
 
   /** @internal All that the agent had said before has arrived: requests that it hasn't repeated are over. */
   reattached(): void {
-    this.#isReattaching = false
-    if (this.#isLive()) this.#requests.showAgain()
+    if (this.#isLive()) this.#requests.repeated()
   }
 
   /** @internal Empties the conversation, for a replay. */
@@ -519,9 +515,9 @@ export class Session implements Disposable {
     this.#end.dispose()
   }
 
-  /** The state that a request belongs to: a subagent's if its session sent it. */
-  #stateOf({ sessionId }: PermissionRequest): ReducerState {
-    return this.#state.memory.subagentStates.get(sessionId) ?? this.#state
+  #toolOf(request: PermissionRequest): ToolCallEntry | undefined {
+    // a subagent has its own tool calls
+    return toolCallOf(this.#state.memory.subagentStates.get(request.sessionId) ?? this.#state, request)
   }
 
   #withdrawRequests(): void {

@@ -7,8 +7,9 @@ import type {
 } from '../../acp/model.ts'
 import { matchesInTime } from '../../common/timed-regexp.ts'
 import type { LocalEvent } from '../reducer/reduce-local.ts'
-import type { RuleAnswer, RuleRefusal } from '../state.ts'
+import type { ElicitationEntry, PermissionEntry, RuleAnswer, RuleRefusal, ToolCallEntry } from '../state.ts'
 import { checkContent } from './elicitation.ts'
+import { asksSame, detailsOf, requestOf } from './shown-requests.ts'
 
 export interface PendingRequestsOptions {
   /** Applies the outcome of a request to the conversation. */
@@ -16,11 +17,8 @@ export interface PendingRequestsOptions {
   /** ids of the requests that the conversation shows as pending */
   shown(): Iterable<string>
   isLive(): boolean
-  /** The id under which the conversation shows this request already, as an earlier window asked it; not one of `taken`. */
-  askedBefore?(
-    request: PermissionRequest | ElicitationRequest,
-    taken: (requestId: string) => boolean,
-  ): string | undefined
+  /** The tool call of a request, as it is with what the request says about it. */
+  toolOf(request: PermissionRequest): ToolCallEntry | undefined
   /**
    * The answer of a permission rule. `undefined`, directly or from the promise, or a refusal: no rule answers, so the user
    * is asked. Never rejects. `signal` aborts when the request is over.
@@ -48,6 +46,15 @@ type PendingPermission = { kind: 'permission'; refusal?: string } & PendingOf<
 type PendingElicitation = { kind: 'elicitation' } & PendingOf<ElicitationRequest, ElicitationOutcome>
 type Pending = PendingPermission | PendingElicitation
 
+/** A request that an earlier window showed and that the agent hasn't repeated yet. */
+interface Earlier {
+  readonly requestId: string
+  readonly request: PermissionRequest | ElicitationRequest
+  /** how it ended meanwhile, and what the user saw then */
+  outcome?: PermissionOutcome | ElicitationOutcome
+  details?: string
+}
+
 /**
  * The pending requests of a session: permissions and elicitations. The only owner of that fact. A request is pending
  * from the moment the agent sends it until it is answered or withdrawn, exactly once. The agent gets the answer given
@@ -56,6 +63,7 @@ type Pending = PendingPermission | PendingElicitation
 export class PendingRequests {
   readonly #options: PendingRequestsOptions
   readonly #pending = new Map<string, Pending>()
+  readonly #earlier = new Set<Earlier>()
 
   constructor(options: PendingRequestsOptions) {
     this.#options = options
@@ -76,8 +84,10 @@ export class PendingRequests {
   /** Resolves to `cancel` if withdrawn, by the agent (`signal`) or here. */
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ action: 'cancel' })
+    const earlier = this.#take(request)
+    if (earlier?.outcome) return Promise.resolve(earlier.outcome as ElicitationOutcome)
     return new Promise(resolve => {
-      const pending = this.#add({ kind: 'elicitation', ...this.#newRequest(request, resolve) }, signal)
+      const pending = this.#add({ kind: 'elicitation', ...newRequest(request, resolve, earlier) }, signal)
       if (!pending.shown) this.#show(pending)
     })
   }
@@ -132,14 +142,37 @@ export class PendingRequests {
     for (const requestId of shown) this.#options.show({ type: 'request_closed', requestId })
   }
 
+  /** An earlier window showed these requests. They can be answered before the agent repeats them, which then gets the answer. */
+  expect(entries: ReadonlyArray<PermissionEntry | ElicitationEntry>, sessionId: string): void {
+    for (const entry of entries) {
+      const { kind, requestId } = entry
+      const earlier: Earlier = { requestId, request: requestOf(entry, sessionId) }
+      const keep = (outcome: PermissionOutcome | ElicitationOutcome) => {
+        earlier.outcome = outcome
+        earlier.details = this.#detailsOf(earlier.request)
+      }
+      this.#earlier.add(earlier)
+      this.#pending.set(requestId, { kind, ...newRequest(earlier.request, keep, earlier) } as Pending)
+    }
+  }
+
+  /** The agent has repeated all that it still asks: the other ones are over. */
+  repeated(): void {
+    for (const { requestId, outcome } of this.#earlier) if (!outcome) this.#pending.delete(requestId)
+    this.#earlier.clear()
+    this.showAgain()
+  }
+
   #requestPermission(
     request: PermissionRequest,
     signal: AbortSignal,
     ask: (pending: PendingPermission) => void,
   ): Promise<PermissionOutcome> {
     if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ type: 'cancelled' })
+    const earlier = this.#take(request)
+    if (earlier?.outcome) return Promise.resolve(earlier.outcome as PermissionOutcome)
     return new Promise(resolve => {
-      ask(this.#add({ kind: 'permission', ...this.#newRequest(request, resolve) }, signal))
+      ask(this.#add({ kind: 'permission', ...newRequest(request, resolve, earlier) }, signal))
     })
   }
 
@@ -203,12 +236,32 @@ export class PendingRequests {
     resolve(outcome)
   }
 
-  #newRequest<Request extends PermissionRequest | ElicitationRequest, Outcome>(
-    request: Request,
-    resolve: (outcome: Outcome) => void,
-  ): PendingOf<Request, Outcome> {
-    const before = this.#options.askedBefore?.(request, id => this.#pending.has(id))
-    const requestId = before ?? randomUUID()
-    return { requestId, request, resolve, over: new AbortController(), shown: before !== undefined }
+  /** The request that the agent repeats with this one. */
+  #take(request: PermissionRequest | ElicitationRequest): Earlier | undefined {
+    for (const earlier of this.#earlier) {
+      if (!asksSame(request, earlier.request)) continue
+      this.#earlier.delete(earlier)
+      // if the user has answered it, this must be what the user saw
+      const { outcome, details } = earlier
+      return !outcome || isCancel(outcome) || details === this.#detailsOf(request) ? earlier : undefined
+    }
+    return undefined
   }
+
+  #detailsOf(request: PermissionRequest | ElicitationRequest): string {
+    return detailsOf(request, 'subject' in request ? this.#options.toolOf(request) : undefined)
+  }
+}
+
+function newRequest<Request extends PermissionRequest | ElicitationRequest, Outcome>(
+  request: Request,
+  resolve: (outcome: Outcome) => void,
+  earlier?: Earlier,
+): PendingOf<Request, Outcome> {
+  const requestId = earlier?.requestId ?? randomUUID()
+  return { requestId, request, resolve, over: new AbortController(), shown: earlier !== undefined }
+}
+
+function isCancel(outcome: PermissionOutcome | ElicitationOutcome): boolean {
+  return 'type' in outcome ? outcome.type === 'cancelled' : outcome.action === 'cancel'
 }

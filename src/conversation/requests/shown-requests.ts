@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ElicitationRequest, PermissionRequest } from '../../acp/model.ts'
-import { openRequests } from '../entries/requests.ts'
+import type { ElicitationRequest, PermissionRequest, PermissionSubject } from '../../acp/model.ts'
+import { type ElicitationEntry, openRequests, type PermissionEntry } from '../entries/requests.ts'
 import { SUBAGENT } from '../entries/subagent.ts'
-import { TOOL_CALL } from '../entries/tool-call.ts'
+import { TOOL_CALL, type ToolCallEntry } from '../entries/tool-call.ts'
 import type { ReducingState } from '../reducer/reducing-state.ts'
 import type { Entry } from '../state.ts'
 import { positionsOf, type ReducerState } from '../step.ts'
@@ -26,35 +26,55 @@ export function entriesOfRequests(state: ReducingState): Entry[] {
   return [...found]
 }
 
-/**
- * The id of the request that the conversation shows as pending and that asks the same; `undefined` if there is none. `taken`:
- * ids that are others'.
- */
-export function shownRequest(
-  state: ReducingState,
+/** The request of an entry, as far as the conversation shows it. `sessionId`: of the conversation. */
+export function requestOf(
+  entry: PermissionEntry | ElicitationEntry,
+  sessionId: string,
+): PermissionRequest | ElicitationRequest {
+  const { toolCallId } = entry
+  const own = { sessionId: entry.within ?? sessionId }
+  if (entry.kind === 'elicitation') {
+    const { message, ask } = entry
+    return { ...own, message, ...ask, ...(toolCallId !== undefined && { toolCallId }) }
+  }
+  const { title, description, options, command } = entry
+  const subject: PermissionSubject = command
+    ? { type: 'command', ...command, ...(toolCallId !== undefined && { toolCallId }) }
+    : toolCallId === undefined
+      ? { type: 'none' }
+      : { type: 'tool_call', toolCall: { toolCallId } }
+  return { ...own, title, ...(description !== undefined && { description }), options, subject }
+}
+
+/** Whether the agent asks the same, perhaps without the title of its tool call. */
+export function asksSame(
   request: PermissionRequest | ElicitationRequest,
-  taken: (requestId: string) => boolean,
-): string | undefined {
-  const own = request.sessionId
-  const within = own !== undefined && state.memory.subagentStates.has(own) ? own : undefined
-  return openRequests(state).find(entry => {
-    if (entry.within !== within || taken(entry.requestId)) return false
-    if (entry.kind === 'elicitation')
-      return 'mode' in request && request.message === entry.message && request.toolCallId === entry.toolCallId
-    if (!('options' in request)) return false
-    const { subject } = request
-    const toolCallId =
-      subject.type === 'tool_call'
-        ? subject.toolCall.toolCallId
-        : subject.type === 'command'
-          ? subject.toolCallId
-          : undefined
-    return (
-      toolCallId === entry.toolCallId &&
-      (request.title === '' || request.title === entry.title) &&
-      isDeepStrictEqual(request.options, entry.options)
-    )
-  })?.requestId
+  before: PermissionRequest | ElicitationRequest,
+): boolean {
+  if (request.sessionId !== undefined && request.sessionId !== before.sessionId) return false
+  if (toolCallIdOf(request) !== toolCallIdOf(before)) return false
+  if (!('options' in request) || !('options' in before))
+    return 'message' in request && 'message' in before && request.message === before.message
+  const isNamed = request.title === '' || request.title === before.title
+  return isNamed && isDeepStrictEqual(request.options, before.options)
+}
+
+/** What the user sees of a request besides its title and options, to be compared. `tool`: its tool call. */
+export function detailsOf(
+  request: PermissionRequest | ElicitationRequest,
+  tool: ToolCallEntry | undefined,
+): string {
+  if ('mode' in request) return JSON.stringify(request.mode === 'url' ? request.url : request.fields)
+  const { description, subject } = request
+  const command = subject.type === 'command' ? [subject.command, subject.cwd] : []
+  return JSON.stringify([description, command, tool && [tool.title, tool.rawInput, tool.content]])
+}
+
+function toolCallIdOf(request: PermissionRequest | ElicitationRequest): string | undefined {
+  if (!('subject' in request)) return request.toolCallId
+  const { subject } = request
+  if (subject.type === 'tool_call') return subject.toolCall.toolCallId
+  return subject.type === 'command' ? subject.toolCallId : undefined
 }
 
 /** The entry that announced a subagent, in the session or in another subagent. */

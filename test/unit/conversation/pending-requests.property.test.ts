@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { ElicitationOutcome, PermissionOutcome, SessionStart } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import type { ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
-import { forkState, restoreState } from '../../../src/conversation/replay/restore-state.ts'
+import { continueState, forkState, restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import type { Session } from '../../../src/conversation/session.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
@@ -22,7 +22,10 @@ class ForkingAgent extends FakeAgent {
 /** A request of an agent, identified by its title. */
 interface Asked {
   title: string
+  from: string | undefined
   abort: AbortController
+  /** Sends it to the window that is open then. */
+  send: () => void
   outcome?: PermissionOutcome | ElicitationOutcome
 }
 
@@ -38,6 +41,8 @@ class World {
   readonly allowed = new Set<string>()
   /** every displayed id, and its request */
   readonly ids = new Map<string, string>()
+  /** of windows that were closed: what they answer doesn't reach the agent */
+  readonly #closed = new Set<AgentSessions>()
   #forks = 0
 
   async begin(): Promise<void> {
@@ -48,26 +53,25 @@ class World {
 
   ask(from: string | undefined, kind: 'permission' | 'tool call' | 'form'): void {
     const sessionId = from ?? this.session.sessionId
-    const asked: Asked = { title: `request ${this.asked.length}`, abort: new AbortController() }
+    const title = `request ${this.asked.length}`
+    const abort = new AbortController()
+    const subject = { type: 'tool_call', toolCall: { toolCallId: 't' } } as const
+    const send = () => {
+      const { sessions } = this
+      const answer =
+        kind === 'form'
+          ? sessions.createElicitation(sessionId, form({ sessionId, message: title }), abort.signal)
+          : sessions.requestPermission(
+              permissionRequest({ sessionId, title, ...(kind === 'tool call' && { subject }) }),
+              abort.signal,
+            )
+      void answer.then(outcome => {
+        if (!this.#closed.has(sessions)) asked.outcome = outcome
+      })
+    }
+    const asked: Asked = { title, from, abort, send }
     this.asked.push(asked)
-    const { title } = asked
-    const { signal } = asked.abort
-    const answer =
-      kind === 'form'
-        ? this.sessions.createElicitation(sessionId, form({ sessionId, message: title }), signal)
-        : this.sessions.requestPermission(
-            kind === 'permission'
-              ? permissionRequest({ sessionId, title })
-              : permissionRequest({
-                  sessionId,
-                  title,
-                  subject: { type: 'tool_call', toolCall: { toolCallId: 't' } },
-                }),
-            signal,
-          )
-    void answer.then(outcome => {
-      asked.outcome = outcome
-    })
+    send()
   }
 
   pending() {
@@ -136,6 +140,35 @@ class World {
     await this.#resume({ reducingState: restoreState(kept) })
   }
 
+  /** The next window goes on with the agent. `meanwhile`: before the agent has repeated what it asks. */
+  async nextWindow(meanwhile: Act[]): Promise<void> {
+    const { agent, session, sessions } = this
+    const { sessionId } = session
+    const { entries, terminals } = session.state
+    const head = { working: session.isWorking }
+    const kept = JSON.parse(JSON.stringify({ entries, terminals: [...terminals.values()], head }))
+    const call = session.isWorking
+      ? agent.prompts.findLast(prompt => prompt.sessionId === sessionId)
+      : undefined
+    const open = this.asked.filter(({ outcome }) => !outcome)
+    // what announced it would arrive again
+    const { subagentStates } = session.reducingState.memory
+    if (open.some(({ from }) => from !== undefined && !subagentStates.has(from))) return
+    this.#closed.add(sessions)
+    sessions.dispose()
+    this.sessions = new AgentSessions(agent, this.#time)
+    const note = { configOptions: [], commands: [], isPaused: false }
+    const prompt = call && { settle: () => call.answer.promise }
+    const left = { sessionId, start: { sessionId }, note, ...(prompt && { prompt }) }
+    this.session = this.sessions.reattachSession(left, SETUP, continueState(kept), -1)
+    for (const [, run] of meanwhile) {
+      run(this)
+      await settle()
+    }
+    for (const { send, outcome } of open) if (!outcome) send()
+    this.session.reattached()
+  }
+
   async #resume(previous: { reducingState: ReducingState }): Promise<void> {
     const { sessionId } = this.session
     this.agent = new ForkingAgent()
@@ -194,6 +227,20 @@ const act = (weight: number, name: string, run: (world: World) => unknown) => ({
 })
 const from = fc.constantFrom(undefined, undefined, 'a', 'b')
 const child = fc.constantFrom('a', 'b')
+const late = fc.nat(20).map((n): Act => [`late answer ${n}`, world => world.allowOld(n)])
+const rests = child.map(
+  (id): Act => [`${id} rests`, world => world.subagent(id, { state: { activity: 'idle' } })],
+)
+const allow = fc.nat(4).map((n): Act => [`allow ${n}`, world => world.allow(n)])
+const stop = act(1, 'stop', world => world.session.cancel())
+const endOfTurn = act(3, 'end of turn', world => world.endTurn())
+const meanwhile = fc.oneof(
+  { weight: 4, arbitrary: allow },
+  { weight: 1, arbitrary: late },
+  { weight: 1, arbitrary: rests },
+  stop,
+  endOfTurn,
+)
 const acts: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 8,
@@ -201,8 +248,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
       .tuple(from, fc.constantFrom('permission', 'tool call', 'form'))
       .map(([who, kind]): Act => [`${who ?? 'session'} asks: ${kind}`, world => world.ask(who, kind)]),
   },
-  { weight: 4, arbitrary: fc.nat(4).map((n): Act => [`allow ${n}`, world => world.allow(n)]) },
-  { weight: 3, arbitrary: fc.nat(20).map((n): Act => [`late answer ${n}`, world => world.allowOld(n)]) },
+  { weight: 4, arbitrary: allow },
+  { weight: 3, arbitrary: late },
   {
     weight: 1,
     arbitrary: fc
@@ -215,8 +262,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
       ),
   },
   act(3, 'turn', world => world.turn()),
-  act(3, 'end of turn', world => world.endTurn()),
-  act(1, 'stop', world => world.session.cancel()),
+  endOfTurn,
+  stop,
   {
     weight: 3,
     arbitrary: child.map(
@@ -227,12 +274,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     weight: 2,
     arbitrary: child.map((id): Act => [`${id} is updated`, world => world.subagent(id, { title: 'x' })]),
   },
-  {
-    weight: 2,
-    arbitrary: child.map(
-      (id): Act => [`${id} rests`, world => world.subagent(id, { state: { activity: 'idle' } })],
-    ),
-  },
+  { weight: 2, arbitrary: rests },
   {
     weight: 1,
     arbitrary: child.map((id): Act => [`${id} says it rests`, world => world.agent.say(id, idle())]),
@@ -242,6 +284,12 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   act(2, 'restart', world => world.restart('exit')),
   act(1, 'renewed sign-in', world => world.restart('dispose')),
   act(1, 'reload', world => world.reload()),
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(meanwhile, { maxLength: 3 })
+      .map((steps): Act => ['next window', world => world.nextWindow(steps)]),
+  },
   act(2, 'fork', world => world.fork()),
   {
     weight: 2,

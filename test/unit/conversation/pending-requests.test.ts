@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import type { ElicitationRequest, PermissionRequest } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
-import { forkState } from '../../../src/conversation/replay/restore-state.ts'
+import { continueState, forkState } from '../../../src/conversation/replay/restore-state.ts'
 import type { Session } from '../../../src/conversation/session.ts'
 import { memoryAgent } from '../../support/memory-agent.ts'
 import type { MemoryPipe } from '../../support/memory-pipe.ts'
@@ -264,5 +264,80 @@ describe('a pending request', () => {
     session.cancel()
     assert.equal(reports, 1)
     for (const outcome of await Promise.all(asked)) assert.deepEqual(outcome, { type: 'cancelled' })
+  })
+})
+
+describe('a request that an earlier window asked, before the agent has asked this one again', () => {
+  const command = { type: 'tool_call', toolCall: { toolCallId: 't', title: 'make', rawInput: 1 } } as const
+  const permission = permissionRequest({ title: 'make', subject: command })
+
+  async function nextWindow() {
+    const { agent, sessions: before, session: left } = await open()
+    void left.prompt([text('go')])
+    agent.say('s', running)
+    void before.requestPermission(permission, never)
+    void before.createElicitation('s', form(), never)
+    const { entries } = structuredClone(left.state)
+    before.dispose()
+    const sessions = new AgentSessions(agent)
+    const note = { configOptions: [], commands: [], isPaused: false }
+    const state = continueState({ entries, terminals: [], head: { working: true } })
+    const session = sessions.reattachSession(
+      { sessionId: 's', start: { sessionId: 's' }, note },
+      setup,
+      state,
+      -1,
+    )
+    const [permissionId, formId] = session.pendingRequests.map(({ requestId }) => requestId)
+    const askAgain = async (again = permission) => {
+      const answers = [
+        sessions.requestPermission(again, never),
+        sessions.createElicitation('s', form(), never),
+      ]
+      session.reattached()
+      return Promise.all(answers)
+    }
+    return { session, askAgain, permissionId: permissionId!, formId: formId! }
+  }
+
+  it('can be answered: the agent gets the answer when it asks again', async () => {
+    const { session, askAgain, permissionId, formId } = await nextWindow()
+    assert.equal(session.permission(permissionId)?.tool?.rawInput, 1)
+    assert.equal(session.answerPermission(permissionId, 'yes'), true)
+    assert.equal(session.elicitation(formId)?.message, 'Who are you?')
+    assert.equal(session.answerElicitation(formId, { action: 'accept', content: {} }), false)
+    const filled = { action: 'accept', content: { name: 'Ada' } } as const
+    assert.equal(session.answerElicitation(formId, filled), true)
+    assert.deepEqual(session.pendingRequests, [])
+    assert.deepEqual(await askAgain(), [{ type: 'selected', optionId: 'yes' }, filled])
+    assert.deepEqual(session.pendingRequests, [])
+  })
+
+  it('needs another answer if it is about something else by then', async () => {
+    const { session, askAgain, permissionId } = await nextWindow()
+    session.answerPermission(permissionId, 'yes')
+    const toolCall = { ...command.toolCall, rawInput: 2 }
+    const answers = askAgain({ ...permission, subject: { type: 'tool_call', toolCall } })
+    await settle()
+    const again = session.pendingRequests.find(({ kind }) => kind === 'permission')
+    assert.notEqual(again!.requestId, permissionId)
+    session.cancel()
+    assert.deepEqual((await answers)[0], { type: 'cancelled' })
+  })
+
+  it('is canceled when the user stops the turn', async () => {
+    const { session, askAgain } = await nextWindow()
+    session.cancel()
+    assert.deepEqual(await askAgain(), [{ type: 'cancelled' }, { action: 'cancel' }])
+  })
+
+  it("can't be answered anymore once the agent hasn't asked again", async () => {
+    const { session, permissionId } = await nextWindow()
+    session.reattached()
+    assert.equal(session.answerPermission(permissionId, 'yes'), false)
+    assert.deepEqual(summarize(session.state).slice(-2), [
+      'permission make: cancelled',
+      'elicitation Who are you?: cancel',
+    ])
   })
 })

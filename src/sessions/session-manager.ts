@@ -289,6 +289,8 @@ export class SessionManager extends Owner {
   ): Promise<void> {
     const { attached, hosted } = agent
     if (!attached || !hosted) return
+    const lost = new AbortController()
+    const watching = hosted.onDidLose(() => lost.abort())
     const reattached: Session[] = []
     /** Another window may need what this one doesn't. */
     let isNeeded = !attached.isOver
@@ -300,11 +302,16 @@ export class SessionManager extends Owner {
       if (!record) continue
       if (attached.isOver && !unsaved && this.#goesOnElsewhere(agentId, sessionId, hosted.id)) continue
       try {
-        await this.#acquire({ ...record, agentId }, new AbortController().signal, RELOAD_CLOSE_MS)
+        await this.#acquire({ ...record, agentId }, lost.signal, RELOAD_CLOSE_MS)
       } catch (error) {
-        isNeeded = true
-        if (!(error instanceof SessionElsewhereError)) failures.push(error)
-        continue
+        // The window before has left the agent, but may take long to close. Without the session, this one would refuse what the
+        // agent asks. Of an agent that has exited, another process may have gone on with the session.
+        const isLeft = error instanceof SessionElsewhereError && !attached.isOver && !lost.signal.aborted
+        if (isLeft) this.#options.leases?.seize(agentId, sessionId)
+        else {
+          isNeeded = true
+          continue
+        }
       }
       let plan: SessionPlan | undefined
       try {
@@ -331,6 +338,7 @@ export class SessionManager extends Owner {
         this.#release(agentId, one.sessionId)
       }
     }
+    watching.dispose()
     // also after a failure: the agent's other sessions go on
     await attached.begin()
     if (!isNeeded) hosted.confirm(hosted.handled)

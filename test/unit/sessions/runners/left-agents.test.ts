@@ -43,7 +43,8 @@ const AGENT = `
       sessionId = params.sessionId
       say('Begun.')
       const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
-      const toolCall = { toolCallId: 'c1', title: 'Go on' }
+      const content = [{ type: 'diff', path: '/w/a/file', oldText: null, newText: 'text' }]
+      const toolCall = { toolCallId: 'c1', title: 'Go on', kind: 'edit', rawInput: { text: 'text' }, content }
       send({ id: 'ask', method: 'session/request_permission', params: { sessionId, toolCall, options } })
     }
     if (id === 'ask' && isFirst && existsSync(GATE)) {
@@ -157,6 +158,34 @@ describe('an agent that an earlier window left', () => {
     answer(next)
     await until(() => JSON.stringify(session(next).state).includes('Ended.'))
     assert.equal(received('initialize'), 1)
+  })
+
+  it('gets the answer of a user who gives it before the next one is told again what is asked', async () => {
+    const next = await reload(() => {})
+    let isAnswered: boolean | undefined
+    next.manager.onDidChange(() => {
+      for (const { session } of next.manager.list())
+        for (const { requestId } of session.pendingRequests)
+          isAnswered ??= session.answerPermission(requestId, 'yes')
+    })
+    await goOn(next)
+    const { state } = session(next)
+    await until(() => JSON.stringify(state).includes('Ended.') && state.activity === 'idle', 'the end')
+    assert.equal(isAnswered, true)
+    assert.equal(received('answer'), 1)
+  })
+
+  it('waits for the user also if the window before it still has the session when the next one has the agent', async () => {
+    const first = await begin()
+    Object.assign(first.leases, { release: () => {} })
+    first.hosted!.dispose()
+    const next = open()
+    windows.push(next)
+    await goOn(next)
+    await asks(next)
+    await complete(next)
+    assert.equal(received('session/resume'), 0)
+    await first.close()
   })
 
   it('completes its turn, and is replaced if its settings changed meanwhile', async () => {

@@ -144,6 +144,17 @@ export class IsolatedRoot {
     return readFileSync(join(this.directory, path), 'utf8')
   }
 
+  /** Copies what the fixture agents received, and what the extension logged, to a folder. */
+  copyLogs(to: string): void {
+    try {
+      const names = readdirSync(this.directory, { encoding: 'utf8', recursive: true })
+      for (const name of names.filter(one => /^[^/]+\.log$|\/parley\.parley\/[^/]+\.log$/.test(one)))
+        cpSync(join(this.directory, name), join(to, name.replaceAll('/', '-')))
+    } catch {
+      // something was removed meanwhile
+    }
+  }
+
   remove(): void {
     this.#forget()
     remove(this.directory)

@@ -118,6 +118,7 @@ export class PageSuite {
   async #keepEvidence(title: string, windows: PageWindow[]): Promise<void> {
     const directory = join(outDirectory, 'page', title.replace(/[^\w-]+/g, '-').slice(0, 120))
     mkdirSync(directory, { recursive: true })
+    this.#root?.copyLogs(directory)
     for (const [index, window] of windows.entries()) {
       const name = join(directory, `window-${index + 1}`)
       writeFileSync(`${name}.log`, [...window.consoleMessages, window.hostOutput].join('\n'))

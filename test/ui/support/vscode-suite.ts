@@ -193,6 +193,7 @@ export class VsCodeSuite {
     const directory = join(outDirectory, 'ui', title.replace(/[^\w-]+/g, '-').slice(0, 120))
     mkdirSync(directory, { recursive: true })
     writeFileSync(join(directory, 'server.log'), this.#running?.server.log ?? '')
+    this.#running?.server.root.copyLogs(directory)
     for (const [index, workbench] of workbenches.entries()) {
       writeFileSync(join(directory, `window-${index + 1}.log`), workbench.consoleMessages.join('\n'))
       await workbench.page.screenshot({ path: join(directory, `window-${index + 1}.png`) }).catch(() => {})

@@ -70,7 +70,14 @@ export class Server {
     // a host of terminals stays for the next window
     const isServer = ({ pid, command }: StrayProcess) =>
       pid === this.#group.child.pid || command.includes('--type=ptyHost')
-    await this.#ended(() => processesStartedIn(this.root.directory).filter(one => !isServer(one)))
+    const left = () => processesStartedIn(this.root.directory).filter(one => !isServer(one))
+    await waitFor('end of the windows', () => left().length === 0).catch(() => {
+      // what a closing window says may not reach the server on a busy machine, which then keeps its extension host in case
+      // the window comes back
+      for (const { pid, command } of left())
+        if (command.includes('--type=extensionHost')) process.kill(pid, 'SIGTERM')
+    })
+    await this.#ended(left)
   }
 
   async #ended(left: () => StrayProcess[]): Promise<void> {

@@ -282,6 +282,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   own.add(new Sounds({ manager, settings: workbench.settings, surfaces }))
   own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new CommandContext(surfaces, workbench))
+  const deleter = own.add(new SessionDeleter({ manager, runner: runners.get, records, transcripts, queues }))
   const placed = createHistoryServices({
     agents,
     runners,
@@ -295,7 +296,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     transcripts,
     storage: historySize,
     search,
-    deleter: own.add(new SessionDeleter({ manager, runner: runners.get, records, transcripts, queues })),
+    deleter,
     atWork: workStore(storage, log),
     windows,
     workbench,
@@ -366,7 +367,19 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   )
   own.add(
     watchUnusedWorktrees({
-      ...{ workbench, worktrees, manager, records, history, surfaces, comparisons, windows, hosts, log },
+      ...{
+        workbench,
+        worktrees,
+        manager,
+        deleter,
+        records,
+        history,
+        surfaces,
+        comparisons,
+        windows,
+        hosts,
+        log,
+      },
       documents: files.documents,
     }),
   )

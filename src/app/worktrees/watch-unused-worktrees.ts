@@ -5,6 +5,7 @@ import { type Disposable, toDisposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { Documents } from '../../editor/files/documents.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { SessionDeleter } from '../../sessions/listing/session-deleter.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
@@ -22,6 +23,7 @@ interface UnusedWorktreesOptions {
   workbench: Workbench
   worktrees: WindowWorktrees
   manager: SessionManager
+  deleter: Pick<SessionDeleter, 'onDidDelete'>
   records: Pick<SessionRecords, 'agentIds' | 'list' | 'get'>
   history: Pick<HistoryList, 'directories'>
   surfaces: Pick<ConversationSurfaces, 'list'>
@@ -35,7 +37,7 @@ interface UnusedWorktreesOptions {
 
 /** Removes empty worktrees once no session uses them, and the folders of those that were discarded a day ago. Others stay. */
 export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposable {
-  const { workbench, worktrees, manager, records, log } = options
+  const { workbench, worktrees, manager, deleter, records, log } = options
   let timer: NodeJS.Timeout | undefined
   let work = Promise.resolve()
   const clean = async () => {
@@ -78,9 +80,11 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
     timer.unref()
   }
   later(AFTER_START_MS)
-  const watching = manager.onDidChange(() => later(AFTER_CHANGE_MS))
+  const watching = [manager.onDidChange, deleter.onDidDelete].map(event =>
+    event(() => later(AFTER_CHANGE_MS)),
+  )
   return toDisposable(() => {
     clearTimeout(timer)
-    watching.dispose()
+    for (const one of watching) one.dispose()
   })
 }

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { Owner } from '../../common/disposable.ts'
 import { CancelledError, UnavailableError } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { SavedConversations, SessionRecords } from '../ports.ts'
 import type { PromptQueues } from '../prompt-queues.ts'
@@ -21,6 +22,10 @@ export class SessionDeleter extends Owner {
   readonly #options: SessionDeleterOptions
   /** keys of sessions that their agents have deleted, but that couldn't be deleted from this machine yet */
   readonly #deletedByAgent = new Set<string>()
+  readonly #deleted = this.register(new Emitter<void>())
+
+  /** A session was deleted. */
+  readonly onDidDelete = this.#deleted.event
 
   constructor(options: SessionDeleterOptions) {
     super()
@@ -86,5 +91,6 @@ export class SessionDeleter extends Owner {
     } finally {
       reserved.dispose()
     }
+    this.#deleted.fire()
   }
 }

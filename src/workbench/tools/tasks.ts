@@ -29,7 +29,7 @@ export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSigna
     isSame: other => other.name === name && other.source === source && folderOf(other) === info.folder,
     ...{ waitMs, signal },
   })
-  const output = written()
+  const output = await written(run.ended === true || run.exitCode !== undefined)
   return output === undefined ? run : { ...run, output }
 }
 

@@ -1,10 +1,13 @@
 import * as vscode from 'vscode'
+import { deferred, withTimeout } from '../../common/async.ts'
 import { withoutEscapes } from '../../conversation/tool-output.ts'
 import type { TerminalCommand } from '../../mcp/server/editor-features.ts'
 
 const MAX_COMMANDS = 20
 /** Characters of a command's output that are kept: its end. */
 const MAX_OUTPUT = 200_000
+/** VS Code may pass on the last output of a task after it has told the task's end. Milliseconds. */
+const LAST_OUTPUT_MS = 2000
 
 interface Followed {
   execution: vscode.TerminalShellExecution
@@ -12,6 +15,8 @@ interface Followed {
   exitCode: number | undefined
   isRunning: boolean
   output: string
+  /** resolves when all of the output is here */
+  whole: Promise<void>
 }
 
 /** the newest first */
@@ -23,9 +28,13 @@ export function followTerminals(): void {
   if (follows) return
   follows = true
   vscode.window.onDidStartTerminalShellExecution(({ execution, terminal }) => {
-    const followed: Followed = { execution, terminal, exitCode: undefined, isRunning: true, output: '' }
+    const whole = deferred()
+    const followed = {
+      ...{ execution, terminal, exitCode: undefined, isRunning: true, output: '' },
+      whole: whole.promise,
+    }
     commands = [followed, ...commands].slice(0, MAX_COMMANDS)
-    void readOutput(followed)
+    void readOutput(followed).then(whole.resolve)
   })
   vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode }) => {
     const followed = commands.find(one => one.execution === execution)
@@ -46,15 +55,19 @@ export function terminalCommands(): TerminalCommand[] {
   }))
 }
 
-/** Tells afterward what a task wrote that starts now: the first new command in a terminal with its name. */
-export function followTask({ name, source }: Pick<vscode.Task, 'name' | 'source'>): () => string | undefined {
+/** Tells afterward what a task wrote that starts now: the first new command in a terminal with its name. `hasEnded`: all of it. */
+export function followTask({
+  name,
+  source,
+}: Pick<vscode.Task, 'name' | 'source'>): (hasEnded: boolean) => Promise<string | undefined> {
   const before = new Set(commands)
   // VS Code adds the extension that the task comes from, and the folder if there are several
   const names = [name, `${source}: ${name}`]
   // not the user's terminal `bash` for a task `sh`
   const isOwn = (terminal: string) => names.some(one => terminal === one || terminal.startsWith(`${one} (`))
-  return () => {
+  return async hasEnded => {
     const own = commands.findLast(one => !before.has(one) && isOwn(one.terminal.name))
+    if (own && hasEnded) await withTimeout(own.whole, LAST_OUTPUT_MS)
     return own && plainOutput(own.output)
   }
 }

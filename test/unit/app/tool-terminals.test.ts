@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { deferred } from '../../../src/common/async.ts'
 import type * as Commands from '../../../src/workbench/tools/terminal-commands.ts'
 import type * as Selection from '../../../src/workbench/tools/terminal-selection.ts'
 import { loadWithFakeVsCode } from './load-in-workbench.ts'
@@ -101,17 +102,32 @@ describe('the output of a task, for the editor tools', () => {
     const written = commands.followTask({ name: 'sh', source: 'npm' })
     await run('bash', 'mine')
     await run('sh2', 'mine')
-    assert.equal(written(), undefined)
+    assert.equal(await written(true), undefined)
     await run('npm: sh (folder)', '\u001b[31mred\u001b[0m\r\n', '10%\r100%')
-    assert.equal(written(), 'red\n100%')
+    assert.equal(await written(true), 'red\n100%')
     const plain = commands.followTask({ name: 'sh', source: 'npm' })
     await run('sh', 'now')
-    assert.equal(plain(), 'now')
+    assert.equal(await plain(true), 'now')
+  })
+
+  it('is complete after its end, also if VS Code passes on the last of it later', async () => {
+    const written = commands.followTask({ name: 'late', source: 'npm' })
+    const last = deferred<string>()
+    async function* read() {
+      yield 'first, '
+      yield await last.promise
+    }
+    started({ terminal: { name: 'late' }, execution: { commandLine: { value: 'late' }, read } })
+    await new Promise(resolve => setImmediate(resolve))
+    assert.equal(await written(false), 'first, ')
+    const whole = written(true)
+    last.resolve('last')
+    assert.equal(await whole, 'first, last')
   })
 
   it('keeps only its end', async () => {
     const written = commands.followTask({ name: 'long', source: 'npm' })
     await run('long', 'x'.repeat(300_000), 'end')
-    assert.match(written() ?? '', /^x{199997}end$/)
+    assert.match((await written(true)) ?? '', /^x{199997}end$/)
   })
 })

@@ -15,7 +15,8 @@ export const SEED = Number(process.env.PARLEY_SEED ?? 1)
 /** How many cases a property test tries. */
 export const RUNS = Number(process.env.PARLEY_RUNS ?? DEFAULT_RUNS)
 
-fc.configureGlobal({ seed: SEED, numRuns: RUNS })
+// with the error of the case that failed, which Mocha would not print
+fc.configureGlobal({ seed: SEED, numRuns: RUNS, includeErrorInReport: true })
 
 /**
  * How many cases a test tries whose cases are expensive (processes, Git, disks, documents), or many small ones in one:

@@ -310,6 +310,8 @@ export class SessionManager extends Owner {
         if (isLeft) this.#options.leases?.seize(agentId, sessionId)
         else {
           isNeeded = true
+          const isExpected = error instanceof SessionElsewhereError || error instanceof CancelledError
+          if (!isExpected) failures.push(error)
           continue
         }
       }

@@ -116,17 +116,24 @@ export class AgentTurns {
         if (await this.#wasUnknown(path, original, now, author)) return this.#leaveOut(key, author)
         if (!this.#files.track(key, path, original)) return this.#leaveOut(key, author)
         this.#attribution.assume(key, this.#files.get(key)!, original.text, author)
-      } else if (this.#attribution.correctLateReport(key, known, author, reported))
-        this.#files.save(key, known, true)
-      const before = this.#attribution.beforeReported(key, this.#files.get(key), now, reported)
-      if (before) this.#files.set(key, before)
-      this.#attribution.claim(key, author, reported)
-      const corrected = this.#attribution.correctSaved(key, this.#files.get(key)!, now, first.toolCallId)
-      if (corrected) {
-        this.#files.set(key, corrected)
-        this.#files.save(key, corrected, true)
       }
+      const late = known && this.#attribution.correctLateReport(key, known, author, reported)
+      if (late) this.#files.set(key, late)
+      this.#attribution.claim(key, author, reported)
+      const seen = this.#attribution.correctUnreported(key, this.#files.get(key)!, now, first.toolCallId)
+      if (seen) this.#files.set(key, seen)
+      let isCorrected = (late ?? seen) !== undefined
+      const correctSaved = () => {
+        const corrected = this.#attribution.correctSaved(key, this.#files.get(key)!, now, first.toolCallId)
+        if (!corrected) return
+        this.#files.set(key, corrected)
+        isCorrected = true
+      }
+      correctSaved()
       await this.#disk.attribute(key, this.#files.get(key)!, now)
+      // or that has just been seen
+      correctSaved()
+      if (isCorrected) this.#files.save(key, this.#files.get(key)!, true)
       if (first.done && !this.#attribution.release(key, first.toolCallId))
         this.#files.forgetUnlessChanged(key)
     })

@@ -334,20 +334,31 @@ export class Attribution {
     this.#unreported.delete(key)
   }
 
-  /** Returns the file before a change that was seen before its tool call reported it. */
-  beforeReported(
+  /**
+   * A tool call reports a change that was seen before. Returns the file before it or, if the file has changed since (`now`),
+   * with the tool call as its author.
+   */
+  correctUnreported(
     key: string,
-    file: TrackedFile | undefined,
+    file: TrackedFile,
     now: FileState,
-    reported: readonly ToolChange[],
+    toolCallId: string,
   ): TrackedFile | undefined {
     const unreported = this.#unreported.get(key)
     this.#unreported.delete(key)
-    const [{ change, patch, begun } = {}, ...others] = reported
+    const [claim, ...others] = this.#claims.get(key)?.filter(one => one.toolCallId === toolCallId) ?? []
     if (!unreported || unreported.file !== file || unreported.version !== file.version) return undefined
-    if (!begun || !change || change.operation === 'delete' || others.length > 0) return undefined
-    const expected = expectedText(change, unreported.before.text, patch)
-    return expected !== undefined && sameButEnds(expected, now.text) ? unreported.before : undefined
+    if (!claim?.begun || !claim.change || claim.change.operation === 'delete' || others.length > 0)
+      return undefined
+    const { before } = unreported
+    const expected = expectedText(claim.change, before.text, claim.patch)
+    if (expected === undefined) return undefined
+    if (sameButEnds(expected, now.text)) return before
+    if (!sameButEnds(expected, file.text)) return undefined
+    claim.applied = true
+    const corrected = before.clone()
+    corrected.edit(file.state, claim.author)
+    return corrected
   }
 
   /**
@@ -427,29 +438,48 @@ export class Attribution {
 
   /**
    * Corrects the author of a change that was on disk when the first change was reported and was attributed to the user, but
-   * was made by another tool call that reports it only now. Returns whether the file's authors changed.
+   * was made by another tool call that reports it only now. Returns the corrected file, or `undefined` if there is no such
+   * change.
    */
   correctLateReport(
     key: string,
     file: TrackedFile,
     author: AgentAuthor,
     reported: readonly ToolChange[],
-  ): boolean {
+  ): TrackedFile | undefined {
     const assumed = this.#assumed.get(key)
-    let changed = false
-    if (!assumed || assumed.file !== file || file.attributes.type !== 'text') return changed
-    for (const { change, patch, begun } of reported) {
+    if (!assumed || file.gone || file.attributes.type !== 'text') return undefined
+    const saved = this.#saved.get(key) ?? []
+    const last = saved.at(-1)
+    // what the user saved since may be in the same lines
+    const isSaved = last?.file === file && last.version === file.version
+    const corrected = (isSaved ? last.before : file).clone()
+    if (corrected.attributes.type !== 'text') return undefined
+    const known = [...saved.map(({ before }) => before), this.#unreported.get(key)?.before, file]
+    const claims = this.#claims.get(key) ?? []
+    let isLate = false
+    for (const { toolCallId, change, patch, begun } of reported) {
       if (!begun || change?.operation !== 'modify') continue
+      if (claims.some(claim => claim.toolCallId === toolCallId && claim.applied)) continue
+      // it may have been made after the first one was reported
+      if (known.some(one => one && expectedText(change, one.text, patch) !== undefined)) continue
+      const { text } = corrected
       const was = originalText(change, assumed.text, patch, true)
-      const without = originalText(change, file.text, patch, true)
+      const without = originalText(change, text, patch, true)
       if (typeof was !== 'string' || typeof without !== 'string') continue
-      if (was === assumed.text || without === file.text) continue
+      if (was === assumed.text || without === text) continue
       assumed.text = was
-      const { text } = file
-      file.editText(without, 'user')
-      changed = file.editText(text, author) || changed
+      corrected.editText(without, 'user')
+      isLate = corrected.editText(text, author) || isLate
     }
-    return changed
+    if (!isLate) return undefined
+    if (assumed.file === file) assumed.file = corrected
+    if (isSaved) {
+      last.before = corrected.clone()
+      corrected.edit(file.state, 'user')
+      Object.assign(last, { file: corrected, version: corrected.version })
+    }
+    return corrected
   }
 
   /** The file isn't tracked anymore. */

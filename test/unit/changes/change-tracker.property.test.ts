@@ -200,6 +200,7 @@ const WHAT = [
   'save while a permission is pending',
   'save what a tool call wrote before it reports that',
   'save what a tool call wrote before it reports that',
+  'save after the first of two writes is reported, and before the second is',
   'begin a turn',
   'begin a turn',
   'begin a tool call',
@@ -438,6 +439,30 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await save(place.at % 3 === 0 ? () => tracker.disk.refresh() : undefined)
       if (late) await changes.tool({ ...reported, done: false }, diffs, [])
       await changes.tool({ ...reported, done: true }, diffs, [])
+      return
+    }
+    case 'save after the first of two writes is reported, and before the second is': {
+      // writes that meet can't be told apart
+      if (dirty || !world.turns.has(session) || world.lines(name).length < 5) return
+      const count = place.count % 2
+      const write = (at: number) => {
+        const oldText = world.on(name)!
+        const newText = world.edited(name, session, { at, count, add: place.add })
+        const reported = { toolCallId: world.callId(), begun: true }
+        const diffs = [{ changes: [{ operation: 'modify' as const, path, oldText, newText }] }]
+        writeFileSync(path, newText)
+        editor.reload()
+        return async () => {
+          await changes.tool({ ...reported, done: false }, diffs, [])
+          await changes.tool({ ...reported, done: true }, diffs, [])
+        }
+      }
+      const reports = [write(place.at % 2), write(world.lines(name).length - count)]
+      await reports[0]!()
+      open()
+      editor.type(path, world.edited(name, 'user', { at: place.at + 2, count: place.count % 2, add: 1 }))
+      await save(place.at % 3 === 0 ? () => tracker.disk.refresh() : undefined)
+      await reports[1]!()
       return
     }
     case 'write by a tool call that only names it': {

@@ -238,6 +238,65 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
+    for (const [texts, first, second] of [
+      ['fragments', ['two\n', '2\n'], ['six\n', '6\n']],
+      [
+        'whole texts',
+        ['one\ntwo\nthree\nfour\nfive\nsix\n', 'one\n2\nthree\nfour\nfive\nsix\n'],
+        ['one\n2\nthree\nfour\nfive\nsix\n', 'one\n2\nthree\nfour\nfive\n6\n'],
+      ],
+    ] as const)
+      it(`by a tool call that reports ${texts} after the next one has already written and the user has saved over it`, async () => {
+        writeFileSync(file('a.txt'), 'one\ntwo\nthree\nfour\nfive\nsix\n')
+        const report = async (turn: number, [from, to]: readonly [string, string]) => {
+          await tool('running', change('a.txt', from, to), changes, `${turn}`)
+          await tool('done', change('a.txt', from, to), changes, `${turn}`)
+        }
+        changes.beginTurn(1, () => true)
+        const both = 'one\n2\nthree\nfour\nfive\n6\n'
+        writeFileSync(file('a.txt'), both)
+        editor.open(file('a.txt'))
+        await report(1, first)
+        const mine = both.replace('2', 'mine')
+        editor.type(file('a.txt'), mine)
+        await editor.save(file('a.txt'))
+        await until(() => tracker.files.at(file('a.txt'))?.text === mine)
+        changes.beginTurn(2, () => true)
+        await report(2, second)
+        await changes.endTurn()
+        assert.deepEqual(
+          changes.hunks(file('a.txt')).map(({ before, after, conflict }) => [before, after, conflict]),
+          [
+            [['two\n'], ['mine\n'], 'user'],
+            [['six\n'], ['6\n'], undefined],
+          ],
+        )
+      })
+
+    for (const isSeen of [true, false])
+      for (const statuses of [['running', 'done'], ['done']] as const)
+        it(`by a tool call that is ${statuses.join(' and ')} when the user has saved over it${isSeen ? ', seen on disk before' : ''}`, async () => {
+          writeFileSync(file('a.txt'), 'one\ntwo\nthree\nfour\nfive\nsix\n')
+          changes.beginTurn(1, () => true)
+          writeFileSync(file('a.txt'), 'one\n2\nthree\nfour\nfive\nsix\n')
+          await tool('done', change('a.txt', 'two\n', '2\n'), changes, 'first')
+          const both = 'one\n2\nthree\nfour\nfive\n6\n'
+          writeFileSync(file('a.txt'), both)
+          if (isSeen) await tracker.disk.refresh()
+          editor.open(file('a.txt'))
+          const mine = both.replace('2', 'mine')
+          editor.type(file('a.txt'), mine)
+          writeFileSync(file('a.txt'), mine)
+          for (const status of statuses)
+            await tool(status, change('a.txt', 'six\n', '6\n'), changes, 'second')
+          await editor.save(file('a.txt'))
+          await changes.endTurn()
+          const [edited, reported, ...others] = changes.hunks(file('a.txt'))
+          assert.deepEqual([edited?.before, edited?.after, edited?.conflict], [['two\n'], ['mine\n'], 'user'])
+          assert.deepEqual([reported?.after, reported?.conflict, others], [['6\n'], undefined, []])
+          assert.deepEqual(reported?.authors, [{ turns: [{ session: 's', turn: 1 }], toolCallId: 'second' }])
+        })
+
     it("by a tool call that only reports a file's location", async () => {
       await changes.tool({ toolCallId: 't', begun: true, done: false }, [], [file('a.txt')])
       await writeFile(file('a.txt'), 'one\n2\nthree\n')

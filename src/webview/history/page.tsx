@@ -29,6 +29,11 @@ export function historyPage(
   // what isn't in the first rows may be in the others
   const isSearching = computed(() => searched.isRunning.value || !hasAllRows.value)
 
+  // the user went elsewhere before it existed
+  window.addEventListener('blur', () => {
+    wantsFocus.value = false
+  })
+
   const host = hostClient<HistoryMessages>(connection)
   listenToHost<HistoryHostMessages>(connection, {
     'history/state': changes => {

@@ -60,6 +60,21 @@ describe('history page', () => {
     )
   })
 
+  it('focuses the search once it exists, unless the focus went elsewhere before', async () => {
+    page.document.hasFocus = () => true
+    const come = async () => {
+      page.window.dispatchEvent(new page.window.Event('focus'))
+      await new Promise(done => page.window.requestAnimationFrame(done))
+    }
+    await come()
+    page.window.dispatchEvent(new page.window.Event('blur'))
+    await show([row('1')])
+    await page.until(() => titles().length === 1)
+    assert.equal(page.document.activeElement, page.document.body)
+    await come()
+    await page.until(() => page.document.activeElement === search())
+  })
+
   it('draws only the changed row, and renumbers all when one is added', async () => {
     await show(Array.from({ length: 20 }, (_, i) => row(String(i + 1))))
     await page.until(() => titles().length === 20)

@@ -24,10 +24,15 @@ describe('a conversation with the demo agent', () => {
     await conversation.send('/edit planets.js')
     await conversation.permission.getByRole('button', { name: 'Allow once' }).click()
     await conversation.text('The change is written').waitFor()
+    // a page takes the focus late, and with it the next key
+    const focused = async (view: string) => {
+      const page = await workbench.webview(`body[data-view="${view}"] main`)
+      await page.locator('input:focus').waitFor()
+    }
     await workbench.runCommand('Parley: Manage Agents')
-    await workbench.webview('body[data-view="agents"] main')
+    await focused('agents')
     await workbench.runCommand('Parley: Open History in Editor Tab')
-    await workbench.webview('body[data-view="history"] main')
+    await focused('history')
     await conversation.runTurn('/help')
     assert.deepEqual(workbench.extensionHostProblems(), [])
   })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Frame, Locator } from 'playwright-core'
 import type { ConversationHead } from '../../../src/bridge/conversation.ts'
 import type { VsCodeWindow } from '../../host/vscode-window.ts'
@@ -58,9 +59,11 @@ export class ConversationPage {
 
   /** The key of the displayed conversation; empty without one, or without a session in it. */
   async #key(): Promise<string | undefined> {
-    const reported = await this.frame
+    const asked = this.frame
       .evaluate<string | null>("document.querySelector('.conversation')?.dataset.vscodeContext ?? null")
       .catch(() => null)
+    // a frame that never loads doesn't answer
+    const reported = await Promise.race([asked, delay(2000, null, { ref: false })])
     if (reported === null) return undefined
     const { conversation } = JSON.parse(reported) as { conversation: string }
     return conversation === '' || /^new( \d+)?$/.test(conversation) ? undefined : conversation
@@ -149,20 +152,19 @@ export class ConversationPage {
    * can be far below it by the time the page gets both.
    */
   async runTurn(prompt: string): Promise<void> {
-    const arrival = await this.frame.evaluateHandle<{ seen: Promise<void> }>(`(() => {
+    const arrival = await this.frame.evaluateHandle<{ isSeen: boolean }>(`(() => {
       const isPrompt = ({ blocks = [] }) => blocks.some(({ text }) => text?.includes(${JSON.stringify(prompt.trim())}))
-      const seen = new Promise(resolve => {
-        addEventListener('message', function hear({ data }) {
-          const [{ entries = [], ops = [] } = {}] = [data?.params].flat()
-          if (![...entries, ...ops.flatMap(({ entry }) => entry ?? [])].some(isPrompt)) return
-          removeEventListener('message', hear)
-          resolve()
-        })
+      const arrival = { isSeen: false }
+      addEventListener('message', function hear({ data }) {
+        const [{ entries = [], ops = [] } = {}] = [data?.params].flat()
+        if (![...entries, ...ops.flatMap(({ entry }) => entry ?? [])].some(isPrompt)) return
+        removeEventListener('message', hear)
+        arrival.isSeen = true
       })
-      return { seen }
+      return arrival
     })()`)
     await this.send(prompt)
-    await arrival.evaluate(({ seen }) => seen)
+    await waitFor(`the prompt ${prompt}`, () => arrival.evaluate(({ isSeen }) => isSeen))
     await this.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
 }

@@ -2,8 +2,8 @@
 import { relative } from 'node:path'
 import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
-import { lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
-import { lineEnd, sameButEnds, withLineEnd } from '../editor/text.ts'
+import { adaptLineEnds, lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
+import { sameButEnds } from '../editor/text.ts'
 import type { Moment } from './change-time.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
 import { type FileState, sameState, textState } from './file-state.ts'
@@ -530,8 +530,7 @@ function reportedIn(claim: ToolChange, was: string[], text: string, isSure: bool
   if (!begun || !change || change.operation === 'delete') return undefined
   const given = expectedText(change, was.join(''), patch)
   if (given === undefined) return undefined
-  const end = lineEnd(text)
-  const meant = splitLines(end ? withLineEnd(given, end) : given)
+  const meant = splitLines(adaptLineEnds(given, text))
   const is = splitLines(text)
   if (sameLines(meant, was)) return was
   if (mergeLines(was, meant, is)?.join('') === text) return meant

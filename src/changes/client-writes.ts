@@ -1,7 +1,7 @@
 /** Files that agents write through the client: the text is known before it is on disk. */
 import type { TrackedWrite } from '../editor/files/agent-write.ts'
-import { withLineEndsOf } from '../editor/line-edits.ts'
-import { lineEnd, sameButEnds, withLineEnd, withoutMark } from '../editor/text.ts'
+import { adaptLineEnds, withLineEndsOf } from '../editor/line-edits.ts'
+import { sameButEnds, withoutMark } from '../editor/text.ts'
 import type { Attribution, ClientWrite } from './attribution.ts'
 import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
@@ -98,8 +98,7 @@ export class ClientWrites {
         const now = await this.#reader.read(path)
         if (!now) return
         if (write.typed !== undefined) file.editText(withLineEndsOf(write.typed, file.text), 'user')
-        const end = lineEnd(now.text)
-        const text = end ? withLineEnd(write.content, end) : write.content
+        const text = adaptLineEnds(write.content, now.text)
         const isText = now.attributes.type === 'text'
         const first = isText ? file.edit({ text, attributes: now.attributes }, author) : false
         // a formatter changes only white space, but so may a user who has just started typing
@@ -118,9 +117,8 @@ export class ClientWrites {
   async #announce(file: TrackedFile, content: string, author: AgentAuthor): Promise<void> {
     const { type } = file.attributes
     if (type !== 'text' && type !== 'absent') return
-    const end = lineEnd(file.text)
     const written = file.clone()
-    written.edit(textState(end ? withLineEnd(content, end) : content, file.state), author)
+    written.edit(textState(adaptLineEnds(content, file.text), file.state), author)
     this.#store.save(file.path, written.store())
     await this.#store.flushed()
   }

@@ -5,9 +5,9 @@ import { applyPatch, formatPatch, parsePatch, reversePatch, type StructuredPatch
 import type { FileChange, Roots } from '../acp/model.ts'
 import { MAX_FRAGMENT_FILE_BYTES } from '../common/limits.ts'
 import { readBounded } from '../common/read-bounded.ts'
-import { lineEdits, mergeLines, splitLines } from './line-edits.ts'
+import { adaptLineEnds, lineEdits, mergeLines, splitLines } from './line-edits.ts'
 import { PathGuard } from './path-guard.ts'
-import { lineEnd, withLineEnd, withoutMark } from './text.ts'
+import { lineEnd, sameButEnds, withLineEnd, withoutMark } from './text.ts'
 
 export interface DiffTexts {
   oldText: string
@@ -149,8 +149,7 @@ export function originalText(
  */
 function withoutWholeChange({ oldText, newText }: FileChange, current: string): string | undefined {
   if (oldText === undefined || newText === undefined) return undefined
-  const end = lineEnd(current)
-  const linesOf = (text: string) => splitLines(end ? withLineEnd(text, end) : text)
+  const linesOf = (text: string) => splitLines(adaptLineEnds(text, current))
   const [was, meant, now] = [linesOf(oldText), linesOf(newText), splitLines(current)]
   const changed = lineEdits(meant, now).reduce((sum, { lines }) => sum + lines.length, 0)
   const isWhole = changed * 2 < now.length
@@ -166,9 +165,8 @@ export function expectedText(
   if (change.operation === 'delete') return ''
   const { oldText, newText } = change
   if (change.operation === 'add' && oldText === undefined) return newText && withoutMark(newText)
-  const end = lineEnd(current)
-  const adapt = (text: string) => (end ? withLineEnd(text, end) : text)
-  if (oldText !== undefined && newText !== undefined && adapt(oldText) === current) return adapt(newText)
+  if (oldText !== undefined && newText !== undefined && sameButEnds(oldText, current))
+    return adaptLineEnds(newText, current)
   const texts = diffTexts(change, { current, ...(patch && { patch }) })
   return texts && texts.oldText === current && texts.newText !== current ? texts.newText : undefined
 }

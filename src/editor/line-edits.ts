@@ -1,5 +1,6 @@
 /** Line differences between texts, and merging two authors' edits of one text. */
 import { diffArrays } from 'diff'
+import { lineEnd, withLineEnd } from './text.ts'
 
 /** Replaces the lines from `start` to `end` (exclusive, 0-based) by `lines`. */
 export interface LineEdit {
@@ -163,6 +164,20 @@ export function withLineEndsOf(text: string, model: string): string {
   const last = lines.length - 1
   if (last >= 0 && /\n$/.test(lines[last]!) !== /\n$/.test(result[last]!)) result[last] = lines[last]!
   return result.join('')
+}
+
+/**
+ * What an agent wrote, perhaps after it had made all line ends the same, with the line ends of the file (`model`). In a file
+ * of mixed line ends, unchanged lines keep theirs, and others get the most frequent one.
+ */
+export function adaptLineEnds(text: string, model: string): string {
+  const end = lineEnd(model)
+  if (end) return withLineEnd(text, end)
+  // the file has no line ends, or the agent kept them
+  if (!model.includes('\n') || !lineEnd(text)) return text
+  const lines = splitLines(model)
+  const isMostlyCrlf = lines.filter(line => line.endsWith('\r\n')).length * 2 > lines.length
+  return withLineEndsOf(withLineEnd(text, isMostlyCrlf ? '\r\n' : '\n'), model)
 }
 
 export function sameLines(one: readonly string[], other: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 /** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
-import { countChanges, splitLines } from '../line-edits.ts'
-import { lineEnd, sameButEnds, withLineEnd, withoutMark } from '../text.ts'
+import { adaptLineEnds, countChanges, splitLines } from '../line-edits.ts'
+import { sameButEnds, withoutMark } from '../text.ts'
 import {
   changedLines,
   type MergeConflict,
@@ -110,15 +110,13 @@ export class AgentWrite {
   async merged(now: string, onDisk: string | undefined): Promise<string | undefined> {
     const { known, loaded, ask } = this.#options
     this.#isKept = false
-    const end = lineEnd(now)
-    const adapt = (text: string) => (end ? withLineEnd(text, end) : text)
-    const content = adapt(this.content)
+    const content = adaptLineEnds(this.content, now)
     const isUnsaved = now !== onDisk
     const saved = isUnsaved ? (loaded ?? onDisk ?? '') : now
     // an agent that has written the file by itself has most likely read it by itself, too
     const isOwn = isUnsaved && onDisk === content
     const read = isOwn && known !== now ? undefined : known
-    const base = adapt(closest(content, read, known === now && !isOwn, saved))
+    const base = adaptLineEnds(closest(content, read, known === now && !isOwn, saved), now)
     if (base === now) return content
     const merge = mergeTexts(base, now, content)
     if (merge.conflicts.length === 0 || !isUnsaved) return merge.theirs

@@ -1,6 +1,6 @@
 import type { Logger } from '../../common/logger.ts'
 import type { GuardedPath } from '../path-guard.ts'
-import { smallestEdit, withLineEnd } from '../text.ts'
+import { lineEnd, smallestEdit, withLineEnd } from '../text.ts'
 import type { AgentWrite } from './agent-write.ts'
 import { FileError, fileErrorOf, WrittenMeanwhileError } from './file-system.ts'
 import { mergeTexts } from './merge-texts.ts'
@@ -79,6 +79,8 @@ export class DocumentWriter {
       // The editor hasn't noticed the change on disk yet: it will load it as an undo step. Saving the document would
       // cause a conflict.
       if (!isDirty && info && onDisk !== now) return false
+      // and would make all line ends the same
+      if (!isDirty && stored && stored.text.includes('\n') && !lineEnd(stored.text)) return false
       if (isDirty && write.isKnown(onDisk)) return true
       const merged = await write.merged(now, isDirty ? onDisk : now)
       // the user was asked meanwhile

@@ -192,6 +192,12 @@ describe('files with an open document', () => {
     assert.equal(onDisk(), '\ufeffone\r\n2\r\n')
   })
 
+  it('keep the line endings of unchanged lines if the file has mixed ones', async () => {
+    const document = open('one\r\ntwo\nthree\r\n')
+    await write(document, 'one\ntwo\n3\n')
+    assert.equal(onDisk(), 'one\r\ntwo\n3\r\n')
+  })
+
   it("aren't saved if nothing changes", async () => {
     const document = open('one\r\n')
     await write(document, 'one\n')

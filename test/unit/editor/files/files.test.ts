@@ -228,7 +228,15 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('lf'), 'utf8'), 'a\nc\n')
     })
 
-    it('writes the text unchanged if the file has mixed or no line endings', async () => {
+    it('keeps the line endings of unchanged lines if the file has mixed ones', async () => {
+      put('both', 'a\r\nb\r\nc\nd\r\n')
+      await write('both', 'a\nB\nc\nd\ne\n')
+      assert.equal(readFileSync(at('both'), 'utf8'), 'a\r\nB\r\nc\nd\r\ne\r\n')
+      await write('both', 'a\r\nB\r\nc\r\n')
+      assert.equal(readFileSync(at('both'), 'utf8'), 'a\r\nB\r\nc\n')
+    })
+
+    it('writes the text unchanged if it has mixed line endings, or the file has none', async () => {
       put('both', 'a\r\nb\n')
       await write('both', 'a\r\nc\n')
       assert.equal(readFileSync(at('both'), 'utf8'), 'a\r\nc\n')

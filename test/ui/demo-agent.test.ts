@@ -3,6 +3,7 @@ import { processesStartedIn } from '../host/processes.ts'
 import { floor } from '../host/vscode-versions.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('a conversation with the demo agent', () => {
@@ -24,15 +25,11 @@ describe('a conversation with the demo agent', () => {
     await conversation.send('/edit planets.js')
     await conversation.permission.getByRole('button', { name: 'Allow once' }).click()
     await conversation.text('The change is written').waitFor()
-    // a page takes the focus late, and with it the next key
-    const focused = async (view: string) => {
-      const page = await workbench.webview(`body[data-view="${view}"] main`)
-      await page.locator('input:focus').waitFor()
-    }
     await workbench.runCommand('Parley: Manage Agents')
-    await focused('agents')
-    await workbench.runCommand('Parley: Open History in Editor Tab')
-    await focused('history')
+    const agents = await workbench.webview('body[data-view="agents"] main')
+    // it takes the focus late, and with it the next key
+    await agents.locator('input:focus').waitFor()
+    await HistoryPage.openTab(workbench)
     await conversation.runTurn('/help')
     assert.deepEqual(workbench.extensionHostProblems(), [])
   })

@@ -12,10 +12,7 @@ export class HistoryPage {
 
   static async open(window: VsCodeWindow): Promise<HistoryPage> {
     await window.runCommand('Parley: Open History')
-    const page = await HistoryPage.find(window)
-    // otherwise it could still take the focus from what the test does next
-    await page.search.and(page.frame.locator(':focus')).waitFor()
-    return page
+    return (await HistoryPage.find(window)).#focused()
   }
 
   /** The one in the side bar that is already displayed. */
@@ -26,7 +23,7 @@ export class HistoryPage {
   /** History in an editor tab. */
   static async openTab(window: VsCodeWindow): Promise<HistoryPage> {
     await window.runCommand('Parley: Open History in Editor Tab')
-    return HistoryPage.findTab(window)
+    return (await HistoryPage.findTab(window)).#focused()
   }
 
   /** Finds the editor tab that is already displayed. */
@@ -38,6 +35,12 @@ export class HistoryPage {
     const page = new HistoryPage(frame)
     await page.search.waitFor()
     return page
+  }
+
+  /** Otherwise, it could still take the focus from what the test does next. */
+  async #focused(): Promise<this> {
+    await this.search.and(this.frame.locator(':focus')).waitFor()
+    return this
   }
 
   /** Returns to the conversation, in the side bar. */

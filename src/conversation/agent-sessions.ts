@@ -15,7 +15,9 @@ import { Emitter, type Event } from '../common/event.ts'
 import { MAX_EARLY_BYTES } from '../common/limits.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import { sizeOf } from '../common/size-of.ts'
+import { visible } from '../common/visible.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
+import { toolCallIdOf } from './requests/shown-requests.ts'
 import { Session, type SessionOptions } from './session.ts'
 
 export interface AgentSessionsOptions extends Pick<SessionOptions, 'now' | 'schedule' | 'cancelGraceMs'> {
@@ -30,17 +32,26 @@ export interface OpeningSession {
   opened: Promise<void>
 }
 
+type AgentRequest = (PermissionRequest | ElicitationRequest) & { sessionId: string }
+
 /** A request of a session that isn't known yet. */
 interface AskingEarly {
   sessionId: string
   ask(session: Session): void
-  refuse(): void
+  /** Its session won't become known. */
+  askElsewhere(): void
+  cancel(): void
 }
+
+/** maximum number of characters of the id of an unknown session that are shown */
+const MAX_ID = 100
+/** maximum number of unknown sessions about which the user is told */
+const MAX_TOLD = 20
 
 /**
  * The sessions of one agent process: creates, loads and resumes them, and routes the agent's updates and requests to them.
- * Updates and requests of an unknown session wait while a response that may contain its id is pending; those of other
- * sessions are dropped.
+ * Updates and requests of an unknown session wait while a response that may contain its id is pending. Then updates are dropped,
+ * and requests are shown in the session that they can only belong to: some agents don't announce the sessions of subagents.
  */
 export class AgentSessions implements Disposable {
   readonly agent: Agent
@@ -50,6 +61,10 @@ export class AgentSessions implements Disposable {
   readonly #sessions = new Map<string, Session>()
   readonly #buffer: UpdateBuffer
   readonly #early = new Set<AskingEarly>()
+  /** ids of sessions that were open here, and of their subagents */
+  readonly #ended = new Set<string>()
+  /** ids of unknown sessions about whose requests the user was told */
+  readonly #told = new Set<string>()
   /** by the id of a subagent's session: the session that contains the subagent */
   readonly #parents = new Map<string, Session>()
   /** by session: the frame up to which it includes what the agent said, which arrives again */
@@ -144,7 +159,7 @@ export class AgentSessions implements Disposable {
     } finally {
       this.#creating -= 1
       if (this.#creating === 0) {
-        this.#refuseEarly()
+        this.#endEarly(asking => asking.askElsewhere())
         this.#buffer.clear()
       }
     }
@@ -153,6 +168,7 @@ export class AgentSessions implements Disposable {
   /** The session isn't wanted anymore. Its id may be that of an open session, since agents reuse ids. */
   #closeUnwanted(sessionId: string): void {
     if (this.#sessions.has(sessionId)) return
+    this.#ended.add(sessionId)
     const { capabilities } = this.agent
     if (!capabilities.close) return
     this.agent.closeSession(sessionId).catch((error: unknown) => {
@@ -215,22 +231,26 @@ export class AgentSessions implements Disposable {
     return session
   }
 
-  /** Routes a permission request to its session; `cancelled` if the session is unknown. */
+  /** Routes a permission request to its session; `cancelled` if that has ended, or can't be known. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    const refused: PermissionOutcome = { type: 'cancelled' }
-    return this.#ask(request.sessionId, signal, refused, session =>
-      session.requestPermission(request, signal),
-    )
+    const cancelled: PermissionOutcome = { type: 'cancelled' }
+    return this.#ask(request, signal, cancelled, (session, asked) =>
+      session.requestPermission(asked, signal),
+    ).then(outcome => outcome ?? cancelled)
   }
 
-  /** Routes a form or URL to its session, like `requestPermission`. */
-  createElicitation(
+  /** Routes a form or URL to its session, like `requestPermission`. Rejects if that can't be known. */
+  async createElicitation(
     sessionId: string,
     request: ElicitationRequest,
     signal: AbortSignal,
   ): Promise<ElicitationOutcome> {
-    const refused: ElicitationOutcome = { action: 'cancel' }
-    return this.#ask(sessionId, signal, refused, session => session.createElicitation(request, signal))
+    const cancelled: ElicitationOutcome = { action: 'cancel' }
+    const outcome = await this.#ask({ ...request, sessionId }, signal, cancelled, (session, asked) =>
+      session.createElicitation(asked, signal),
+    )
+    if (!outcome) throw new Error(`No session ${JSON.stringify(sessionId)} is open in this window.`)
+    return outcome
   }
 
   /** Only the session that sent the request knows the id. */
@@ -242,29 +262,91 @@ export class AgentSessions implements Disposable {
     this.#owned.dispose()
     for (const session of [...this.#sessions.values()]) session.dispose()
     this.#buffer.clear()
-    this.#refuseEarly()
+    this.#endEarly(asking => asking.cancel())
     this.#changed.dispose()
   }
 
-  /** Holds a request while its session may become known; refuses it otherwise. */
-  #ask<Outcome>(
-    sessionId: string,
+  /** Holds a request while its session may become known. Resolves to `undefined` if it can't be known where to ask. */
+  #ask<Request extends AgentRequest, Outcome>(
+    request: Request,
     signal: AbortSignal,
-    refused: Outcome,
-    ask: (session: Session) => Promise<Outcome>,
-  ): Promise<Outcome> {
+    cancelled: Outcome,
+    ask: (session: Session, request: Request) => Promise<Outcome>,
+  ): Promise<Outcome | undefined> {
+    const { sessionId } = request
     const session = this.of(sessionId)
-    if (session) return ask(session)
-    if (this.#creating === 0 || signal.aborted) return Promise.resolve(refused)
+    if (session) return ask(session, request)
+    if (signal.aborted) return Promise.resolve(cancelled)
+    if (this.#ended.has(sessionId)) {
+      this.#log.info(`A request of session ${sessionId} was canceled: the session isn't open anymore.`)
+      return Promise.resolve(cancelled)
+    }
+    const askElsewhere = async () => {
+      const place = this.#placeOf(request)
+      if (!place) {
+        this.#refused(request)
+        return undefined
+      }
+      this.#log.info(`Session ${sessionId}, which isn't known, asks in session ${place.session.sessionId}.`)
+      return ask(place.session, askedIn(place, request) as Request)
+    }
+    if (this.#creating === 0 || this.#placeOf(request)?.hasToolCall) return askElsewhere()
     return new Promise(resolve => {
       const asking: AskingEarly = {
         sessionId,
-        ask: known => resolve(ask(known)),
-        refuse: () => resolve(refused),
+        ask: known => resolve(ask(known, request)),
+        askElsewhere: () => resolve(askElsewhere()),
+        cancel: () => resolve(cancelled),
       }
       this.#early.add(asking)
-      signal.addEventListener('abort', () => this.#refuse(asking), { once: true })
+      signal.addEventListener('abort', () => this.#early.delete(asking) && asking.cancel(), { once: true })
     })
+  }
+
+  /** Where to show a request of an unknown session: where its tool call runs, or in the only session that is in a turn. */
+  #placeOf(request: AgentRequest): Place | undefined {
+    const toolCallId = toolCallIdOf(request)
+    const all = [...this.#sessions.values()].filter(({ phase, isHidden }) => phase === 'ready' && !isHidden)
+    const running = all.flatMap(session => {
+      const sessionId = toolCallId === undefined ? undefined : session.runsToolCall(toolCallId)
+      return sessionId === undefined ? [] : [{ session, sessionId, hasToolCall: true }]
+    })
+    const working = all.filter(({ isWorking }) => isWorking)
+    const places =
+      running.length > 0
+        ? running
+        : working.map(session => ({ session, sessionId: session.sessionId, hasToolCall: false }))
+    return places.length === 1 ? places[0] : undefined
+  }
+
+  /** Tells the user, in the conversations that the request may belong to. */
+  #refused(request: AgentRequest): void {
+    const { sessionId } = request
+    this.#log.warn(
+      `A request of session ${sessionId} was refused: it isn't known which session it belongs to.`,
+    )
+    if (this.#told.has(sessionId) || this.#told.size >= MAX_TOLD) return
+    this.#told.add(sessionId)
+    const all = [...this.#sessions.values()].filter(({ isHidden }) => !isHidden)
+    const working = all.filter(({ isWorking }) => isWorking)
+    const asked = 'message' in request ? request.message : request.title
+    const reason =
+      working.length > 0
+        ? l10n.t(
+            "The agent asked in session {0}, which it hasn't announced, while several conversations are running. To answer such requests, run one conversation at a time.",
+            shownId(sessionId),
+          )
+        : l10n.t(
+            "The agent asked in session {0}, which it hasn't announced, while no conversation is running.",
+            shownId(sessionId),
+          )
+    for (const session of working.length > 0 ? working : all) {
+      session.notify({
+        severity: 'warning',
+        title: l10n.t("Parley refused a request, because it can't tell which conversation it belongs to"),
+        description: asked === '' ? reason : `${asked}\n\n${reason}`,
+      })
+    }
   }
 
   #open(
@@ -288,6 +370,7 @@ export class AgentSessions implements Disposable {
       onEnd: () => this.#sessionEnded(session),
     })
     this.#sessions.set(sessionId, session)
+    this.#ended.delete(sessionId)
     this.#parents.delete(sessionId)
     // Requests of a conversation that continues may continue, too.
     for (const subagent of session.reducingState.memory.subagentStates.keys()) {
@@ -362,18 +445,22 @@ export class AgentSessions implements Disposable {
     }
   }
 
-  #refuseEarly(): void {
-    for (const asking of [...this.#early]) this.#refuse(asking)
-  }
-
-  #refuse(asking: AskingEarly): void {
-    if (this.#early.delete(asking)) asking.refuse()
+  #endEarly(end: (asking: AskingEarly) => void): void {
+    for (const asking of [...this.#early]) {
+      this.#early.delete(asking)
+      end(asking)
+    }
   }
 
   #sessionEnded(session: Session): void {
     if (this.#sessions.get(session.sessionId) !== session) return
     this.#sessions.delete(session.sessionId)
-    for (const [sessionId, parent] of this.#parents) if (parent === session) this.#parents.delete(sessionId)
+    this.#ended.add(session.sessionId)
+    for (const [sessionId, parent] of this.#parents) {
+      if (parent !== session) continue
+      this.#parents.delete(sessionId)
+      this.#ended.add(sessionId)
+    }
     this.#changed.fire()
   }
 
@@ -381,6 +468,40 @@ export class AgentSessions implements Disposable {
     this.#exit = exit
     for (const session of [...this.#sessions.values()]) session.agentEnded(exit)
   }
+}
+
+/** Where a request of an unknown session is shown. `sessionId`: of the session, or of a subagent in it. */
+interface Place {
+  session: Session
+  sessionId: string
+  hasToolCall: boolean
+}
+
+/** A request as it's shown in another session than the one that it names. */
+function askedIn({ sessionId, hasToolCall }: Place, request: AgentRequest): AgentRequest {
+  const note = l10n.t("Asked by session {0}, which the agent hasn't announced.", shownId(request.sessionId))
+  // another tool call there may have the id, or get it
+  const own = (toolCallId: string) => (hasToolCall ? toolCallId : `${request.sessionId}/${toolCallId}`)
+  if (!('subject' in request)) {
+    const { toolCallId, message } = request
+    const asked = { ...request, sessionId, message: `${message}\n\n${note}` }
+    return toolCallId === undefined ? asked : { ...asked, toolCallId: own(toolCallId) }
+  }
+  const { description, subject } = request
+  const asked = { ...request, sessionId, description: description ? `${description}\n\n${note}` : note }
+  if (subject.type === 'tool_call') {
+    const { toolCall } = subject
+    return {
+      ...asked,
+      subject: { ...subject, toolCall: { ...toolCall, toolCallId: own(toolCall.toolCallId) } },
+    }
+  }
+  if (subject.type !== 'command' || subject.toolCallId === undefined) return asked
+  return { ...asked, subject: { ...subject, toolCallId: own(subject.toolCallId) } }
+}
+
+function shownId(sessionId: string): string {
+  return visible(sessionId.length > MAX_ID ? `${sessionId.slice(0, MAX_ID)}…` : sessionId)
 }
 
 interface UpdateBufferLimits {

@@ -88,6 +88,8 @@ export class Session implements Disposable {
   answerByRule: AnswerByRule | undefined
   /** Prompts stay queued until the session ends: its agent is about to be ended. */
   beginsNoTurn = false
+  /** The user doesn't see it. */
+  isHidden = false
 
   constructor(options: SessionOptions) {
     this.agent = options.agent
@@ -380,6 +382,16 @@ export class Session implements Disposable {
   permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
     const request = this.#requests.permission(requestId)
     return request && { request, tool: this.#toolOf(request) }
+  }
+
+  /** The id of the session in which this tool call runs: this one, or a subagent in it. */
+  runsToolCall(toolCallId: string): string | undefined {
+    const all: ReducerState[] = [this.#state, ...this.#state.memory.subagentStates.values()]
+    for (const { memory, within } of all) {
+      const position = positionsOf(memory, TOOL_CALL).get(toolCallId)
+      if (position !== undefined && memory.openTools.has(position)) return within ?? this.sessionId
+    }
+    return undefined
   }
 
   /** Asks the user to fill in a form or open a URL. Resolves to `cancel` where `requestPermission` resolves to `cancelled`. */

@@ -33,6 +33,7 @@ export async function askInHiddenSession(
   const { runner, cwd } = options
   const { sessions } = await runner.ensure(signal)
   const session = await sessions.newSession({ cwd, additionalDirectories: [], mcpServers: [] }, signal)
+  session.isHidden = true
   // lists of sessions may be requested at any time
   if (session.agent.capabilities.list)
     options.records.noted(runner.agentId, { sessionId: session.sessionId, cwd }, { archived: true })

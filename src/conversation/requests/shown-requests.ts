@@ -70,7 +70,7 @@ export function detailsOf(
   return JSON.stringify([description, command, tool && [tool.title, tool.rawInput, tool.content]])
 }
 
-function toolCallIdOf(request: PermissionRequest | ElicitationRequest): string | undefined {
+export function toolCallIdOf(request: PermissionRequest | ElicitationRequest): string | undefined {
   if (!('subject' in request)) return request.toolCallId
   const { subject } = request
   if (subject.type === 'tool_call') return subject.toolCall.toolCallId

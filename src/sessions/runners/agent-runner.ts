@@ -295,8 +295,9 @@ export class AgentRunner extends Owner {
     if (signal.aborted) throw cancelledStart()
     let sessions: AgentSessions | undefined
     const client = this.#options.client(() => sessions)
+    const connectOptions = this.#options.connectOptions()
     const agent = await this.#options.start(launch, client, {
-      ...this.#options.connectOptions(),
+      ...connectOptions,
       ...(left && { startProcess: left.startProcess }),
       signal,
     })
@@ -305,7 +306,7 @@ export class AgentRunner extends Owner {
       agent.dispose()
       throw cancelledStart()
     }
-    sessions = new AgentSessions(agent)
+    sessions = new AgentSessions(agent, { log: connectOptions.log })
     const running: RunningAgent = { agent, sessions }
     const owned = new DisposableStore()
     owned.add(sessions)

@@ -1,12 +1,14 @@
 import { strict as assert } from 'node:assert'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
-import type { SessionSetup, SessionStart } from '../../../src/acp/model.ts'
+import type { SessionSetup, SessionStart, ToolCallPatch } from '../../../src/acp/model.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
 import { AgentSessions, type AgentSessionsOptions } from '../../../src/conversation/agent-sessions.ts'
 import { forkState } from '../../../src/conversation/replay/restore-state.ts'
-import type { Change } from '../../../src/conversation/state.ts'
+import type { Session } from '../../../src/conversation/session.ts'
+import type { Change, NoticeEntry } from '../../../src/conversation/state.ts'
 import { Clock } from './clock.ts'
 import { Deferred, FakeAgent, settle } from './fake-agent.ts'
-import { chunk, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
+import { chunk, form, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 
 const setup: SessionSetup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const never = new AbortController().signal
@@ -408,7 +410,7 @@ describe('AgentSessions: requests', () => {
     const stray = sessions.requestPermission(permissionRequest({ sessionId: 'x' }), never)
     agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await made
-    assert.deepEqual(summarize(session.state), ['permission May I?: open'])
+    assert.deepEqual(summarize(session.state).slice(0, 1), ['permission May I?: open'])
     session.answerPermission(session.pendingRequests[0]!.requestId, 'no')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'no' })
     assert.deepEqual(await stray, { type: 'cancelled' })
@@ -425,6 +427,130 @@ describe('AgentSessions: requests', () => {
     agent.newSessions[0]!.reject(refused)
     await assert.rejects(made)
     assert.deepEqual(await kept, { type: 'cancelled' })
+  })
+})
+
+describe('AgentSessions: requests of a session that the agent never announced', () => {
+  const asking = (toolCallId: string, patch: Partial<ToolCallPatch> = {}) =>
+    permissionRequest({
+      sessionId: 'child',
+      subject: { type: 'tool_call', toolCall: { toolCallId, ...patch } },
+    })
+  const notices = (...all: Session[]) =>
+    all.map(
+      ({ state }) => state.entries.filter((entry): entry is NoticeEntry => entry.kind === 'notice').length,
+    )
+
+  async function two() {
+    const warnings: string[] = []
+    const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) }
+    const { agent, sessions } = make({ log })
+    return {
+      ...{ agent, sessions, warnings },
+      a: await opened(agent, sessions, 'a'),
+      b: await opened(agent, sessions, 'b'),
+    }
+  }
+
+  it('are shown where their tool call runs, whatever else runs or is being created', async () => {
+    const { agent, sessions, a, b } = await two()
+    void a.prompt([text('x')])
+    void b.prompt([text('y')])
+    agent.say('b', tool('call', { title: 'Task' }))
+    void sessions.newSession(setup)
+    const answer = sessions.requestPermission(asking('call'), never)
+    assert.deepEqual([a.pendingRequests.length, b.pendingRequests.length], [0, 1])
+    const [request] = b.pendingRequests
+    assert.ok(request?.kind === 'permission')
+    assert.match(request.description ?? '', /session child, which/)
+    assert.equal(b.permission(request.requestId)?.tool?.title, 'Task')
+    b.answerPermission(request.requestId, 'yes')
+    assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
+  })
+
+  it('are shown in the subagent that runs their tool call', async () => {
+    const { agent, sessions, a } = await two()
+    agent.say('a', { type: 'subagent', subagent: { sessionId: 'known' } })
+    agent.say('known', tool('call'))
+    void sessions.requestPermission(asking('call'), never)
+    assert.equal(a.pendingRequests[0]?.within, 'known')
+  })
+
+  it('are shown in the only session with a running turn, and end with it', async () => {
+    const { agent, sessions, a, b } = await two()
+    void a.prompt([text('x')])
+    const answer = sessions.requestPermission(asking('call', { title: 'Write' }), never)
+    const form1 = sessions.createElicitation('child', form({ sessionId: 'child' }), never)
+    assert.deepEqual([a.pendingRequests.length, b.pendingRequests.length], [2, 0])
+    const [, question] = a.pendingRequests
+    assert.match((question?.kind === 'elicitation' && question.message) || '', /^Who are you\?\n\n.*child/)
+    agent.endTurn(agent.prompts[0]!)
+    assert.deepEqual(await Promise.all([answer, form1]), [{ type: 'cancelled' }, { action: 'cancel' }])
+    assert.deepEqual(notices(a, b), [0, 0])
+  })
+
+  it("don't change a tool call that has the same id there, nor are answered by what it says", async () => {
+    const { agent, sessions, a } = await two()
+    const seen: unknown[] = []
+    a.answerByRule = (_request, entry) => {
+      seen.push(entry?.rawInput)
+      return undefined
+    }
+    void a.prompt([text('x')])
+    agent.say('a', tool('call', { title: 'Mine', rawInput: { path: '/w/mine' }, status: 'completed' }))
+    void sessions.requestPermission(asking('call', { title: 'Theirs' }), never)
+    const titles = a.state.entries.flatMap(entry => (entry.kind === 'tool_call' ? entry.title : []))
+    assert.deepEqual([titles, seen], [['Mine', 'Theirs'], [undefined]])
+  })
+
+  it('are answered by the rules of the session in which they are shown', async () => {
+    const { sessions, a } = await two()
+    const rule = { action: 'allow', scope: 'user', text: 'all' } as const
+    a.answerByRule = async () => ({ optionId: 'yes', rule })
+    void a.prompt([text('x')])
+    assert.deepEqual(await sessions.requestPermission(asking('call'), never), {
+      type: 'selected',
+      optionId: 'yes',
+    })
+  })
+
+  it('are refused if none or several run, and the user is told once where they may belong', async () => {
+    const { sessions, a, b, warnings } = await two()
+    const hidden = a
+    hidden.isHidden = true
+    assert.deepEqual(await sessions.requestPermission(asking('call'), never), { type: 'cancelled' })
+    assert.deepEqual(notices(a, b), [0, 1])
+    hidden.isHidden = false
+    void a.prompt([text('x')])
+    void b.prompt([text('y')])
+    const other = form({ sessionId: 'other' })
+    await assert.rejects(sessions.createElicitation('other', other, never), /No session "other"/)
+    await assert.rejects(sessions.createElicitation('other', other, never), /No session "other"/)
+    assert.deepEqual(notices(a, b), [1, 2])
+    assert.equal(warnings.filter(line => /refused/.test(line)).length, 3)
+  })
+
+  it('wait while a session is created, which may be theirs, and are shown elsewhere if it is not', async () => {
+    const { agent, sessions, a } = await two()
+    void a.prompt([text('x')])
+    const made = sessions.newSession(setup)
+    void sessions.requestPermission(asking('call'), never)
+    assert.equal(a.pendingRequests.length, 0)
+    agent.newSessions.at(-1)!.resolve({ sessionId: 'c' })
+    await made
+    assert.equal(a.pendingRequests.length, 1)
+  })
+
+  it("aren't asked elsewhere if their session was closed", async () => {
+    const { agent, sessions, a, b } = await two()
+    agent.say('b', { type: 'subagent', subagent: { sessionId: 'child' } })
+    await b.close()
+    void a.prompt([text('x')])
+    for (const sessionId of ['b', 'child']) {
+      const outcome = await sessions.requestPermission({ ...asking('call'), sessionId }, never)
+      assert.deepEqual(outcome, { type: 'cancelled' })
+    }
+    assert.deepEqual([a.pendingRequests.length, ...notices(a)], [0, 0])
   })
 })
 

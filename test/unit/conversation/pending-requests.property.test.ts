@@ -65,9 +65,12 @@ class World {
               permissionRequest({ sessionId, title, ...(kind === 'tool call' && { subject }) }),
               abort.signal,
             )
-      void answer.then(outcome => {
-        if (!this.#closed.has(sessions)) asked.outcome = outcome
-      })
+      // a form of an unknown session is refused with an error
+      void answer
+        .catch((): ElicitationOutcome => ({ action: 'cancel' }))
+        .then(outcome => {
+          if (!this.#closed.has(sessions)) asked.outcome = outcome
+        })
     }
     const asked: Asked = { title, from, abort, send }
     this.asked.push(asked)
@@ -76,7 +79,8 @@ class World {
 
   pending() {
     return this.session.pendingRequests.map(entry => {
-      const title = entry.kind === 'permission' ? entry.title : entry.message
+      // the message of an unknown session says so below
+      const title = entry.kind === 'permission' ? entry.title : entry.message.split('\n')[0]!
       assert.equal(this.ids.get(entry.requestId) ?? title, title, 'an id names one request for good')
       this.ids.set(entry.requestId, title)
       return { requestId: entry.requestId, title }
@@ -153,7 +157,7 @@ class World {
     const open = this.asked.filter(({ outcome }) => !outcome)
     // what announced it would arrive again
     const { subagentStates } = session.reducingState.memory
-    if (open.some(({ from }) => from !== undefined && !subagentStates.has(from))) return
+    if (open.some(({ from }) => from !== undefined && sessions.of(from) && !subagentStates.has(from))) return
     this.#closed.add(sessions)
     sessions.dispose()
     this.sessions = new AgentSessions(agent, this.#time)

@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import type { KeptServer } from '../acp/agent.ts'
@@ -7,6 +6,7 @@ import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { CancelledError } from '../common/errors.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { visible } from '../common/visible.ts'
+import { compareFolders, realOf } from '../editor/folder-comparison.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {
   ensureScratchFolder,
@@ -60,7 +60,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const roots =
       cwd === undefined
         ? await this.#newRoots(capabilities)
-        : rootsIn(cwd, await this.#existingInput(capabilities, cwd))
+        : rootsIn(cwd, await this.#existingInput(capabilities, { cwd }))
     if (!roots) return undefined
     const systemPrompt = await this.#systemPromptOf(agentId, capabilities)
     return this.#planned({ agentId }, roots, capabilities, systemPrompt ?? null)
@@ -68,7 +68,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
   async forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
     if (session.imported) await this.#confirmFolder(session.cwd)
-    const roots = rootsForExisting(session, await this.#existingInput(capabilities, session.cwd))
+    const roots = rootsForExisting(session, await this.#existingInput(capabilities, session))
     const { agentId, sessionId } = session
     return this.#planned(
       { agentId, session: sessionKey(agentId, sessionId) },
@@ -80,10 +80,9 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
   /** Whoever wrote the file of an imported session must not choose what an agent may access. */
   async #confirmFolder(cwd: string): Promise<void> {
-    // `cwd` may be a link
-    const real = async (folder: string) => realpath(folder).catch(() => folder)
-    const folder = await real(cwd)
-    const own = await Promise.all(this.#workbench.folders().map(({ path }) => real(path)))
+    // a link in this window may lead out of it
+    const folder = await realOf(cwd)
+    const own = await Promise.all(this.#workbench.folders().map(({ path }) => realOf(path)))
     if (own.some(one => this.#rules.contains(one, folder))) return
     const text = l10n.t('Open the imported session in a folder outside of this window?')
     const detail = l10n.t(
@@ -99,7 +98,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     capabilities: AgentCapabilities,
     kept?: KeptServer,
   ): Promise<SessionPlan> {
-    const roots = rootsForExisting(session, await this.#existingInput(capabilities, session.cwd))
+    const roots = rootsForExisting(session, await this.#existingInput(capabilities, session))
     const plan: SessionPlan = planOf(roots, [], [], session.systemPrompt, capabilities)
     const lose = () => {
       const note = this.#editorTools.ended(capabilities.mcp)
@@ -117,29 +116,41 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     return plan
   }
 
-  async #existingInput(capabilities: AgentCapabilities, cwd: string) {
+  async #existingInput(
+    capabilities: AgentCapabilities,
+    { cwd, additionalDirectories = [] }: { cwd: string; additionalDirectories?: readonly string[] },
+  ) {
     const folders = this.#workbench.roots()
+    const scratchFolder = await ensureScratchFolder(this.#globalStorage)
+    const compare = await this.#compare([cwd, ...additionalDirectories, scratchFolder])
     // a worktree is for work apart from the workspace, so its sessions don't get the workspace's folders
-    const isOpen = folders.some(folder => this.#rules.contains(folder.path, cwd))
-    const worktree = isOpen ? undefined : await worktreeRoot(cwd).catch(() => undefined)
+    const isOpen = folders.some(folder => compare.contains(folder.path, cwd))
+    const worktree = isOpen ? undefined : await worktreeRoot(compare.real(cwd)).catch(() => undefined)
     return {
       folders: worktree ? [] : folders,
       ...(worktree && { worktree: worktree.root }),
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
       rules: this.#rules,
-      scratchFolder: await ensureScratchFolder(this.#globalStorage),
+      ...{ compare, scratchFolder },
     }
   }
 
+  /** Compares the folders of this window with others. */
+  async #compare(others: readonly string[]) {
+    return compareFolders([...this.#workbench.roots().map(({ path }) => path), ...others])
+  }
+
   async #newRoots(capabilities: AgentCapabilities): Promise<RootsPlan | undefined> {
+    const activePath = this.#workbench.activeFile()
     const input = {
       folders: this.#workbench.roots(),
       setting: this.#workbench.settings.read('workingDirectory'),
-      activePath: this.#workbench.activeFile(),
+      activePath,
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
       rules: this.#rules,
+      compare: await this.#compare(activePath === undefined ? [] : [activePath]),
     }
     let decision = planRoots(input)
     if (decision.type === 'pick') {
@@ -158,7 +169,10 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     capabilities: AgentCapabilities,
     systemPrompt: SystemPrompt | null | undefined,
   ): Promise<SessionPlan> {
-    const { passed, notes, links } = await this.#mcp.select(capabilities.mcp, { ...session, cwd: roots.cwd })
+    const compare = await this.#compare([roots.cwd])
+    const own = this.#workbench.roots().find(({ path }) => compare.same(path, roots.cwd))
+    const cwd = own?.path ?? roots.cwd
+    const { passed, notes, links } = await this.#mcp.select(capabilities.mcp, { ...session, cwd })
     const taken = notes.map(({ name }) => name)
     const { tools, note } = await this.#editorTools.offer(
       rootsOf(roots),

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import { RealFolders } from '../editor/folder-comparison.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {
   type LinkedWorktrees,
@@ -32,17 +33,19 @@ interface WindowWorktreesOptions {
 export class WindowWorktrees extends Owner {
   readonly #workbench: WindowWorktreesOptions['workbench']
   readonly #rules = new PathRules()
+  readonly #folders = this.register(new RealFolders())
   readonly #change = this.register(new Emitter<void>())
   #known: LinkedWorktrees[] = []
   #reading: Promise<void> | undefined
   #isOutdated = false
 
-  /** A worktree was made or removed, or has another branch. */
+  /** A worktree was made or removed, or has another branch, or a folder turned out to be another one. */
   readonly onDidChange = this.#change.event
 
   constructor({ workbench, changes }: WindowWorktreesOptions) {
     super()
     this.#workbench = workbench
+    this.register(this.#folders.onDidChange(() => this.#change.fire()))
     for (const change of changes) this.register(change(() => void this.refresh()))
     void this.refresh()
   }
@@ -67,25 +70,37 @@ export class WindowWorktrees extends Owner {
     return this.lookup()(cwd)
   }
 
+  /** Tells whether a directory is in a folder that is open in this window, for many directories. */
+  isOpen(): (cwd: string) => boolean {
+    const { compare } = this.#folders
+    const folders = this.#workbench.folders().map(folder => compare.keys(folder.path))
+    return cwd => {
+      const keys = compare.keys(cwd)
+      return folders.some(folder => compare.containsKeys(folder, keys))
+    }
+  }
+
   /** {@link of} for many directories, most of which are the same, as things are now. */
   lookup(): (cwd: string) => WorktreeNote | undefined {
     const rules = this.#rules
-    const folders = this.#workbench.folders().map(folder => rules.key(folder.path))
+    const { compare } = this.#folders
+    const isOpen = this.isOpen()
     const setting = this.#workbench.settings.read('worktrees.folder')
     const worktrees = this.#known.flatMap(one =>
       one.worktrees.map(({ path: at, branch }) => ({
-        key: rules.key(at),
+        keys: compare.keys(at),
         note: { name: path.basename(at), ...(branch !== undefined && { branch }) },
       })),
     )
     const parents = this.#known.map(({ main }) => worktreesFolder({ main }, setting))
     const find = (cwd: string): WorktreeNote | undefined => {
-      const key = rules.key(cwd)
-      if (folders.some(folder => rules.containsKey(folder, key))) return undefined
-      const found = worktrees.find(one => rules.containsKey(one.key, key))
+      if (isOpen(cwd)) return undefined
+      const keys = compare.keys(cwd)
+      const found = worktrees.find(one => compare.containsKeys(one.keys, keys))
       if (found) return found.note
       for (const folder of parents) {
-        const [name] = rules.contains(folder, cwd) ? rules.names(rules.relative(folder, cwd)) : []
+        const below = [cwd, compare.real(cwd)].find(one => rules.contains(folder, one))
+        const [name] = below === undefined ? [] : rules.names(rules.relative(folder, below))
         if (name !== undefined) return { name }
       }
       return undefined
@@ -108,10 +123,12 @@ export class WindowWorktrees extends Owner {
   async #read(): Promise<void> {
     while (this.#isOutdated && !this.owned.isDisposed) {
       this.#isOutdated = false
-      const folders = this.#workbench
-        .folders()
-        .map(folder => linkedWorktrees(folder.path).catch(() => undefined))
-      const known = (await Promise.all(folders)).filter(one => one !== undefined)
+      const folders = this.#workbench.folders().map(folder => folder.path)
+      await this.#folders.refresh(folders)
+      const found = folders.map(folder =>
+        linkedWorktrees(this.#folders.compare.real(folder)).catch(() => undefined),
+      )
+      const known = (await Promise.all(found)).filter(one => one !== undefined)
       if (JSON.stringify(known) === JSON.stringify(this.#known)) continue
       this.#known = known
       this.#change.fire()

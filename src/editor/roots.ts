@@ -8,6 +8,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { Roots } from '../acp/model.ts'
 import type { SettingValue } from '../common/settings.ts'
+import type { FolderComparison } from './folder-comparison.ts'
 import type { PathRules } from './path-rules.ts'
 
 /** A workspace folder of the editor. `path` is the file system path, only valid for `file:` URIs. */
@@ -43,6 +44,8 @@ export interface RootsInput {
   additionalDirectories: boolean
   home: string
   rules: PathRules
+  /** knows the folders, `activePath` and a session's own directories */
+  compare: FolderComparison
 }
 
 export type RootsDecision =
@@ -60,16 +63,16 @@ export function planRoots(input: RootsInput): RootsDecision {
   let cwd: WorkspaceRoot | undefined
   if (usable.length > 1) {
     const { picked } = input
-    if (picked !== undefined) cwd = usable.find(folder => input.rules.same(folder.path, picked))
+    if (picked !== undefined) cwd = usable.find(folder => input.compare.same(folder.path, picked))
     if (!cwd && input.setting === 'ask') return { type: 'pick', choices: usable }
-    if (!cwd && input.setting === 'activeEditor') cwd = innermost(usable, input.activePath, input.rules)
+    if (!cwd && input.setting === 'activeEditor') cwd = innermost(usable, input.activePath, input.compare)
   }
   cwd ??= first
   const others = usable.filter(folder => folder !== cwd)
   return { type: 'planned', plan: assemble(input, { path: cwd.path, label: cwd.name }, others, unseen) }
 }
 
-type ExistingInput = Pick<RootsInput, 'folders' | 'additionalDirectories' | 'home' | 'rules'> & {
+type ExistingInput = Pick<RootsInput, 'folders' | 'additionalDirectories' | 'home' | 'rules' | 'compare'> & {
   scratchFolder?: string
   /** the root of the worktree that the cwd is in, if it isn't open in this window */
   worktree?: string
@@ -83,17 +86,17 @@ export function rootsForExisting(
   own: { cwd: string; additionalDirectories: readonly string[] },
   input: ExistingInput,
 ): RootsPlan {
-  const { rules, folders } = input
+  const { rules, compare, folders } = input
   const dirs = own.additionalDirectories.filter(directory => rules.isAbsolute(directory))
   const { usable } = sortFolders(input)
-  const belongs = usable.some(({ path }) => [own.cwd, ...dirs].some(one => rules.contains(path, one)))
+  const belongs = usable.some(({ path }) => [own.cwd, ...dirs].some(one => compare.contains(path, one)))
   const plan = rootsIn(own.cwd, { ...input, folders: belongs ? folders : [] })
-  const mine = (path: string) => dirs.some(one => rules.same(one, path))
+  const mine = (path: string) => dirs.some(one => compare.same(one, path))
   const added = plan.additional.map(folder =>
     mine(folder.path) ? folder : { ...folder, added: true as const },
   )
   const kept = dirs.filter(
-    one => !rules.same(one, plan.cwd) && !plan.additional.some(({ path }) => rules.same(path, one)),
+    one => !compare.same(one, plan.cwd) && !plan.additional.some(({ path }) => compare.same(path, one)),
   )
   const label = (path: string) => tilde(path, input.home, rules)
   if (input.additionalDirectories) {
@@ -101,7 +104,7 @@ export function rootsForExisting(
   } else {
     const reason = l10n.t("The agent can't work in more than one folder.")
     for (const path of kept) {
-      if (!rules.contains(plan.cwd, path)) plan.unseen.push({ label: label(path), reason })
+      if (!compare.contains(plan.cwd, path)) plan.unseen.push({ label: label(path), reason })
     }
   }
   if (belongs) return plan
@@ -116,7 +119,7 @@ export function rootsForExisting(
  * since agents accept a relative one and fail later.
  */
 export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
-  const { rules } = input
+  const { rules, compare } = input
   if (!rules.isAbsolute(sessionCwd)) {
     throw new Error(
       l10n.t(
@@ -127,8 +130,8 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   }
   const cwd = rules.normalize(sessionCwd)
   const { usable, unseen } = sortFolders(input)
-  const own = usable.find(folder => rules.same(folder.path, cwd))
-  const around = own ?? innermost(usable, cwd, rules)
+  const own = usable.find(folder => compare.same(folder.path, cwd))
+  const around = own ?? innermost(usable, cwd, compare)
   const label = own?.name ?? tilde(cwd, input.home, rules)
   const plan = assemble(
     input,
@@ -138,13 +141,13 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
     unseen,
   )
   plan.cwd = sessionCwd
-  if (input.scratchFolder !== undefined && rules.same(input.scratchFolder, cwd)) {
+  if (input.scratchFolder !== undefined && compare.same(input.scratchFolder, cwd)) {
     plan.cwdLabel = l10n.t('Scratch folder')
     plan.scratch = true
   } else if (input.worktree !== undefined) {
     plan.cwdLabel = [
       rules.basename(input.worktree),
-      ...rules.names(rules.relative(input.worktree, cwd)),
+      ...rules.names(rules.relative(input.worktree, compare.real(cwd))),
     ].join('/')
   } else if (!around) plan.cwdRemark = l10n.t("This session's working directory isn't open in this window.")
   return plan
@@ -161,11 +164,11 @@ export function rootsOf(plan: RootsPlan): Roots {
 }
 
 /** Folders on this machine's disk, which can be roots, without duplicates. */
-function sortFolders(input: Pick<RootsInput, 'folders' | 'rules'>): {
+function sortFolders(input: Pick<RootsInput, 'folders' | 'rules' | 'compare'>): {
   usable: WorkspaceRoot[]
   unseen: RootsPlan['unseen']
 } {
-  const usable = new Map<string, WorkspaceRoot>()
+  const usable: WorkspaceRoot[] = []
   const unseen: RootsPlan['unseen'] = []
   for (const folder of input.folders) {
     if (folder.scheme !== 'file') {
@@ -177,29 +180,29 @@ function sortFolders(input: Pick<RootsInput, 'folders' | 'rules'>): {
       unseen.push({ label: folder.name, reason: l10n.t('The folder has no absolute path.') })
     } else {
       const path = input.rules.normalize(folder.path)
-      const key = input.rules.key(path)
-      if (!usable.has(key)) usable.set(key, { ...folder, path })
+      if (!usable.some(one => input.compare.same(one.path, path))) usable.push({ ...folder, path })
     }
   }
-  return { usable: [...usable.values()], unseen }
+  return { usable, unseen }
 }
 
 /** The deepest folder that contains the path, since a workspace may contain nested folders. */
 function innermost(
   folders: readonly WorkspaceRoot[],
   path: string | undefined,
-  rules: PathRules,
+  compare: FolderComparison,
 ): WorkspaceRoot | undefined {
   if (path === undefined) return undefined
   let best: WorkspaceRoot | undefined
   for (const folder of folders) {
-    if (rules.contains(folder.path, path) && (!best || folder.path.length > best.path.length)) best = folder
+    if (compare.contains(folder.path, path) && (!best || compare.contains(best.path, folder.path)))
+      best = folder
   }
   return best
 }
 
 function assemble(
-  input: Pick<RootsInput, 'additionalDirectories' | 'rules'>,
+  input: Pick<RootsInput, 'additionalDirectories' | 'compare'>,
   cwd: { path: string; label: string },
   others: readonly WorkspaceRoot[],
   unseen: RootsPlan['unseen'],
@@ -212,9 +215,9 @@ function assemble(
     scratch: false,
   }
   for (const folder of others) {
-    if (input.rules.same(folder.path, cwd.path)) continue
+    if (input.compare.same(folder.path, cwd.path)) continue
     if (input.additionalDirectories) plan.additional.push({ path: folder.path, label: folder.name })
-    else if (!input.rules.contains(cwd.path, folder.path)) {
+    else if (!input.compare.contains(cwd.path, folder.path)) {
       plan.unseen.push({
         label: folder.name,
         reason: l10n.t("The agent can't work in more than one folder."),

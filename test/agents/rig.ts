@@ -18,6 +18,7 @@ import type { PermissionEntry } from '../../src/conversation/state.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { filesShared } from '../../src/editor/files/files.ts'
+import { FolderComparison } from '../../src/editor/folder-comparison.ts'
 import { PathGuard } from '../../src/editor/path-guard.ts'
 import { PathRules } from '../../src/editor/path-rules.ts'
 import { planRoots, type RootsPlan, rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
@@ -349,6 +350,7 @@ export class AgentRig {
       additionalDirectories,
       home: this.#root,
       rules,
+      compare: new FolderComparison(rules),
     })
     // like the extension's own plan, but without VS Code's settings and folders
     const planned = async (

@@ -27,6 +27,8 @@ export class FakeTerminalEditor extends FakeEditorFeatures implements TerminalEd
   asked = 0
   /** Diffs open once this resolves. */
   ready: Promise<void> | undefined
+  /** to which links among its folders lead */
+  realPaths: string[] = []
   #paths: string[]
 
   constructor(...folders: [string, ...string[]]) {
@@ -50,6 +52,10 @@ export class FakeTerminalEditor extends FakeEditorFeatures implements TerminalEd
 
   folders() {
     return this.#paths.map(path => ({ name: path, path }))
+  }
+
+  paths() {
+    return [...this.#paths, ...this.realPaths]
   }
 
   get #roots(): Roots {

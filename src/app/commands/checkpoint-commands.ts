@@ -11,6 +11,7 @@ import { textOf } from '../../conversation/blocks.ts'
 import { messageBefore, promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewinds.ts'
 import type { MessageEntry } from '../../conversation/state.ts'
 import { startsTurn } from '../../conversation/user-prompts.ts'
+import { compareFolders } from '../../editor/folder-comparison.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
 import type { ForkPoint } from '../../sessions/session-manager.ts'
@@ -86,9 +87,8 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
 async function planOf(open: OpenSession, turn: number): Promise<Plan> {
   const { changes, plan, session } = open
   await changes.refresh()
-  const outside = new Set<string>()
+  const files = new Set<string>()
   let ranCommands = false
-  const { rules } = changes.shared
   const { cwd, additionalDirectories } = plan.setup
   for (const entry of session.state.entries) {
     if (entry.turn < turn || entry.kind !== 'tool_call' || entry.startedAt === undefined) continue
@@ -100,12 +100,12 @@ async function planOf(open: OpenSession, turn: number): Promise<Plan> {
         content.type === 'diff' ? content.changes.map(change => change.path) : [],
       ),
     ]
-    for (const one of named) {
-      const file = path.resolve(cwd, one)
-      if (![cwd, ...additionalDirectories].some(root => rules.contains(root, file))) outside.add(file)
-    }
+    for (const one of named) files.add(path.resolve(cwd, one))
   }
-  return { turn, files: changes.checkpoint(turn), outside: [...outside], ranCommands }
+  const roots = [cwd, ...additionalDirectories]
+  const compare = await compareFolders([...roots, ...files])
+  const outside = [...files].filter(file => !roots.some(root => compare.contains(root, file)))
+  return { turn, files: changes.checkpoint(turn), outside, ranCommands }
 }
 
 /** Those that a restore changes, at least in part. */

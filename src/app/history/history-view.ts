@@ -11,7 +11,6 @@ import { Emitter } from '../../common/event.ts'
 import type { FindQuery } from '../../common/find-pattern.ts'
 import { hasFilters, hasText, matchesFilters, parseSearch } from '../../common/search-query.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
-import { PathRules } from '../../editor/path-rules.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
@@ -46,7 +45,7 @@ export interface HistoryViewOptions {
   actions: SessionActions
   windows: Pick<WindowSessions, 'others' | 'find' | 'request' | 'onDidChange'>
   workbench: Workbench
-  worktrees: Pick<WindowWorktrees, 'lookup' | 'onDidChange' | 'refresh'>
+  worktrees: Pick<WindowWorktrees, 'isOpen' | 'lookup' | 'onDidChange' | 'refresh'>
 }
 
 /** A webview that shows History, and whether it's visible. */
@@ -164,7 +163,7 @@ export class HistoryView extends Owner {
       connection.send('history/hits', { id, hits: [], isLimited: false })
       return
     }
-    const isHere = hereOf(this.#options.workbench, this.#options.worktrees.lookup())
+    const isHere = hereOf(this.#options.worktrees)
     const isWanted = (item: HistoryItem) => matchesFilters(query, item) && (!here || isHere(item.cwd))
     const sessions =
       here || hasFilters(query)
@@ -278,14 +277,12 @@ export class HistoryView extends Owner {
  * in few directories.
  */
 function hereOf(
-  workbench: Pick<Workbench, 'folders'>,
-  worktreeOf: HistorySurroundings['worktreeOf'],
+  worktrees: HistoryViewOptions['worktrees'],
+  worktreeOf = worktrees.lookup(),
 ): (cwd: string) => boolean {
-  const rules = new PathRules()
-  const folders = workbench.folders()
   const known = new Map<string, boolean>()
-  const isHere = (cwd: string) =>
-    folders.some(folder => rules.contains(folder.path, cwd)) || worktreeOf(cwd) !== undefined
+  const isOpen = worktrees.isOpen()
+  const isHere = (cwd: string) => isOpen(cwd) || worktreeOf(cwd) !== undefined
   return cwd => known.get(cwd) ?? known.set(cwd, isHere(cwd)).get(cwd)!
 }
 
@@ -325,7 +322,7 @@ export function surroundings(
     deleted: deletions.undoable,
     search: search.state,
     others: windows.others(),
-    isHere: hereOf(workbench, worktreeOf),
+    isHere: hereOf(worktrees, worktreeOf),
     worktreeOf,
     iconOf: agentId => agents.get(agentId)?.icon,
     accountOf: agentId =>

@@ -3,6 +3,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { realOf } from '../../editor/folder-comparison.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import {
   createWorktree,
@@ -11,7 +12,7 @@ import {
   nameFrom,
   nameProblem,
 } from '../../editor/worktrees/create-worktree.ts'
-import { openRepository, type Repository, realOf } from '../../editor/worktrees/repository.ts'
+import { openRepository, type Repository } from '../../editor/worktrees/repository.ts'
 import { pickAgent } from '../commands/pick-agent.ts'
 import type { PickItem, Workbench } from '../workbench.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'

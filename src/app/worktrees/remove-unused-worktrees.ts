@@ -1,9 +1,9 @@
 import type { Disposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
+import { insideOf } from '../../editor/folder-comparison.ts'
 import {
   findWorktree,
-  insideOf,
   isEmpty,
   openRepository,
   recordedAt,

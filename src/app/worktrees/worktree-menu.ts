@@ -2,6 +2,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { insideOf } from '../../editor/folder-comparison.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import {
   checkNoHistory,
@@ -14,7 +15,6 @@ import {
 import {
   currentBranch,
   findWorktree,
-  insideOf,
   isEmpty,
   listWorktrees,
   openRepository,

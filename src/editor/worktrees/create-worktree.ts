@@ -3,6 +3,7 @@ import { copyFile, lstat, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { isWindowsDevice } from '../../common/windows-names.ts'
+import { realOf } from '../folder-comparison.ts'
 import { GitError, lineOf, runUserGit } from '../git.ts'
 import { forgetGitFolder, recordGitFolder, recordRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
@@ -13,7 +14,6 @@ import {
   type CopiedFile,
   findWorktree,
   type Repository,
-  realOf,
   registeredPaths,
   type Worktree,
   writeRecord,

@@ -1,12 +1,13 @@
 /** The worktrees of a repository that Parley made for sessions, and what is in them. */
 
 import { existsSync } from 'node:fs'
-import { lstat, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { lstat, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
 import { readBounded } from '../../common/read-bounded.ts'
+import { realOf } from '../folder-comparison.ts'
 import { GitError, lineOf, runGit, runUserGit } from '../git.ts'
 import { isRecordedRepository, recordedGitFolder, recordGitFolder, recordRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
@@ -358,28 +359,4 @@ export async function deleteBranch(
   const used = await runUserGit(common, ['worktree', 'list', '--porcelain'])
   if (used.split('\n').includes(`branch refs/heads/${branch}`)) return
   await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, commit]).catch(() => {})
-}
-
-/**
- * Tells whether a path is in a folder, by its spelling or by where links lead. `paths` are all that it will be asked for;
- * of one that doesn't exist, the folders above count.
- */
-export async function insideOf(folder: string, paths: Iterable<string>): Promise<(path: string) => boolean> {
-  const rules = new PathRules()
-  const real = await realOf(folder)
-  const known = [...new Set(paths)].map(async one => [one, await existingOf(one)] as const)
-  const all = new Map(await Promise.all(known))
-  return one => rules.contains(folder, one) || rules.contains(real, all.get(one) ?? one)
-}
-
-/** The real path, with the end of the path that doesn't exist as it is. */
-async function existingOf(at: string): Promise<string> {
-  const real = await realpath(at).catch(() => undefined)
-  if (real !== undefined || path.dirname(at) === at) return real ?? at
-  return path.join(await existingOf(path.dirname(at)), path.basename(at))
-}
-
-/** The real path, or the same if there is none. */
-export async function realOf(folder: string): Promise<string> {
-  return realpath(folder).catch(() => folder)
 }

@@ -64,7 +64,7 @@ class ClaudeIde extends LocalIde {
     return {
       // Claude Code removes the file of a process that has ended, and looks for an ancestor of the terminal
       pid: process.ppid,
-      workspaceFolders: this.options.editor.folders().map(({ path }) => path),
+      workspaceFolders: this.options.editor.paths(),
       ideName: 'VS Code',
       transport: 'ws',
       authToken: this.token,

@@ -70,10 +70,7 @@ class GeminiIde extends LocalIde {
   }
 
   get #workspacePath(): string {
-    return this.options.editor
-      .folders()
-      .map(({ path }) => path)
-      .join(delimiter)
+    return this.options.editor.paths().join(delimiter)
   }
 
   /**

@@ -34,6 +34,9 @@ export interface OpenDiff {
 export interface TerminalEditor
   extends Pick<EditorFeatures, 'attend' | 'editors' | 'open' | 'problems' | 'selection' | 'show'> {
   folders(): ReadonlyArray<{ name: string; path: string }>
+  /** The folders' paths, and those to which links among them lead: an agent knows where it runs by its real path. */
+  paths(): string[]
+  /** The folders or their paths have changed. */
   readonly onDidChangeFolders: Event<void>
   /** The selection, the active editor or the open editors have changed. */
   readonly onDidChangeSelection: Event<void>

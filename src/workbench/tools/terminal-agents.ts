@@ -2,7 +2,8 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Platform } from '../../app/platform.ts'
 import { DisposableStore } from '../../common/disposable.ts'
-import type { Event } from '../../common/event.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+import { RealFolders } from '../../editor/folder-comparison.ts'
 import { PathGuard } from '../../editor/path-guard.ts'
 import { Roots } from '../../mcp/server/roots.ts'
 import { ToolError } from '../../mcp/server/tool-error.ts'
@@ -71,6 +72,17 @@ async function createTerminalEditor(
 ): Promise<TerminalEditor> {
   const features = await workbench.features()
   const diffs = own.add(new EditableDiffs())
+  const known = own.add(new RealFolders())
+  const changeFolders = own.add(new Emitter<void>())
+  const folderPaths = () => localFolders().map(({ path }) => path)
+  own.add(known.onDidChange(() => changeFolders.fire()))
+  own.add(
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      void known.refresh(folderPaths())
+      changeFolders.fire()
+    }),
+  )
+  void known.refresh(folderPaths())
   const roots = () => {
     const [first, ...others] = localFolders()
     if (!first) return undefined
@@ -81,7 +93,8 @@ async function createTerminalEditor(
   return {
     ...features,
     folders: localFolders,
-    onDidChangeFolders: listener => vscode.workspace.onDidChangeWorkspaceFolders(() => listener()),
+    paths: () => known.paths(folderPaths()),
+    onDidChangeFolders: changeFolders.event,
     onDidChangeSelection(listener) {
       const { window } = vscode
       return vscode.Disposable.from(

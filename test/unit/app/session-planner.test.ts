@@ -7,6 +7,51 @@ import { WorkspaceSessionPlanner } from '../../../src/app/session-planner.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
 import type { McpServers } from '../../../src/mcp/mcp-servers.ts'
 
+describe('a session in a window whose folder is a link', () => {
+  let directory = ''
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'parley-planner-')))
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+  it("is in that folder by the folder's real path, too, which the agent gets as it knows it", async () => {
+    for (const name of ['real', 'lib', 'storage']) mkdirSync(path.join(directory, name))
+    const [real, link, lib] = ['real', 'link', 'lib'].map(name => path.join(directory, name)) as [
+      string,
+      string,
+      string,
+    ]
+    symlinkSync(real, link, 'junction')
+    const folders = [link, lib].map(one => ({ name: path.basename(one), scheme: 'file', path: one }))
+    const forServers: unknown[] = []
+    const planner = new WorkspaceSessionPlanner(
+      { folders: () => folders, roots: () => folders } as unknown as Workbench,
+      {
+        select: async (_: unknown, { cwd }: { cwd: string }) => {
+          forServers.push(cwd)
+          return { passed: [], notes: [] }
+        },
+      } as unknown as McpServers,
+      path.join(directory, 'storage'),
+      async () => undefined,
+      { offer: async () => ({}), ended: () => undefined, resume: () => assert.fail() },
+    )
+    const can = { mcp: {}, additionalDirectories: true } as AgentCapabilities
+    const session = { agentId: 'a', sessionId: 's', additionalDirectories: [] }
+    const { setup, roots } = await planner.forExisting({ ...session, cwd: real }, can)
+    assert.equal(setup.cwd, real)
+    assert.deepEqual(setup.additionalDirectories, [lib])
+    assert.equal(roots.cwdLabel, 'link')
+    assert.equal(roots.cwdRemark, undefined)
+    assert.deepEqual(roots.unseen, [])
+    assert.deepEqual(forServers, [link])
+    const gone = path.join(real, 'gone')
+    const inside = await planner.forExisting({ ...session, cwd: gone }, can)
+    assert.deepEqual(inside.setup.additionalDirectories, [link, lib])
+    assert.equal(inside.setup.cwd, gone)
+  })
+})
+
 describe('the folder of a session from an imported file', () => {
   let directory = ''
   let workspace = ''

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { AgentCapabilities } from '../../../src/acp/model.ts'
+import { type HistoryViewOptions, surroundings } from '../../../src/app/history/history-view.ts'
 import { WorkspaceSessionPlanner } from '../../../src/app/session-planner.ts'
 import { WindowWorktrees } from '../../../src/app/window-worktrees.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
@@ -60,6 +61,32 @@ describe('a window with a repository', () => {
     git(top, 'worktree', 'remove', worktree)
     await worktrees.refresh()
     assert.deepEqual(worktrees.of(worktree), { name: 'task' })
+    worktrees.dispose()
+  })
+
+  it('knows them also if its folder is a link, and what is in the folder, whatever link leads there', async () => {
+    const link = path.join(directory, 'link')
+    const other = path.join(directory, 'other-link')
+    for (const one of [link, other]) symlinkSync(top, one, 'junction')
+    folders = [{ name: 'link', scheme: 'file', path: link }]
+    const worktrees = new WindowWorktrees({ workbench, changes: [] })
+    await worktrees.refresh()
+    const isHere = (cwd: string) =>
+      surroundings({
+        ...{ workbench, worktrees, windows: { others: () => [] }, search: {}, deletions: {} },
+        ...{ storage: () => undefined, interrupted: {} },
+      } as unknown as HistoryViewOptions).isHere(cwd)
+    assert.ok(isHere(path.join(link, 'sub')))
+    assert.ok(isHere(path.join(top, 'sub')))
+    assert.ok(isHere(path.join(top, 'gone', 'sub')))
+    assert.ok(isHere(worktree))
+    assert.ok(!isHere(path.join(directory, 'elsewhere')))
+    await until(() => isHere(path.join(other, 'sub')))
+    assert.deepEqual(worktrees.of(path.join(directory, 'project.worktrees', 'gone')), { name: 'gone' })
+    folders = [{ name: 'link', scheme: 'file', path: path.join(directory, 'link-to-task') }]
+    symlinkSync(worktree, folders[0]!.path, 'junction')
+    await worktrees.refresh()
+    assert.equal(worktrees.of(worktree), undefined)
     worktrees.dispose()
   })
 

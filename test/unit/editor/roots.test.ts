@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { FolderComparison } from '../../../src/editor/folder-comparison.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import {
   ensureScratchFolder,
@@ -26,12 +27,14 @@ const lib = folder('/w/lib')
 const docs = folder('/w/docs')
 
 function input(more: Partial<RootsInput> = {}): RootsInput {
+  const rules = more.rules ?? new PathRules('linux')
   return {
     folders: [app, lib, docs],
     setting: 'activeEditor',
     additionalDirectories: true,
     home: '/home/me',
-    rules: new PathRules('linux'),
+    rules,
+    compare: new FolderComparison(rules),
     ...more,
   }
 }

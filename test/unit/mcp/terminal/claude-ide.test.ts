@@ -87,6 +87,9 @@ describe('Claude Code in a terminal', () => {
     }
     editor.changeFolders(two)
     assert.deepEqual(lock().workspaceFolders, [two])
+    editor.realPaths = ['/real/two']
+    editor.changeFolders(two)
+    assert.deepEqual(lock().workspaceFolders, [two, '/real/two'])
     ide.dispose()
     assert.deepEqual(readdirSync(locks), [])
   })

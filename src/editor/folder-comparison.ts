@@ -1,0 +1,118 @@
+import { realpath } from 'node:fs/promises'
+import { Owner } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
+import { PathRules } from './path-rules.ts'
+
+/** Compares folders by what they are: a link is the folder that it leads to. */
+export class FolderComparison {
+  readonly #rules: PathRules
+  /** The real path of a folder; the same if it's unknown. */
+  readonly real: (folder: string) => string
+
+  constructor(rules: PathRules, real: (folder: string) => string = folder => folder) {
+    this.#rules = rules
+    this.real = real
+  }
+
+  same(one: string, other: string): boolean {
+    const keys = this.keys(other)
+    return this.keys(one).some(key => keys.includes(key))
+  }
+
+  /** Whether `path` is the folder or inside of it, by its spelling or by where links lead. */
+  contains(folder: string, path: string): boolean {
+    return this.containsKeys(this.keys(folder), this.keys(path))
+  }
+
+  /** What a folder is known by, to compare it with many. */
+  keys(folder: string): string[] {
+    const real = this.real(folder)
+    return (real === folder ? [folder] : [folder, real]).map(one => this.#rules.key(one))
+  }
+
+  containsKeys(folder: readonly string[], path: readonly string[]): boolean {
+    return folder.some(one => path.some(other => this.#rules.containsKey(one, other)))
+  }
+}
+
+/** Compares these folders, as they are now. */
+export async function compareFolders(
+  folders: Iterable<string>,
+  rules: PathRules = new PathRules(),
+): Promise<FolderComparison> {
+  const known = [...new Set(folders)].map(async one => [rules.key(one), await existingOf(one)] as const)
+  const real = new Map(await Promise.all(known))
+  return new FolderComparison(rules, folder => real.get(rules.key(folder)) ?? folder)
+}
+
+/** Whether a path is in a folder. `paths` are all that it will be asked for. */
+export async function insideOf(folder: string, paths: Iterable<string>): Promise<(path: string) => boolean> {
+  const compare = await compareFolders([folder, ...paths])
+  return path => compare.contains(folder, path)
+}
+
+/** The real path, with the end of the path that doesn't exist as it is. */
+async function existingOf(at: string): Promise<string> {
+  const rules = new PathRules()
+  if (!rules.isAbsolute(at)) return at
+  const real = await realpath(at).catch(() => undefined)
+  const parent = rules.dirname(at)
+  if (real !== undefined || parent === at) return real ?? at
+  return rules.join(await existingOf(parent), rules.basename(at))
+}
+
+/** The real path, or the same if there is none. */
+export async function realOf(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder)
+}
+
+/**
+ * The real paths of folders, for those who can't wait: they are looked up in the background, one after the other, so that a disk
+ * that doesn't answer keeps nothing else waiting. Until then, a folder is compared by its path.
+ */
+export class RealFolders extends Owner {
+  readonly #rules = new PathRules()
+  readonly #known = new Map<string, string>()
+  readonly #change = this.register(new Emitter<void>())
+  #unknown: string[] = []
+  #isReading = false
+
+  readonly compare = new FolderComparison(this.#rules, folder => this.#real(folder))
+
+  /** A folder turned out to be another one. */
+  readonly onDidChange = this.#change.event
+
+  /** The paths of folders, and those to which links among them lead. */
+  paths(folders: readonly string[]): string[] {
+    return [...new Set(folders.flatMap(folder => [folder, this.compare.real(folder)]))]
+  }
+
+  /** Looks these up, again if they are known. */
+  async refresh(folders: readonly string[]): Promise<void> {
+    let changed = false
+    for (const folder of folders) {
+      const real = await existingOf(folder)
+      if (real !== (this.#known.get(folder) ?? folder)) changed = true
+      this.#known.set(folder, real)
+    }
+    if (changed) this.#change.fire()
+  }
+
+  #real(folder: string): string {
+    const known = this.#known.get(folder)
+    if (known !== undefined) return known
+    this.#known.set(folder, folder)
+    // An agent or an imported file names it: asking another machine for it would tell that machine who the user is.
+    if (this.#rules.platform === 'win32' && /^[\\/]{2}/.test(folder)) return folder
+    this.#unknown.push(folder)
+    void this.#read()
+    return folder
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isReading) return
+    this.#isReading = true
+    while (this.#unknown.length > 0 && !this.owned.isDisposed) await this.refresh(this.#unknown.splice(0))
+    this.#isReading = false
+  }
+}

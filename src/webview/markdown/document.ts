@@ -1,10 +1,10 @@
 import { type Signal, signal } from '@preact/signals'
 import DOMPurify from 'dompurify'
+import { LINK } from '../../common/file-links.ts'
 import { visible } from '../../common/visible.ts'
 import { loadGrammars, takeWanted } from '../tools/highlight.ts'
 import { linkTarget } from '../tools/links.ts'
 import { BlockStream, type MarkdownBlock } from './blocks.ts'
-import { LINK } from './parser.ts'
 
 /** Maximum share of time for parsing and rendering an open block. */
 const TIME_SHARE = 1 / 8
@@ -118,7 +118,7 @@ const allowed = {
       ' ',
     ),
   ALLOWED_ATTR:
-    'href src alt title class data-path data-line data-column data-action data-footnote data-rich data-source data-language data-end start open colspan rowspan dir lang role aria-label aria-hidden tabindex type'.split(
+    'href src alt title class data-path data-line data-action data-footnote data-rich data-source data-language data-end start open colspan rowspan dir lang role aria-label aria-hidden tabindex type'.split(
       ' ',
     ),
   ALLOW_DATA_ATTR: false,
@@ -151,10 +151,8 @@ function sayTarget(link: Element): void {
   const path = link.getAttribute('data-path')
   const href = link.getAttribute('href')
   if (link.hasAttribute('data-footnote')) link.removeAttribute('title')
-  else if (path !== null) {
-    const line = link.getAttribute('data-line')
-    link.setAttribute('title', visible(line ? `${path}:${line}` : path))
-  } else if (href) {
+  else if (path !== null) link.setAttribute('title', visible(path))
+  else if (href) {
     const { title, host } = linkTarget(href, link.textContent)
     link.setAttribute('title', title)
     if (host !== undefined) link.setAttribute('data-host', host)

@@ -1,14 +1,10 @@
 import MarkdownIt from 'markdown-it'
+import { isFile, LINK, linkedParts } from '../../common/file-links.ts'
 import { t } from '../l10n.ts'
 import { packSource } from '../rich/rich-source.ts'
-import { type FileReference, fileReference, linkedParts } from '../tools/links.ts'
 import { codeBlockHtml, languageOf } from './code.ts'
 import { footnotes } from './footnotes.ts'
 import { MAX_FORMULA, math, mathHtml } from './math.ts'
-
-/** What `openLink` of the extension host opens: http, https, file, a path, a path with a line, a Windows path. */
-export const LINK =
-  /^(?:(?:https?|file):|[a-z]:(?:[\\/]|%5c)|(?!(?:java|vb)script:|data:)[^:]*:\d+(?:[:-]\d+)?$|(?![a-z][a-z0-9+.-]*:))/i
 
 /**
  * The only markdown-it instance of the webviews. Its HTML is not sanitized yet: see `document.ts`. Differences from the default:
@@ -67,20 +63,15 @@ rules.code_block = (tokens, index) => codeBlockHtml(tokens[index]!.content, '')
 rules.code_inline = (tokens, index) => {
   const text = tokens[index]!.content
   const code = `<code>${escapeHtml(text)}</code>`
-  const file = fileReference(text)
-  if (!file) return code
-  return `<a ${fileAttributes(file)}>${code}</a>`
+  return isFile(text) ? fileLink(text, code) : code
 }
 
-function fileAttributes({ path, line, column }: FileReference): string {
-  let attributes = `class="file-link" href="#" data-path="${escapeHtml(path)}"`
-  if (line !== undefined) attributes += ` data-line="${line}"`
-  if (column !== undefined) attributes += ` data-column="${column}"`
-  return attributes
+function fileLink(file: string, html: string): string {
+  return `<a class="file-link" href="#" data-path="${escapeHtml(file)}">${html}</a>`
 }
 
 /** `src/a.ts:12` in text is also a link. */
-markdown.core.ruler.after('linkify', 'file_links', state => {
+markdown.core.ruler.after('text_join', 'file_links', state => {
   for (const { type, children } of state.tokens) {
     if (type !== 'inline' || !children) continue
     let within = 0
@@ -94,7 +85,7 @@ markdown.core.ruler.after('linkify', 'file_links', state => {
       const tokens = parts.map(part => {
         const token = new state.Token(part.file ? 'file_link' : 'text', '', 0)
         token.content = part.text
-        token.meta = part.file ? { file: part.file } : null
+        token.meta = { file: part.file }
         return token
       })
       children.splice(i, 1, ...tokens)
@@ -104,7 +95,7 @@ markdown.core.ruler.after('linkify', 'file_links', state => {
 })
 rules.file_link = (tokens, index) => {
   const { content, meta } = tokens[index]!
-  return `<a ${fileAttributes((meta as { file: FileReference }).file)}>${escapeHtml(content)}</a>`
+  return fileLink(String(meta?.file), escapeHtml(content))
 }
 
 rules.image = (tokens, index) => {

@@ -15,13 +15,13 @@ const lastWord = /(?:^|\s)([\p{L}\p{M}\p{N},;'"()!?%-]+[.:]?)( *)$/u
 /** Maximum length of that word. */
 const MAX_WORD = 80
 
-const extension = /\.\p{L}/u
+const extension = /\.\p{L}|[:(]\d/u
 
 /** Whether `added`, appended to an open block, only extends its last line. */
 export function continuesText(source: string, added: string): boolean {
   if (!plain.test(added)) return false
   const line = source.slice(source.lastIndexOf('\n') + 1)
-  // a file name may become a link
+  // a file's name may become a link, with an extension or a line
   if (extension.test(line.slice(-1) + added)) return false
   return begun.test(line) && lastWord.test(line.slice(-MAX_WORD))
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
+import type { FileReference } from '../../common/file-links.ts'
 import { candidates, parseLink } from '../../editor/links.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 
@@ -14,31 +15,35 @@ const rules = new PathRules()
  * Opens a file, or shows a folder in the explorer. A relative path is looked up in each root. Line and column are
  * 1-based; a line beyond the end means the last one.
  */
-export async function openFile(
-  target: { path: string; line?: number; column?: number },
-  roots?: Roots,
-): Promise<void> {
-  const places = candidates(target.path, rootList(roots), homedir(), rules)
-  for (const place of places) {
-    const info = await stat(place).catch(() => undefined)
-    if (!info) continue
-    const uri = vscode.Uri.file(place)
-    if (info.isDirectory()) {
-      await vscode.commands.executeCommand('revealInExplorer', uri)
+export function openFile(target: FileReference, roots?: Roots): Promise<void> {
+  return openFirst([target], roots)
+}
+
+/** {@link openFile} for the first of them that exists. */
+async function openFirst(readings: readonly FileReference[], roots: Roots | undefined): Promise<void> {
+  for (const reading of readings) {
+    for (const place of candidates(reading.path, rootList(roots), homedir(), rules)) {
+      const info = await stat(place).catch(() => undefined)
+      if (!info) continue
+      const uri = vscode.Uri.file(place)
+      if (info.isDirectory()) {
+        await vscode.commands.executeCommand('revealInExplorer', uri)
+        return
+      }
+      // Not showTextDocument: the editor knows how to show an image or a notebook.
+      await vscode.commands.executeCommand('vscode.open', uri, showOptions(reading))
       return
     }
-    // Not showTextDocument: the editor knows how to show an image or a notebook.
-    await vscode.commands.executeCommand('vscode.open', uri, showOptions(target))
-    return
   }
-  throw new Error(l10n.t("The file {0} doesn't exist.", target.path))
+  const likely = readings.find(({ line }) => line !== undefined) ?? readings[0]
+  throw new Error(l10n.t("The file {0} doesn't exist.", likely?.path ?? ''))
 }
 
 /** Opens a link of an agent's text: `http(s)` in the browser, files and paths in the editor, nothing else. */
 export async function openLink(href: string, roots?: Roots): Promise<void> {
   const target = parseLink(href, rules)
   if (target.type === 'refused') throw new Error(target.reason)
-  if (target.type === 'file') return openFile(target, roots)
+  if (target.type === 'file') return openFirst(target.readings, roots)
   // VS Code uses a string as it is, whereas `Uri` would lose an escaped `&`.
   const opened = await vscode.env.openExternal(target.href as unknown as vscode.Uri)
   if (!opened) throw new Error(l10n.t("The link couldn't be opened."))

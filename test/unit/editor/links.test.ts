@@ -6,11 +6,15 @@ import { PathRules } from '../../../src/editor/path-rules.ts'
 const linux = new PathRules('linux')
 const windows = new PathRules('win32')
 const file = (path: string, line?: number, column?: number) => ({
-  type: 'file',
   path,
   ...(line !== undefined && { line }),
   ...(column !== undefined && { column }),
 })
+/** What a link means if that file exists. */
+const read = (href: string, path: string, rules = linux) => {
+  const target = parseLink(href, rules)
+  return target.type === 'file' ? target.readings.find(reading => reading.path === path) : target
+}
 
 describe('links', () => {
   for (const [href, target] of [
@@ -32,14 +36,16 @@ describe('links', () => {
     ['~/notes.md', file('~/notes.md')],
     ['C#/x.cs', file('C#/x.cs')],
   ] as const) {
-    it(`reads ${href}`, () => assert.deepEqual(parseLink(href, linux), target))
+    it(`reads ${href}`, () => assert.deepEqual(read(href, target.path), target))
   }
 
   it('handle Windows drives', () => {
-    assert.deepEqual(parseLink('C:\\w\\a.ts:12', windows), file('C:\\w\\a.ts', 12))
-    assert.deepEqual(parseLink('c:/w/a.ts', windows), file('c:/w/a.ts'))
-    assert.deepEqual(parseLink('file:///c:/w/a.ts#L2', windows), file('C:\\w\\a.ts', 2))
-    assert.equal(parseLink('C:\\w\\a.ts', linux).type, 'refused')
+    assert.deepEqual(read('C:\\w\\a.ts:12', 'C:\\w\\a.ts', windows), file('C:\\w\\a.ts', 12))
+    assert.deepEqual(read('c:/w/a.ts', 'c:/w/a.ts', windows), file('c:/w/a.ts'))
+    assert.deepEqual(candidates('c:/w/a.ts', ['C:\\w'], 'C:\\home', windows), ['C:\\w\\a.ts'])
+    assert.deepEqual(read('file:///c:/w/a.ts#L2', '/c:/w/a.ts', windows), file('/c:/w/a.ts', 2))
+    assert.deepEqual(candidates('/c:/w/a.ts', [], 'C:\\home', windows), ['C:\\w\\a.ts'])
+    assert.deepEqual(candidates('NUL', ['C:\\w'], 'C:\\home', windows), [], 'a device')
   })
 
   it('open websites externally with the URL unchanged', () => {
@@ -76,7 +82,7 @@ describe('links', () => {
       fc.property(any, href => {
         const target = parseLink(href, linux)
         if (target.type === 'external') assert.match(target.href, /^https?:\/\//)
-        if (target.type === 'file') assert.notEqual(target.path, '')
+        if (target.type === 'file') for (const { path } of target.readings) assert.notEqual(path, '')
       }),
     )
   })

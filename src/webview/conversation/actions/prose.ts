@@ -13,21 +13,13 @@ export function onProseClick(event: MouseEvent, host: App['host']): void {
   // VS Code's own listener would also open it
   event.preventDefault()
   event.stopPropagation()
-  const { path, line, column, footnote } = link.dataset
+  const { path, footnote } = link.dataset
   if (footnote !== undefined) {
     explanationOf(link, footnote)?.scrollIntoView({ block: 'nearest' })
     return
   }
-  if (path !== undefined) {
-    host.send('conversation/file', {
-      path,
-      line: line === undefined ? undefined : Number(line),
-      column: column === undefined ? undefined : Number(column),
-    })
-    return
-  }
-  const href = link.getAttribute('href')
-  if (href && !href.startsWith('#')) host.send('conversation/link', { href })
+  const href = path ?? link.getAttribute('href')
+  if (href && (path || !href.startsWith('#'))) host.send('conversation/link', { href })
 }
 
 /** The definition of a footnote: the first one below the reference that is in the page. */

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { linkedParts } from '../../../common/file-links.ts'
 import { t } from '../../l10n.ts'
 import { highlight, loadGrammars, takeWanted } from '../../tools/highlight.ts'
-import { linkedParts } from '../../tools/links.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
@@ -41,7 +41,7 @@ export function LinkedText({ text }: { text: string }) {
     if (!file) return part.text
     return (
       // biome-ignore lint/a11y/useValidAnchor: pressed, it opens the file in the editor
-      <a key={i} href="#" data-path={file.path} data-line={file.line} data-column={file.column}>
+      <a key={i} href="#" data-path={file}>
         {part.text}
       </a>
     )

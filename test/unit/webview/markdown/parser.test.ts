@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import { isFile } from '../../../../src/common/file-links.ts'
 import { languageOf } from '../../../../src/webview/markdown/code.ts'
 import { markdown } from '../../../../src/webview/markdown/parser.ts'
-import { fileReference } from '../../../../src/webview/tools/links.ts'
 
 const html = (text: string) => markdown.render(text).trim()
 
@@ -72,17 +72,17 @@ describe('Markdown', () => {
   })
 
   it('links files in inline code', () => {
-    assert.match(html('`src/a.ts:12`'), /data-path="src\/a\.ts" data-line="12"/)
+    assert.match(html('`src/a.ts:12`'), /data-path="src\/a\.ts:12"/)
     assert.doesNotMatch(html('`object.property`'), /<a/)
   })
 
   it('links files in text, but not words or existing links', () => {
     assert.match(
       html('see src/a.ts:12:3.'),
-      /<a class="file-link" href="#" data-path="src\/a\.ts" data-line="12" data-column="3">src\/a\.ts:12:3<\/a>\./,
+      /<a class="file-link" href="#" data-path="src\/a\.ts:12:3">src\/a\.ts:12:3<\/a>\./,
     )
     assert.match(html('- **lib/b.py**'), /<strong><a [^>]*data-path="lib\/b\.py">/)
-    assert.match(html('at b.go#L10-L20, then'), /data-path="b\.go" data-line="10">b\.go#L10-L20</)
+    assert.match(html('at b.go#L10-L20, then'), /data-path="b\.go#L10-L20">b\.go#L10-L20</)
     for (const text of [
       'main.rs and and/or',
       'e.g. this',
@@ -95,13 +95,16 @@ describe('Markdown', () => {
   })
 
   it('distinguishes a file from similar text', () => {
-    assert.deepEqual(fileReference('src/a.ts'), { path: 'src/a.ts' })
-    assert.deepEqual(fileReference('a.ts:3:7'), { path: 'a.ts', line: 3, column: 7 })
-    assert.deepEqual(fileReference('file:///x/a%20b.ts#L4'), { path: '/x/a b.ts', line: 4 })
-    assert.deepEqual(fileReference('src/Makefile:4'), { path: 'src/Makefile', line: 4 })
-    assert.deepEqual(fileReference('/x/a.ts#L12-L20'), { path: '/x/a.ts', line: 12 })
-    assert.deepEqual(fileReference('C:\\x\\a.ts:4'), { path: 'C:\\x\\a.ts', line: 4 })
-    assert.deepEqual(fileReference('.github/workflows/ci.yml'), { path: '.github/workflows/ci.yml' })
+    for (const file of [
+      'src/a.ts',
+      'a.ts:3:7',
+      'file:///x/a%20b.ts#L4',
+      'src/Makefile:4',
+      '/x/a.ts#L12-L20',
+      'C:\\x\\a.ts:4',
+      '.github/workflows/ci.yml',
+    ])
+      assert.equal(isFile(file), true, file)
     for (const other of [
       'a.b',
       'x = a/b.c',
@@ -111,7 +114,7 @@ describe('Markdown', () => {
       '12:30',
       'f(a/b.ts)',
     ]) {
-      assert.equal(fileReference(other), undefined, other)
+      assert.equal(isFile(other), false, other)
     }
   })
 

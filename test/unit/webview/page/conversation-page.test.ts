@@ -790,8 +790,7 @@ describe('conversation page', () => {
     for (const link of page.document.querySelectorAll<HTMLElement>('.prose a')) link.click()
     page.document.querySelector<HTMLElement>('[data-action=copy-code]')!.click()
     await page.until(() => copies.length === 1)
-    assert.deepEqual(files, [{ path: 'src/a.ts', line: 12 }])
-    assert.deepEqual(links, ['https://a.b/c'])
+    assert.deepEqual(links, ['src/a.ts:12', 'https://a.b/c'])
     assert.deepEqual(copies, ['let a = 1'])
   })
 

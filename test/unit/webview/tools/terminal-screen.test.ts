@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { linkedParts } from '../../../../src/webview/tools/links.ts'
+import { linkedParts, readings } from '../../../../src/common/file-links.ts'
 import { KEPT_ROWS, plainOutput, TerminalScreen } from '../../../../src/webview/tools/terminal-screen.ts'
 import { cpuTime } from '../../../support/cpu-time.ts'
 import { scaledRuns } from '../../../support/property-tests.ts'
@@ -200,8 +200,8 @@ describe('links in output', () => {
       .flatMap(linkedParts)
       .flatMap(part => {
         if (part.href) return [part.href]
-        const { file } = part
-        return file ? [`${file.path}|${file.line ?? ''}|${file.column ?? ''}`] : []
+        const file = readings(part.file ?? '').find(({ line }) => line !== undefined)
+        return file ? [`${file.path}|${file.line}|${file.column ?? ''}`] : []
       })
 
   it('are found in the formats of compilers and tests', () => {

@@ -64,7 +64,7 @@ const MAX_REFERENCE = 400
  * same.
  */
 export function linkedParts(text: string): LinkedText[] {
-  if (text.length > MAX_SEARCHED || !/[./\\:]/.test(text)) return [{ text }]
+  if (text.length > MAX_SEARCHED || !/[./\\:(#]/.test(text)) return [{ text }]
   const parts: LinkedText[] = []
   let at = 0
   for (const { 0: found, index } of text.matchAll(candidate)) {

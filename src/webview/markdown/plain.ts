@@ -15,7 +15,7 @@ const lastWord = /(?:^|\s)([\p{L}\p{M}\p{N},;'"()!?%-]+[.:]?)( *)$/u
 /** Maximum length of that word. */
 const MAX_WORD = 80
 
-const extension = /\.\p{L}|[:(]\d/u
+const extension = /\.\p{L}|:\d|\d\)/u
 
 /** Whether `added`, appended to an open block, only extends its last line. */
 export function continuesText(source: string, added: string): boolean {

@@ -147,6 +147,19 @@ describe('drawing a growing text', () => {
     )
   })
 
+  it('links a file as soon as its line is there', () => {
+    for (const pieces of [
+      ['See Makefile', ':', '3'],
+      ['See Makefile', '(3', ')'],
+      ['See /w/my', ' dir', '/a.ts', ':3'],
+    ]) {
+      const view = new View()
+      for (const piece of pieces) view.feed(piece)
+      assert.match(view.html, /file-link/, pieces.join(''))
+      assert.equal(view.html, whole(pieces.join('')))
+    }
+  })
+
   it('appends to a line in any block without drawing the rest again', () => {
     const prose = ' goes on, and on; so it is.'
     for (const begin of [

@@ -13,6 +13,7 @@ import type {
   AuthMethod,
   AuthStatus,
   ContentBlock,
+  LastOptions,
   McpServer,
   PermissionRequest,
   Provider,
@@ -191,12 +192,17 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.#begin('session/fork', params, signal, onLate)
   }
 
-  resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
+  resumeSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    lastOptions?: LastOptions,
+  ): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.resume, 'resume sessions')
       return { sessionId, ...this.setup(setup) }
     }
-    return this.reopen('session/resume', sessionId, params, signal)
+    return this.reopen('session/resume', sessionId, params, signal, lastOptions)
   }
 
   async listSessions(
@@ -387,10 +393,11 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   }
 
   /** Reads the response that starts a session. */
-  protected started(sessionId: string, raw: unknown): SessionStart {
+  protected started(sessionId: string, raw: unknown, lastOptions?: LastOptions): SessionStart {
     const session = this.session(sessionId)
     const { options, report } = session
     options.start(readStart(raw))
+    if (lastOptions) options.recall(lastOptions)
     const reported = isRecord(raw) ? raw.availableCommands : undefined
     session.commands = maybeList(reported, readCommand, report, 'availableCommands') ?? session.commands
     return { sessionId, ...given('configOptions', options.all), ...given('commands', session.commands) }
@@ -402,12 +409,13 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     sessionId: string,
     params: () => object,
     signal: AbortSignal | undefined,
+    lastOptions: LastOptions | undefined,
   ): Promise<SessionStart> {
     await this.#abandoned.wait(sessionId, signal).catch(error => {
       throw toAgentError(method, error)
     })
     const onAbandoned = (answer: Promise<unknown>) => this.#abandoned.add(sessionId, answer)
-    return this.started(sessionId, await this.ask(method, params, signal, onAbandoned))
+    return this.started(sessionId, await this.ask(method, params, signal, onAbandoned), lastOptions)
   }
 
   /** Resolves when an abandoned load of the session is over; `undefined` when there is none. */

@@ -14,6 +14,7 @@ import type {
   CreateTerminalRequest,
   ElicitationOutcome,
   ElicitationRequest,
+  LastOptions,
   PermissionOutcome,
   PermissionRequest,
   Provider,
@@ -62,11 +63,22 @@ export interface Agent extends Disposable {
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart>
   /**
-   * Replays the conversation as updates before it resolves (some agents: after).
+   * Replays the conversation as updates before it resolves (some agents: after). `lastOptions`: the options as they were known
+   * last, for what the agent doesn't report.
    * @see https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
    */
-  loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
-  resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
+  loadSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    lastOptions?: LastOptions,
+  ): Promise<SessionStart>
+  resumeSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    lastOptions?: LastOptions,
+  ): Promise<SessionStart>
   /**
    * One page; pass its `nextCursor` to get the next one. `archived` is sent only to agents that can archive sessions;
    * without it, the agent decides.

@@ -227,6 +227,9 @@ export type ConfigOption =
   | (ConfigOptionBase & { type: 'boolean'; currentValue: boolean })
   | (ConfigOptionBase & { type: 'unknown'; raw: unknown })
 
+/** The options of a session as they were known last; `undefined` if they weren't. Called when they are needed. */
+export type LastOptions = () => readonly ConfigOption[] | undefined
+
 /**
  * How full the context is, of `usage_update`.
  * @see https://agentclientprotocol.com/rfds/session-usage

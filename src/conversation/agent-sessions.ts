@@ -3,6 +3,7 @@ import type { Agent, AgentExit, AttachedSession } from '../acp/agent.ts'
 import type {
   ElicitationOutcome,
   ElicitationRequest,
+  LastOptions,
   PermissionOutcome,
   PermissionRequest,
   SessionSetup,
@@ -179,13 +180,14 @@ export class AgentSessions implements Disposable {
   /**
    * Loads a session. The replay is shown as it arrives, also after the agent's response. A session that is already open is
    * emptied first (`reset`) and restored if the load fails; a running one is refused. `kept`: the saved conversation,
-   * used if the replay is empty.
+   * used if the replay is empty. `lastOptions`: as they were known last.
    */
   loadSession(
     sessionId: string,
     setup: SessionSetup,
     signal?: AbortSignal,
     kept?: () => ReducingState | undefined,
+    lastOptions?: LastOptions,
   ): OpeningSession {
     const known = this.#sessions.get(sessionId)
     if (known) {
@@ -196,7 +198,9 @@ export class AgentSessions implements Disposable {
       known.beginLoad(setup)
     }
     const session = known ?? this.#open(sessionId, setup, 'loading', undefined, kept)
-    return this.#opening(session, known !== undefined, () => this.agent.loadSession(sessionId, setup, signal))
+    return this.#opening(session, known !== undefined, () =>
+      this.agent.loadSession(sessionId, setup, signal, lastOptions),
+    )
   }
 
   /**
@@ -208,10 +212,13 @@ export class AgentSessions implements Disposable {
     setup: SessionSetup,
     signal?: AbortSignal,
     previous?: Pick<Session, 'reducingState'>,
+    lastOptions?: LastOptions,
   ): OpeningSession {
     if (this.#sessions.has(sessionId)) throw new Error(l10n.t('The session is already open.'))
     const session = this.#open(sessionId, setup, 'loading', previous)
-    return this.#opening(session, false, () => this.agent.resumeSession(sessionId, setup, signal))
+    return this.#opening(session, false, () =>
+      this.agent.resumeSession(sessionId, setup, signal, lastOptions),
+    )
   }
 
   /**

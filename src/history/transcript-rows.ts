@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ConfigOption } from '../acp/model.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { idOfStored, storedId } from '../common/session-key.ts'
 import { terminalsIn } from '../conversation/entries/tool-call.ts'
@@ -6,7 +7,15 @@ import type { KeptConversation, SaidFrame } from '../conversation/replay/restore
 import { StepBudget, type SteppedWork } from '../conversation/replay/stepped-work.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
-import { appendText, entryJson, readEntry, readHead, readTerminal, valueJson } from './transcript-schema.ts'
+import {
+  appendText,
+  entryJson,
+  readEntry,
+  readHead,
+  readOptions,
+  readTerminal,
+  valueJson,
+} from './transcript-schema.ts'
 
 /** Where a conversation is stored: the session's id as stored, followed by a window's id for a copy that the window saved separately. */
 export type StoredCopy = readonly [agentId: string, id: string]
@@ -28,7 +37,7 @@ export function sessionIdOf([, id]: StoredCopy): string {
 
 /** the rows of one copy */
 const OF = 'WHERE agent_id = ? AND session_id = ?'
-const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'said', 'conversations']
+const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'options', 'said', 'conversations']
 
 /** The changes of a conversation since it was last written. */
 export interface TranscriptChanges {
@@ -43,6 +52,8 @@ export interface TranscriptChanges {
   /** output appended to terminals that were written before, and are not in `terminals` */
   outputs?: Array<{ terminalId: string; text: string; before?: () => string }>
   head?: KeptConversation['head']
+  /** the session's options, if they have changed */
+  options?: readonly ConfigOption[]
   /** What is included of what an agent in the host said; stored in the same transaction, so that nothing is applied twice. */
   said?: SaidFrame
 }
@@ -140,6 +151,12 @@ export class TranscriptRows {
     return (head ? readHead(String(head.head)) : {}) as KeptConversation['head']
   }
 
+  /** The session's options as they were known last. */
+  options(copy: StoredCopy): ConfigOption[] | undefined {
+    const [row] = this.#database.all(`SELECT options FROM options ${OF}`, ...copy)
+    return row && readOptions(String(row.options))
+  }
+
   /** The entries at these positions, a small part of the conversation, with the text that was appended to them. */
   readPart(copy: StoredCopy, from: number, to: number): Entry[] {
     const range = `${OF} AND position BETWEEN ? AND ? ORDER BY`
@@ -196,6 +213,9 @@ export class TranscriptRows {
     const head = changes.head && valueJson(changes.head)
     if (head)
       this.#database.run('REPLACE INTO heads VALUES (?, ?, ?)', ...copy, this.#jsonWithoutSecrets(head))
+    const options = changes.options && valueJson(changes.options)
+    if (options)
+      this.#database.run('REPLACE INTO options VALUES (?, ?, ?)', ...copy, this.#jsonWithoutSecrets(options))
     const { said } = changes
     if (said) this.#database.run('REPLACE INTO said VALUES (?, ?, ?, ?)', ...copy, said.hostedId, said.frame)
     return revision

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ContentBlock } from '../acp/model.ts'
+import type { ConfigOption, ContentBlock } from '../acp/model.ts'
 import { boundDepth } from '../common/bound-depth.ts'
 import { entryKind, entryKindOf } from '../conversation/entries/entry-kinds.ts'
 import { serializable, serializableEntry } from '../conversation/replay/restore-state.ts'
@@ -103,6 +103,28 @@ export function readHead(json: string): z.output<typeof head> {
   return head.safeParse(parsed(json)).data ?? {}
 }
 
+const optionBase = {
+  id: text,
+  name: text,
+  description: text.optional(),
+  category: text.optional(),
+}
+const choice = z.object({
+  value: text,
+  name: text,
+  description: text.optional(),
+  group: text.optional(),
+})
+const option = z.discriminatedUnion('type', [
+  z.object({ ...optionBase, type: z.literal('select'), currentValue: text, choices: z.array(choice) }),
+  z.object({ ...optionBase, type: z.literal('boolean'), currentValue: z.boolean() }),
+  z.object({ ...optionBase, type: z.literal('unknown'), raw: z.unknown() }),
+])
+
+export function readOptions(json: string): ConfigOption[] | undefined {
+  return z.array(option).safeParse(parsed(json)).data as ConfigOption[] | undefined
+}
+
 function parsed(json: string): unknown {
   try {
     return boundDepth(JSON.parse(json), json.length)
@@ -119,6 +141,7 @@ export const TRANSCRIPT_SALVAGE: Salvage = {
     terminals: () => true,
     outputs: () => true,
     heads: ({ head }) => String(head).startsWith('{'),
+    options: ({ options }) => String(options).startsWith('['),
     // rows of indexes look alike
     conversations: ({ revision, written_at: at }) =>
       /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(revision)) &&
@@ -209,4 +232,8 @@ export const TRANSCRIPT_MIGRATIONS = [
    ) STRICT, WITHOUT ROWID;`,
   // what the clock has shown, as JSON: see SeenClock
   'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
+  // the session's options as they were known last, for agents that don't report them when they load a session
+  `CREATE TABLE options (
+     agent_id TEXT NOT NULL, session_id TEXT NOT NULL, options TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
+   ) STRICT, WITHOUT ROWID;`,
 ]

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type { ConfigOption } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
@@ -132,6 +133,11 @@ export class Transcripts implements Disposable {
       undefined,
       'DEFERRED',
     )
+  }
+
+  /** The session's options as they were saved last; `undefined` if there are none. */
+  options(agentId: string, sessionId: string): ConfigOption[] | undefined {
+    return this.#database.attempt(() => this.#rows.options(copyOf(agentId, sessionId)), undefined)
   }
 
   /**

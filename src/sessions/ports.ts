@@ -141,7 +141,7 @@ export interface HostedSessions {
 /** What sessions use of the saved conversations. */
 export type SavedConversations = Pick<
   Transcripts,
-  'read' | 'readEnd' | 'revision' | 'copies' | 'write' | 'forget'
+  'read' | 'readEnd' | 'options' | 'revision' | 'copies' | 'write' | 'forget'
 >
 
 /**

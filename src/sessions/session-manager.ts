@@ -403,9 +403,14 @@ export class SessionManager extends Owner {
     // the saved conversation has more than a replay: times, answers, output
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
     if (!load && !resume && (how === 'restore' || previous)) throw new CancelledError()
+    const lastOptions = () => {
+      const options = previous?.session.state.configOptions ?? []
+      return options.length > 0 ? options : this.#options.transcripts.options(agentId, sessionId)
+    }
+    const kept = () => this.#known(reference, previous)
     const opening = replays
-      ? sessions.loadSession(sessionId, plan.setup, signal, () => this.#known(reference, previous))
-      : sessions.resumeSession(sessionId, plan.setup, signal, before)
+      ? sessions.loadSession(sessionId, plan.setup, signal, kept, lastOptions)
+      : sessions.resumeSession(sessionId, plan.setup, signal, before, lastOptions)
     const open = this.#opened(agentId, opening.session, plan)
     keepListedTitle(this.#options.records, open, reference)
     const replaced = this.find(agentId, sessionId)

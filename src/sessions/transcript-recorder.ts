@@ -273,6 +273,7 @@ function everything(state: SessionState): TranscriptChanges {
     entries: state.entries.map((entry, position) => ({ position, entry })),
     terminals: [...state.terminals.values()],
     head: headOf(state),
+    ...(state.configOptions.length > 0 && { options: state.configOptions }),
   }
 }
 
@@ -296,6 +297,8 @@ function changed(state: SessionState, changes: TakenChanges): TranscriptChanges 
       return { terminalId, text, before }
     }),
     head: changes.head.length > 0 ? headOf(state) : undefined,
+    // separately, since agents have hundreds of models
+    ...(changes.head.includes('configOptions') && { options: state.configOptions }),
   }
 }
 

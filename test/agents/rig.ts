@@ -421,6 +421,7 @@ export class AgentRig {
       transcripts: {
         read: () => undefined,
         readEnd: () => undefined,
+        options: () => undefined,
         revision: () => undefined,
         write: () => true,
         copies: () => new Set(),

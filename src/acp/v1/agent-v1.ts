@@ -5,6 +5,7 @@ import { RpcCode, toAgentError } from '../errors.ts'
 import type {
   AgentCapabilities,
   ContentBlock,
+  LastOptions,
   McpServer,
   SessionSetup,
   SessionStart,
@@ -28,13 +29,18 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     super(options, readCapabilities(options.answer))
   }
 
-  loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
+  loadSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    lastOptions?: LastOptions,
+  ): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.load, 'load sessions')
       this.session(sessionId).resetTerminals()
       return { sessionId, ...this.setup(setup) }
     }
-    return this.reopen('session/load', sessionId, params, signal)
+    return this.reopen('session/load', sessionId, params, signal, lastOptions)
   }
 
   async prompt(sessionId: string, content: ContentBlock[]): Promise<void> {

@@ -7,6 +7,7 @@ import type {
   AgentCapabilities,
   AuthMethod,
   ContentBlock,
+  LastOptions,
   McpServer,
   PermissionRequest,
   PermissionSubject,
@@ -35,7 +36,12 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     this.#loads = isEarlyDraft(options.answer)
   }
 
-  loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
+  loadSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    lastOptions?: LastOptions,
+  ): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.load, 'load sessions')
       this.session(sessionId).resetTerminals()
@@ -46,7 +52,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
       }
     }
     const method = this.#loads ? 'session/load' : 'session/resume'
-    return this.reopen(method, sessionId, params, signal)
+    return this.reopen(method, sessionId, params, signal, lastOptions)
   }
 
   /** The agent's state updates report the turn before or after the response, or both. */

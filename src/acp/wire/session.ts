@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
-import type { Command, ConfigOption, SelectChoice, SessionUpdate } from '../model.ts'
+import type { Command, ConfigOption, LastOptions, SelectChoice, SessionUpdate } from '../model.ts'
 import { given } from './content.ts'
 import { anything, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
 import type { UpdateSink } from './update.ts'
@@ -24,6 +24,8 @@ export class SessionOptions {
   #mode: ConfigOption | undefined
   #model: ConfigOption | undefined
   readonly #report: Report
+  /** the mode that the agent reported before it had reported any options */
+  #early: string | undefined
 
   constructor(report: Report) {
     this.#report = report
@@ -45,6 +47,22 @@ export class SessionOptions {
     if (this.#reported || reported.length > 0) this.#reported = reported
   }
 
+  /**
+   * Takes what the response to `session/load` or `resume` didn't mention as it was known last, since some agents report their
+   * options only once for each session. Config options are always reported as a whole.
+   */
+  recall(last: LastOptions): void {
+    if (this.#reported) return
+    const isUnknown = this.all === undefined
+    const options = last() ?? []
+    this.#mode ??= options.find(({ id }) => id === MODE_ID)
+    this.#model ??= options.find(({ id }) => id === MODEL_ID)
+    if (!isUnknown) return
+    const reported = options.filter(({ id }) => id !== MODE_ID && id !== MODEL_ID)
+    if (reported.length > 0) this.#reported = reported
+    if (this.#early !== undefined) this.modeChanged(this.#early)
+  }
+
   /** All options, or `undefined` if the agent never reported any. */
   get all(): ConfigOption[] | undefined {
     const reported = this.#reported ?? []
@@ -63,6 +81,7 @@ export class SessionOptions {
 
   /** `current_mode_update` */
   modeChanged(modeId: string): SessionUpdate {
+    if (this.all === undefined) this.#early = modeId
     this.#mode = withValue(this.#mode, modeId)
     this.#reported = this.#reported?.map(option =>
       option.category === 'mode' ? withValue(option, modeId) : option,

@@ -2,6 +2,7 @@ import { type Agent, AgentClosedError, type AgentExit, AgentRequestError } from 
 import type {
   AgentCapabilities,
   ContentBlock,
+  LastOptions,
   SessionInfo,
   SessionStart,
   SessionUpdate,
@@ -71,6 +72,8 @@ export class FakeAgent implements Agent {
     cursor?: string
   }) => Promise<{ sessions: SessionInfo[]; nextCursor?: string }> = async () => ({ sessions: [] })
   closeError: Error | undefined
+  /** of the session that was loaded or resumed last */
+  lastOptions: LastOptions | undefined
   #exit: AgentExit | undefined
 
   constructor(protocolVersion = 1) {
@@ -105,12 +108,24 @@ export class FakeAgent implements Agent {
   ): Promise<SessionStart> {
     return this.#keep('session/new', this.newSessions, signal, onLate)
   }
-  async loadSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
+  async loadSession(
+    _sessionId?: string,
+    _setup?: unknown,
+    signal?: AbortSignal,
+    lastOptions?: LastOptions,
+  ): Promise<SessionStart> {
     this.#require('load')
+    this.lastOptions = lastOptions
     return this.#keep('session/load', this.loads, signal)
   }
-  async resumeSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
+  async resumeSession(
+    _sessionId?: string,
+    _setup?: unknown,
+    signal?: AbortSignal,
+    lastOptions?: LastOptions,
+  ): Promise<SessionStart> {
     this.#require('resume')
+    this.lastOptions = lastOptions
     return this.#keep('session/resume', this.resumes, signal)
   }
   async listSessions(query: { cwd?: string; cursor?: string }) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ConfigOption } from '../../../src/acp/model.ts'
 import type { TrackerStore } from '../../../src/changes/change-tracker.ts'
 import type { Disposable } from '../../../src/common/disposable.ts'
 import { FileStore, FolderStore, type KeyValueStore } from '../../../src/common/key-value-store.ts'
@@ -204,6 +205,33 @@ describe('the saved conversations', () => {
       assert.deepEqual(store.read('a', 's')?.terminals, [])
       store.forget('a', 's')
       assert.equal(store.read('a', 's'), undefined)
+    })
+
+    it(`${name} contain the options of a session until they are replaced or forgotten`, () => {
+      const store = create()
+      const mode = (currentValue: string): ConfigOption => ({
+        ...{ type: 'select', id: 'mode', name: 'Mode', category: 'mode', currentValue },
+        choices: [
+          { value: 'a', name: 'A', description: 'First', group: 'Letters' },
+          { value: 'b', name: 'B' },
+        ],
+      })
+      const others: ConfigOption[] = [
+        { type: 'boolean', id: 'web', name: 'Web', description: 'Search', currentValue: true },
+        { type: 'unknown', id: 'x', name: 'X', raw: { any: [1] } },
+      ]
+      assert.equal(store.options('a', 's'), undefined)
+      store.write('a', 's', { replace: false, entries: [], terminals: [], options: [mode('a'), ...others] })
+      assert.deepEqual(store.options('a', 's'), [mode('a'), ...others])
+      store.write('a', 's', { replace: false, entries: [entry(0, 'one')], terminals: [] })
+      assert.deepEqual(store.options('a', 's'), [mode('a'), ...others])
+      store.write('a', 's', { replace: false, entries: [], terminals: [], options: [mode('b')] })
+      assert.deepEqual(store.options('a', 's'), [mode('b')])
+      store.write('a', 's', { replace: true, entries: [entry(0, 'new')], terminals: [] })
+      assert.equal(store.options('a', 's'), undefined)
+      store.write('a', 's', { replace: false, entries: [], terminals: [], options: [mode('b')] })
+      store.forget('a', 's')
+      assert.equal(store.options('a', 's'), undefined)
     })
 
     it(`${name} tell the end of a long one as it is in the whole one, with its terminals`, () => {

@@ -494,7 +494,7 @@ describe('the conversation storage', () => {
       const more = { replace: false, entries: [entry(2, 'And more.')], terminals: [] }
       assert.equal(storage.transcripts.write('claude', 'one', more), true)
       assert.equal(make().transcripts.read('claude', 'one')?.entries.length, 3)
-      assert.equal(query('PRAGMA user_version')?.user_version, 4)
+      assert.equal(query('PRAGMA user_version')?.user_version, 5)
       assert.equal(query('PRAGMA auto_vacuum')?.auto_vacuum, 2, 'it can shrink')
       assert.deepEqual(problems, [])
     })

@@ -123,7 +123,7 @@ describe('what was stored', () => {
     const folder = path.join(disk!.folder, 'state')
     leave(folder, LEFT.closed)
     const db = new sqlite!.DatabaseSync(path.join(folder, 'conversations.db'))
-    db.exec('DROP TABLE said; DROP TABLE clock; PRAGMA user_version = 2')
+    db.exec('DROP TABLE said; DROP TABLE clock; DROP TABLE options; PRAGMA user_version = 2')
     db.close()
     disk!.fill()
     const { conversations } = open(folder)

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
+import type { ConfigOption } from '../../../src/acp/model.ts'
 import { DisplayedOptions } from '../../../src/sessions/displayed-options.ts'
 import { Failures } from '../../../src/sessions/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
+import { until } from '../../support/until.ts'
+import { twoWindows } from './sessions-fixture.ts'
 
 /** A conversation that consists only of pending options. */
 function conversation(...pendingOptions: string[]): OpenSession {
@@ -54,5 +57,41 @@ describe('DisplayedOptions', () => {
     assert.deepEqual(reported(), ['Mode'])
     display(undefined)
     assert.deepEqual(reported(), [])
+  })
+})
+
+describe('the options of a session', () => {
+  const modes = (currentValue: string): ConfigOption => ({
+    ...{ type: 'select', id: 'mode', name: 'Mode', category: 'mode', currentValue },
+    choices: ['a', 'b', 'c'].map(value => ({ value, name: value })),
+  })
+
+  it('are stored with it, for an agent that reports none when another window opens the session', async () => {
+    const [first, second] = twoWindows()
+    const starting = first.controller.opener.start()
+    await until(() => first.started.length > 0 && first.agent.newSessions.length > 0)
+    first.agent.newSessions[0]!.resolve({ sessionId: 's1', configOptions: [modes('a')] })
+    await starting
+    first.agent.say(
+      's1',
+      { type: 'message_chunk', role: 'agent', content: { type: 'text', text: 'Hello' } },
+      { type: 'config_value', category: 'mode', value: 'b' },
+    )
+    await first.close()
+    const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a', title: 'One' }
+    const opening = second.controller.opener.reopen('load', reference)
+    await until(() => second.started.length > 0 && second.agent.loads.length > 0)
+    const last = second.agent.lastOptions?.()
+    assert.deepEqual(last, [modes('b')])
+    second.agent.loads[0]!.resolve({ sessionId: 's1', configOptions: [modes('c')] })
+    await opening
+    assert.deepEqual(second.controller.current?.session.state.configOptions, [modes('c')])
+    // the agent's process is replaced: what is open here is newer than what is stored
+    const restarting = second.controller.opener.restart()
+    await until(() => second.started.length > 1 && second.agent.resumes.length > 0)
+    assert.deepEqual(second.agent.lastOptions?.(), [modes('c')])
+    second.agent.resumes[0]!.resolve({ sessionId: 's1' })
+    await restarting
+    await second.close()
   })
 })

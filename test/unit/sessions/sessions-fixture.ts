@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
-import type { ContentBlock } from '../../../src/acp/model.ts'
+import type { ConfigOption, ContentBlock } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
 import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
@@ -107,8 +107,14 @@ export class MemoryTranscripts implements SavedConversations {
   readonly writes: TranscriptChanges[] = []
   fails = false
 
+  readonly #options = new Map<string, string>()
+
   keys(): ReadonlySet<string> {
     return new Set(this.kept.keys())
+  }
+  options(agentId: string, sessionId: string): ConfigOption[] | undefined {
+    const options = this.#options.get(`${agentId}/${sessionId}`)
+    return options === undefined ? undefined : (JSON.parse(options) as ConfigOption[])
   }
   revision(agentId: string, sessionId: string): string | undefined {
     const kept = this.kept.get(`${agentId}/${sessionId}`)
@@ -122,6 +128,7 @@ export class MemoryTranscripts implements SavedConversations {
   forget(agentId: string, sessionId: string, copies?: ReadonlySet<string>): boolean {
     if (this.fails) return false
     this.kept.delete(`${agentId}/${sessionId}`)
+    this.#options.delete(`${agentId}/${sessionId}`)
     for (const id of copies ?? this.separate) this.separate.delete(id)
     return true
   }
@@ -138,6 +145,8 @@ export class MemoryTranscripts implements SavedConversations {
     for (const { terminalId, text } of changes.outputs ?? []) terminals.get(terminalId)!.output += text
     const head = changes.head ?? known?.head ?? {}
     const said = changes.said ?? known?.said
+    if (changes.replace) this.#options.delete(key)
+    if (changes.options) this.#options.set(key, JSON.stringify(changes.options))
     this.kept.set(key, {
       entries,
       terminals: [...terminals.values()],
@@ -304,6 +313,7 @@ export class SessionsFixture {
   readonly #ownTranscripts: SavedConversations = {
     read: (...session) => this.transcripts.read(...session),
     readEnd: (...wanted) => this.transcripts.readEnd(...wanted),
+    options: (...session) => this.transcripts.options(...session),
     revision: (...session) => this.transcripts.revision(...session),
     copies: () => this.transcripts.copies(),
     forget: (...session) => this.transcripts.forget(...session),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { AgentClosedError, AgentRequestError, FileMissingError } from '../../../../src/acp/agent.ts'
 import type {
   AgentCapabilities,
+  ConfigOption,
   ContentBlock,
   PermissionOutcome,
   PermissionRequest,
@@ -474,6 +475,80 @@ describe('AgentV1', () => {
         both.options.map(option => option.type === 'select' && option.currentValue),
         ['b', 'y'],
       )
+    })
+
+    const choices = [
+      { value: 'a', name: 'A' },
+      { value: 'b', name: 'B' },
+    ]
+    const last: ConfigOption[] = [
+      {
+        ...{ type: 'select', id: 'parley:mode', name: 'Mode', category: 'mode' },
+        ...{ currentValue: 'a', choices },
+      },
+      {
+        ...{ type: 'select', id: 'parley:model', name: 'Model', category: 'model' },
+        ...{ currentValue: 'a', choices },
+      },
+    ]
+    const valuesOf = (options: readonly ConfigOption[] = []) =>
+      options.map(option => option.type === 'select' && `${option.name} ${option.currentValue}`)
+
+    for (const method of ['session/load', 'session/resume'])
+      it(`are as they were known last if the agent doesn't report them in ${method}, until it does`, async () => {
+        const { agent, pipe, updates } = memoryAgent(ALL, {}, { alsoAllowed: ['session/set_model'] })
+        const open = () =>
+          method === 'session/load'
+            ? agent.loadSession('s', SETUP, undefined, () => last)
+            : agent.resumeSession('s', SETUP, undefined, () => last)
+        const opening = open()
+        const mode = { sessionUpdate: 'current_mode_update', currentModeId: 'b' }
+        pipe.send(
+          { method: 'session/update', params: { sessionId: 's', update: mode } },
+          { id: (await pipe.waitForMethod(method)).id, result: {} },
+        )
+        assert.deepEqual(valuesOf((await opening).configOptions), ['Mode b', 'Model a'])
+
+        const refusal = agent.setConfigOption('s', 'parley:model', 'b')
+        const asked = await pipe.waitForMethod('session/set_model')
+        assert.deepEqual(asked.params, { sessionId: 's', modelId: 'b' })
+        pipe.send({ id: asked.id, error: { code: -32602, message: 'No such model' } })
+        await assert.rejects(refusal, /No such model/)
+        const set = agent.setConfigOption('s', 'parley:mode', 'a')
+        pipe.send({ id: (await pipe.waitForMethod('session/set_mode')).id, result: {} })
+        await set
+        const reported = updates.at(-1)?.update
+        assert.deepEqual(valuesOf(reported?.type === 'config_options' ? reported.options : []), [
+          'Mode a',
+          'Model a',
+        ])
+      })
+
+    it('are what the agent reports of them in session/load', async () => {
+      const reports: Array<[object, string[]]> = [
+        [{ modes: { currentModeId: 'c', availableModes: [{ id: 'c' }] } }, ['Mode c', 'Model a']],
+        [{ configOptions: [] }, []],
+        [
+          {
+            configOptions: [
+              {
+                type: 'select',
+                id: 'm',
+                name: 'Own',
+                currentValue: 'c',
+                options: [{ value: 'c', name: 'C' }],
+              },
+            ],
+          },
+          ['Own c'],
+        ],
+      ]
+      for (const [result, expected] of reports) {
+        const { agent, pipe } = memoryAgent(ALL)
+        const load = agent.loadSession('s', SETUP, undefined, () => last)
+        pipe.send({ id: (await pipe.waitForMethod('session/load')).id, result })
+        assert.deepEqual(valuesOf((await load).configOptions), expected)
+      }
     })
 
     it("aren't reported twice if the agent reports them", async () => {

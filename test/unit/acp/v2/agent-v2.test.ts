@@ -130,6 +130,31 @@ describe('AgentV2', () => {
       assert.deepEqual(seen, ['message', 'message_chunk', 'state', 'loaded', 'message_chunk'])
     })
 
+    it('have the options that were known last if the agent reports none', async () => {
+      const option = {
+        ...{ type: 'select' as const, id: 'model', name: 'Model', category: 'model', currentValue: 'a' },
+        choices: [
+          { value: 'a', name: 'A' },
+          { value: 'b', name: 'B' },
+        ],
+      }
+      for (const how of ['loadSession', 'resumeSession'] as const) {
+        const { agent, pipe, updates } = memoryAgent()
+        const opening = agent[how]('s', SETUP, undefined, () => [option])
+        pipe.send({ id: (await pipe.waitForMethod('session/resume')).id, result: {} })
+        assert.deepEqual((await opening).configOptions, [option])
+        const set = agent.setConfigOption('s', 'model', 'b')
+        const { id, params } = await pipe.waitForMethod('session/set_config_option')
+        assert.deepEqual(params, { sessionId: 's', configId: 'model', type: 'id', value: 'b' })
+        pipe.send({ id, result: {} })
+        await set
+        assert.deepEqual(updates.at(-1)?.update, {
+          type: 'config_options',
+          options: [{ ...option, currentValue: 'b' }],
+        })
+      }
+    })
+
     it('request the output of terminals again when they are loaded', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const output = (bytes: number[]) =>

@@ -650,8 +650,8 @@ export class SessionChanges extends ChangeScope {
   }
 
   #guardOf(roots: Roots): PathGuard {
-    const { rules, fileSystem } = this.tracker.shared
-    return new PathGuard(roots, { rules, links: fileSystem })
+    const { rules, fileSystem, folders } = this.tracker.shared
+    return new PathGuard(roots, { rules, links: fileSystem, ...(folders && { folders }) })
   }
 }
 

@@ -27,7 +27,7 @@ export interface GuardedPath {
   /** where it leads, links resolved */
   realPath: string
   inside: boolean
-  /** Other spellings of the same file relative to the roots, for finding its document in the editor. */
+  /** Other spellings of the same file, by the roots and the editor's folders, for finding its document in the editor. */
   aliases: string[]
 }
 
@@ -46,9 +46,16 @@ export class PathGuard {
   readonly #rules: PathRules
   readonly #links: Links
   readonly #within: string[] | undefined
+  readonly #folders: () => readonly string[]
 
-  /** `within`: further roots that must contain the path. */
-  constructor(roots: Roots, options: { rules?: PathRules; links?: Links; within?: Roots } = {}) {
+  /**
+   * `within`: further roots that must contain the path. `folders`: those that are open in the editor, in which the same files
+   * may have other paths.
+   */
+  constructor(
+    roots: Roots,
+    options: { rules?: PathRules; links?: Links; within?: Roots; folders?: () => readonly string[] } = {},
+  ) {
     this.#rules = options.rules ?? new PathRules()
     this.#links = options.links ?? diskLinks
     this.cwd = roots.cwd
@@ -56,6 +63,7 @@ export class PathGuard {
       [of.cwd, ...of.additionalDirectories].map(root => this.#rules.normalize(root))
     this.#roots = foldersOf(roots)
     this.#within = options.within && foldersOf(options.within)
+    this.#folders = options.folders ?? (() => [])
   }
 
   /** The session's folders, absolute and normal. */
@@ -74,15 +82,16 @@ export class PathGuard {
     const relative: string[] = []
     const isIn = !this.#within || (await this.#isIn(this.#within, realPath))
     for (const root of isIn ? this.#roots : []) {
-      // The roots are resolved each time, since a link in them may change while the session is open. Where a path is its
-      // own real path, so are the folders in it.
-      const isReal = full === realPath && this.#rules.containsKey(root, full)
-      const realRoot = isReal ? root : await this.#resolve(root, { left: MAX_LINKS })
-      // Case-sensitive: both are spelled as on disk, and ignoring case could match a different folder.
-      if (!this.#rules.containsKey(realRoot, realPath)) continue
-      const below = this.#rules.relative(realRoot, realPath)
+      const below = await this.#below(root, full, realPath)
+      if (below === undefined) continue
       relative.push(below)
       aliases.add(this.#rules.join(root, below))
+    }
+    for (const folder of this.#folders()) {
+      const normal = this.#rules.normalize(folder)
+      if (this.#roots.includes(normal)) continue
+      const below = await this.#below(normal, full, realPath).catch(() => undefined)
+      if (below !== undefined) aliases.add(this.#rules.join(normal, below))
     }
     aliases.delete(full)
     aliases.delete(realPath)
@@ -101,6 +110,17 @@ export class PathGuard {
       if (error instanceof InvalidPathError) return undefined
       throw error
     }
+  }
+
+  /** The real path relative to a folder; `undefined` if it's outside. */
+  async #below(folder: string, full: string, realPath: string): Promise<string | undefined> {
+    // The folders are resolved each time, since a link in them may change while the session is open. Where a path is its own
+    // real path, so are the folders in it.
+    const isReal = full === realPath && this.#rules.containsKey(folder, full)
+    const realFolder = isReal ? folder : await this.#resolve(folder, { left: MAX_LINKS })
+    // Case-sensitive: both are spelled as on disk, and ignoring case could match a different folder.
+    if (!this.#rules.containsKey(realFolder, realPath)) return undefined
+    return this.#rules.relative(realFolder, realPath)
   }
 
   async #isIn(roots: readonly string[], realPath: string): Promise<boolean> {

@@ -130,6 +130,8 @@ export interface FilesShared {
   log: Logger
   /** Reports the paths of files created, changed or deleted on disk, as far as known, until it's disposed. */
   watch?: (changed: (path: string) => void) => Disposable
+  /** The folders that are open in the editor. */
+  folders?: () => readonly string[]
 }
 export function filesShared(
   parts: Pick<FilesShared, 'documents' | 'fileSystem'> & Partial<FilesShared>,
@@ -187,6 +189,7 @@ export class SessionFiles implements Disposable {
       rules: shared.rules,
       links: shared.fileSystem,
       ...(within && { within }),
+      ...(shared.folders && { folders: shared.folders }),
     })
     this.#access = new FileAccess(askAccess)
     this.#isAllowed = isAllowed

@@ -9,6 +9,7 @@ import { type FilesShared, filesShared } from '../../editor/files/files.ts'
 import type { Encodings } from '../../editor/files/text-files.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { localFolders } from '../settings.ts'
 import { onDidSaveElsewhere, unsavedElsewhere } from './other-editors.ts'
 
 /** What all sessions of this window share to read and write files. */
@@ -22,6 +23,7 @@ export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesS
     protectedFiles,
     log,
     watch: watchFiles,
+    folders: () => localFolders().map(({ path }) => path),
   })
 }
 

@@ -91,6 +91,17 @@ describe('the path guard', () => {
     assert.deepEqual([judged.inside, judged.aliases], [true, [at('door/src/a.ts')]])
   })
 
+  it('knows the other paths that a file has in the folders of the editor, which are no roots', async () => {
+    symlinkSync(at('root'), at('door'))
+    const folders = () => [at('door'), at('gone'), at('root')]
+    const guard = new PathGuard({ cwd: at('root'), additionalDirectories: [] }, { folders })
+    const judged = await guard.check(at('root/src/a.ts'))
+    assert.deepEqual([judged.inside, judged.aliases], [true, [at('door/src/a.ts')]])
+    const outside = new PathGuard({ cwd: at('root/src'), additionalDirectories: [] }, { folders })
+    const asked = await outside.check(at('root/b.ts'))
+    assert.deepEqual([asked.inside, asked.relative, asked.aliases], [false, [], [at('door/b.ts')]])
+  })
+
   it('rejects circular links', async () => {
     symlinkSync(at('root/two'), at('root/one'))
     symlinkSync(at('root/one'), at('root/two'))

@@ -42,6 +42,27 @@ describe('files with an open document', () => {
     assert.equal(await session(document).readTextFile({ path: file(), line: 2, limit: 1 }), 'TWO\n')
   })
 
+  it('are found also if only the folder in the editor is a link', async () => {
+    const link = `${folder()}-link`
+    writeFileSync(file(), 'one\ntwo\n')
+    symlinkSync(folder(), link, 'junction')
+    try {
+      const document = new FakeDocument(path.join(link, 'a.txt'))
+      document.type('one\nTWO\n')
+      const parts = { documents: fakeDocuments(document), fileSystem: disk, folders: () => [link] }
+      const files = new SessionFiles(filesShared(parts), {
+        roots: { cwd: folder(), additionalDirectories: [] },
+        askAccess: async () => 'refuse',
+      })
+      assert.equal(await files.readTextFile({ path: file() }), 'one\nTWO\n')
+      await files.writeTextFile({ path: file(), content: 'ONE\nTWO\n' })
+      assert.equal(document.saves, 1)
+      assert.equal(onDisk(), 'ONE\nTWO\n')
+    } finally {
+      rmSync(link)
+    }
+  })
+
   it('are read from disk without unsaved changes, since the disk may be newer', async () => {
     const document = open('one\n')
     writeFileSync(file(), 'ahead\n')

@@ -34,6 +34,7 @@ import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/with
 import type {
   AnswerByRule,
   Change,
+  CompletePermission,
   ElicitationEntry,
   Entry,
   EntryId,
@@ -86,6 +87,8 @@ export class Session implements Disposable {
 
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
+  /** Reads what a permission request needs; set by the owner of the session. */
+  completePermission: CompletePermission | undefined
   /** Prompts stay queued until the session ends: its agent is about to be ended. */
   beginsNoTurn = false
   /** The user doesn't see it. */
@@ -112,6 +115,7 @@ export class Session implements Disposable {
       shown: () => this.#state.memory.openRequests.keys(),
       isLive: () => this.#isLive(),
       toolOf: request => this.#toolOf(request),
+      complete: request => this.completePermission?.(request, this.#toolOf(request)),
       answerByRule: (request, signal) => this.answerByRule?.(request, this.#toolOf(request), signal),
     })
     this.#optionChanges = new OptionChanges({

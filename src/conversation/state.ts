@@ -26,6 +26,12 @@ export type { Change, EntryId, HeadKey, SessionActivity, TerminalState } from '.
 /** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
 export type SessionState = StateOf<Entry>
 
+/** The request with what must be read for it before it's shown; `undefined` if there is nothing to read. Never rejects. */
+export type CompletePermission = (
+  request: PermissionRequest,
+  tool: ToolCallEntry | undefined,
+) => Promise<PermissionRequest> | undefined
+
 /**
  * Looks for a permission rule that answers the request. `tool` is the tool call, including what the request reports of it.
  * `undefined`, now or later, or a refusal: the request is shown to the user. Never rejects.

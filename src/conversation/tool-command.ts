@@ -1,3 +1,4 @@
+import { fieldName } from '../common/field-name.ts'
 import type { ToolCallEntry } from './state.ts'
 
 /** The command a tool call wants to run, in full, and where, as far as the agent reported. */
@@ -18,11 +19,6 @@ export interface CommandsOfInput {
   environment: string[]
   /** What runs isn't certain: a field contains something other than text, or two name different arguments or folders. */
   unreadable: boolean
-}
-
-/** A field's name without case, dashes and underscores: agents write `workingDirectory`, `working_dir` or `Cwd`. */
-export function fieldName(key: string): string {
-  return key.replace(/[^a-z\d]/gi, '').toLowerCase()
 }
 
 /** Where agents put a command: one line, a program with its arguments, or several commands in `commands`. */

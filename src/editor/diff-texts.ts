@@ -204,6 +204,22 @@ export async function findFragment(change: FileChange, roots: Roots): Promise<nu
   }
 }
 
+/**
+ * The change that writing a text to a file makes, for agents that report only the text. A file outside of the session's folders
+ * isn't read; of one that is there but can't be read as text, only the new text is known. `path`: absolute.
+ */
+export async function writtenChange(path: string, newText: string, roots: Roots): Promise<FileChange> {
+  try {
+    const file = await new PathGuard(roots).within(path)
+    if (!file) return { operation: 'add', path, newText }
+    const oldText = await readBounded(file.realPath, MAX_FRAGMENT_FILE_BYTES)
+    return { operation: 'modify', path, newText, ...(!oldText.includes('\0') && { oldText }) }
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return { operation: isMissing ? 'add' : 'modify', path, newText }
+  }
+}
+
 /** Lines of a text, 0-based; `end` is exclusive. If they are equal, the position before that line. */
 export interface LineRange {
   start: number

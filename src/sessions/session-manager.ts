@@ -44,6 +44,7 @@ import { ABSENT, AbsentAgent } from './runners/absent-agent.ts'
 import type { AgentRunner, RunningAgent } from './runners/agent-runner.ts'
 import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
 import {
+  addWrittenChange,
   agentClient,
   type ServicesShared,
   SessionArrivals,
@@ -700,6 +701,7 @@ export class SessionManager extends Owner {
     const { records, queues, rules, services, transcripts, usage } = this.#options
     session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.answerByRule = rules?.answersFor(agentId, () => plan.setup)
+    session.completePermission = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)
     const replaced = this.#open.get(key)
     this.#open.set(key, open)

@@ -5,18 +5,26 @@ import type {
   CreateTerminalRequest,
   ElicitationOutcome,
   ElicitationRequest,
+  FileChange,
   PermissionRequest,
   Roots,
   WriteTextFileRequest,
 } from '../acp/model.ts'
 import type { SessionChanges } from '../changes/session-changes.ts'
+import { withTimeout } from '../common/async.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
+import { RULE_CHECK_MS } from '../common/limits.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
+import { writtenText } from '../conversation/entries/edit-input.ts'
+import { hasDiff } from '../conversation/entries/tool-call.ts'
 import type { Session } from '../conversation/session.ts'
+import type { CompletePermission } from '../conversation/state.ts'
+import { writtenChange } from '../editor/diff-texts.ts'
 import type { AskMerge } from '../editor/files/agent-write.ts'
 import { type AccessQuestion, type AskAccess, type FilesShared, SessionFiles } from '../editor/files/files.ts'
+import type { PathRules } from '../editor/path-rules.ts'
 import {
   changesBehavior,
   SessionTerminals,
@@ -186,6 +194,30 @@ export class SessionServices extends Owner {
       subject: { type: 'command', command: [command, ...args].join(' ') },
     })
     if (!allowed) throw new Error('The user refused to run the command with a changed environment.')
+  }
+}
+
+/** Adds the change to a request to write a file of which the agent reports only the new text. */
+export function addWrittenChange(session: Session, roots: () => Roots, rules: PathRules): CompletePermission {
+  return (request, tool) => {
+    const { subject, sessionId } = request
+    if (!tool || subject.type !== 'tool_call' || hasDiff(tool)) return undefined
+    const written = writtenText(tool)
+    if (!written) return undefined
+    const around = roots()
+    const isAbsolute = (path: string) => rules.isAbsolute(path)
+    const own = subagentRoots(session.reducingState, sessionId, around, isAbsolute) ?? around
+    const complete = async () => {
+      const path = rules.absolute(own.cwd, written.path)
+      // a network drive may not answer
+      const change = await withTimeout(writtenChange(path, written.text, around), RULE_CHECK_MS)
+      const unread: FileChange = { operation: 'modify', path, newText: written.text }
+      const diff = { type: 'diff' as const, changes: [{ ...(change ?? unread), path: written.path }] }
+      const toolCall = { ...subject.toolCall, content: [...tool.content, diff] }
+      return { ...request, subject: { ...subject, toolCall } }
+    }
+    // no file can have that path
+    return complete().catch(() => request)
   }
 }
 

@@ -25,6 +25,7 @@ import {
   touch,
 } from '../step.ts'
 import { toolOutput, withoutEscapes } from '../tool-output.ts'
+import { replacedParts } from './edit-input.ts'
 import type { EntryKind, Terminals } from './entry-kind.ts'
 import { patchedFiles } from './patch-input.ts'
 
@@ -217,12 +218,18 @@ function applyPatch(entry: ToolCallEntry, patch: ToolCallPatch): boolean {
   if (patch.locations !== undefined) set('locations', patch.locations?.slice() ?? [])
   if (patch.rawInput !== undefined) set('rawInput', patch.rawInput ?? undefined)
   if (patch.rawOutput !== undefined) set('rawOutput', patch.rawOutput ?? undefined)
-  const mayLackDiff = patch.content !== undefined || patch.rawInput !== undefined
-  if (mayLackDiff && !entry.content.some(({ type }) => type === 'diff')) {
-    const changes = patchedFiles(entry.rawInput)
+  const says = [patch.content, patch.rawInput, patch.kind, patch.name, patch.title]
+  const mayLackDiff = says.some(value => value !== undefined)
+  if (mayLackDiff && !hasDiff(entry)) {
+    const patched = patchedFiles(entry.rawInput)
+    const changes = patched.length > 0 ? patched : replacedParts(entry)
     if (changes.length > 0) set('content', [...entry.content, { type: 'diff', changes: [...changes] }])
   }
   return changed
+}
+
+export function hasDiff({ content }: Pick<ToolCallEntry, 'content'>): boolean {
+  return content.some(({ type }) => type === 'diff')
 }
 
 /** `null`: the agent cleared the status. */

@@ -19,6 +19,8 @@ export interface PendingRequestsOptions {
   isLive(): boolean
   /** The tool call of a request, as it is with what the request says about it. */
   toolOf(request: PermissionRequest): ToolCallEntry | undefined
+  /** The request with what must be read for it first; `undefined` if there is nothing to read. Never rejects. */
+  complete(request: PermissionRequest): Promise<PermissionRequest> | undefined
   /**
    * The answer of a permission rule. `undefined`, directly or from the promise, or a refusal: no rule answers, so the user
    * is asked. Never rejects. `signal` aborts when the request is over.
@@ -32,7 +34,7 @@ export interface PendingRequestsOptions {
 interface PendingOf<Request, Outcome> {
   /** Random, so that no other request ever has it: not in another session, a fork, or after a restart. */
   readonly requestId: string
-  readonly request: Request
+  request: Request
   readonly resolve: (outcome: Outcome) => void
   /** aborts when the request is over */
   readonly over: AbortController
@@ -177,7 +179,13 @@ export class PendingRequests {
   }
 
   async #consultRules(pending: PendingPermission): Promise<void> {
-    const { request, requestId, over } = pending
+    const { requestId, over } = pending
+    const completing = this.#options.complete(pending.request)
+    if (completing) {
+      pending.request = await completing
+      if (over.signal.aborted) return
+    }
+    const { request } = pending
     const consulted = this.#options.answerByRule(request, over.signal)
     const answer = consulted && (await consulted)
     if (over.signal.aborted) return

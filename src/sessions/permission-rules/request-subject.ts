@@ -1,5 +1,6 @@
 /** Reads what a permission request is about. Fields that aren't understood could contain what really happens. */
 import type { PermissionRequest } from '../../acp/model.ts'
+import { fieldName } from '../../common/field-name.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import {
   ARGUMENT_FIELDS,
@@ -7,7 +8,6 @@ import {
   COMMAND_LIST_FIELDS,
   type CommandsOfInput,
   commandsOfInput,
-  fieldName,
   isCwdField,
   isEnvironmentField,
   titleAsCommand,

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { AgentClient } from '../../../src/acp/agent.ts'
+import type { FileChange, PermissionRequest } from '../../../src/acp/model.ts'
 import { deferred } from '../../../src/common/async.ts'
 import type { NoticeEntry, PermissionEntry } from '../../../src/conversation/state.ts'
 import { until } from '../../support/until.ts'
@@ -140,6 +141,59 @@ describe('the requests of an agent in the editor', () => {
       const reading = client.readTextFile({ sessionId: 's1', path: 'a.txt' }, abort.signal)
       abort.abort()
       await assert.rejects(reading)
+    })
+  })
+
+  describe('for permission to write a file of which they have only the new text', () => {
+    const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }]
+    const request = (path: string, sessionId = 's1'): PermissionRequest => {
+      const rawInput = { file_path: path, content: 'new' }
+      const toolCall = { toolCallId: path, kind: 'edit', rawInput }
+      return { sessionId, title: 'Write', options, subject: { type: 'tool_call', toolCall } }
+    }
+    const never = new AbortController().signal
+
+    it('show it as a change of the file, if that is in the folders of the session', async () => {
+      const session = await begin()
+      writeFileSync(join(root, 'large.txt'), 'x'.repeat(4 * 1024 * 1024 + 1))
+      const outside = join(directory, 'elsewhere/a.txt')
+      fixture.agent.say('s1', { type: 'subagent', subagent: { sessionId: 'child', cwd: join(root, 'sub') } })
+      const paths = ['a.txt', join(root, 'new/b.txt'), outside, 'large.txt', '../elsewhere/a.txt']
+      for (const path of paths) void client.requestPermission(request(path), never)
+      await until(() => waiting(session).length === paths.length)
+      void client.requestPermission({ ...request('a.txt', 'child') }, never)
+      await until(() => waiting(session).length === paths.length + 1)
+      const changes = session.state.entries.flatMap(entry =>
+        entry.kind === 'tool_call'
+          ? entry.content.flatMap(part => (part.type === 'diff' ? part.changes : []))
+          : [],
+      )
+      const byPath = (one: FileChange, other: FileChange) => (one.path < other.path ? -1 : 1)
+      assert.deepEqual(
+        changes.slice(0, -1).sort(byPath),
+        [
+          { operation: 'modify', path: 'a.txt', oldText: 'in the project', newText: 'new' },
+          { operation: 'add', path: join(root, 'new/b.txt'), newText: 'new' },
+          { operation: 'add', path: outside, newText: 'new' },
+          { operation: 'modify', path: 'large.txt', newText: 'new' },
+          { operation: 'add', path: '../elsewhere/a.txt', newText: 'new' },
+        ].sort(byPath),
+      )
+      assert.equal(changes.at(-1)?.oldText, 'in the folder of the subagent')
+    })
+
+    it("don't show it if they are withdrawn meanwhile", async () => {
+      const session = await begin()
+      const abort = new AbortController()
+      const asking = client.requestPermission(request('a.txt'), abort.signal)
+      abort.abort()
+      assert.deepEqual(await asking, { type: 'cancelled' })
+      void client.requestPermission(request('sub/a.txt'), never)
+      await until(() => waiting(session).length > 0)
+      assert.deepEqual(
+        asked(session).map(({ toolCallId }) => toolCallId),
+        ['sub/a.txt'],
+      )
     })
   })
 

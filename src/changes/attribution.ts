@@ -559,7 +559,7 @@ function withPartIn(
       const isReplaced = start < end
       const meets = isReplaced ? one.start < end && one.end > start : one.start <= start && one.end >= start
       const left = lines.filter(line => one.lines.includes(line))
-      const isPart = isBased && left.some(line => /\w/.test(line) && !was.includes(line))
+      const isPart = isBased && left.some(line => /[\p{L}\p{N}]/u.test(line) && !was.includes(line))
       return meets && (left.length === lines.length || isPart || (isReplaced && !isOpen))
     }),
   )

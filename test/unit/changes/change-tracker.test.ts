@@ -556,6 +556,14 @@ describe('the change tracker', () => {
         whys: ['user'],
       },
       {
+        that: 'the user has replaced a part of, in another script',
+        saved: '1\ntwo\nmine\nтри\nthree\nfour\nfive\n',
+        last: ['two\n', 'two\nдва\nтри\n'],
+        listed: [3, 1],
+        undone: 'one\ntwo\nmine\nтри\nthree\nfour\nfive\n',
+        whys: ['user'],
+      },
+      {
         that: 'has other line ends than the file',
         was: crlf(LINES),
         saved: crlf('1\ntwo\nmine\nfour\n5\n'),

@@ -336,7 +336,7 @@ export const conversationMessages = {
 
   /** A link in prose: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. */
   'conversation/link': z.object({ href: path }),
-  'conversation/file': z.object({ path, line: line.optional(), column: line.optional() }),
+  'conversation/file': z.object({ path, line: line.optional() }),
   /** Opens the diff of a tool call's content in VS Code's diff editor. */
   'conversation/diff': changePlace,
   /** The line, from 1, at which the texts of a change begin in its file; `null` if unknown. */

@@ -162,7 +162,7 @@ describe('a file that the user and an agent both edit', () => {
             first?.path === file() &&
             Object.entries(lines).every(([count, expected]) => counts[count as 'added'] === expected)
           )
-        })
+        }).catch(error => assert.fail(`${error.message}, but ${JSON.stringify(shownFiles())}`))
       const nothingChanged = () => waitFor('no changed files', () => shownFiles()?.length === 0)
       async function revertAll(button = 'Revert'): Promise<void> {
         sideBar.send('changes/undo')

@@ -119,13 +119,13 @@ describe('Claude Code in a terminal', () => {
       })
     }
     Object.assign(own, { onDidChangeFolders: listen, onDidChangeSelection: listen })
-    const { folders } = own
-    own.folders = () => {
+    const { paths } = own
+    own.paths = () => {
       throw new Error('no folders')
     }
     await assert.rejects(start(own), /no folders/)
     assert.equal(listeners, 0)
-    own.folders = folders
+    own.paths = paths
     const second = await start(own)
     assert.equal(listeners, 2)
     second.dispose()

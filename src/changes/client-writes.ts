@@ -72,6 +72,8 @@ export class ClientWrites {
     let done = false
     const willWrite = (text: string) => {
       begun = true
+      // since the editor had the agent's text, only the user has changed it
+      if (write.shown) return
       write.content = text
       // what the editor shows until it's saved isn't typed by the user
       const document = this.#files.document(path)

@@ -940,6 +940,22 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
+    it("typed while the editor doesn't save what the agent wrote, so that both are written directly", async () => {
+      editor.open(file('a.txt'))
+      const document = editor.find([file('a.txt')])!
+      document.onSave = () => {
+        document.onSave = undefined
+        editor.type(file('a.txt'), 'one\n2\nthree mine\n')
+        return false
+      }
+      await write('a.txt', 'one\n2\nthree\n')
+      assert.equal(text('a.txt'), 'one\n2\nthree mine\n')
+      await tracker.disk.refresh()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
+    })
+
     it('saved in a notebook or a custom editor during a turn, whoever reports it first', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       changes.beginTurn(1, () => true)

@@ -67,6 +67,14 @@ export async function realOf(folder: string): Promise<string> {
 }
 
 /**
+ * Whether a path is on a network share of Windows. One that an agent or an imported file names isn't looked up: asking
+ * another machine for it would tell that machine who the user is.
+ */
+export function isOnShare(path: string, rules: PathRules): boolean {
+  return rules.platform === 'win32' && /^[\\/]{2}/.test(path)
+}
+
+/**
  * The real paths of folders, for those who can't wait: they are looked up in the background, one after the other, so that a disk
  * that doesn't answer keeps nothing else waiting. Until then, a folder is compared by its path.
  */
@@ -102,8 +110,7 @@ export class RealFolders extends Owner {
     const known = this.#known.get(folder)
     if (known !== undefined) return known
     this.#known.set(folder, folder)
-    // An agent or an imported file names it: asking another machine for it would tell that machine who the user is.
-    if (this.#rules.platform === 'win32' && /^[\\/]{2}/.test(folder)) return folder
+    if (isOnShare(folder, this.#rules)) return folder
     this.#unknown.push(folder)
     void this.#read()
     return folder

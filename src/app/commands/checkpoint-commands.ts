@@ -11,7 +11,7 @@ import { textOf } from '../../conversation/blocks.ts'
 import { messageBefore, promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewinds.ts'
 import type { MessageEntry } from '../../conversation/state.ts'
 import { startsTurn } from '../../conversation/user-prompts.ts'
-import { compareFolders } from '../../editor/folder-comparison.ts'
+import { compareFolders, isOnShare } from '../../editor/folder-comparison.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
 import type { ForkPoint } from '../../sessions/session-manager.ts'
@@ -103,8 +103,12 @@ async function planOf(open: OpenSession, turn: number): Promise<Plan> {
     for (const one of named) files.add(path.resolve(cwd, one))
   }
   const roots = [cwd, ...additionalDirectories]
-  const compare = await compareFolders([...roots, ...files])
-  const outside = [...files].filter(file => !roots.some(root => compare.contains(root, file)))
+  const { rules } = changes.shared
+  const others = [...files].filter(file => !roots.some(root => rules.contains(root, file)))
+  // only what isn't inside by its spelling is looked up
+  const known = others.filter(file => !isOnShare(file, rules))
+  const compare = await compareFolders([...roots, ...known])
+  const outside = others.filter(file => !roots.some(root => compare.contains(root, file)))
   return { turn, files: changes.checkpoint(turn), outside, ranCommands }
 }
 

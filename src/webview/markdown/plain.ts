@@ -15,14 +15,14 @@ const lastWord = /(?:^|\s)([\p{L}\p{M}\p{N},;'"()!?%-]+[.:]?)( *)$/u
 /** Maximum length of that word. */
 const MAX_WORD = 80
 
-const extension = /\.\p{L}|:\d|\d\)/u
+const fileEnd = /\.\p{L}|:\d|\d\)/u
 
 /** Whether `added`, appended to an open block, only extends its last line. */
 export function continuesText(source: string, added: string): boolean {
   if (!plain.test(added)) return false
   const line = source.slice(source.lastIndexOf('\n') + 1)
   // a file's name may become a link, with an extension or a line
-  if (extension.test(line.slice(-1) + added)) return false
+  if (fileEnd.test(line.slice(-1) + added)) return false
   return begun.test(line) && lastWord.test(line.slice(-MAX_WORD))
 }
 

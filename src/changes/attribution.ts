@@ -1,5 +1,6 @@
 /** Attributes changes on disk to authors, from the running turns and the changes that their tool calls report. */
 import { relative } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
 import { adaptLineEnds, lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
@@ -163,9 +164,24 @@ export class Attribution {
     if (this.#writes.get(key) === write) this.#writes.delete(key)
   }
 
+  /** The agent has written `content` through the client, over `before`: the tool call that reports it has made its change. */
+  applyWrite(key: string, { turns }: AgentAuthor, before: string, content: string): void {
+    for (const claim of this.#claims.get(key) ?? []) {
+      const { change, patch, author } = claim
+      if (!change || change.operation === 'delete' || !sharesTurn(author, { turns })) continue
+      const expected = expectedText(change, before, patch)
+      if (expected !== undefined && sameButEnds(expected, content)) claim.applied = true
+    }
+  }
+
   claim(key: string, author: AgentAuthor, reported: readonly ToolChange[]): void {
-    const others = this.#withoutTool(key, reported[0]?.toolCallId)
-    this.#setClaims(key, [...others, ...reported.map(one => ({ ...one, author, applied: false }))])
+    const id = reported[0]?.toolCallId
+    // a change that was seen on disk and is reported once more isn't made once more
+    const seen = this.#claims.get(key)?.filter(one => one.toolCallId === id && one.applied) ?? []
+    const isSeen = ({ change, patch }: ToolChange) =>
+      seen.some(one => isDeepStrictEqual([one.change, one.patch], [change, patch]))
+    const claims = reported.map(one => ({ ...one, author, applied: isSeen(one) }))
+    this.#setClaims(key, [...this.#withoutTool(key, id), ...claims])
   }
 
   /** The tool call is done. Returns false if no other one names the file. */

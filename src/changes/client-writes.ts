@@ -102,6 +102,7 @@ export class ClientWrites {
         if (write.typed !== undefined) file.editText(withLineEndsOf(write.typed, file.text), 'user')
         const text = adaptLineEnds(write.content, now.text)
         const isText = now.attributes.type === 'text'
+        if (isText) this.#attribution.applyWrite(key, author, file.text, withoutMark(content))
         const first = isText ? file.edit({ text, attributes: now.attributes }, author) : false
         // a formatter changes only white space, but so may a user who has just started typing
         const isTyping = this.#files.document(path)?.isDirty() === true

@@ -342,6 +342,20 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'mine\ntwo\nthree\nafter\n')
     })
 
+    for (const how of ['through the client', 'by itself'])
+      it(`without a tool call after one that wrote ${how} and is reported to be done only then, as uncertain`, async () => {
+        const reported = change('a.txt', 'two', '2')
+        changes.beginTurn(1, () => true)
+        await tool('running', reported)
+        if (how === 'through the client') await write('a.txt', 'one\n2\nthree\n')
+        else writeFileSync(file('a.txt'), 'one\n2\nthree\n')
+        await changes.refresh()
+        rmSync(file('a.txt'))
+        await tool('done', reported)
+        await changes.endTurn()
+        assert.deepEqual(listed(), [{ ...entry('deleted', 'a.txt', 0, 3), uncertain: 'some' }])
+      })
+
     it('in lines that no tool call reported, as uncertain beside the reported ones', async () => {
       changes.beginTurn(1, () => true)
       await tool('running', change('a.txt', 'one', '1'))

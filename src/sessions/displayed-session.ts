@@ -1,5 +1,5 @@
 import type { AgentExit } from '../acp/agent.ts'
-import { DisposableStore, Owner } from '../common/disposable.ts'
+import { type Disposable, DisposableStore, Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { Attempt, Reopening } from './failures.ts'
@@ -27,6 +27,7 @@ export class DisplayedSession extends Owner {
   isNew = false
   #current: OpenSession | undefined
   #following = new DisposableStore()
+  #elsewhere: Disposable | undefined
   #reportedKey: string
 
   /** Fires when another session, or none, is displayed. */
@@ -63,6 +64,7 @@ export class DisplayedSession extends Owner {
 
   display(open: OpenSession | undefined): void {
     if (this.#current === open) return
+    this.follow(undefined)
     this.#following.dispose()
     this.#following = new DisposableStore()
     this.isNew = false
@@ -73,6 +75,12 @@ export class DisplayedSession extends Owner {
       this.#following.add(session.onDidEnd(exit => this.#options.sessionEnded(open, exit ?? STOPPED)))
     }
     this.#fireSwitch()
+  }
+
+  /** Another window has the session: `changes` are that window's, until they are replaced or something else is displayed. */
+  follow(changes: Disposable | undefined): void {
+    this.#elsewhere?.dispose()
+    this.#elsewhere = changes
   }
 
   /** Whether the attempt reopens the displayed session, which then stays visible. */
@@ -99,6 +107,7 @@ export class DisplayedSession extends Owner {
   }
 
   override dispose(): void {
+    this.follow(undefined)
     this.#following.dispose()
     super.dispose()
   }

@@ -1,5 +1,5 @@
 import { type Deferred, deferred, withTimeout } from '../common/async.ts'
-import { type Disposable, DisposableStore } from '../common/disposable.ts'
+import type { Disposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
@@ -84,8 +84,6 @@ export class SessionOpener implements Disposable {
   #restarting = false
   /** the agent that is being prepared */
   #preparing: { agentName: string } | undefined
-  /** follows a conversation that is open in another window */
-  #following: DisposableStore | undefined
   #takingOver: AbortController | undefined
   /** the session that `restore` will reopen once the available agents are known */
   #restoring: SessionReference | undefined
@@ -535,17 +533,8 @@ export class SessionOpener implements Disposable {
     const canFork =
       runner.running?.agent.capabilities.fork ?? this.#options.manager.knownAgent(agentId)?.fork ?? false
     const { current } = this.#displayed
-    if (current && this.#displayed.continues(attempt)) {
-      this.#following?.dispose()
-      const following = new DisposableStore()
-      this.#following = following
-      following.add(this.#options.manager.follow(current))
-      following.add(
-        this.#displayed.onDidSwitch(open => {
-          if (open !== current) following.dispose()
-        }),
-      )
-    }
+    if (current && this.#displayed.continues(attempt))
+      this.#displayed.follow(this.#options.manager.follow(current))
     this.#failures.add({
       type: 'elsewhere',
       agentId,
@@ -568,7 +557,7 @@ export class SessionOpener implements Disposable {
     this.#takingOver = abort
     const { manager } = this.#options
     await manager.takeOver(attempt, abort.signal)
-    this.#following?.dispose()
+    this.#displayed.follow(undefined)
     // what the other window saved last: the session continues from what is displayed
     const { current } = this.#displayed
     if (current && this.#displayed.continues(attempt)) manager.catchUp(current)
@@ -577,7 +566,6 @@ export class SessionOpener implements Disposable {
 
   dispose(): void {
     this.abort()
-    this.#following?.dispose()
   }
 
   #showUnknownAgent(agentId: string): void {

@@ -8,6 +8,7 @@ import { DisplayedOptions } from './displayed-options.ts'
 import { DisplayedSession, NEW_KEY, STOPPED } from './displayed-session.ts'
 import { type Failure, Failures, messageAndDetail } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
+import { OpeningFailures } from './opening-failures.ts'
 import type { Drafts, SignInTerminal, SignInVariables } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { PromptSender } from './prompt-sender.ts'
@@ -16,7 +17,12 @@ import type { Accounts } from './sign-in/accounts.ts'
 import { SignInFlow } from './sign-in/sign-in-flow.ts'
 
 export interface ControllerOptions
-  extends Omit<SessionOpenerOptions, 'elsewhere' | 'hasPrompts' | 'agentChosen' | 'agentReplaced'> {
+  extends Omit<
+    SessionOpenerOptions,
+    'elsewhere' | 'reports' | 'hasPrompts' | 'agentChosen' | 'agentReplaced'
+  > {
+  /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
+  slowAfterMs?: number
   /** Reveals the session where a view other than `mine` already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
   drafts: Drafts
@@ -43,6 +49,7 @@ export class ConversationController extends Owner {
       if (failure.type === 'sign-in' && !failure.asked) this.#options.accounts.refused(failure.agentId)
     },
   )
+  readonly #reports: OpeningFailures
   /** Starts, reopens and forks the session that is displayed. */
   readonly opener: SessionOpener
   readonly prompts: PromptSender
@@ -68,10 +75,13 @@ export class ConversationController extends Owner {
       }),
     )
     this.#displayed = displayed
+    const reports = new OpeningFailures(options, displayed, failures)
+    this.#reports = reports
     this.opener = this.register(
       new SessionOpener(
         {
           ...options,
+          reports,
           elsewhere: reference => options.elsewhere?.(reference, this),
           hasPrompts: () => this.prompts.isSending,
           agentChosen: agentId => this.prompts.agentChosen(agentId),
@@ -89,6 +99,7 @@ export class ConversationController extends Owner {
         displayed,
         opener,
         failures,
+        reports,
         setOption: (optionId, value) => this.configOptions.set(optionId, value),
       }),
     )
@@ -275,7 +286,7 @@ export class ConversationController extends Owner {
       return
     }
     // it was removed from the settings
-    if (replaced && !this.opener.isReady(agentId, true)) return
+    if (replaced && !this.#reports.isReady(agentId, true)) return
     const how = replaced ? restartedExit() : exit
     this.#failures.add({ type: 'ended', agentId, agentName, exit: how, attempt })
   }

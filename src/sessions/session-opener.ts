@@ -2,14 +2,14 @@ import { type Deferred, deferred, withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
-import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { LAST_SESSION } from '../common/session-key.ts'
 import { type OpeningStep, type ViewPhase, viewPhase } from '../conversation/phases.ts'
 import type { ConversationEnd } from '../conversation/replay/restore-state.ts'
-import { type DisplayedSession, STOPPED } from './displayed-session.ts'
-import { type Attempt, type Failures, failureOf, isSignInAsked, type Reopening } from './failures.ts'
+import type { DisplayedSession } from './displayed-session.ts'
+import { type Attempt, type Failures, isSignInAsked, type Reopening } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
+import type { OpeningFailures } from './opening-failures.ts'
 import type { AgentDirectory } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import { SessionElsewhereError } from './session-leases.ts'
@@ -20,6 +20,7 @@ export interface SessionOpenerOptions {
   agents: AgentDirectory
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
+  reports: OpeningFailures
   /** Whether prompts wait for the session that is being opened. */
   hasPrompts: () => boolean
   /** A new session starts with this agent. */
@@ -35,8 +36,6 @@ export interface SessionOpenerOptions {
    */
   continued?: (reference: SessionReference) => Promise<OpenSession | undefined> | undefined
   log: Logger
-  /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
-  slowAfterMs?: number
 }
 
 type StartAttempt = Extract<Attempt, { type: 'new' }>
@@ -70,6 +69,7 @@ export class SessionOpener implements Disposable {
   readonly #options: SessionOpenerOptions
   readonly #displayed: DisplayedSession
   readonly #failures: Failures
+  readonly #reports: OpeningFailures
   readonly #changed: () => void
   #current: CurrentAttempt | undefined
   /** the attempt that failed while prompts wait for it: the view stays empty, and the next prompt retries it */
@@ -97,6 +97,7 @@ export class SessionOpener implements Disposable {
     this.#options = options
     this.#displayed = displayed
     this.#failures = failures
+    this.#reports = options.reports
     this.#changed = changed
   }
 
@@ -182,7 +183,7 @@ export class SessionOpener implements Disposable {
         this.#goBack(undefined)
         this.remember(undefined)
       }
-      if (!this.isReady(agentId)) return
+      if (!this.#reports.isReady(agentId)) return
       const { cwd, begun } = how
       const attempt: Attempt = {
         ...{ type: 'new', agentId },
@@ -258,7 +259,7 @@ export class SessionOpener implements Disposable {
     }
     endOver(current)
     if (kept) displayed.display(kept)
-    if (!this.isReady(reference.agentId, keepFailures)) {
+    if (!this.#reports.isReady(reference.agentId, keepFailures)) {
       this.#finish()
       this.#changed()
       return
@@ -292,7 +293,7 @@ export class SessionOpener implements Disposable {
   /** Forks a session, at a point if the agent accepts it, and displays the fork. */
   fork(reference: SessionReference, at?: ForkPoint): Promise<void> {
     return this.#open(async () => {
-      if (!this.isReady(reference.agentId)) return
+      if (!this.#reports.isReady(reference.agentId)) return
       await this.#run(this.#begin({ type: 'fork', ...reference }), (signal, progress) =>
         this.#options.manager.fork(reference, signal, progress, at),
       )
@@ -333,7 +334,7 @@ export class SessionOpener implements Disposable {
         await this.#reopen('restore', last)
         return
       }
-      if (kept) this.#showUnknownAgent(last.agentId)
+      if (kept) this.#reports.unknownAgent(last.agentId)
       else this.#changed()
     })
   }
@@ -388,7 +389,7 @@ export class SessionOpener implements Disposable {
   cancel(): boolean {
     if (!this.attempt && !this.#search) return false
     this.#giveUp()
-    this.#showEnded()
+    this.#reports.ended()
     this.#changed()
     return true
   }
@@ -417,19 +418,6 @@ export class SessionOpener implements Disposable {
     this.#current = undefined
     clearTimeout(this.#slow)
     this.#failures.drop('slow')
-  }
-
-  /** Whether the agent can be started; if not, adds a failure that says why. Clears earlier failures unless `keepFailures`. */
-  isReady(agentId: string | undefined, keepFailures = false): agentId is string {
-    if (!keepFailures) this.#failures.clear()
-    const { trusted, agents } = this.#options
-    const problem = agentId === undefined ? agents.defaultProblem() : undefined
-    if (!trusted()) this.#failures.add({ type: 'untrusted' })
-    else if (problem) this.#failures.add({ type: 'default-agent', problem })
-    else if (agentId === undefined) this.#failures.add({ type: 'no-agent' })
-    else if (!this.#options.agents.get(agentId)) this.#showUnknownAgent(agentId)
-    else return true
-    return false
   }
 
   /**
@@ -480,10 +468,7 @@ export class SessionOpener implements Disposable {
     const displayed = this.#displayed
     const kept = displayed.continues(attempt) ? displayed.current : undefined
     let servers: string[] = []
-    this.#slow = setTimeout(
-      () => this.#showSlow(attempt, servers),
-      this.#options.slowAfterMs ?? SLOW_ANSWER_MS,
-    )
+    this.#slow = setTimeout(() => this.#reports.slow(attempt, servers), this.#reports.slowAfterMs)
     if (!displayed.continues(attempt)) displayed.display(undefined)
     if (attempt.type === 'new') this.#options.agentChosen(attempt.agentId)
     this.#changed()
@@ -491,7 +476,7 @@ export class SessionOpener implements Disposable {
       const opened = await open(abort.signal, {
         onPlan: ({ mcpServers }) => {
           servers = mcpServers.filter(({ passed }) => passed).map(({ name }) => name)
-          if (this.#current === current && this.#failures.has('slow')) this.#showSlow(attempt, servers)
+          if (this.#current === current && this.#failures.has('slow')) this.#reports.slow(attempt, servers)
         },
         onSession: (session, replays) => {
           if (this.#current !== current) return
@@ -517,33 +502,20 @@ export class SessionOpener implements Disposable {
       if (stays) this.#failed = attempt
       this.#goBack(stays ? undefined : (kept ?? before))
       // if the displayed session itself couldn't be reopened, that failure is enough
-      if (!displayed.continues(attempt)) this.#showEnded()
-      else if (error instanceof CancelledError) this.#showReadOnly(attempt)
-      this.#fail(attempt, error)
+      if (!displayed.continues(attempt)) this.#reports.ended()
+      else if (error instanceof CancelledError) this.#reports.readOnly(attempt)
+      if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork')
+        this.showElsewhere(attempt, error)
+      else if (!this.#reports.failed(attempt, error)) this.#changed()
     }
   }
 
-  /** Another window has the session: follows that window's changes for as long as the session is displayed here. */
+  /** Another window has the session. */
   showElsewhere(
     attempt: Extract<Attempt, { type: Reopening }>,
-    { taken, isHosted }: { taken?: boolean; isHosted?: boolean } = {},
+    how: { taken?: boolean; isHosted?: boolean } = {},
   ): void {
-    const { agentId } = attempt
-    const runner = this.#options.runner(agentId)
-    const canFork =
-      runner.running?.agent.capabilities.fork ?? this.#options.manager.knownAgent(agentId)?.fork ?? false
-    const { current } = this.#displayed
-    if (current && this.#displayed.continues(attempt))
-      this.#displayed.follow(this.#options.manager.follow(current))
-    this.#failures.add({
-      type: 'elsewhere',
-      agentId,
-      agentName: runner.name,
-      attempt,
-      canFork,
-      ...(taken && { taken }),
-      ...(isHosted && { isHosted }),
-    })
+    this.#reports.elsewhere(attempt, how)
   }
 
   /** Makes the other window of this failure close its session, and reopens it here. */
@@ -566,47 +538,6 @@ export class SessionOpener implements Disposable {
 
   dispose(): void {
     this.abort()
-  }
-
-  #showUnknownAgent(agentId: string): void {
-    this.#failures.add({ type: 'unknown-agent', agentId, agentName: this.#options.runner(agentId).name })
-  }
-
-  /** The agent can neither load nor resume. */
-  #showReadOnly({ agentId }: Attempt): void {
-    if (this.phase !== 'ended') return
-    this.#failures.add({ type: 'read-only', agentId, agentName: this.#options.runner(agentId).name })
-  }
-
-  /** Some agents never answer. The user is notified and can cancel. */
-  #showSlow({ agentId }: Attempt, servers: string[]): void {
-    const seconds = Math.round((this.#options.slowAfterMs ?? SLOW_ANSWER_MS) / 1000)
-    const agentName = this.#options.runner(agentId).name
-    this.#failures.drop('slow')
-    this.#failures.add({ type: 'slow', agentId, agentName, seconds, servers })
-  }
-
-  /** A session without an agent can be continued only from this failure's card. */
-  #showEnded(): void {
-    const { current } = this.#displayed
-    if (this.phase !== 'ended' || !current || this.#failures.has('ended')) return
-    const { agentId, agentName, session } = current
-    const attempt = this.#displayed.continuation()
-    this.#failures.add({ type: 'ended', agentId, agentName, exit: session.exit ?? STOPPED, attempt })
-  }
-
-  #fail(attempt: Attempt, error: unknown): void {
-    const runner = this.#options.runner(attempt.agentId)
-    this.#options.log.warn(`${runner.name}: ${attempt.type} failed: ${messageOf(error)}`)
-    if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork') {
-      this.showElsewhere(attempt, error)
-      return
-    }
-    const failure = failureOf(attempt, error, runner.name, runner.running?.agent.authMethods ?? [])
-    if (failure?.type === 'request' && this.#displayed.continues(attempt))
-      this.#failures.add({ ...failure, isShown: true })
-    else if (failure) this.#failures.add(failure)
-    else this.#changed()
   }
 }
 

@@ -6,6 +6,7 @@ import type { ViewPhase } from '../../conversation/phases.ts'
 import type { DisplayedSession } from '../displayed-session.ts'
 import { type Failure, type Failures, isSignInAsked, messageAndDetail, methodsIn } from '../failures.ts'
 import type { OpenSession } from '../open-session.ts'
+import type { OpeningFailures } from '../opening-failures.ts'
 import type { SessionOpener } from '../session-opener.ts'
 import type { Accounts } from './accounts.ts'
 import { type SignInOptions, SignInUnavailableError, signIn } from './sign-in.ts'
@@ -16,6 +17,7 @@ export interface SignInFlowOptions extends SignInOptions {
   displayed: DisplayedSession
   opener: SessionOpener
   failures: Failures
+  reports: Pick<OpeningFailures, 'isReady'>
   accounts: Pick<Accounts, 'get' | 'signedIn'>
   setOption: (optionId: string, value: string | boolean) => Promise<void>
 }
@@ -108,8 +110,8 @@ export class SignInFlow implements Disposable {
    * signed in. Rejects as starting a session does.
    */
   async offer(agentId: string, then?: () => Promise<void>): Promise<void> {
-    const { opener, failures, accounts, runner } = this.#options
-    if (!opener.isReady(agentId)) return
+    const { reports, failures, accounts, runner } = this.#options
+    if (!reports.isReady(agentId)) return
     const agentName = runner(agentId).name
     const account = accounts.get(agentId)
     let methods: readonly AuthMethod[]

@@ -1,0 +1,109 @@
+import { messageOf } from '../common/errors.ts'
+import { SLOW_ANSWER_MS } from '../common/limits.ts'
+import type { Logger } from '../common/logger.ts'
+import { type DisplayedSession, STOPPED } from './displayed-session.ts'
+import { type Attempt, type Failures, failureOf, type Reopening } from './failures.ts'
+import type { AgentDirectory } from './ports.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
+import type { SessionManager } from './session-manager.ts'
+
+export interface OpeningFailuresOptions {
+  manager: Pick<SessionManager, 'follow' | 'knownAgent'>
+  agents: AgentDirectory
+  runner: (agentId: string) => AgentRunner
+  trusted: () => boolean
+  log: Logger
+  /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
+  slowAfterMs?: number
+}
+
+/** Says why a session isn't opened, can't continue, or takes long. */
+export class OpeningFailures {
+  readonly #options: OpeningFailuresOptions
+  readonly #displayed: DisplayedSession
+  readonly #failures: Failures
+
+  constructor(options: OpeningFailuresOptions, displayed: DisplayedSession, failures: Failures) {
+    this.#options = options
+    this.#displayed = displayed
+    this.#failures = failures
+  }
+
+  /** Whether the agent can be started; if not, adds a failure that says why. Clears earlier failures unless `keepFailures`. */
+  isReady(agentId: string | undefined, keepFailures = false): agentId is string {
+    if (!keepFailures) this.#failures.clear()
+    const { trusted, agents } = this.#options
+    const problem = agentId === undefined ? agents.defaultProblem() : undefined
+    if (!trusted()) this.#failures.add({ type: 'untrusted' })
+    else if (problem) this.#failures.add({ type: 'default-agent', problem })
+    else if (agentId === undefined) this.#failures.add({ type: 'no-agent' })
+    else if (!agents.get(agentId)) this.unknownAgent(agentId)
+    else return true
+    return false
+  }
+
+  unknownAgent(agentId: string): void {
+    this.#failures.add({ type: 'unknown-agent', ...this.#named(agentId) })
+  }
+
+  /** Some agents never answer. The user is notified and can cancel. */
+  slow({ agentId }: Attempt, servers: string[]): void {
+    const seconds = Math.round(this.slowAfterMs / 1000)
+    this.#failures.drop('slow')
+    this.#failures.add({ type: 'slow', ...this.#named(agentId), seconds, servers })
+  }
+
+  get slowAfterMs(): number {
+    return this.#options.slowAfterMs ?? SLOW_ANSWER_MS
+  }
+
+  /** A session without an agent can be continued only from this failure's card. */
+  ended(): void {
+    const { current } = this.#displayed
+    if (!current || current.session.phase === 'ready' || this.#failures.has('ended')) return
+    const { agentId, agentName, session } = current
+    const attempt = this.#displayed.continuation()
+    this.#failures.add({ type: 'ended', agentId, agentName, exit: session.exit ?? STOPPED, attempt })
+  }
+
+  /** The agent can neither load nor resume the displayed session. */
+  readOnly({ agentId }: Attempt): void {
+    if (this.#displayed.current?.session.phase === 'ready') return
+    this.#failures.add({ type: 'read-only', ...this.#named(agentId) })
+  }
+
+  /** Another window has the session: follows that window's changes for as long as the session is displayed here. */
+  elsewhere(
+    attempt: Extract<Attempt, { type: Reopening }>,
+    { taken, isHosted }: { taken?: boolean; isHosted?: boolean },
+  ): void {
+    const { agentId } = attempt
+    const { manager, runner } = this.#options
+    const { current } = this.#displayed
+    if (current && this.#displayed.continues(attempt)) this.#displayed.follow(manager.follow(current))
+    this.#failures.add({
+      type: 'elsewhere',
+      ...this.#named(agentId),
+      attempt,
+      canFork: runner(agentId).running?.agent.capabilities.fork ?? manager.knownAgent(agentId)?.fork ?? false,
+      ...(taken && { taken }),
+      ...(isHosted && { isHosted }),
+    })
+  }
+
+  /** The attempt was rejected with `error`. Returns false if the user stopped it. */
+  failed(attempt: Attempt, error: unknown): boolean {
+    const runner = this.#options.runner(attempt.agentId)
+    this.#options.log.warn(`${runner.name}: ${attempt.type} failed: ${messageOf(error)}`)
+    const failure = failureOf(attempt, error, runner.name, runner.running?.agent.authMethods ?? [])
+    if (!failure) return false
+    if (failure.type === 'request' && this.#displayed.continues(attempt))
+      this.#failures.add({ ...failure, isShown: true })
+    else this.#failures.add(failure)
+    return true
+  }
+
+  #named(agentId: string): { agentId: string; agentName: string } {
+    return { agentId, agentName: this.#options.runner(agentId).name }
+  }
+}

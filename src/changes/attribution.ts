@@ -477,9 +477,10 @@ export class Attribution {
     for (const { toolCallId, change, patch, begun } of reported) {
       if (!begun || change?.operation !== 'modify') continue
       if (claims.some(claim => claim.toolCallId === toolCallId && claim.applied)) continue
-      // it may have been made after the first one was reported
-      if (known.some(one => one && expectedText(change, one.text, patch) !== undefined)) continue
       const { text } = corrected
+      // it may have been made after the first one was reported, unless the file was as it says before the user saved it
+      const isMade = sameButEnds(change.newText ?? '', text) && !sameButEnds(change.oldText ?? '', file.text)
+      if (!isMade && known.some(one => one && expectedText(change, one.text, patch) !== undefined)) continue
       const was = originalText(change, assumed.text, patch, true)
       const without = originalText(change, text, patch, true)
       if (typeof was !== 'string' || typeof without !== 'string') continue

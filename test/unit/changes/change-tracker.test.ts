@@ -273,6 +273,25 @@ describe('the change tracker', () => {
         )
       })
 
+    it('by a tool call that reports whole texts after the user has saved a line right before what it appended', async () => {
+      changes.beginTurn(1, () => true)
+      const [first, both] = ['one\n2\nthree\n', 'one\n2\nthree\nfour\n']
+      writeFileSync(file('a.txt'), both)
+      await tool('done', change('a.txt', 'one\ntwo\nthree\n', first), changes, 'first')
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), both.replace('four', 'mine\nfour'))
+      await editor.save(file('a.txt'))
+      await tool('done', change('a.txt', first, both), changes, 'second')
+      await changes.endTurn()
+      assert.deepEqual(
+        changes.hunks(file('a.txt')).map(({ after, authors }) => [after, authors.map(one => one.toolCallId)]),
+        [
+          [['2\n'], ['first']],
+          [['four\n'], ['second']],
+        ],
+      )
+    })
+
     for (const isSeen of [true, false])
       for (const statuses of [['running', 'done'], ['done']] as const)
         it(`by a tool call that is ${statuses.join(' and ')} when the user has saved over it${isSeen ? ', seen on disk before' : ''}`, async () => {

@@ -166,15 +166,20 @@ describe('the stored changes of agents', () => {
   it('keep content while something refers to it', async () => {
     const hash = await store.put(Buffer.from([0, 1, 2]))
     assert.deepEqual(await store.get(hash), Buffer.from([0, 1, 2]))
-    store.save('/w/a', changed('/w/a'))
+    const checkpointed = await store.put(Buffer.from([0, 3]))
+    const { segments } = changed('/w/a')
+    const value = { type: 'binary' as const, hash: checkpointed, size: 2, mode: 0o644 }
+    const history = { segments, attributes: [{ value, by: 'user' as const, seq: 0 }], at: 7 }
+    store.save('/w/a', { ...changed('/w/a'), history })
     await store.flushed()
     const old = new Date(1000)
     for (const name of blobs()) utimesSync(join(folder, 'blobs', name), old, old)
     const next = again()
-    assert.deepEqual(await next.load(), [changed('/w/a')])
+    assert.deepEqual(await next.load(), [{ ...changed('/w/a'), history }])
     await next.loadUndone()
     assert.equal(await next.get(hash), undefined)
-    assert.deepEqual(await next.load(), [changed('/w/a')])
+    assert.ok(await next.get(checkpointed))
+    assert.deepEqual(await next.load(), [{ ...changed('/w/a'), history }])
     assert.equal(await next.get('../../etc/passwd'), undefined)
   })
 

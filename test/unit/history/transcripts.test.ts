@@ -837,10 +837,14 @@ describe('the conversation storage', () => {
       const dead = spawnSync(process.execPath, ['-e', '']).pid
       const three = make(options)
       three.leases.acquire('a', 'v')
+      three.leases.acquire('a', 'w')
       const db = new sqlite!.DatabaseSync(file)
-      db.exec(`UPDATE leases SET pid = ${dead} WHERE session_id = 'v'`)
+      db.exec(`UPDATE leases SET pid = ${dead} WHERE session_id IN ('v', 'w')`)
+      // which says nothing of a process on another machine
+      db.exec("UPDATE leases SET host = 'another' WHERE session_id = 'w'")
       db.close()
       assert.equal(two.leases.acquire('a', 'v'), true)
+      assert.equal(two.leases.acquire('a', 'w'), false)
     })
   })
 })

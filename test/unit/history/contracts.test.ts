@@ -205,6 +205,8 @@ describe('the saved conversations', () => {
       assert.deepEqual(store.read('a', 's')?.terminals, [])
       store.forget('a', 's')
       assert.equal(store.read('a', 's'), undefined)
+      assert.ok(store.write('a', 's', { replace: false, entries: [entry(0, 'again')], terminals: [] }))
+      assert.deepEqual(texts(store), ['again'])
     })
 
     it(`${name} contain the options of a session until they are replaced or forgotten`, () => {

@@ -271,6 +271,8 @@ describe('permission rules that agents try to bypass', () => {
       assert.equal(await allowed(line, '*'), 'ask', line)
     }
     assert.equal(await allowed('cp x hooks/pre-commit', 'cp *', { cwd: '.git' }), 'ask')
+    assert.equal(await allowed('format', 'format', { cwd: '.husky' }), 'ask')
+    assert.equal(await allowed('format', 'format', { cwd: 'src' }), 'allow once')
     assert.deepEqual(await harness.offers(command('cp x .git/hooks/pre-commit')), [])
     assert.equal(await allowed('cp x src/b.ts', 'cp *'), 'allow once')
   })

@@ -145,6 +145,13 @@ describe('permission rules', () => {
       content: [{ type: 'diff', changes: [{ operation: 'modify', path: 'b.ts', newText: '' }] }],
     })
     assert.equal(await answer([src], diff), 'ask')
+    const renamed = (oldPath: string) =>
+      request({
+        kind: 'edit',
+        content: [{ type: 'diff', changes: [{ operation: 'move', path: 'src/b.ts', oldPath, newText: '' }] }],
+      })
+    assert.equal(await answer([src], renamed('src/a.ts')), 'allow once')
+    assert.equal(await answer([src], renamed('b.ts')), 'ask')
   })
 
   it('match no path if no file is known, and no command by a path', async () => {
@@ -292,6 +299,21 @@ describe('permission rules', () => {
     assert.equal(
       await answer([{ kind: 'execute', action: 'allow' }], command('make'), { consent }),
       'allow once',
+    )
+  })
+
+  it('of a workspace stay allowed, of very many the latest', () => {
+    const kept = new Map<string, unknown>()
+    const consent = new RuleConsent(
+      { get: <T>(key: string) => kept.get(key) as T, set: (key, value) => kept.set(key, value) },
+      () => {},
+    )
+    const value = Array.from({ length: 501 }, (_, i) => ({ command: `npm test ${i}`, action: 'allow' }))
+    const all = rulesOf([], { layers: [{ scope: 'workspace', value }] }).list()
+    consent.accept(all.map(({ source }) => source))
+    assert.deepEqual(
+      all.filter(rule => !consent.counts(rule)),
+      all.slice(0, 1),
     )
   })
 

@@ -63,6 +63,15 @@ describe('parley.permissionRules', () => {
     assert.deepEqual([rules.length, rules[0]?.position], [1, 1])
   })
 
+  it('match paths as the file systems of the platform usually do', () => {
+    const layers: SettingLayer[] = [{ scope: 'user', value: [{ path: 'src/**', action: 'reject' }] }]
+    for (const platform of ['linux', 'darwin', 'win32'] as const) {
+      const [rule] = readPermissionRules(layers, platform).rules
+      assert.equal(rule?.path?.('src/a.ts'), true, platform)
+      assert.equal(rule?.path?.('SRC/a.ts'), platform !== 'linux', platform)
+    }
+  })
+
   it('report an unknown kind of tool and keep the rule', () => {
     const { rules, problems } = read([{ kind: 'exeute', action: 'reject' }])
     assert.equal(rules.length, 1)

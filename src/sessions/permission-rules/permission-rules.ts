@@ -21,7 +21,7 @@ import { type RuleSuggestion, suggestRules } from './suggest.ts'
 
 export interface PermissionRulesOptions {
   settings: SettingsSource
-  /** In an untrusted workspace, no rules apply. */
+  /** In an untrusted workspace, no rules apply. A window never loses its trust. */
   trusted: () => boolean
   log: Logger
   /** Without it, all rules apply. */
@@ -94,7 +94,7 @@ export class PermissionRules extends Owner {
     signal: AbortSignal,
   ): Promise<RuleAnswer | RuleRefusal | undefined> {
     const rule = await this.#ruleFor(agentId, roots, request, tool, signal)
-    if (!rule || signal.aborted || !this.#options.trusted()) return undefined
+    if (!rule || signal.aborted) return undefined
     if ('refusal' in rule) return rule
     if (rule.action === 'ask') return undefined
     const option = optionFor(rule.action, request.options)

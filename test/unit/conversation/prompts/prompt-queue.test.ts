@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../../src/acp/agent.ts'
-import { PromptQueue } from '../../../../src/conversation/prompts/prompt-queue.ts'
+import { PromptQueue, type PromptStorage } from '../../../../src/conversation/prompts/prompt-queue.ts'
 import { Session } from '../../../../src/conversation/session.ts'
 import { FakeAgent, settle } from '../fake-agent.ts'
 import { idle, running } from '../updates.ts'
@@ -87,6 +87,14 @@ describe('PromptQueue', () => {
     assert.deepEqual(sent(), ['running', 'no, this', 'and this', 'one', 'two', 'three', 'last'])
   })
 
+  it('sends a prompt that is written after a stop behind a queued one that the user has moved to the front', () => {
+    session.cancel()
+    void session.prompt([text('no, this')])
+    session.queue.move(idOf('two'), 0)
+    void session.prompt([text('and this')])
+    assert.deepEqual(waiting(), ['two', 'no, this', 'and this', 'one', 'three'])
+  })
+
   it('sends a prompt that is written after a failed turn first', async () => {
     agent.prompts[0]!.answer.reject(new Error('broken'))
     await settle()
@@ -132,6 +140,31 @@ describe('PromptQueue', () => {
     session.queue.enqueue({ id, draft }, async () => [text('two!')])
     await settle()
     assert.deepEqual(waiting(), ['one', 'three', 'two!'])
+  })
+
+  it('stores what an agent refused in the queue of the next session before it leaves this one', async () => {
+    const stored = new Map<string, string[]>()
+    const counts: number[] = []
+    const storage: PromptStorage = {
+      save(key, prompts) {
+        stored.set(
+          key,
+          prompts.map(({ id }) => id),
+        )
+        counts.push(new Set([...stored.values()].flat()).size)
+      },
+      holds: () => true,
+    }
+    const [one, next] = [new PromptQueue('one', storage), new PromptQueue('next', storage)]
+    one.add([text('refused')])
+    const prompt = one.take()!
+    one.requireSignIn(prompt, { message: 'Sign in' })
+    await settle()
+    counts.length = 0
+    one.moveAwaitingTo(next)
+    await settle()
+    assert.deepEqual(Object.fromEntries(stored), { one: [], next: [prompt.id] })
+    assert.deepEqual([...new Set(counts)], [1])
   })
 
   it('adds a prompt with the same id once', async () => {

@@ -1,5 +1,6 @@
 import type { ContentBlock, MessageRole, ReportedBackground, SessionUpdate } from '../acp/model.ts'
 import { appendBlock, isBlank } from './blocks.ts'
+import type { AnswerText } from './entries/tagged-thoughts.ts'
 import type { Change, EntryBase, SessionActivity, StateOf, TerminalState } from './state-base.ts'
 
 /** Work that continues after the turn, by the ids of the entries that show it. */
@@ -36,6 +37,18 @@ export interface Steered extends Echo {
   isEchoed?: true
 }
 
+/** The text of an answer so far, which may contain thoughts in tags. */
+export interface Answer {
+  text: AnswerText
+  messageId: string | undefined
+  /** without a message id: `openMessage` after its last piece */
+  openMessage?: number | undefined
+  /** It has contained a thought. */
+  isSplit?: true
+  /** where the thought is that hasn't ended */
+  thought?: number | undefined
+}
+
 /**
  * The reducer's indexes, so that no update needs a search: where each entity's entry is,
  * and which are open. Positions are indexes into `entries`, which only ever grows.
@@ -56,6 +69,10 @@ export interface ReducerMemory {
   toolsWithoutStatus: Set<number>
   /** the last entry that is neither text of the agent nor unknown: later text comes below it */
   lastWork: number
+  /** by message id; '' for the one without */
+  answers: Map<string, Answer>
+  /** the answer whose last characters may be the beginning of a tag, and aren't shown yet */
+  holding?: Answer
   /** the message that a chunk without an id may continue */
   openMessage?: number
   /** a tool call ended since that message's last chunk */
@@ -115,6 +132,7 @@ export function createMemory({
     positions: new Map(),
     messages: new Map(),
     messageParts: new Map(),
+    answers: new Map(),
     lastWork: -1,
     roles: new Map(),
     visits: new Map(),
@@ -220,6 +238,13 @@ export function appendContent(
   else if (content.type === 'text') {
     step.changes.push({ type: 'text', id: `e${position}`, block, text: content.text })
   }
+}
+
+/** An entry is reported as a whole, or by its appended text. */
+export function withoutRepeated({ changes }: Step): void {
+  const whole = new Set(changes.flatMap(change => (change.type === 'entry' ? [change.id] : [])))
+  const needed = changes.filter(change => change.type !== 'text' || !whole.has(change.id))
+  changes.splice(0, changes.length, ...needed)
 }
 
 /** Sets one field of an entry or a terminal: absent keeps it, `null` clears it. */

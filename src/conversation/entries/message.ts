@@ -9,18 +9,22 @@ import { blocksMarkdown, contained, destination, escaped, folded } from '../mark
 import { dropFinishedPlans } from '../reduce-head.ts'
 import type { EntryBase } from '../state-base.ts'
 import {
+  type Answer,
   append,
   appendContent,
   type Echo,
   endThought,
   entryAt,
+  patchField,
   type ReducerState,
   type Reducers,
   type Steered,
   type Step,
   touch,
+  withoutRepeated,
 } from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
+import { type AnswerPart, beginAnswer, readAnswer, releaseAnswer } from './tagged-thoughts.ts'
 
 /** What the agent did with a prompt for the running turn; `sent`: it hasn't answered. One that it didn't take is empty. */
 export type Steering = 'sent' | 'injected' | 'startedNewTurn' | 'notTaken'
@@ -33,6 +37,8 @@ export interface MessageEntry extends EntryBase {
   steering?: Steering
   /** Continues the message above with the same id and role: other work came in between. See `wholeMessage`. */
   continues?: true
+  /** A thought that the model writes into its answer, and hasn't ended: the tag. */
+  tag?: string
   /** Adjacent text chunks are one text block, but for those of a user message without an id. */
   blocks: ContentBlock[]
 }
@@ -174,6 +180,108 @@ function messageChunk(
 ): void {
   if (isBlank(content)) return
   if (role === 'user' && isOwnPrompt(step, messageId, [content])) return
+  if (role === 'agent') answerChunk(step, messageId, content)
+  else {
+    releaseHeld(step)
+    addToMessage(step, role, messageId, content)
+  }
+}
+
+/** A piece of an answer: its parts go to the answer's message or to the thought that the model writes into it. */
+function answerChunk(step: Step, messageId: string | undefined, content: ContentBlock): void {
+  const { memory } = step.state
+  const answer = answerOf(step, messageId)
+  if (memory.holding !== answer) releaseHeld(step)
+  if (content.type !== 'text' || content.agentOnly) {
+    addParts(step, answer, releaseAnswer(answer.text))
+    addPart(step, answer, answer.text.tag === undefined ? 'agent' : 'thought', content)
+  } else addParts(step, answer, readAnswer(answer.text, content.text))
+  if (answer.text.held === '') delete memory.holding
+  else memory.holding = answer
+  answer.openMessage = memory.openMessage
+  if (step.changes.length > 1) withoutRepeated(step)
+}
+
+/** What was held back in case it begins a tag is text: something else came. */
+export function releaseHeld(step: Step): void {
+  const { memory } = step.state
+  const answer = memory.holding
+  if (!answer) return
+  delete memory.holding
+  addParts(step, answer, releaseAnswer(answer.text))
+  answer.openMessage = memory.openMessage
+}
+
+function answerOf({ state }: Step, messageId: string | undefined): Answer {
+  const { memory, entries } = state
+  const known = memory.answers.get(messageId ?? '')
+  if (known && (messageId !== undefined || known.openMessage === memory.openMessage)) return known
+  const answer: Answer = { text: beginAnswer(), messageId, openMessage: memory.openMessage }
+  memory.answers.set(messageId ?? '', answer)
+  // a conversation that goes on as it was saved
+  const at = (role: MessageRole) =>
+    messageId === undefined ? memory.openMessage : memory.messages.get(key(role, messageId))
+  const position = at('thought')
+  const tag = entryAt({ entries }, position, MESSAGE)?.tag
+  if (tag !== undefined)
+    return Object.assign(answer, { text: beginAnswer(tag), isSplit: true, thought: position })
+  const before = entryAt({ entries }, at('agent'), MESSAGE)
+  const last = before?.role === 'agent' ? before.blocks.at(-1) : undefined
+  if (last?.type === 'text') {
+    readAnswer(answer.text, last.text)
+    answer.text.held = ''
+  }
+  return answer
+}
+
+function addParts(step: Step, answer: Answer, parts: readonly AnswerPart[]): void {
+  for (const { role, text } of parts) addPart(step, answer, role, { type: 'text', text })
+  const { tag } = answer.text
+  const open = tag === undefined ? undefined : thoughtOf(step, answer)
+  if (answer.thought !== open) setTag(step, answer.thought, null)
+  setTag(step, open, tag)
+  answer.thought = open
+}
+
+/** Where the thought is that an answer goes on with. */
+function thoughtOf({ state }: Step, { messageId }: Answer): number | undefined {
+  const { memory } = state
+  const position =
+    messageId === undefined ? memory.openMessage : memory.messages.get(key('thought', messageId))
+  const isLast = messageId === undefined || memory.roles.get(messageId) === 'thought'
+  return isLast && entryAt(state, position, MESSAGE)?.role === 'thought' ? position : undefined
+}
+
+function setTag(step: Step, position: number | undefined, tag: string | null | undefined): void {
+  const thought = entryAt(step.state, position, MESSAGE)
+  if (position === undefined || !thought || thought.tag === (tag ?? undefined)) return
+  patchField(thought, 'tag', tag)
+  touch(step, position)
+}
+
+function addPart(step: Step, answer: Answer, role: AnswerPart['role'], content: ContentBlock): void {
+  const { memory } = step.state
+  const { messageId } = answer
+  if (role === 'thought') answer.isSplit = true
+  const isPart =
+    messageId !== undefined &&
+    answer.isSplit &&
+    memory.roles.get(messageId) !== role &&
+    memory.messages.has(key(role, messageId))
+  if (!isPart) {
+    addToMessage(step, role, messageId, content)
+    return
+  }
+  continueMessage(step, role, messageId, [content])
+  memory.roles.set(messageId, role)
+}
+
+function addToMessage(
+  step: Step,
+  role: MessageRole,
+  messageId: string | undefined,
+  content: ContentBlock,
+): void {
   const { state } = step
   const position = findOpen(step, role, messageId)
   if (position === undefined || (messageId === undefined && beginsAnother(state, position, content))) {
@@ -205,6 +313,37 @@ function messageUpsert(
   content: readonly ContentBlock[] | null | undefined,
 ): void {
   if (role === 'user' && isOwnPrompt(step, messageId, content ?? [])) return
+  if (role !== 'agent' || !content) {
+    replaceMessage(step, role, messageId, content)
+    return
+  }
+  const answer: Answer = { text: beginAnswer(), messageId }
+  const blocks: Record<AnswerPart['role'], ContentBlock[]> = { agent: [], thought: [] }
+  for (const block of content) {
+    const parts =
+      block.type === 'text' && !block.agentOnly
+        ? [...readAnswer(answer.text, block.text), ...releaseAnswer(answer.text)]
+        : undefined
+    if (!parts) blocks[answer.text.tag === undefined ? 'agent' : 'thought'].push(block)
+    else for (const { role, text } of parts) blocks[role].push({ type: 'text', text })
+  }
+  step.state.memory.answers.delete(messageId)
+  if (blocks.thought.length === 0) {
+    replaceMessage(step, role, messageId, content)
+    return
+  }
+  replaceMessage(step, 'thought', messageId, blocks.thought)
+  addParts(step, answer, [])
+  if (blocks.agent.length === 0 && !step.state.memory.messages.has(key('agent', messageId))) return
+  replaceMessage(step, 'agent', messageId, blocks.agent)
+}
+
+function replaceMessage(
+  step: Step,
+  role: MessageRole,
+  messageId: string,
+  content: readonly ContentBlock[] | null | undefined,
+): void {
   const { state } = step
   const position = state.memory.messages.get(key(role, messageId))
   if (position === undefined) {

@@ -15,6 +15,7 @@ import {
   dropSteering,
   expectEcho,
   forgetSteered,
+  releaseHeld,
   steeringAnswered,
   steeringSent,
 } from '../entries/message.ts'
@@ -30,7 +31,14 @@ import {
 } from '../entries/requests.ts'
 import { setOption, suggest } from '../reduce-head.ts'
 import type { Change } from '../state-base.ts'
-import { NO_BACKGROUND, type ReducerState, type Step, touch, updateActivity } from '../step.ts'
+import {
+  NO_BACKGROUND,
+  type ReducerState,
+  type Step,
+  touch,
+  updateActivity,
+  withoutRepeated,
+} from '../step.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
 
@@ -65,9 +73,14 @@ export type LocalEvent =
   /** The agent is gone or the session closed: everything open is closed. `message` is shown where a turn ran. */
   | { type: 'agent_gone'; message?: string; code?: number }
 
+/** What may happen in the middle of a word. */
+const WITHIN_TEXT: ReadonlySet<LocalEvent['type']> = new Set(['terminal', 'terminal_output', 'config_option'])
+
 /** Like `reduce`, for what did not come from the agent. A load begins with a new state instead of an event. */
 export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number): Change[] {
   const step: Step = { state, now, changes: [] }
+  const isRelease = state.memory.holding !== undefined && !WITHIN_TEXT.has(event.type)
+  if (isRelease) releaseHeld(step)
   switch (event.type) {
     case 'prompt':
       promptSent(step, event.content)
@@ -122,6 +135,7 @@ export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number
       agentGone(step, event.message, event.code)
       break
   }
+  if (isRelease) withoutRepeated(step)
   return step.changes
 }
 

@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '../../acp/model.ts'
 import { ENTRY_REDUCERS } from '../entries/entry-kinds.ts'
-import { endMessage } from '../entries/message.ts'
+import { endMessage, releaseHeld } from '../entries/message.ts'
 import {
   configOptions,
   configValue,
@@ -12,7 +12,7 @@ import {
   usage,
 } from '../reduce-head.ts'
 import type { Change } from '../state-base.ts'
-import type { ReducerState, Reducers, Step } from '../step.ts'
+import { type ReducerState, type Reducers, type Step, withoutRepeated } from '../step.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { endWork, reportWork } from './reduce-turn.ts'
 
@@ -43,6 +43,20 @@ const REDUCERS: Reducers<SessionUpdate['type']> = {
   },
 }
 
+/** Updates that may come in the middle of a word. */
+const WITHIN_TEXT: ReadonlySet<SessionUpdate['type']> = new Set([
+  'message_chunk',
+  'terminal',
+  'terminal_output',
+  'commands',
+  'config_options',
+  'config_value',
+  'info',
+  'usage',
+  'suggestion',
+  'unknown',
+])
+
 /**
  * Applies one update to the state and returns its changes.
  *
@@ -55,7 +69,10 @@ const REDUCERS: Reducers<SessionUpdate['type']> = {
 export function reduce(state: ReducerState, update: SessionUpdate, now?: number): Change[] {
   const step: Step = { state, now, changes: [] }
   const reducer = REDUCERS[update.type] as (step: Step, update: SessionUpdate) => void
+  const isRelease = state.memory.holding !== undefined && !WITHIN_TEXT.has(update.type)
+  if (isRelease) releaseHeld(step)
   reducer(step, update)
+  if (isRelease) withoutRepeated(step)
   return step.changes
 }
 

@@ -46,7 +46,21 @@ const toolCall = fc.record(
 
 const stopReason = fc.constantFrom('end_turn', 'cancelled', 'max_tokens', 'refusal', 'error', '_own')
 
+/** A piece of an answer that contains thoughts. */
+const tagged = fc
+  .array(fc.constantFrom('<think>', '</think>', '<th', 'ink>', '`', '\n', 'a'), { maxLength: 6 })
+  .map((parts): ContentBlock => ({ type: 'text', text: parts.join('') }))
+
 export const update: fc.Arbitrary<SessionUpdate> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('message_chunk' as const),
+      role: fc.constant('agent' as const),
+      messageId,
+      content: tagged,
+    }),
+  },
   {
     weight: 10,
     arbitrary: fc.record({ type: fc.constant('message_chunk' as const), role, messageId, content: block }),

@@ -129,6 +129,8 @@ describe('reduce (property)', () => {
             if (content.type === 'text')
               reported.set(messageId, (reported.get(messageId) ?? '') + content.text)
           }
+          // what may begin a tag is shown when no more text follows
+          reduce(state, { type: 'message_end' })
           for (const entry of state.entries) {
             assert(entry.kind === 'message')
             const text = entry.blocks.map(shown => (shown.type === 'text' ? shown.text : '')).join('')

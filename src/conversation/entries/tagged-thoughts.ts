@@ -1,0 +1,163 @@
+/** The tags in which some models write their thoughts into the answer's text. */
+const TAGS = ['think', 'thinking']
+const OPENING = TAGS.map(tag => `<${tag}>`)
+
+/** Where the text of an answer has come to, so that the next piece of it costs the same however long the answer is. Plain data. */
+export interface AnswerText {
+  /** The thought that is open, by its tag. */
+  tag?: string
+  /** The beginning of a tag. It isn't shown until what follows says whether it is one. */
+  held: string
+  /** White space next to a tag isn't part of the text. */
+  skipsSpace: boolean
+  /** Code that is open, by the marks that close it. */
+  code?: { mark: string; length: number; isFence: boolean }
+  /** In the first line of a fence, after its marks. */
+  inInfo: boolean
+  /** A line that closes a fence, if nothing else follows in it. */
+  closes: boolean
+  /** the marks at the end, which may become more */
+  run?: { mark: string; length: number; startsLine: boolean }
+  /** Nothing but white space and the markup of quotations and lists came in this line. */
+  isLineStart: boolean
+  /** Nothing but white space and the markup of quotations came in this line. */
+  isBlankLine: boolean
+  isEscaped: boolean
+}
+
+/** A part of an answer's text: for the reader, or a thought. */
+export interface AnswerPart {
+  role: 'agent' | 'thought'
+  text: string
+}
+
+export function beginAnswer(tag?: string): AnswerText {
+  const state: AnswerText = {
+    held: '',
+    skipsSpace: false,
+    inInfo: false,
+    closes: false,
+    isLineStart: true,
+    isBlankLine: true,
+    isEscaped: false,
+  }
+  return tag === undefined ? state : { ...state, tag }
+}
+
+/**
+ * Reads the next piece of an answer's text. A `<think>` begins a thought unless it's in code or escaped. Code is recognized as
+ * CommonMark does while it's streamed: backticks count as code until the paragraph ends, whether or not they will be closed.
+ */
+export function readAnswer(state: AnswerText, text: string): AnswerPart[] {
+  const parts: AnswerPart[] = []
+  const add = (shown: string) => {
+    const role = state.tag === undefined ? 'agent' : 'thought'
+    const last = parts.at(-1)
+    if (last?.role === role) last.text += shown
+    else if (shown !== '') parts.push({ role, text: shown })
+  }
+  /** the start of what isn't in `parts` yet */
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!
+    if (state.held !== '') {
+      const held = state.held + character
+      const tags = state.tag === undefined ? OPENING : [`</${state.tag}>`]
+      if (tags.includes(held)) {
+        const tag = state.tag === undefined ? held.slice(1, -1) : undefined
+        for (const key of ['tag', 'code', 'run'] as const) delete state[key]
+        Object.assign(state, beginAnswer(tag), { skipsSpace: true })
+        from = at + 1
+        continue
+      }
+      if (tags.some(tag => tag.startsWith(held))) {
+        state.held = held
+        from = at + 1
+        continue
+      }
+      add(state.held)
+      state.held = ''
+      from = at
+    }
+    if (state.skipsSpace) {
+      if (/\s/.test(character)) {
+        from = at + 1
+        continue
+      }
+      state.skipsSpace = false
+    }
+    if (character === '<' && mayBeTag(state)) {
+      add(text.slice(from, at))
+      state.held = '<'
+      from = at + 1
+    }
+    if (state.tag === undefined) follow(state, character)
+  }
+  add(text.slice(from))
+  return parts
+}
+
+/** No more text follows, or not in this block: what was held back is text. */
+export function releaseAnswer(state: AnswerText): AnswerPart[] {
+  const { held, tag } = state
+  for (const key of ['code', 'run'] as const) delete state[key]
+  Object.assign(state, beginAnswer(tag))
+  return held === '' ? [] : [{ role: tag === undefined ? 'agent' : 'thought', text: held }]
+}
+
+function mayBeTag(state: AnswerText): boolean {
+  if (state.tag !== undefined) return true
+  endRun(state)
+  return state.code === undefined && !state.isEscaped
+}
+
+function follow(state: AnswerText, character: string): void {
+  if (character === '`' || character === '~') {
+    if (state.run?.mark === character) {
+      state.run.length += 1
+      return
+    }
+    endRun(state)
+    if (state.isEscaped) state.isEscaped = false
+    else state.run = { mark: character, length: 1, startsLine: state.isLineStart }
+    state.isLineStart = false
+    state.isBlankLine = false
+    return
+  }
+  endRun(state)
+  if (character === '\n') {
+    if (state.closes || (state.isBlankLine && state.code?.isFence === false)) delete state.code
+    state.inInfo = false
+    state.closes = false
+    state.isEscaped = false
+    state.isLineStart = true
+    state.isBlankLine = true
+    return
+  }
+  state.isEscaped = character === '\\' && !state.isEscaped && state.code === undefined
+  if (character === ' ' || character === '\t' || character === '\r') return
+  state.closes = false
+  if (character !== '>') state.isBlankLine = false
+  if (state.isLineStart && !/[>\-*+\d.)]/.test(character)) state.isLineStart = false
+}
+
+/** Other text follows the marks. */
+function endRun(state: AnswerText): void {
+  const { run, code } = state
+  if (!run) return
+  delete state.run
+  const { mark, length, startsLine } = run
+  if (code?.isFence) {
+    // marks in the first line: it was no fence, but code within a line
+    if (state.inInfo && code.mark === '`' && mark === '`') {
+      state.inInfo = false
+      if (length === code.length) delete state.code
+      else state.code = { ...code, isFence: false }
+    } else state.closes = startsLine && mark === code.mark && length >= code.length
+  } else if (startsLine && length >= 3) {
+    state.code = { mark, length, isFence: true }
+    state.inInfo = true
+  } else if (mark !== '`') return
+  else if (!code) state.code = { mark, length, isFence: false }
+  else if (length === code.length) delete state.code
+}

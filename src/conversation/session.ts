@@ -45,6 +45,7 @@ import type {
 } from './state.ts'
 import { positionsOf, type ReducerState, reportedBackground } from './step.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
+import { isPrompt } from './user-prompts.ts'
 
 export interface SessionOptions {
   agent: Agent
@@ -335,8 +336,12 @@ export class Session implements Disposable {
     if (this.#replays.holds(() => this.receive(update)) || this.#replays.takes(update)) return
     if (update.type !== 'state') {
       if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.reported()
+      const { entries, memory } = this.#state
+      const from = entries.length
       this.#conversation.together(() => {
         this.#conversation.apply(this.#asStopped(update), this.#timeOfUpdate())
+        if (this.#phase === 'ready' && !memory.running)
+          for (const entry of entries.slice(from)) if (!isPrompt(entry)) entry.outOfTurn = true
         this.#withdrawOfIdleSubagent(update)
       })
       return

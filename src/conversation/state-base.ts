@@ -11,6 +11,8 @@ export interface EntryBase {
   turn: number
   /** The subagent in whose session it came, by that session's id; absent: it came in this session itself. */
   within?: string
+  /** The agent sent it while no turn was running: a banner or the like, which isn't part of what was said. */
+  outOfTurn?: true
   /** milliseconds since the epoch, of its first update; absent in a replay, where it's unknown */
   startedAt?: number
   /** Of a thought, a tool call, a question, a compaction and a subagent, once it is over; other entries have none. */

@@ -7,7 +7,7 @@ import { createSessionState, type ReducingState } from '../reducer/reducing-stat
 import type { Change, NoticeEntry } from '../state.ts'
 import { positionsOf, type ReducerState } from '../step.ts'
 import { isOfPrompt } from '../user-prompts.ts'
-import { mergeInSteps } from './merge-entries.ts'
+import { isSubstance, mergeInSteps } from './merge-entries.ts'
 import { stateOf } from './restore-state.ts'
 import type { SteppedWork } from './stepped-work.ts'
 
@@ -76,18 +76,19 @@ export class Load {
     if (this.#known) return replayed
     const before = this.#before?.state
     const known = before && before.entries.length > 0 ? before : this.#kept()
-    const isEmpty = replayed.entries.length === 0
+    const isEmpty = !replayed.entries.some(isSubstance)
     const merged =
-      known && known.entries.length > 0 && !isEmpty
-        ? yield* mergeStates(known, replayed, replayed)
+      known && known.entries.length > 0 && replayed.entries.length > 0
+        ? yield* mergeStates(known, replayed, replayed, !isEmpty)
         : undefined
     this.undo()
     keepTitle(replayed, known)
     if (!known || known.entries.length === 0) return replayed
     this.#known = known
-    this.#isEmpty = isEmpty
+    this.#isEmpty = isEmpty && known.entries.some(isSubstance)
     if (merged) {
-      this.#replay = replayed
+      if (isEmpty) this.#known = merged
+      else this.#replay = replayed
       return merged
     }
     takeHead(known, replayed)
@@ -140,13 +141,17 @@ export class Load {
   }
 }
 
-/** `reported`: the state with what the agent reported about the session as a whole. */
+/**
+ * `reported`: the state with what the agent reported about the session as a whole. `isCompared`: a note says what the replay lacks.
+ */
 function* mergeStates(
   known: ReducingState,
   replay: ReducingState,
   reported: ReducingState,
+  isCompared = true,
 ): SteppedWork<ReducingState> {
-  const { entries, positions } = yield* mergeInSteps(known.entries, replay.entries, savedCopyNote)
+  const note = isCompared ? savedCopyNote : undefined
+  const { entries, positions } = yield* mergeInSteps(known.entries, replay.entries, note)
   if (entries.length > LONG) yield
   const state = stateOf(entries)
   for (const [terminalId, terminal] of known.terminals) state.terminals.set(terminalId, { ...terminal })

@@ -78,8 +78,9 @@ function ownEntry(entry: Entry): Entry {
   return entryKind(entry).copy?.(entry) ?? { ...entry }
 }
 
-/** Whether the user would miss the entry, and the agent may not remember it. */
-function isSubstance(entry: Entry): boolean {
+/** Whether the user would miss the entry, and the agent may not remember it. A banner outside of any turn says nothing about that. */
+export function isSubstance(entry: Entry): boolean {
+  if (entry.turn === 0 || entry.outOfTurn) return false
   return (entry.kind === 'message' && entry.role !== 'thought') || entry.kind === 'tool_call'
 }
 

@@ -77,7 +77,7 @@ describe('a load without a replay', () => {
     clock.pass(250)
     agent.say('s', chunk('user', 'replayed'), chunk('agent', 'late'))
     clock.pass(250)
-    const merged = [...before, 'agent: welcome', `notice: ${SOME}`, 'user: replayed', 'agent: late']
+    const merged = [...before, 'agent: welcome', 'user: replayed', 'agent: late']
     assert.deepEqual(summarize(session.state), merged)
     assert.deepEqual([session.state.title, session.state.configOptions.length], ['Told', 1])
     // a prompt of the user ends the replay
@@ -178,6 +178,61 @@ describe('a load that replays less than the conversation', () => {
       session.state.entries.map((_, i) => `e${i} ${i < first.length ? 1 : 2}`),
     )
     assert.equal(session.state.entries[0]?.startedAt, 1000, 'as it was seen')
+  })
+
+  it('says nothing about what the agent sends outside of any turn', async () => {
+    const agent = new FakeAgent()
+    const clock = new Clock()
+    const sessions = new AgentSessions(agent, { now: () => clock.now, schedule: clock.schedule })
+    const opened = sessions.newSession(setup)
+    agent.newSessions[0]?.resolve({ sessionId: 's', configOptions: [] })
+    const session = await opened
+    agent.say('s', chunk('agent', 'pi v1.0. Nothing to update.'))
+    const turn = session.prompt([text('once')])
+    agent.say('s', chunk('agent', 'said'))
+    agent.endTurn(agent.prompts[0]!)
+    await turn
+    agent.say(
+      's',
+      { type: 'message_end' },
+      chunk('agent', 'There is a new version.'),
+      tool('m', { title: 'MCP' }),
+    )
+    const known = session.state as ReducingState
+    const seen = ['agent: pi v1.0. Nothing to update.', 'user: once', 'agent: said']
+    const later = ['agent: There is a new version.', 'tool m: pending']
+    assert.deepEqual(summarize(known), [...seen, ...later])
+
+    const replay = [chunk('user', 'once'), chunk('agent', 'said')]
+    for (const updates of [replay, [chunk('agent', 'pi v1.1'), ...replay]]) {
+      const loading = await load(() => structuredClone(known))
+      loading.agent.say('s', ...updates)
+      await loading.answer()
+      loading.agent.say('s', { type: 'message_end' }, chunk('agent', 'There is a new version.'))
+      loading.clock.pass(5000)
+      assert.deepEqual(loading.titles(), [])
+      assert(summarize(loading.session.state).includes('agent: There is a new version.'))
+    }
+
+    // a replay of nothing but a banner is none
+    const empty = await load(() => structuredClone(known))
+    empty.agent.say('s', chunk('agent', 'pi v1.1'))
+    await empty.answer()
+    empty.clock.pass(5000)
+    assert.deepEqual(empty.titles(), [MARK])
+    assert(summarize(empty.session.state).includes('agent: pi v1.1'))
+  })
+
+  it('says nothing about a session with nothing but a banner', async () => {
+    const banner = createSessionState()
+    reduce(banner, chunk('agent', 'pi v1.0'))
+    for (const updates of [[], [chunk('agent', 'pi v1.0')]]) {
+      const loading = await load(() => structuredClone(banner))
+      loading.agent.say('s', ...updates)
+      await loading.answer()
+      loading.clock.pass(5000)
+      assert.deepEqual(summarize(loading.session.state), ['agent: pi v1.0'])
+    }
   })
 
   it('appends the rest of a message to it, and adds later work after it', async () => {

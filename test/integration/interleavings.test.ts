@@ -163,7 +163,10 @@ describe('a file that the user and an agent both edit', () => {
             Object.entries(lines).every(([count, expected]) => counts[count as 'added'] === expected)
           )
         }).catch(error => assert.fail(`${error.message}, but ${JSON.stringify(shownFiles())}`))
-      const nothingChanged = () => waitFor('no changed files', () => shownFiles()?.length === 0)
+      const nothingChanged = () =>
+        waitFor('no changed files', () => shownFiles()?.length === 0).catch(error =>
+          assert.fail(`${error.message}, but ${JSON.stringify(shownFiles())}`),
+        )
       async function revertAll(button = 'Revert'): Promise<void> {
         sideBar.send('changes/undo')
         await questions.answer(`Revert all changes made to planets-api/${name} in this session?`, button)

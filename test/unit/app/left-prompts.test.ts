@@ -3,8 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
+import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { StoredPrompt } from '../../../src/conversation/attachment.ts'
+import type { ContextSources } from '../../../src/editor/mentions/prompt-content.ts'
+import { PromptQueues } from '../../../src/sessions/prompt-queues.ts'
 
 describe('prompts left to another window', () => {
   let folder = ''
@@ -33,6 +36,16 @@ describe('prompts left to another window', () => {
     )
     assert.deepEqual(take(), [])
     assert.deepEqual(readdirSync(folder), [])
+  })
+
+  it('are deleted with their session', () => {
+    left().leave('key', [prompt('a')])
+    const { event: onDidTakeOver } = new Emitter<string>()
+    const storage = { save() {}, holds: () => true, claim: () => [], forget() {}, onDidTakeOver }
+    const queues = new PromptQueues({ storage, sources: {} as ContextSources, handover: left() })
+    queues.forget('key')
+    queues.dispose()
+    assert.deepEqual(take(), [])
   })
 
   it('stay on disk if they could not be stored', () => {

@@ -181,6 +181,25 @@ describe('PromptQueue', () => {
     assert.deepEqual([made, queue.prompts.length], [['first'], 1])
   })
 
+  it('leaves its prompts to another window once they are stored for it', async () => {
+    const last = session.prompt([text('last')])
+    session.queue.leave(() => false)
+    assert.deepEqual(waiting(), ['one', 'two', 'three', 'last'])
+    session.queue.leave(() => true)
+    assert.deepEqual(waiting(), [])
+    assert.deepEqual(await last, { type: 'withdrawn' })
+  })
+
+  it('notifies the session that was connected last, also after an earlier one was disconnected', () => {
+    const queue = new PromptQueue()
+    const ready: string[] = []
+    const earlier = queue.connect(() => ready.push('earlier'))
+    queue.connect(() => ready.push('later'))
+    earlier.dispose()
+    queue.add([text('go')])
+    assert.deepEqual(ready, ['later'])
+  })
+
   it('ignores a prompt that is no longer queued', () => {
     session.sendNow('gone')
     assert.deepEqual([agent.cancels.length, sent()], [0, ['running']])

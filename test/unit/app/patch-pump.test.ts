@@ -343,6 +343,20 @@ describe('PatchPump', () => {
     assert.deepEqual(patches[1]?.ops, [
       { op: 'tool', id: 'e0', set: {}, content: { keep: 0, append: 'two ', add: [] } },
     ])
+    // the view is shown again, without what is far back
+    for (let i = 0; i < 100; i++)
+      session.receive({
+        ...{ type: 'message_chunk', role: 'agent', messageId: `m${i}` },
+        content: { type: 'text', text: `${i}` },
+      })
+    pump.setVisible(false)
+    pump.setVisible(true)
+    await until(() => snapshots.length === 2)
+    assert.equal(snapshots[1]?.first, 1)
+    const before = patches.length
+    tool('one two three')
+    await until(() => patches.length > before)
+    assert.equal(patches.at(-1)?.ops[0]?.op, 'entry')
   })
 
   it('sends the output of a terminal only while the view shows it', async () => {
@@ -384,6 +398,13 @@ describe('PatchPump', () => {
         ['seen', 'begun more'],
         ['folded', undefined],
       ],
+    )
+    // its page loads again
+    pump.begin()
+    await until(() => snapshots.length === 3)
+    assert.deepEqual(
+      snapshots[2]?.terminals.map(({ output }) => output),
+      [undefined, undefined],
     )
   })
 })

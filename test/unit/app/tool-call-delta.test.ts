@@ -44,6 +44,12 @@ describe('the changes of a tool call', () => {
     const content = fc.array(
       fc.oneof(
         fc.constantFrom('', 'a', 'ab', 'abc', 'b').map(text),
+        fc.constantFrom('ab', 'abc').map(
+          (value): ToolCallContent => ({
+            type: 'content',
+            content: { type: 'text', text: value, agentOnly: true },
+          }),
+        ),
         fc.constantFrom('x', 'y').map(path => diff(path, 'new')),
         fc.constant<ToolCallContent>({ type: 'terminal', terminalId: 't1' }),
       ),

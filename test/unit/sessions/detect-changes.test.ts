@@ -180,7 +180,7 @@ describe('files that only a command changed', () => {
     third.detecting.dispose()
   })
 
-  it('are looked for as usual if what is stored of the turn is damaged', async () => {
+  it('are looked for as usual if what is stored is damaged, or of another turn', async () => {
     following.dispose()
     const stored = memoryStore()
     const { turn: number } = session.state
@@ -188,6 +188,7 @@ describe('files that only a command changed', () => {
       { number, began: 0, before: {} },
       { number, began: 0, before: { repositories: [{ dirty: [['a.txt']] }], unseen: [], accepted: [] } },
       'torn',
+      { number: number + 1, began: 0, before: { repositories: [], unseen: [], accepted: [] } },
     ]) {
       stored.set('s', damaged)
       session.receive({ type: 'state', state: 'running' })
@@ -290,11 +291,17 @@ describe('files that only a command changed', () => {
   })
 
   it('belong to the ended turn, even if the next one starts before they are found', async () => {
+    const ends = mock.method(changes, 'endTurn')
+    const found = deferred()
+    const noticed = changes.noticed.bind(changes)
+    changes.noticed = (...all) => noticed(...all).then(found.resolve)
     await turn('execute')
     void session.prompt([{ type: 'text', text: 'go on' }])
-    await until(() => changes.list().length > 0)
+    await found.promise
     assert.equal(session.state.turn, 2)
     assert.deepEqual([changes.list(1).length, changes.list(2).length], [1, 0])
+    await new Promise(setImmediate)
+    assert.equal(ends.mock.callCount(), 0, 'the next one goes on')
   })
 
   it('belong to the turn that changed them while background work of the previous one continues', async () => {

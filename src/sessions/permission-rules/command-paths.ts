@@ -1,5 +1,5 @@
 /** Determines which files the words of a command may name, and whether all of them are in the session's folders. */
-import { access, readdir, stat } from 'node:fs/promises'
+import { access, readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import picomatch from 'picomatch'
 import type { LocatedPath, PathGuard } from '../../editor/path-guard.ts'
@@ -97,7 +97,9 @@ async function isBareRepository(directory: string): Promise<boolean> {
       () => true,
       () => false,
     )
-  for (let folder = directory; ; folder = path.dirname(folder)) {
+  // Git looks above the real folder
+  const real = await realpath(directory).catch(() => directory)
+  for (let folder = real; ; folder = path.dirname(folder)) {
     if (await has(folder, '.git')) return false
     const parts = await Promise.all(['HEAD', 'objects', 'refs'].map(name => has(folder, name)))
     if (parts.every(Boolean)) return true

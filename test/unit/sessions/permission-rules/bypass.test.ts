@@ -300,7 +300,24 @@ describe('permission rules that agents try to bypass', () => {
     assert.equal(await allowed('git status', 'git status', { cwd: 'src/fake' }), 'ask')
     assert.equal(await allowed('git status', 'git status', { cwd: 'src/fake/deep' }), 'ask')
     assert.equal(await allowed('cd src/fake && git status', '*'), 'ask')
+    symlinkSync(join(fake, 'deep'), join(harness.root, 'src/into'))
+    assert.equal(await allowed('cd src/into && git status', '*'), 'ask')
+    assert.equal(await allowed('git status', 'git status', { cwd: 'src/into' }), 'ask')
     assert.equal(await allowed('git status', 'git status', { cwd: 'src' }), 'allow once')
+  })
+
+  it('check words in each folder in which a shell may be after it changed to a link', async () => {
+    for (const folder of ['near/one', 'near/two']) mkdirSync(join(harness.root, folder), { recursive: true })
+    symlinkSync('/etc', join(harness.root, 'near/two/out'))
+    symlinkSync(join(harness.root, 'near/one'), join(harness.root, 'src/near'))
+    assert.equal(await allowed('cd src/near && cd ../two && cat out/passwd', '*'), 'ask')
+  })
+
+  it('ask about a program that follows links in a folder with too many files', async () => {
+    mkdirSync(join(harness.root, 'many'))
+    for (let i = 0; i <= 5000; i++) writeFileSync(join(harness.root, 'many', `${i}`), '')
+    assert.equal(await allowed('grep -R x many', '*'), 'ask')
+    assert.equal(await allowed('grep -r x many', '*'), 'allow once')
   })
 
   it('find paths anywhere in a word', async () => {

@@ -164,9 +164,7 @@ export class UndoLog {
     // new, or dropped since its first part
     else await this.#store.saveUndone({ ...head, files: [...undone.files, ...files] })
     undone.files.push(...files)
-    // it may have been dropped meanwhile
-    if (isStored && !this.#undone.includes(undone)) await this.#store.saveUndone(undone)
-    if (!this.#undone.includes(undone)) this.#undone.unshift(undone)
+    if (!isStored) this.#undone.unshift(undone)
   }
 
   /** Removes files, but not what was added meanwhile. */

@@ -365,6 +365,18 @@ describe('a change in a work tree', () => {
       const { changes, omitted } = await tree.changed(before)
       assert.deepEqual([changes, omitted], [[], 1])
     })
+    it('is based on what the user saves at that moment', async () => {
+      const began = await now()
+      put('clean.txt', 'by the person\n')
+      const before = await tree.snapshot([root], began)
+      await tree.accept(before, join(root, 'clean.txt'))
+      put('clean.txt', 'by a command\n')
+      const { changes } = await tree.changed(before)
+      assert.deepEqual(
+        changes.map(({ before, unsure }) => [before.text, unsure]),
+        [['by the person\n', undefined]],
+      )
+    })
     it('is reported with what was there, however early it was made', async () => {
       await tree.prepare([root])
       put('clean.txt', 'by the person before the turn\n')

@@ -136,6 +136,17 @@ describe('the author of each line', () => {
     }
   })
 
+  it("isn't what it was before a program emptied the text if the user has kept that", () => {
+    const log = FileLog.of('one\n')
+    log.edit('', agent('a'))
+    log.keep(all)
+    log.edit('one\n', agent('a'))
+    assert.deepEqual(
+      log.hunks(all).map(({ before, after }) => [before, after]),
+      [[[], ['one\n']]],
+    )
+  })
+
   it('includes an agent that emptied the text before another agent or the user filled it', () => {
     for (const by of [agent('b'), 'user' as const]) {
       const log = FileLog.of('one\ntwo\n')

@@ -20,5 +20,8 @@ describe('the attribution of changes', () => {
     assert.deepEqual(attribution.contents, ['before'])
     attribution.forgetUnreported('a')
     assert.deepEqual(attribution.contents, [])
+    // the last ones of many saves
+    for (const hash of ['1', '2', '3', '4', '5']) attribution.noteSaved('a', binary(hash), binary('saved'))
+    assert.deepEqual(attribution.contents, ['2', '3', '4', '5'])
   })
 })

@@ -520,6 +520,7 @@ describe('a checkpoint', () => {
         ['large.bin', 'large'],
       ],
     )
+    assert.equal(changes.restored(file('b.txt'), 1), undefined)
   })
 
   it("is deleted when it's too old or too large, which is reported", async () => {

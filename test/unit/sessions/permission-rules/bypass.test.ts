@@ -308,16 +308,16 @@ describe('permission rules that agents try to bypass', () => {
 
   it('check words in each folder in which a shell may be after it changed to a link', async () => {
     for (const folder of ['near/one', 'near/two']) mkdirSync(join(harness.root, folder), { recursive: true })
-    symlinkSync('/etc', join(harness.root, 'near/two/out'))
+    symlinkSync('/etc', join(harness.root, 'near/two/exit'))
     symlinkSync(join(harness.root, 'near/one'), join(harness.root, 'src/near'))
-    assert.equal(await allowed('cd src/near && cd ../two && cat out/passwd', '*'), 'ask')
+    assert.equal(await allowed('cd near && cd ../two && cat exit/passwd', '*', { cwd: 'src' }), 'ask')
   })
 
   it('ask about a program that follows links in a folder with too many files', async () => {
     mkdirSync(join(harness.root, 'many'))
     for (let i = 0; i <= 5000; i++) writeFileSync(join(harness.root, 'many', `${i}`), '')
-    assert.equal(await allowed('grep -R x many', '*'), 'ask')
-    assert.equal(await allowed('grep -r x many', '*'), 'allow once')
+    assert.equal(await allowed('diff -r many near/one', '*'), 'ask')
+    assert.equal(await allowed('diff -r near/one near/one', '*'), 'allow once')
   })
 
   it('find paths anywhere in a word', async () => {

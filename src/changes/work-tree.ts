@@ -192,11 +192,7 @@ export class WorkTree {
     const isIn = (root: string) => !relative(root, path).startsWith('..')
     const { stamp, changed, isFresh } = await stampOf(path)
     const accepting = { state, stamp, changed, isFresh, unsure: false }
-    for (const { top, dirty, early } of repositories) {
-      if (!isIn(top)) continue
-      early.delete(path)
-      dirty.set(path, accepting)
-    }
+    for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, accepting)
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
   }
 
@@ -441,7 +437,6 @@ export class WorkTree {
     const written = await writtenByGit(position, moved, pick(states, changes), stateWith)
     for (const path of written) {
       const { stamp, changed, isFresh } = await stampOf(path)
-      early.delete(path)
       dirty.set(path, { state: states.get(path), stamp, changed, isFresh, unsure: false })
     }
     snapshot.commit = moved.head

@@ -35,7 +35,8 @@ function readKind(raw: Json, sink: UpdateSinkV1): SessionUpdate | undefined {
       if (update?.type !== 'message_chunk') return update
       const content = withoutMachineText(update.content)
       if (!content) return { type: 'message_end' }
-      for (const block of withFilesApart(content)) sink.emit({ ...update, content: block })
+      for (const part of withRemindersApart(content))
+        for (const block of withFilesApart(part)) sink.emit({ ...update, content: block })
       return undefined
     }
     case 'agent_message_chunk': {
@@ -93,6 +94,32 @@ export function withoutMachineText(content: ContentBlock): ContentBlock | undefi
   if (first === '[' && FUNCTION_RESPONSES.test(text)) return undefined
   const context = first === '<' ? CONTEXT.exec(text)?.[1] : undefined
   return context ? { type: 'resource', uri: context, mimeType: 'text/plain', text, agentOnly: true } : content
+}
+
+const REMINDER = 'system-reminder'
+const REMINDERS = /<(system-reminder)>(?:(?!<\/?\1>)[\s\S])*<\/\1>/g
+
+/** Notes to the model that some agents (Kimi Code) put before or after the user's text become resources of the prompt. */
+export function withRemindersApart(content: ContentBlock): ContentBlock[] {
+  if (content.type !== 'text' || !/^\s*<system-reminder>|<\/system-reminder>\s*$/.test(content.text))
+    return [content]
+  const { text } = content
+  const found = [...text.matchAll(REMINDERS)].map(match => ({
+    from: match.index,
+    to: match.index + match[0].length,
+  }))
+  const isBlank = (from: number, to: number) => text.slice(from, to).trim() === ''
+  let [start, end] = [0, text.length]
+  for (const { from, to } of found) if (isBlank(start, from)) start = to
+  for (const { from, to } of found.toReversed()) if (from >= start && isBlank(to, end)) end = from
+  if (start === 0 && end === text.length) return [content]
+  const noted = (part: string): ContentBlock[] =>
+    part.trim() === ''
+      ? []
+      : [{ type: 'resource', uri: REMINDER, mimeType: 'text/plain', text: part.trim(), agentOnly: true }]
+  const written = text.slice(start, end)
+  const own: ContentBlock[] = written.trim() === '' ? [] : [{ ...content, text: written.trim() }]
+  return [...noted(text.slice(0, start)), ...own, ...noted(text.slice(end))]
 }
 
 const MODE_NOTE = /^\[MODE_UPDATE\] (\S+)$/

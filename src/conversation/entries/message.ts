@@ -574,7 +574,11 @@ function takeEcho(
   const { memory } = state
   if (messageId !== undefined && memory.ownMessages.has(messageId)) return 'ours'
   if (messageId !== undefined && memory.messages.has(`user\n${messageId}`)) return undefined
-  for (const echo of expectedEchoes(state)) {
+  const expected = expectedEchoes(state)
+  // what an agent tells its model beside the prompt
+  const isNote = content.length > 0 && content.every(block => 'agentOnly' in block && block.agentOnly)
+  if (isNote && expected.length > 0) return 'ours'
+  for (const echo of expected) {
     if (messageId === undefined) {
       if (content.every(block => continuesEcho(echo, block))) return 'ours'
       continue

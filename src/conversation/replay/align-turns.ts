@@ -251,12 +251,13 @@ function likeness(a: TurnEntries, b: TurnEntries): number {
 
 /**
  * Whether a replayed prompt is the known one, which is shown as the user wrote it: they are equal apart from white space, or
- * differ only in the form of the mentions. No measured agent cuts prompts, so one that begins another is another prompt.
+ * differ only in the form of the mentions, or the replay has more blocks before or after it. No measured agent cuts prompts, so one that begins another is another prompt.
  */
 export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean {
   // work that wasn't started by a prompt
   if (!known.prompt || !replayed.prompt) return known.prompt === replayed.prompt
   if (known.promptText === replayed.promptText) return true
+  if (besidePrompt(known, replayed)) return true
   const { blocks } = known.prompt
   if (blocks.every(block => block.type === 'text')) return false
   let at = 0
@@ -268,6 +269,20 @@ export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean
     at = found.start + found.name.length
   }
   return true
+}
+
+/** The blocks that a replayed prompt has before or after the known one, such as notes of the agent to its model (Kimi Code). */
+export function besidePrompt(known: TurnEntries, replayed: TurnEntries): ContentBlock[] | undefined {
+  const blocks = replayed.prompt?.blocks ?? []
+  if (known.promptText === '' || !replayed.promptText.includes(known.promptText)) return undefined
+  let [before, after] = ['', '']
+  for (let count = 1; count < blocks.length; count++) {
+    before += withoutSpace(textOf(blocks.slice(count - 1, count)))
+    after = withoutSpace(textOf(blocks.slice(-count, blocks.length - count + 1))) + after
+    if (before === known.promptText) return blocks.slice(count)
+    if (after === known.promptText) return blocks.slice(0, -count)
+  }
+  return undefined
 }
 
 /** The texts by which a replayed prompt may contain a block of the known one, without white space. */

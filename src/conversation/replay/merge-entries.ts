@@ -1,9 +1,10 @@
 import type { MessageRole } from '../../acp/model.ts'
 import { textOf } from '../blocks.ts'
 import { entryKind } from '../entries/entry-kinds.ts'
-import type { Entry, MessageEntry } from '../state.ts'
+import type { Entry, MessageEntry, ToolCallEntry } from '../state.ts'
 import {
   alignTurns,
+  besidePrompt,
   commonLength,
   isSamePrompt,
   isSpace,
@@ -118,6 +119,7 @@ function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, budget: StepBudget):
     if (found) {
       found.from.push(entry)
       if (!isPrompt) found.entry = enriched(found.entry, entry)
+      else if (ours.promptText !== theirs.promptText) addBlocks(found, besidePrompt(ours, theirs) ?? [])
       at = Math.max(at, found.at + 1)
       continue
     }
@@ -142,6 +144,11 @@ function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, budget: StepBudget):
   return { entries, lacks }
 }
 
+function addBlocks(found: KnownEntry, blocks: MessageEntry['blocks']): void {
+  if (found.entry.kind === 'message' && blocks.length > 0)
+    found.entry = { ...found.entry, blocks: [...found.entry.blocks, ...blocks] }
+}
+
 function isQuestion(entry: Entry | undefined): boolean {
   return entry?.kind === 'permission' || entry?.kind === 'elicitation'
 }
@@ -153,6 +160,7 @@ class OtherEntries {
   /** by other characteristics; computed only if an id isn't found, since it reads the whole input of each tool call */
   #byTraits: Map<string, KnownEntry[]> | undefined
   readonly #theirs: TurnEntries
+  #hasNewIds: boolean | undefined
 
   constructor(slots: readonly KnownEntry[], theirs: TurnEntries) {
     this.#theirs = theirs
@@ -170,13 +178,40 @@ class OtherEntries {
       this.#byTraits = new Map()
       for (const slot of this.#slots) put(this.#byTraits, traitsOf(slot.entry), slot)
     }
-    return this.#byTraits.get(traits)?.find(slot => slot.from.length === 0 && !this.#isNamed(slot.entry))
+    const same = this.#byTraits
+      .get(traits)
+      ?.find(slot => slot.from.length === 0 && !this.#isNamed(slot.entry))
+    return same ?? (entry.kind === 'tool_call' ? this.#nextLike(entry) : undefined)
+  }
+
+  /**
+   * The next tool call of the same kind for the same files, if the replay has new ids for all of them: some agents also replay
+   * other titles, without the input (Kimi Code).
+   */
+  #nextLike(entry: ToolCallEntry): KnownEntry | undefined {
+    this.#hasNewIds ??= !this.#slots.some(slot => this.#isNamed(slot.entry))
+    if (!this.#hasNewIds) return undefined
+    const paths = pathsOf(entry)
+    return this.#slots.find(
+      slot =>
+        slot.from.length === 0 &&
+        slot.entry.kind === 'tool_call' &&
+        slot.entry.within === entry.within &&
+        slot.entry.toolKind === entry.toolKind &&
+        pathsOf(slot.entry).some(path => paths.includes(path)),
+    )
   }
 
   /** The replay has a tool call of that id. */
   #isNamed(entry: Entry): boolean {
     return entry.kind === 'tool_call' && this.#theirs.tools.has(entry.toolCallId)
   }
+}
+
+/** The files that a tool call reads or changes. */
+function pathsOf({ locations, content }: ToolCallEntry): string[] {
+  const changed = content.flatMap(part => (part.type === 'diff' ? part.changes.map(({ path }) => path) : []))
+  return [...locations.map(({ path }) => path), ...changed]
 }
 
 function put(slots: Map<string, KnownEntry[]>, key: string | undefined, slot: KnownEntry): void {

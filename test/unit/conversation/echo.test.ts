@@ -33,6 +33,16 @@ describe('the echo of a prompt', () => {
     assert.equal(prompt.messageId, 'u')
   })
 
+  it("isn't shown with what the agent tells its model beside it", () => {
+    const note: ContentBlock = { type: 'resource', uri: 'note', text: 'note', agentOnly: true }
+    for (const messageId of [undefined, 'u']) {
+      const id = messageId === undefined ? {} : { messageId }
+      const noted: SessionUpdate = { type: 'message_chunk', role: 'user', ...id, content: note }
+      const echo = chunk('user', 'hello', messageId)
+      assert.deepEqual(summarize(prompted([text('hello')], noted, echo, noted)), ['user: hello'])
+    }
+  })
+
   it("isn't shown again if it's several chunks, with or without an id", () => {
     assert.deepEqual(
       summarize(prompted([text('hello there')], chunk('user', 'hello '), chunk('user', 'there'))),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SessionUpdate } from '../../../src/acp/model.ts'
+import type { SessionUpdate, ToolCallPatch } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { type LocalEvent, reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
@@ -232,6 +232,41 @@ describe('a load that replays less than the conversation', () => {
       await loading.answer()
       loading.clock.pass(5000)
       assert.deepEqual(summarize(loading.session.state), ['agent: pi v1.0'])
+    }
+  })
+
+  it('recognizes turns that are replayed with more blocks in the prompt, and other ids and titles of tool calls', async () => {
+    const state = createSessionState()
+    const edit: Omit<ToolCallPatch, 'toolCallId'> = {
+      kind: 'edit',
+      status: 'completed',
+      locations: [{ path: '/w/a.ts' }],
+    }
+    reduceLocal(state, { type: 'prompt', content: [text('fix the bug')] })
+    for (const update of [
+      tool('1', { ...edit, title: 'Editing a.ts' }),
+      tool('2', { ...edit, title: 'Editing a.ts again' }),
+      chunk('agent', 'Fixed.'),
+      idle('end_turn'),
+    ])
+      reduce(state, update)
+    const known = summarize(state)
+    for (const prompt of [
+      [chunk('user', 'It is Monday.'), chunk('user', 'fix the bug')],
+      [chunk('user', 'fix  the bug'), chunk('user', 'It is Monday.')],
+    ]) {
+      const { agent, clock, session, answer, titles } = await load(() => state)
+      agent.say(
+        's',
+        ...prompt,
+        tool('r1', { ...edit, title: 'Edit' }),
+        tool('r2', { ...edit, title: 'Edit' }),
+      )
+      agent.say('s', chunk('agent', 'Fixed.'))
+      await answer()
+      clock.pass(5000)
+      assert.deepEqual(titles(), [])
+      assert.deepEqual(summarize(session.state), ['user: fix the bug|It is Monday.', ...known.slice(1)])
     }
   })
 

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { SessionUpdate } from '../../../../src/acp/model.ts'
 import { SessionV1 } from '../../../../src/acp/v1/agent-v1.ts'
-import { readUpdate, withFilesApart, withoutMachineText } from '../../../../src/acp/v1/update.ts'
+import {
+  readUpdate,
+  withFilesApart,
+  withoutMachineText,
+  withRemindersApart,
+} from '../../../../src/acp/v1/update.ts'
 
 interface Read {
   updates: SessionUpdate[]
@@ -571,6 +576,34 @@ describe('generated text in a replay', () => {
     ]) {
       assert.deepEqual(withFilesApart(other), [other])
     }
+  })
+
+  it('of Kimi Code becomes resources beside the prompt', () => {
+    const note = '<system-reminder>\nYou are in plan mode.\n</system-reminder>'
+    const resource = {
+      type: 'resource' as const,
+      uri: 'system-reminder',
+      mimeType: 'text/plain',
+      text: note,
+      agentOnly: true as const,
+    }
+    assert.deepEqual(withRemindersApart(textBlock(note)), [resource])
+    assert.deepEqual(withRemindersApart(textBlock(`${note}\n\nfix it`)), [resource, textBlock('fix it')])
+    assert.deepEqual(withRemindersApart(textBlock(`fix it\n${note}${note}`)), [
+      textBlock('fix it'),
+      { ...resource, text: note + note },
+    ])
+    const asked = textBlock(`What does ${note} mean?`)
+    assert.deepEqual(withRemindersApart(asked), [asked])
+    assert.deepEqual(withRemindersApart(textBlock('<system-reminder> is a tag ')), [
+      textBlock('<system-reminder> is a tag '),
+    ])
+    assert.deepEqual(
+      clean({ sessionUpdate: 'user_message_chunk', content: textBlock(`${note}fix it`) }).map(update =>
+        update.type === 'message_chunk' ? update.content : undefined,
+      ),
+      [resource, textBlock('fix it')],
+    )
   })
 
   it("isn't confused with text that a user wrote", () => {

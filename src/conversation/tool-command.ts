@@ -149,16 +149,32 @@ function readList(list: unknown, found: CommandsOfInput, depth: number): void {
   }
 }
 
+/** Names of tools that run commands, which some agents send as the title of a request. */
+const SHELL_TOOL =
+  /^(?:(?:execute|run|exec)?[_ -]?(?:bash|shell|terminal|command|cmd)(?:[_ -](?:command|tool))?|execute|exec)$/i
+
 /**
  * What to show as the command of a tool call. If its raw input has none, the title is used, which is good enough to show
- * but never matched against a rule.
+ * but never matched against a rule; before it runs, its content, if the title is only a name or was cut.
  */
 export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
   const { commands, cwd, environment } = commandsOfInput(tool.rawInput)
   if (commands.length > 0)
     return { command: commands.join('\n'), cwd, ...(environment.length > 0 && { environment }) }
-  const command = titleAsCommand(tool.title)
-  return command === undefined ? undefined : { command }
+  const title = titleAsCommand(tool.title)
+  if (title === undefined) return undefined
+  const isName = SHELL_TOOL.test(title) || title === tool.toolName
+  const start = /^(.+?)\s*(?:…|\.\.\.)$/s.exec(title)?.[1]
+  if (!isName && start === undefined) return { command: title }
+  const contents =
+    tool.status === 'pending'
+      ? tool.content.flatMap(part =>
+          part.type === 'content' && part.content.type === 'text' ? [bareCommand(part.content.text)] : [],
+        )
+      : []
+  const command = contents.find(text => text !== '' && (isName || text.startsWith(start ?? '')))
+  if (command !== undefined) return { command }
+  return isName ? undefined : { command: title }
 }
 
 /** A title without the backticks around it; `undefined` if it's empty. */
@@ -211,10 +227,15 @@ function quoted({ text, whole }: Part): string {
 
 /** Whether a text contains only the command, which agents repeat in a code block next to the raw input. */
 export function repeatsCommand(text: string, command: string): boolean {
-  const bare = text
+  return bareCommand(text) === command.trim()
+}
+
+/** A command without the code block, the backticks or the prompt around it. */
+function bareCommand(text: string): string {
+  return text
     .trim()
     .replace(/^(`{3,}|~{3,})[^\n]*\n([\s\S]*?)\n?\1$/, '$2')
     .replace(/^`([^`]+)`$/, '$1')
     .replace(/^\$ /, '')
-  return bare.trim() === command.trim()
+    .trim()
 }

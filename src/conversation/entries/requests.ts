@@ -22,7 +22,7 @@ import {
   updateActivity,
 } from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
-import { TOOL_CALL, toolCallUpsert } from './tool-call.ts'
+import { TOOL_CALL, toolCallUpsert, withEarlierText } from './tool-call.ts'
 
 /** The permission rule that answered a request. */
 export interface AppliedRule {
@@ -172,8 +172,10 @@ export function permissionAsked(
   if (refusal !== undefined) fields.refusal = refusal
   if (request.isChoice) fields.isChoice = true
   if (subject.type === 'tool_call') {
-    const position = toolCallUpsert(step, subject.toolCall, true)
-    fields.toolCallId = subject.toolCall.toolCallId
+    const { toolCallId } = subject.toolCall
+    const known = entryAt(step.state, positionsOf(memory, TOOL_CALL).get(toolCallId), TOOL_CALL)
+    const position = toolCallUpsert(step, withEarlierText(known, subject.toolCall), true)
+    fields.toolCallId = toolCallId
     if (fields.title === '') fields.title = entryAt(step.state, position, TOOL_CALL)?.title ?? ''
   } else if (subject.type === 'command') {
     fields.command = { command: subject.command }

@@ -142,8 +142,21 @@ function toolCallWith(state: ReducerState, patch: ToolCallPatch, isNew: boolean)
           turn: state.turn,
           toolCallId: patch.toolCallId,
         }
-  applyPatch(entry, patch)
+  applyPatch(entry, withEarlierText(known, patch))
   return entry
+}
+
+/**
+ * The patch of a request, which may replace the full command that the agent reported before with its name: earlier text stays, so
+ * that the user can read it.
+ */
+export function withEarlierText(known: ToolCallEntry | undefined, patch: ToolCallPatch): ToolCallPatch {
+  if (!known || known.status !== 'pending' || !patch.content) return patch
+  const given = new Set(patch.content.map(part => JSON.stringify(part)))
+  const earlier = known.content.filter(
+    part => part.type === 'content' && part.content.type === 'text' && !given.has(JSON.stringify(part)),
+  )
+  return earlier.length === 0 ? patch : { ...patch, content: [...earlier, ...patch.content] }
 }
 
 /** The tool call of a permission request, updated with what the request reports about it. */

@@ -17,6 +17,24 @@ function replayed(...updates: SessionUpdate[]): ReducingState {
   return state
 }
 
+describe('a request for a tool call', () => {
+  it('keeps the text that the agent reported before, once', () => {
+    const state = createSessionState()
+    const content = (value: string) => ({ type: 'content' as const, content: text(value) })
+    reduce(state, tool('t', { kind: 'execute', title: 'npm test', content: [content('npm test')] }))
+    const request = permissionRequest({
+      subject: {
+        type: 'tool_call',
+        toolCall: { toolCallId: 't', title: 'Bash', content: [content('May I run it?')] },
+      },
+    })
+    for (const requestId of ['p1', 'p2']) reduceLocal(state, { type: 'permission_asked', requestId, request })
+    const [call] = state.entries
+    assert(call?.kind === 'tool_call')
+    assert.deepEqual(call.content, [content('npm test'), content('May I run it?')])
+  })
+})
+
 describe('reduce: messages', () => {
   it('joins adjacent text and reports only what was appended', () => {
     const state = createSessionState()

@@ -26,6 +26,25 @@ describe('the command of a tool call', () => {
     assert.deepEqual(command({ command: 'a', env: [{ name: 'B', value: 'c' }] })?.environment, ['B=c'])
   })
 
+  it('is the content of a request whose title is only a name or was cut', () => {
+    const whole = 'npm test -- --grep "a long name of a test"'
+    const asked = (title: string, text: string, status = 'pending') =>
+      commandOf(
+        toolCall('t', {
+          ...{ toolKind: 'execute', title, status, toolName: 'Bash' },
+          content: [{ type: 'content', content: { type: 'text', text } }],
+        }),
+      )?.command
+    assert.equal(asked('Bash', `\`\`\`sh\n${whole}\n\`\`\``), whole)
+    assert.equal(asked('execute_bash', `$ ${whole}`), whole)
+    assert.equal(asked('npm test -- --gr…', whole), whole)
+    assert.equal(asked('npm test -- --gr...', 'Another text'), 'npm test -- --gr...')
+    // a name is no command, and output isn't either
+    assert.equal(asked('Bash', ''), undefined)
+    assert.equal(asked('Bash', '3 passed', 'completed'), undefined)
+    assert.equal(asked('make', '3 passed'), 'make')
+  })
+
   it('is separate from text that only repeats it', () => {
     for (const text of ['ls -la', '```sh\nls -la\n```', '~~~\nls -la\n~~~', '`ls -la`', '$ ls -la\n']) {
       assert.equal(repeatsCommand(text, 'ls -la'), true, text)

@@ -141,18 +141,23 @@ export class AgentTurns {
 
   /**
    * A file changed during turns without a report. `before`: the file before the change, or at least its text. `unsure`:
-   * `before` may already contain a part of what the agent wrote.
+   * `before` may already contain a part of what the agent wrote. `isDecided`: whether the user has decided about the file since
+   * it was compared, which may have been while this waited for its turn.
    */
   async noticed(
     path: string,
     before: FileText | FileState,
     author: AgentAuthor,
-    { mode, unsure }: { mode?: number | undefined; unsure?: true | undefined } = {},
+    {
+      mode,
+      unsure,
+      isDecided,
+    }: { mode?: number | undefined; unsure?: true | undefined; isDecided?: () => boolean } = {},
   ): Promise<void> {
     const key = this.#files.key(path)
     await this.#files.run(key, async () => {
       // the author of the text is known
-      if (this.#attribution.clientWrite(key)) return
+      if (this.#attribution.clientWrite(key) || isDecided?.()) return
       const file = this.#files.get(key)
       const text = file?.text ?? (typeof before === 'string' ? before : before?.text) ?? ''
       const known = typeof before === 'object' && before !== null ? encodingOf(before) : undefined

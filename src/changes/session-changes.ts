@@ -602,10 +602,14 @@ export class SessionChanges extends ChangeScope {
     }
   }
 
-  /** Files changed during this turn or an earlier one, most of them without a report. */
+  /**
+   * Files changed during this turn or an earlier one, most of them without a report. `isDecided`: whether the user has kept or
+   * undone changes of a file, or saved it, since the search for them began.
+   */
   async noticed(
     changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number; unsure?: true }>,
     turn = this.#turn,
+    isDecided: (path: string) => boolean = () => false,
   ): Promise<void> {
     const release = this.holders.add(changes, all =>
       contentsOf(all.flatMap(({ before }) => (isState(before) ? { value: before.attributes } : []))),
@@ -620,7 +624,7 @@ export class SessionChanges extends ChangeScope {
           : undefined
       if (realPath !== undefined)
         await this.tracker.turns
-          .noticed(realPath, before, this.#author(turn), { mode, unsure })
+          .noticed(realPath, before, this.#author(turn), { mode, unsure, isDecided: () => isDecided(path) })
           .catch(() => {})
     }
     release()

@@ -79,9 +79,10 @@ export function detectChanges(
 
   const detect = async (detected: Turn): Promise<void> => {
     const { number, before } = detected
-    // the user's decisions, and what they save, while files are being checked
-    const isDecided = files.watchDecisions()
+    // what the user decides and saves while files are being checked
+    const isKeptOrUndone = files.watchDecisions()
     const known = detected.saved.length
+    const isDecided = (path: string) => isKeptOrUndone(path) || detected.saved.includes(path, known)
     detections.set(detected, (detections.get(detected) ?? 0) + 1)
     try {
       await detected.accepted
@@ -89,13 +90,11 @@ export function detectChanges(
       await files.reported
       const start = performance.now()
       const { changes, omitted, unseen } = await tree.changed(await before, {
-        isDecided,
+        isDecided: isKeptOrUndone,
         ranGit: detected.ranGit,
       })
       cost = performance.now() - start
-      const saved = new Set(detected.saved.slice(known))
-      const found = changes.filter(({ path }) => !isDecided(path) && !saved.has(path))
-      await files.noticed(found, number)
+      await files.noticed(changes, number, isDecided)
       files.omitted = { files: omitted, folders: detected.ran ? unseen : [] }
     } catch (error) {
       log.debug(`Changes in the folders couldn't be detected: ${messageOf(error)}`)
@@ -291,7 +290,8 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
     if (found.length === 0) return
     const files = found.map(file => file.path)
     const [first = ''] = files
-    await changes.noticed(found.flatMap(({ path, before }) => (before === undefined ? [] : { path, before })))
+    const known = found.flatMap(({ path, before }) => (before === undefined ? [] : { path, before }))
+    await changes.noticed(known, undefined, isDecided)
     session.notify({
       severity: 'warning',
       title:

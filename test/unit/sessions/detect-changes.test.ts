@@ -333,6 +333,22 @@ describe('files that only a command changed', () => {
     assert.deepEqual(changes.list(), [])
   })
 
+  it("aren't reported if the user reverted all changes of the file right after the search", async () => {
+    const path = join(root, 'a.txt')
+    await changes.writing(path, 'earlier\n', async () => writeFileSync(path, 'earlier\n'))
+    const noticed = changes.noticed.bind(changes)
+    const reported = deferred()
+    changes.noticed = async (...found) => {
+      await changes.undo({}, { force: true })
+      assert.equal(readFileSync(path, 'utf8'), 'a\n')
+      await noticed(...found)
+      reported.resolve()
+    }
+    await turn('execute')
+    await reported.promise
+    assert.deepEqual(changes.list(), [])
+  })
+
   it("aren't reported if a tool call reported them and the user reverted them during the search", async () => {
     rmSync(join(root, '.git'), { recursive: true })
     const path = join(root, 'a.txt')

@@ -191,6 +191,8 @@ export interface SessionNote {
   isPaused: boolean
   /** Absent if the session has none. */
   server?: KeptServer | undefined
+  /** What views show of the MCP servers that the session got. */
+  mcpServers?: readonly unknown[]
   /** What the window couldn't store of the conversation, in the host's memory until it's stored. */
   unsaved?: unknown
 }

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
-import type { KeptServer } from '../acp/agent.ts'
 import type { AgentCapabilities, McpServer } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { CancelledError } from '../common/errors.ts'
@@ -22,7 +21,7 @@ import { worktreeRoot } from '../editor/worktrees/linked-worktrees.ts'
 import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
 import type { EditorTools } from '../mcp/server/editor-tools.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
-import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
+import type { ExistingSession, KeptServers, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 import type { Dialogs, Workbench } from './workbench.ts'
 
 /** Plans sessions from the open workspace and the settings, and asks the user for the folder if necessary. */
@@ -96,22 +95,23 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   async forKept(
     session: ExistingSession,
     capabilities: AgentCapabilities,
-    kept?: KeptServer,
+    { server, mcpServers = [] }: KeptServers = {},
   ): Promise<SessionPlan> {
     const roots = rootsForExisting(session, await this.#existingInput(capabilities, session))
-    const plan: SessionPlan = planOf(roots, [], [], session.systemPrompt, capabilities)
+    const others = mcpServers.filter(({ isEditor }) => !isEditor)
+    const plan: SessionPlan = planOf(roots, [], others, session.systemPrompt, capabilities)
     const lose = () => {
       const note = this.#editorTools.ended(capabilities.mcp)
       delete plan.editorTools
-      plan.mcpServers = note ? [note] : []
+      plan.mcpServers = note ? [...others, note] : others
       if (note) plan.lostEditorTools = true
     }
-    if (kept) {
+    if (server) {
       const key = sessionKey(session.agentId, session.sessionId)
       const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools }
-      const { tools, note } = this.#editorTools.resume(kept, rootsOf(roots), can, key, lose)
+      const { tools, note } = this.#editorTools.resume(server, rootsOf(roots), can, key, lose)
       plan.editorTools = tools
-      plan.mcpServers = [note]
+      plan.mcpServers = [...others, note]
     } else lose()
     return plan
   }

@@ -7,6 +7,8 @@ export interface McpServerNote {
   /** The label of its place. */
   source: string
   passed: boolean
+  /** The editor's own. */
+  isEditor?: true
   /** The agent gets a program of Parley that connects to the server. */
   isBridged?: true
   /** Of the bridge, to follow it while the session is open: see `Bridges.status`. */

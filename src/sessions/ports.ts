@@ -88,6 +88,12 @@ export interface ExistingSession {
   imported?: boolean
 }
 
+/** The MCP servers that a session got in an earlier window. */
+export interface KeptServers {
+  server?: KeptServer | undefined
+  mcpServers?: readonly McpServerNote[]
+}
+
 /** Plans what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
   /** In `cwd` if given. `undefined` if the user was asked for the folder and canceled. */
@@ -98,14 +104,10 @@ export interface SessionPlanner {
    */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
   /**
-   * For a session that goes on with the same process: it keeps what it got, so nothing is sent and nobody is asked. `server`: the
-   * editor's own that the earlier window served.
+   * For a session that goes on with the same process: it keeps what it got, so nothing is sent and nobody is asked. `kept`: its
+   * MCP servers, and where it reaches the editor's own, which the earlier window served.
    */
-  forKept(
-    session: ExistingSession,
-    capabilities: AgentCapabilities,
-    server: KeptServer | undefined,
-  ): Promise<SessionPlan>
+  forKept(session: ExistingSession, capabilities: AgentCapabilities, kept: KeptServers): Promise<SessionPlan>
 }
 
 /** The drafts of conversations. */

@@ -33,6 +33,7 @@ import { OpenSession, type SessionOrigin, type SessionReference } from './open-s
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type {
   HostedSessions,
+  KeptServers,
   NativeElicitation,
   SavedConversations,
   SessionPlan,
@@ -318,8 +319,8 @@ export class SessionManager extends Owner {
       }
       let plan: SessionPlan | undefined
       try {
-        const { server } = one.note
-        plan = await this.#options.planner.forKept({ ...record, agentId }, agent.capabilities, server)
+        const kept = one.note as KeptServers
+        plan = await this.#options.planner.forKept({ ...record, agentId }, agent.capabilities, kept)
         const stored = this.#options.transcripts.read(agentId, sessionId)
         const saved = unsaved ? withUnsaved(stored, unsaved.changes) : stored
         const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0

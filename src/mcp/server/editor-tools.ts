@@ -50,6 +50,9 @@ export function allowedTools(layers: readonly SettingLayer[]): readonly string[]
 /** The editor's tools among the servers that are switched off. */
 const SWITCH = 'parley.editorTools'
 
+/** What views show of the editor's server, in each session. */
+const OWN_NOTE = { type: 'http', source: 'parley.editorTools', isEditor: true } as const
+
 /** The editor's tools for one session, from the plan until the session ends. */
 export interface SessionTools extends Disposable {
   /** To send to the agent. */
@@ -121,7 +124,7 @@ export class EditorTools extends Owner {
     if (isBridged && !capabilities.stdio) return {}
     if (this.#names.length === 0 || this.owned.isDisposed) return {}
     const name = taken.includes(EDITOR_SERVER) ? `${EDITOR_SERVER}-editor` : EDITOR_SERVER
-    const base = { name, type: 'http', source: 'parley.editorTools' }
+    const base = { ...OWN_NOTE, name }
     this.#starting += 1
     try {
       const tools = await this.#start(name, roots, isBridged, session, capabilities.hiddenTools)
@@ -167,7 +170,7 @@ export class EditorTools extends Owner {
         this.#closeUnused()
       }
     }
-    const note: McpServerNote = { name: kept.name, type: 'http', source: 'parley.editorTools', passed: true }
+    const note: McpServerNote = { ...OWN_NOTE, name: kept.name, passed: true }
     if (!capabilities.http) note.isBridged = true
     return { tools, note }
   }
@@ -178,7 +181,7 @@ export class EditorTools extends Owner {
     const reason = l10n.t(
       "The agent's connection to the editor ended with the window. Restart the agent to connect it again.",
     )
-    return { name: EDITOR_SERVER, type: 'http', source: 'parley.editorTools', passed: false, reason }
+    return { ...OWN_NOTE, name: EDITOR_SERVER, passed: false, reason }
   }
 
   async #start(

@@ -435,7 +435,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         const { isPaused } = session.queue
         const server = plan.editorTools?.kept
         const note = {
-          ...{ configOptions: [...configOptions], commands, isPaused, server },
+          ...{ configOptions: [...configOptions], commands, isPaused, server, mcpServers: plan.mcpServers },
           ...(unsaved && { unsaved }),
         }
         if (!isSame(told.notes.get(session.sessionId), note)) hosted.note(session.sessionId, note)
@@ -496,6 +496,7 @@ function isSame(a: SessionNote | undefined, b: SessionNote): boolean {
     a?.isPaused === b.isPaused &&
     a.commands === b.commands &&
     a.server === b.server &&
+    a.mcpServers === b.mcpServers &&
     a.unsaved === b.unsaved &&
     a.configOptions.length === b.configOptions.length &&
     a.configOptions.every((option, i) => option === b.configOptions[i])

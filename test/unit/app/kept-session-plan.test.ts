@@ -15,7 +15,7 @@ describe('the plan of a session that goes on with the same process', () => {
   })
   afterEach(() => rmSync(storage, { recursive: true }))
 
-  it('asks for no MCP server, and says that the connection to the editor has ended', async () => {
+  it('asks for no MCP server, has those that it got, and says that the connection to the editor has ended', async () => {
     const selected: unknown[] = []
     const mcp = {
       select: async (_: unknown, session: unknown) => {
@@ -27,6 +27,7 @@ describe('the plan of a session that goes on with the same process', () => {
       name: 'vscode',
       type: 'http',
       source: 'parley.editorTools',
+      isEditor: true as const,
       passed: false,
       reason: 'ended',
     }
@@ -55,13 +56,16 @@ describe('the plan of a session that goes on with the same process', () => {
     assert.deepEqual(kept.setup.mcpServers, [])
     assert.equal(kept.setup.cwd, storage)
     assert.equal(kept.editorTools, undefined)
-    const resumed = await planner.forKept(session, can, server)
+    const own = { key: 'k', name: 'clock', type: 'stdio', source: 'user mcp.json', passed: true }
+    const mcpServers = [own, { ...note, passed: true }]
+    assert.deepEqual((await planner.forKept(session, can, { mcpServers })).mcpServers, [own, note])
+    const resumed = await planner.forKept(session, can, { server, mcpServers })
     assert.equal(resumed.editorTools, tools)
-    assert.equal(resumed.mcpServers[0]?.passed, true)
+    assert.deepEqual(resumed.mcpServers, mcpServers)
     lose()
     assert.deepEqual(
       [resumed.mcpServers, resumed.lostEditorTools, resumed.editorTools],
-      [[note], true, undefined],
+      [[own, note], true, undefined],
     )
     assert.deepEqual(selected, [])
     assert.equal((await planner.forExisting(session, can)).mcpServers[0]?.passed, true)

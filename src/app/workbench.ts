@@ -65,8 +65,8 @@ export interface Dialogs {
   error(text: string, ...buttons: string[]): Promise<string | undefined>
   /** A modal dialog with a Cancel button. Resolves to the chosen button, `undefined` for Cancel. */
   confirm(text: string, options: { detail?: string }, ...buttons: string[]): Promise<string | undefined>
-  /** A text in the status bar, for 3 seconds. */
-  showStatus(text: string): void
+  /** A text in the status bar, for some seconds. `action`: a command that a click on it runs. */
+  showStatus(text: string, action?: { label: string; command: string }): Disposable
   /** Lets the user choose one item. `undefined`: canceled. */
   pick<T extends PickItem>(items: readonly T[], options?: PickOptions): Promise<T | undefined>
   /** Lets the user choose several items. `undefined`: canceled. */

@@ -106,7 +106,7 @@ export const LOG_IN_USE_MS = 1000
 
 // ---- slow work that a user waits for --------------------------------------------------------------------------
 
-/** Tests set this variable, so that they needn't wait for the three times below. */
+/** Tests set this variable, so that they needn't wait for the times below. */
 const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 /** After this time, Parley tells the user that the agent is slow and offers to cancel. */
 export const SLOW_ANSWER_MS = patience ?? 15_000
@@ -114,6 +114,8 @@ export const SLOW_ANSWER_MS = patience ?? 15_000
 export const LIST_SESSIONS_MS = patience ?? 20_000
 /** How long the user can undo the deletion of a session. */
 export const UNDO_DELETION_MS = patience ?? 10_000
+/** How long the status bar offers to undo what was decided about changes. */
+export const OFFER_UNDO_MS = patience ?? 10_000
 /** How long a reload may take in which agents go on. */
 export const RELOADING_AGENT_KEPT_MS = patience ?? 60_000
 /** After this time, all sessions of an agent are listed again; until then, only the newest. */

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import * as vscode from 'vscode'
 import type { Dialogs, InputOptions, PickButton, Picker, PickItem, PickOptions } from '../app/workbench.ts'
-import { Owner } from '../common/disposable.ts'
+import { Owner, toDisposable } from '../common/disposable.ts'
+import { OFFER_UNDO_MS } from '../common/limits.ts'
 import { withCancellation } from './with-cancellation.ts'
 
 /** How long a text stays in the status bar, in milliseconds. */
@@ -14,7 +15,22 @@ export const dialogs: Dialogs = {
   error: async (text, ...buttons) => vscode.window.showErrorMessage(text, ...buttons),
   confirm: async (text, options, ...buttons) =>
     vscode.window.showWarningMessage(text, { modal: true, ...options }, ...buttons),
-  showStatus: text => void vscode.window.setStatusBarMessage(text, STATUS_MS),
+  showStatus(text, action) {
+    // names of files may contain what looks like an icon
+    const plain = text.replaceAll('$(', '\\$(')
+    if (!action) return vscode.window.setStatusBarMessage(plain, STATUS_MS)
+    const item = vscode.window.createStatusBarItem('parley.decision', vscode.StatusBarAlignment.Left, -1000)
+    item.name = `Parley: ${action.label}`
+    item.text = `${plain} $(discard) ${action.label}`
+    item.tooltip = action.label
+    item.command = action.command
+    item.show()
+    const timer = setTimeout(() => item.dispose(), OFFER_UNDO_MS)
+    return toDisposable(() => {
+      clearTimeout(timer)
+      item.dispose()
+    })
+  },
   async pick(items, options = {}) {
     const shown = items.map(toItem)
     const chosen = await vscode.window.showQuickPick(shown, pickOptions(options))

@@ -74,10 +74,11 @@ class ShownRecorder {
         note(`message: ${text}`)
         if (kind === 'Error') this.errors.push(text)
       })
-    this.#replace(window, 'setStatusBarMessage', run => (...args: unknown[]) => {
-      note('status bar')
-      return run.apply(window, args)
-    })
+    for (const name of ['setStatusBarMessage', 'createStatusBarItem'] as const)
+      this.#replace(window, name, run => (...args: unknown[]) => {
+        note('status bar')
+        return run.apply(window, args)
+      })
     // as if the user pressed Escape
     for (const name of ['showQuickPick', 'showInputBox', 'showOpenDialog', 'showSaveDialog'] as const)
       this.#replace(window, name, () => async () => note(name))

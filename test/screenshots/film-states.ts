@@ -91,7 +91,7 @@ export const filmStates: State[] = [
       film.save()
       drawn.save(
         join(outDirectory, 'screenshots/film-review.svg'),
-        'A review: all changes of a session in one editor, with Keep and Revert above each. After every decision, a notification says what happened, with Undo.',
+        'A review: all changes of a session in one editor, with Keep and Revert above each. After every decision, the status bar says what happened, with Undo.',
       )
     },
   },

@@ -16,7 +16,8 @@ const ORIGINAL = readFileSync(
 
 describe("reviewing agents' changes in the editor", () => {
   const vscode = new VsCodeSuite({
-    ownServer: true,
+    // a decision can be undone with a click for seconds
+    env: { PARLEY_PATIENCE_MS: '60000' },
     settings: root => ({
       'parley.agents': { liar: fixtureAgent(root, 'Liar') },
     }),
@@ -39,6 +40,8 @@ describe("reviewing agents' changes in the editor", () => {
   afterEach(() => rmSync(file(), { force: true }))
   const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
   const editor = () => workbench.page.locator('.part.editor')
+  /** What the status bar says of a decision. */
+  const told = (text: string) => workbench.page.locator('.part.statusbar .statusbar-item', { hasText: text })
   const edit = async (more = '') => {
     await conversation.send(`[[edit ${name} Mercury Hermes ${more}Mars Ares]]`)
     await waitFor('the edit', () => planets().includes('Ares'))
@@ -85,12 +88,13 @@ describe("reviewing agents' changes in the editor", () => {
     await workbench.screenshot('review-lens')
     await press('u')
     await waitFor('the first change reverted', () => planets().includes('Mercury'))
-    await workbench.notification(`Reverted the change in planets-api/${name}.`).waitFor()
+    await told(`Reverted the change in planets-api/${name}.`).waitFor()
     await cursorIn(6)
     await lens('1 of 2').waitFor()
     await workbench.screenshot('review-decision')
     await press('k')
-    await workbench.notification(`Kept the change in planets-api/${name}.`).waitFor()
+    await told(`Kept the change in planets-api/${name}.`).waitFor()
+    assert.equal(await told('Reverted').count(), 0)
     await cursorIn(9)
     await waitFor('one change left', async () => (await lenses().count()) === 1)
     await press('z')
@@ -142,10 +146,7 @@ describe("reviewing agents' changes in the editor", () => {
       await bar().waitFor({ state: 'detached' })
       const review = workbench.page.locator('.tab.active', { hasText: 'Changed Files' })
       await review.waitFor()
-      await workbench
-        .notification(`Kept the changes in planets-api/second-${name}.`)
-        .getByText('Undo')
-        .click()
+      await told(`Kept the changes in planets-api/second-${name}.`).getByText('Undo').click()
       await bar().getByText('1 file').waitFor()
       await lens('1 of 3').waitFor()
       await editor()

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { ChangeScope, ChangeSelection } from '../../changes/session-changes.ts'
-import { messageOf } from '../../common/errors.ts'
-import { ContextKey } from '../ids.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import { CommandId, ContextKey } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
 import { namesOf } from './file-names.ts'
 
@@ -15,6 +15,8 @@ export class Decisions {
   readonly #workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>
   /** the latest last */
   readonly #undos: Undo[] = []
+  /** What the status bar says of the latest. */
+  #shown: Disposable | undefined
 
   constructor(workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>) {
     this.#workbench = workbench
@@ -42,11 +44,12 @@ export class Decisions {
     })
   }
 
-  /** Says what was decided, with a button that undoes it. Repeated texts replace each other. */
+  /** Says in the status bar what was decided, and offers to undo it. */
   tell(text: string, undo: Undo): void {
     let done: Promise<void> | undefined
     const once = () => {
       const at = this.#undos.indexOf(once)
+      if (at === this.#undos.length - 1) this.#shown?.dispose()
       if (at >= 0) this.#undos.splice(at, 1)
       this.#setContext()
       done ??= undo()
@@ -55,12 +58,9 @@ export class Decisions {
     this.#undos.push(once)
     if (this.#undos.length > MAX_DECISIONS) this.#undos.shift()
     this.#setContext()
-    const { dialogs } = this.#workbench
-    const button = l10n.t('Undo')
-    void dialogs
-      .info(text, button)
-      .then(chosen => (chosen === button ? once() : undefined))
-      .catch(error => dialogs.error(messageOf(error)))
+    this.#shown?.dispose()
+    const action = { label: l10n.t('Undo'), command: CommandId.undoDecision }
+    this.#shown = this.#workbench.dialogs.showStatus(text, action)
   }
 
   /** Undoes the latest decision. Resolves to false if there is none. */

@@ -396,7 +396,8 @@ describe('the change tracker', () => {
         asked.push([question, options.detail ?? '', ...buttons])
         return asked.length > 2 ? buttons[0] : undefined
       }
-      const dialogs: Partial<UndoServices['workbench']['dialogs']> = { confirm, info: async () => undefined }
+      const showStatus = () => ({ dispose: () => {} })
+      const dialogs: Partial<UndoServices['workbench']['dialogs']> = { confirm, showStatus }
       const folders = () => [{ name: 'w', path: root }]
       const workbench = { dialogs, folders, setContext: async () => undefined } as unknown as Workbench
       const decisions = new Decisions(workbench)

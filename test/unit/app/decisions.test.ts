@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { Decisions } from '../../../src/app/changes/decisions.ts'
+import { CommandId } from '../../../src/app/ids.ts'
+import type { Workbench } from '../../../src/app/workbench.ts'
+import type { ChangeScope, ChangeSelection } from '../../../src/changes/session-changes.ts'
+
+describe('Decisions about changes', () => {
+  it('are told in the status bar, the newest one in place of others, until they are undone', async () => {
+    let shown: Array<{ text: string; action?: object }> = []
+    const undone: string[] = []
+    const dialogs = {
+      showStatus: (text: string, action?: object) => {
+        const one = { text, ...(action && { action }) }
+        shown.push(one)
+        return {
+          dispose: () => {
+            shown = shown.filter(other => other !== one)
+          },
+        }
+      },
+    }
+    const workbench = {
+      dialogs,
+      folders: () => [{ name: 'w', path: '/w' }],
+      setContext: async () => undefined,
+    }
+    const decisions = new Decisions(workbench as unknown as Workbench)
+    const keep = (path: string, hunks?: ChangeSelection['hunks']) => {
+      const undo = async () => {
+        undone.push(path)
+        return []
+      }
+      const changes = { keep: () => ({ paths: [path], undo }) }
+      decisions.keep(changes as unknown as ChangeScope, hunks ? { hunks } : {})
+    }
+    const action = { label: 'Undo', command: CommandId.undoDecision }
+    keep('/w/a.ts', { path: '/w/a.ts', ids: new Set([1]) })
+    assert.deepEqual(shown, [{ text: 'Kept the change in a.ts.', action }])
+    keep('/w/b.ts')
+    assert.deepEqual(shown, [{ text: 'Kept the changes in b.ts.', action }])
+    assert.equal(await decisions.undo(), true)
+    assert.deepEqual([shown, undone], [[], ['/w/b.ts']])
+    keep('/w/c.ts')
+    assert.equal(await decisions.undo(), true)
+    assert.equal(await decisions.undo(), true)
+    assert.equal(await decisions.undo(), false)
+    assert.deepEqual([shown, undone], [[], ['/w/b.ts', '/w/c.ts', '/w/a.ts']])
+  })
+})

@@ -349,6 +349,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     new McpPage({
       ...{ workbench, manager, log, nameOf },
       mcp: agentServices.mcp,
+      settings: platform.settings,
       bridges: agentServices.bridges,
       check: agentServices.checkMcpServer,
       signIn: (key, name) => signInToMcpServer({ ...agentServices, workbench }, key, name),

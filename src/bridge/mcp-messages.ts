@@ -29,6 +29,8 @@ export const mcpMessages = {
   'mcp/allow': z.object({ key: id }),
   /** Connects to a server once and lists its tools. */
   'mcp/check': z.object({ key: id }),
+  /** Removes a server from its setting or file. */
+  'mcp/remove': z.object({ key: id }),
   /** Signs in to a server with OAuth. */
   'mcp/signIn': z.object({ key: id }),
   'mcp/signOut': z.object({ key: id }),

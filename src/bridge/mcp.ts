@@ -15,6 +15,8 @@ export interface McpServerRow {
   isOff?: true
   /** The user has to agree to it first. */
   needsConsent?: true
+  /** Its place can be changed. */
+  canRemove?: true
   /** why no session gets it */
   reason?: string
   /** The user has signed in to it with OAuth. */
@@ -52,14 +54,20 @@ export interface McpSessionRow {
   /** see `sessionKey` */
   key: string
   title?: string
-  agent: { agentId: string; name: string }
-  /** No configured server is passed to the agent; the editor tools still are. */
-  isAgentOff?: true
   servers: McpSessionServer[]
+}
+
+/** An agent with open sessions. */
+export interface McpAgentRow {
+  agentId: string
+  name: string
+  /** No configured server is passed to the agent; the editor tools still are. */
+  isOff?: true
+  sessions: McpSessionRow[]
 }
 
 export interface McpState {
   trusted: boolean
   sources: McpSourceRow[]
-  sessions: McpSessionRow[]
+  agents: McpAgentRow[]
 }

@@ -510,7 +510,7 @@ export function leftOutReason(leftOut: LeftOut, source: McpSource, name: string)
       }
       break
     case 'shadowed':
-      return l10n.t('{0} defines a server with the same name, which is used instead.', leftOut.by)
+      return l10n.t('A server with the same name in {0} is used instead.', leftOut.by)
     case 'restricted':
       return l10n.t(
         "MCP servers defined in the workspace aren't passed to agents until you trust the workspace.",

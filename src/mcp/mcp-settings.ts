@@ -377,9 +377,9 @@ export function serverKey(
   return JSON.stringify([file ?? (scope === 'folder' ? `folder ${folder}` : scope), name])
 }
 
-/** `parley.mcpServers (user settings)`, `api/.mcp.json` */
+/** `user settings`, `api/.mcp.json` */
 export function describePlace(place: McpPlace): string {
-  return place.file === undefined ? l10n.t('{0} ({1})', place.label, describeScope(place)) : place.label
+  return place.file === undefined ? describeScope(place) : place.label
 }
 
 /** Whether others may have written it: it comes from the files of the workspace. */

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import { applyEdits, modify, type ParseError, parseTree } from 'jsonc-parser'
+import { applyEdits, findNodeAtLocation, modify, type Node, type ParseError, parseTree } from 'jsonc-parser'
 import { isRecord } from '../common/is-record.ts'
 import { hasTooManyTokens } from './too-many-tokens.ts'
 
@@ -108,13 +108,33 @@ export function addToSetting(value: unknown, name: string, server: NewServer): R
 
 /** Adds a server to the text of an `mcp.json`, whose comments stay. Throws a sentence if the text isn't valid. */
 export function addToFile(text: string, name: string, server: NewServer): string {
-  const before = text.trim() === '' ? '{}' : text
-  if (hasTooManyTokens(before)) throw new Error(l10n.t('The file has too many entries.'))
+  return withEntry(text.trim() === '' ? '{}' : text, ['servers', name], server)
+}
+
+/** Removes a server from the JSON of a file or setting, in whatever form it has. Throws a sentence if it isn't valid. */
+export function removeFromText(text: string, name: string): string {
+  const paths = [['servers', name], ['mcpServers', name], [name]]
+  const isEntry = (node: Node | undefined, { length }: string[]) =>
+    node && (length > 1 || ['command', 'url'].some(key => findNodeAtLocation(node, [key])))
+  return paths.reduce(
+    (left, path) =>
+      isEntry(findNodeAtLocation(treeOf(left), path), path) ? withEntry(left, path, undefined) : left,
+    text,
+  )
+}
+
+function withEntry(text: string, path: string[], value: unknown): string {
+  treeOf(text)
+  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
+  const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: '\n' }
+  return applyEdits(text, modify(text, path, value, { formattingOptions }))
+}
+
+function treeOf(text: string): Node {
+  if (hasTooManyTokens(text)) throw new Error(l10n.t('The file has too many entries.'))
   const errors: ParseError[] = []
-  const tree = parseTree(before, errors, { allowTrailingComma: true })
+  const tree = parseTree(text, errors, { allowTrailingComma: true })
   if (errors.length > 0 || tree?.type !== 'object')
     throw new Error(l10n.t("The file isn't valid JSON. Fix it, then try again."))
-  const indent = /^([ \t]+)\S/m.exec(before)?.[1] ?? '  '
-  const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: '\n' }
-  return applyEdits(before, modify(before, ['servers', name], server, { formattingOptions }))
+  return tree
 }

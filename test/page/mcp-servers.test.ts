@@ -72,9 +72,7 @@ describe('MCP Servers', () => {
     const session = place(page, /Wide$/)
     await session.getByText('not allowed yet. Allow it').waitFor()
     await session
-      .getByText(
-        'parley.mcpServers (user settings) defines a server with the same name, which is used instead.',
-      )
+      .getByText('A server with the same name in user settings is used instead.')
       .waitFor()
     await place(page, 'planets-web/.mcp.json')
       .getByText(/isn't valid JSON/)
@@ -175,7 +173,7 @@ describe('MCP Servers', () => {
     await theirs.getByRole('button', { name: 'Allow…: theirs' }).waitFor({ state: 'detached' })
 
     await page.getByRole('button', { name: 'Turn Off: clock' }).first().click()
-    await place(page, 'parley.mcpServers (user settings)').getByText('Off', { exact: true }).waitFor()
+    await place(page, 'user settings').getByText('Off', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Turn Off: user mcp.json' }).click()
     await place(page, 'user mcp.json').getByText('Off', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Turn Off: planets-web/.mcp.json' }).click()
@@ -190,13 +188,19 @@ describe('MCP Servers', () => {
     assert.deepEqual(given(), ['theirs', 'clock'])
 
     const again = await manage()
-    const session = place(again, /Wide$/)
+    const session = place(again, / · Wide$/)
     await session.getByRole('button', { name: 'Turn Off: theirs' }).click()
     await session.getByText('Changes apply when the session is loaded again').waitFor()
-    await session.getByRole('button', { name: 'Turn Off All for This Agent: Wide' }).click()
-    await session.getByText('Turned off for this agent', { exact: true }).waitFor()
+    await again.getByRole('button', { name: 'Turn Off All: Wide' }).click()
+    await again.getByText('Turned off for this agent', { exact: true }).waitFor()
     await ConversationPage.startSession(workbench, 'Wide')
     await waitFor('a session without servers', () => given()?.length === 0)
+    // once for an agent, whatever number of sessions it has
+    const both = await manage()
+    await waitFor('both sessions', async () => (await place(both, / · Wide$/).count()) === 2)
+    assert.equal(await both.getByRole('button', { name: 'Turn On All: Wide' }).count(), 1)
+    await both.getByRole('button', { name: 'Turn On All: Wide' }).click()
+    await both.getByRole('button', { name: 'Turn Off All: Wide' }).waitFor()
   })
 
   it('adds a server by its command, checks it and saves it for me or in a folder', async () => {
@@ -208,7 +212,7 @@ describe('MCP Servers', () => {
       await input.press('Enter')
       await workbench.page.getByText('Name of the server').waitFor()
       await input.fill('clock')
-      await workbench.page.getByText('already has a server with this name').waitFor()
+      await workbench.page.getByText('A server with this name is already in user settings.').waitFor()
       await input.fill(name)
       await input.press('Enter')
     }
@@ -220,7 +224,9 @@ describe('MCP Servers', () => {
     )
     await workbench.pick('Save in User Settings')
     await workbench.notification('MCP server "new" added.').waitFor()
-    await place(page, 'parley.mcpServers (user settings)').getByText('new', { exact: true }).waitFor()
+    const own = place(page, 'user settings').getByRole('listitem').filter({ hasText: 'new' })
+    // as checked before
+    await own.getByText('probe 1.2.3 · 6 tools').waitFor()
     await workbench.runCommand('Notifications: Clear All Notifications')
 
     await add('a-command-that-nobody-has', 'later')
@@ -232,6 +238,20 @@ describe('MCP Servers', () => {
     await folderFile.getByText('later', { exact: true }).waitFor()
     // who has just entered it isn't asked about it
     assert.equal(await folderFile.getByText('Not allowed yet').count(), 0)
-    assert.match(readFileSync(join(folder('planets-web'), '.vscode/mcp.json'), 'utf8'), /"later"/)
+    const text = () => readFileSync(join(folder('planets-web'), '.vscode/mcp.json'), 'utf8')
+    assert.match(text(), /"later"/)
+
+    await page.getByRole('button', { name: 'Remove: later' }).click()
+    await workbench.page.getByText('Remove the MCP server "later" from planets-web/.vscode/mcp.json?').waitFor()
+    await answer('Cancel')
+    assert.match(text(), /"later"/)
+    await page.getByRole('button', { name: 'Remove: later' }).click()
+    await answer('Remove')
+    await folderFile.getByText('later', { exact: true }).waitFor({ state: 'detached' })
+    assert.doesNotMatch(text(), /"later"/)
+    await page.getByRole('button', { name: 'Remove: new' }).click()
+    await answer('Remove')
+    await own.waitFor({ state: 'detached' })
+    await place(page, 'user settings').getByText('clock', { exact: true }).waitFor()
   })
 })

@@ -1,24 +1,21 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
-import { MAX_MCP_FILE_BYTES } from '../../common/limits.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { readBounded, TooLargeError } from '../../common/read-bounded.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import { describePlace } from '../../mcp/mcp-settings.ts'
-import { addToFile, addToSetting, type EnteredServer, parseNewServer } from '../../mcp/new-server.ts'
+import { type EnteredServer, parseNewServer } from '../../mcp/new-server.ts'
 import type { ServerCheck } from '../../mcp/server-check.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { PickItem, Workbench } from '../workbench.ts'
 import type { McpPage } from './mcp-page.ts'
+import { saveServer } from './saved-servers.ts'
 
 interface McpCommandOptions {
   workbench: Workbench
   settings: SettingsSource
   mcp: McpServers
-  mcpPage: Pick<McpPage, 'open'>
+  mcpPage: Pick<McpPage, 'open' | 'checked'>
   checkNewMcpServer: (name: string, server: object, signal: AbortSignal) => Promise<ServerCheck>
 }
 
@@ -57,7 +54,7 @@ async function addServer(options: McpCommandOptions): Promise<void> {
     validate: value => {
       if (value.trim() === '') return l10n.t('Enter a name.')
       const place = taken.get(value.trim())
-      return place === undefined ? undefined : l10n.t('{0} already has a server with this name.', place)
+      return place === undefined ? undefined : l10n.t('A server with this name is already in {0}.', place)
     },
   })
   if (name === undefined) return
@@ -67,8 +64,9 @@ async function addServer(options: McpCommandOptions): Promise<void> {
 async function checkAndSave(options: McpCommandOptions, { name, server }: EnteredServer): Promise<void> {
   const { dialogs, folders } = options.workbench
   let choice: Choice | undefined
+  let check: ServerCheck
   do {
-    const check = await dialogs.progress(
+    check = await dialogs.progress(
       { title: l10n.t('Checking the MCP server "{0}"', name), where: 'notification', cancellable: true },
       (_report, signal) => options.checkNewMcpServer(name, server, signal),
     )
@@ -78,7 +76,7 @@ async function checkAndSave(options: McpCommandOptions, { name, server }: Entere
           save: 'user',
           icon: 'account',
           label: l10n.t('Save in User Settings'),
-          description: 'parley.mcpServers',
+          description: l10n.t('For you, in all workspaces'),
         },
         ...folders().map(
           ({ name: folder, path: at }): Choice => ({
@@ -96,7 +94,8 @@ async function checkAndSave(options: McpCommandOptions, { name, server }: Entere
   } while (choice?.save === 'check')
   if (!choice) return
   try {
-    await save(options, choice, name, server)
+    const folder = choice.save === 'folder' ? choice.folder : undefined
+    options.mcpPage.checked(await saveServer(options, folder, { name, server }), check)
   } catch (error) {
     void dialogs.error(plainMessage(messageOf(error)))
     return
@@ -104,28 +103,6 @@ async function checkAndSave(options: McpCommandOptions, { name, server }: Entere
   const show = l10n.t('MCP Servers')
   const text = l10n.t('MCP server "{0}" added. New sessions use it.', name)
   if ((await dialogs.info(plainMessage(text), show)) === show) options.mcpPage.open()
-}
-
-async function save(
-  { workbench, settings, mcp }: McpCommandOptions,
-  choice: Exclude<Choice, { save: 'check' }>,
-  name: string,
-  server: EnteredServer['server'],
-): Promise<void> {
-  if (choice.save === 'user') {
-    const own = settings.layers('mcpServers').find(({ scope }) => scope === 'user')?.value
-    return workbench.settings.update('mcpServers', addToSetting(own, name, server))
-  }
-  const file = path.join(choice.folder, '.vscode', 'mcp.json')
-  const before = await readBounded(file, MAX_MCP_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error instanceof TooLargeError ? new Error(l10n.t('{0} is larger than 1 MB.', file)) : error
-  })
-  const after = addToFile(before, name, server)
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(file, after)
-  // the user has just entered it
-  await mcp.agree(file, name)
 }
 
 function resultOf(check: ServerCheck): string {

@@ -1,5 +1,6 @@
+import type { SettingsSource } from '../../agents/setting-layers.ts'
 import { describeProblem } from '../../agents/setting-problem.ts'
-import type { McpServerRow, McpSessionRow, McpSourceRow } from '../../bridge/mcp.ts'
+import type { McpAgentRow, McpServerRow, McpSessionRow, McpSourceRow } from '../../bridge/mcp.ts'
 import { type McpHostMessages, mcpMessages } from '../../bridge/mcp-messages.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -25,9 +26,11 @@ import { CommandId, MCP_SERVERS_VIEW_TYPE } from '../ids.ts'
 import { quoted } from '../quoted.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
+import { canRemoveFrom, removeServer } from './saved-servers.ts'
 
 interface McpPageOptions extends WebviewTabOptions {
   mcp: McpServers
+  settings: Pick<SettingsSource, 'layers'>
   switches: McpSwitches
   bridges: Pick<Bridges, 'status' | 'restart' | 'onDidChange'>
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
@@ -83,6 +86,14 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       'mcp/restart': ({ link }) => bridges.restart(link),
       'mcp/allow': ({ key }) => mcp.allow(key),
       'mcp/check': ({ key }) => this.#check(key),
+      'mcp/remove': async ({ key }) => {
+        const one = server(key)
+        if (!one || !canRemoveFrom(one.source)) return
+        await removeServer(this.#options, one.source, one.name).catch((error: unknown) => {
+          void workbench.dialogs.error(plainMessage(messageOf(error)))
+        })
+        await this.#load()
+      },
       'mcp/signIn': async ({ key }) => {
         const one = server(key)
         if (!one) return
@@ -117,6 +128,12 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   /** Files may have changed meanwhile. */
   protected shown(): void {
     void this.#load()
+  }
+
+  /** A server that was checked before it was saved. */
+  checked(key: string, check: ServerCheck): void {
+    this.#checks.set(key, check)
+    this.#send()
   }
 
   async #load(): Promise<void> {
@@ -186,15 +203,25 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     this.send('mcp/state', {
       trusted: workbench.isTrusted,
       sources: this.#sources.map(source => this.#sourceRow(source)),
-      sessions: manager.list().map(open => this.#sessionRow(open)),
+      agents: this.#agentRows(manager.list()),
     })
+  }
+
+  #agentRows(sessions: OpenSession[]): McpAgentRow[] {
+    const { switches, nameOf } = this.#options
+    return [...new Set(sessions.map(({ agentId }) => agentId))].map(agentId => ({
+      agentId,
+      name: nameOf(agentId),
+      ...(switches.isAgentOff(agentId) && { isOff: true }),
+      sessions: sessions.filter(open => open.agentId === agentId).map(open => this.#sessionRow(open)),
+    }))
   }
 
   #sourceRow(source: McpSource): McpSourceRow {
     const servers = this.#planned.filter(one => one.source === source)
     return {
       id: idOf(source),
-      label: describePlace(source),
+      label: headingOf(source),
       ...(source.kind !== 'settings' && { kind: source.kind }),
       ...(source.off && { isOff: true }),
       // a server's problem is shown with the server
@@ -211,6 +238,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       name,
       type: server?.type ?? 'unknown',
       ...(server && { target: targetOf(server) }),
+      ...(canRemoveFrom(source) && { canRemove: true }),
       ...(leftOut?.because === 'off' && { isOff: true }),
       ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
@@ -221,13 +249,11 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 
   #sessionRow({ agentId, key, plan, session }: OpenSession): McpSessionRow {
-    const { switches, nameOf, bridges } = this.#options
+    const { switches, bridges } = this.#options
     const title = titleOf(session)
     return {
       key,
       ...(title !== undefined && { title }),
-      agent: { agentId, name: nameOf(agentId) },
-      ...(switches.isAgentOff(agentId) && { isAgentOff: true }),
       servers: plan.mcpServers.map(note => {
         const bridge = note.link === undefined ? undefined : bridges.status(note.link)
         const shown = { ...note, ...(bridge && { bridge }) }
@@ -242,6 +268,13 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       }),
     }
   }
+}
+
+/** The place as a heading; the names of files stay as they are. */
+function headingOf(source: McpSource): string {
+  const place = describePlace(source)
+  const isName = source.file !== undefined && source.scope !== 'user'
+  return isName ? place : place.charAt(0).toUpperCase() + place.slice(1)
 }
 
 function idOf({ file, scope, folder }: McpSource): string {

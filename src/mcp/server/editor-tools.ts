@@ -51,7 +51,9 @@ export function allowedTools(layers: readonly SettingLayer[]): readonly string[]
 const SWITCH = 'parley.editorTools'
 
 /** What views show of the editor's server, in each session. */
-const OWN_NOTE = { type: 'http', source: 'parley.editorTools', isEditor: true } as const
+function ownNote() {
+  return { type: 'http', source: l10n.t('editor tools'), isEditor: true } as const
+}
 
 /** The editor's tools for one session, from the plan until the session ends. */
 export interface SessionTools extends Disposable {
@@ -124,7 +126,7 @@ export class EditorTools extends Owner {
     if (isBridged && !capabilities.stdio) return {}
     if (this.#names.length === 0 || this.owned.isDisposed) return {}
     const name = taken.includes(EDITOR_SERVER) ? `${EDITOR_SERVER}-editor` : EDITOR_SERVER
-    const base = { ...OWN_NOTE, name }
+    const base = { ...ownNote(), name }
     this.#starting += 1
     try {
       const tools = await this.#start(name, roots, isBridged, session, capabilities.hiddenTools)
@@ -170,7 +172,7 @@ export class EditorTools extends Owner {
         this.#closeUnused()
       }
     }
-    const note: McpServerNote = { ...OWN_NOTE, name: kept.name, passed: true }
+    const note: McpServerNote = { ...ownNote(), name: kept.name, passed: true }
     if (!capabilities.http) note.isBridged = true
     return { tools, note }
   }
@@ -181,7 +183,7 @@ export class EditorTools extends Owner {
     const reason = l10n.t(
       "The agent's connection to the editor ended with the window. Restart the agent to connect it again.",
     )
-    return { ...OWN_NOTE, name: EDITOR_SERVER, passed: false, reason }
+    return { ...ownNote(), name: EDITOR_SERVER, passed: false, reason }
   }
 
   async #start(

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type {
+  McpAgentRow,
   McpServerRow,
   McpSessionRow,
   McpSessionServer,
@@ -26,7 +27,7 @@ interface McpViewProps {
 export function McpView({ state, host }: McpViewProps) {
   const now = state.value
   if (!now) return <main class="agents" />
-  const { trusted, sources, sessions } = now
+  const { trusted, sources, agents } = now
   return (
     <main class="agents">
       <div class="mcp-title">
@@ -50,7 +51,7 @@ export function McpView({ state, host }: McpViewProps) {
       {sources.every(({ servers }) => servers.length === 0) && (
         <p class="quiet">
           {t(
-            'No MCP servers are configured. Parley looks in parley.mcpServers, in mcp.json of your profile, and in .vscode/mcp.json and .mcp.json of each folder.',
+            'No MCP servers are configured. Parley looks in its settings, in mcp.json of your profile, and in .vscode/mcp.json and .mcp.json of each folder.',
           )}
         </p>
       )}
@@ -60,9 +61,9 @@ export function McpView({ state, host }: McpViewProps) {
         </p>
       )}
       <h2 class="mcp-group">{t('Open sessions')}</h2>
-      {sessions.length === 0 && <p class="quiet">{t('No session is open.')}</p>}
-      {sessions.map(session => (
-        <Session key={session.key} session={session} host={host} />
+      {agents.length === 0 && <p class="quiet">{t('No session is open.')}</p>}
+      {agents.map(agent => (
+        <Agent key={agent.agentId} agent={agent} host={host} />
       ))}
       <LiveRegion />
     </main>
@@ -85,7 +86,7 @@ function Source({ source, trusted, host }: { source: McpSourceRow; trusted: bool
           <Switch
             isOn={!isOff}
             name={label}
-            title={t('Applies to all files of this kind (parley.mcpDiscovery)')}
+            title={t('Applies to all files of this kind')}
             onSwitch={on => host.send('mcp/switchSource', { kind, on })}
           />
         )}
@@ -165,6 +166,11 @@ function Server({ server, trusted, host }: { server: McpServerRow; trusted: bool
           </Button>
         )}
         <Switch isOn={!isOff} name={name} onSwitch={on => host.send('mcp/switchServer', { key, on })} />
+        {server.canRemove && (
+          <Button label={`${t('Remove')}: ${name}`} onClick={() => host.send('mcp/remove', { key })}>
+            {t('Remove')}
+          </Button>
+        )}
       </div>
       {server.check && <CheckResult check={server.check} />}
     </li>
@@ -288,24 +294,34 @@ function Switch({ isOn, name, title, onSwitch }: SwitchProps) {
   )
 }
 
-function Session({ session, host }: { session: McpSessionRow; host: Host }) {
-  const { key, title = t('New session'), agent, isAgentOff, servers } = session
-  const label = `${title} · ${agent.name}`
+function Agent({ agent, host }: { agent: McpAgentRow; host: Host }) {
+  const { agentId, name, isOff = false, sessions } = agent
+  const words = isOff ? t('Turn On All') : t('Turn Off All')
   return (
-    <section aria-label={label}>
+    <>
       <div class="mcp-place">
-        <h3 dir="auto">{title}</h3>
-        <span class="quiet" dir="auto">
-          {agent.name}
-        </span>
-        {isAgentOff && <span class="agent-tag">{t('Turned off for this agent')}</span>}
+        <h3 dir="auto">{name}</h3>
+        {isOff && <span class="agent-tag">{t('Turned off for this agent')}</span>}
         <Button
-          label={`${isAgentOff ? t('Turn On All for This Agent') : t('Turn Off All for This Agent')}: ${agent.name}`}
-          onClick={() => host.send('mcp/switchAgent', { agentId: agent.agentId, on: isAgentOff === true })}
+          label={`${words}: ${name}`}
+          title={t('Applies to all sessions of this agent')}
+          onClick={() => host.send('mcp/switchAgent', { agentId, on: isOff })}
         >
-          {isAgentOff ? t('Turn On All for This Agent') : t('Turn Off All for This Agent')}
+          {words}
         </Button>
       </div>
+      {sessions.map(session => (
+        <Session key={session.key} session={session} agent={name} host={host} />
+      ))}
+    </>
+  )
+}
+
+function Session({ session, agent, host }: { session: McpSessionRow; agent: string; host: Host }) {
+  const { key, title = t('New session'), servers } = session
+  return (
+    <section class="mcp-session" aria-label={`${title} · ${agent}`}>
+      <h4 dir="auto">{title}</h4>
       {servers.length === 0 && (
         <p class="quiet">{t('No MCP servers were configured when the session started.')}</p>
       )}

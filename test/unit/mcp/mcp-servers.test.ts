@@ -231,7 +231,7 @@ describe('the MCP servers of a session', () => {
       url: 'http://b/',
       headers: [{ name: 'Authorization', value: 'Bearer from-env' }],
     })
-    const source = 'parley.mcpServers (user settings)'
+    const source = 'user settings'
     assert.deepEqual(withoutKeys(notes), [
       { name: 'a', type: 'stdio', source, passed: true },
       {
@@ -290,7 +290,7 @@ describe('the MCP servers of a session', () => {
     user({ a: { command: 'server' }, b: { url: 'http://b/' }, c: { type: 'sse', url: 'http://c/' } })
     const { passed, notes } = await select({ stdio: false, http: false, sse: false })
     assert.deepEqual(passed, [])
-    const source = 'parley.mcpServers (user settings)'
+    const source = 'user settings'
     assert.deepEqual(withoutKeys(notes), [
       {
         name: 'a',
@@ -322,7 +322,7 @@ describe('the MCP servers of a session', () => {
 
   it('are reported with the problem in the settings', async () => {
     user({ a: { command: 'server' }, b: { command: 3 } })
-    const source = 'parley.mcpServers (user settings)'
+    const source = 'user settings'
     assert.deepEqual(withoutKeys((await select()).notes), [
       { name: 'a', type: 'stdio', source, passed: true },
       {
@@ -610,10 +610,10 @@ describe('the MCP servers of a session', () => {
       file('all.code-workspace', { settings: { mcp: { servers: names('workspace', 'c', 'd') } } })
       file('User/mcp.json', { servers: names('user', 'd', 'e') })
       file('two/.mcp.json', { mcpServers: names('root', 'e', 'f') })
-      const used = (place: string) => `${place} defines a server with the same name, which is used instead.`
+      const used = (place: string) => `A server with the same name in ${place} is used instead.`
       assert.deepEqual(await outcome(), [
-        ['parley.mcpServers (user settings)', 'a', 'settings'],
-        ['one/.vscode/mcp.json', 'a', used('parley.mcpServers (user settings)')],
+        ['user settings', 'a', 'settings'],
+        ['one/.vscode/mcp.json', 'a', used('user settings')],
         ['one/.vscode/mcp.json', 'b', 'one'],
         ['two/.vscode/mcp.json', 'b', used('one/.vscode/mcp.json')],
         ['two/.vscode/mcp.json', 'c', 'two'],

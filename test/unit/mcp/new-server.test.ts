@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
-import { addToFile, addToSetting, parseNewServer } from '../../../src/mcp/new-server.ts'
+import { addToFile, addToSetting, parseNewServer, removeFromText } from '../../../src/mcp/new-server.ts'
 
 const parsed = (text: string, platform: NodeJS.Platform = 'linux') => parseNewServer(text, platform)
 
@@ -55,6 +55,16 @@ describe('a server that the user enters', () => {
       mcpServers: { b: 1, a: server },
       inputs: [],
     })
+  })
+
+  it('is removed in each form, and nothing else is', () => {
+    const own = '{"servers": {"a": {"command": "x"}, "b": 1}, "a": 1}'
+    assert.deepEqual(parse(removeFromText(own, 'a')), { servers: { b: 1 }, a: 1 })
+    const text = '{\n  "a": { "url": "x" },\n  "mcpServers": { "a": {} },\n  "inputs": [] // mine\n}'
+    assert.deepEqual(parse(removeFromText(text, 'a')), { mcpServers: {}, inputs: [] })
+    assert.match(removeFromText(text, 'a'), /mine/)
+    assert.equal(removeFromText(text, 'inputs'), text)
+    assert.throws(() => removeFromText('[', 'a'), /isn't valid JSON/)
   })
 
   it('is added to a file, whose comments and other servers stay', () => {

@@ -114,7 +114,7 @@ describe("the editor's tools of a session", () => {
 
   it('are an MCP server named vscode, unless the user has one', async () => {
     const { tools, note } = await offer()
-    const source = 'parley.editorTools'
+    const source = 'editor tools'
     assert.deepEqual(note, { name: 'vscode', type: 'http', source, isEditor: true, passed: true })
     assert.equal(tools?.server.name, 'vscode')
     assert.equal((await offer(true, ['other', 'vscode'])).tools?.server.name, 'vscode-editor')

@@ -305,6 +305,8 @@ interface RuleOffer {
   preview: string
   /** as it would appear in the settings */
   json: string
+  /** It names a path below this workspace's folders, so its place is the workspace. */
+  isOfWorkspace?: true
 }
 export interface RuleOffers {
   /** The narrowest first. */

@@ -66,7 +66,7 @@ describe('axe finds no problems in four themes with', () => {
       const permission = conversation.permission.filter({ hasText: question })
       await permission.waitFor()
       await passes(conversation.frame)
-      await permission.getByRole('button', { name: 'Always Allow…' }).click()
+      await permission.getByRole('button', { name: 'Create Rule…' }).click()
       await conversation.frame.getByRole('dialog').getByRole('radio').first().waitFor()
       await passes(conversation.frame)
       await workbench.page.keyboard.press('Escape')

@@ -134,7 +134,7 @@ describe('the tasks of the first day and the second week', () => {
     const { workbench, conversation } = await begin(DEMO)
     await task('always allow', workbench, { clicks: 3, keys: 28 }, async hands => {
       await hands.ask('/run echo one')
-      await hands.click(conversation.permission.getByRole('button', { name: 'Always Allow…' }))
+      await hands.click(conversation.permission.getByRole('button', { name: 'Create Rule…' }))
       const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
       await hands.click(offers.getByRole('radio', { name: 'Commands that start with echo' }))
       await hands.click(offers.getByRole('button', { name: 'Save in Workspace Settings' }))

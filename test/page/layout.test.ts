@@ -55,7 +55,7 @@ describe('the views', () => {
         const lines = await conversation.frame.evaluate(linesOfDiff)
         assert.deepEqual(lines, { wrapped: true, sideways: 0 }, where)
       } else {
-        await permission.getByRole('button', { name: 'Always Allow…' }).click()
+        await permission.getByRole('button', { name: 'Create Rule…' }).click()
         const save = conversation.button('Save in User Settings')
         await save.waitFor()
         const seen = () => conversation.frame.evaluate<boolean>(buttonsSeen)

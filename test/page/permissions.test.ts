@@ -37,7 +37,7 @@ describe('permission requests', () => {
   it('are answered by a rule that the user reviewed and saved', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run echo one')
-    await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
+    await conversation.permission.getByRole('button', { name: 'Create Rule…' }).click()
     const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
     await offers.getByRole('radio', { name: 'Commands that start with echo' }).check()
     await offers.getByText('Demo Agent may do this without asking.').waitFor()

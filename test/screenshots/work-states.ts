@@ -16,7 +16,7 @@ export const workStates: State[] = [
       await conversation.button(/allowed by your rule/).click()
       await studio.waitForTurnEnd(conversation)
       await conversation.send('/run npm --version')
-      await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
+      await conversation.permission.getByRole('button', { name: 'Create Rule…' }).click()
       await conversation.frame.getByRole('radio', { name: 'npm --version' }).waitFor()
       await studio.captureSideBar('work-rule-offer')
       await conversation.frame.getByRole('radio').first().press('Escape')

@@ -34,7 +34,7 @@ async function manage(options: RuleCommandOptions): Promise<void> {
       const open = l10n.t('Open Settings')
       const answer = await dialogs.info(
         l10n.t(
-          'There are no permission rules. To create one, select “Always Allow…” in a permission request.',
+          'There are no permission rules. To create one, select “Create Rule…” in a permission request.',
         ),
         open,
       )

@@ -36,7 +36,8 @@ export function ruleHandlers(
     return (found?.suggestions ?? []).map(({ rule }) => {
       const label = ruleText(rule)
       const preview = l10n.t('{0} may do this without asking.', found?.open.agentName ?? '')
-      return { label, preview, json: jsonOf(rule) }
+      const isOfWorkspace = settings.hasWorkspace && rule.path !== undefined && rule.path !== '**'
+      return { label, preview, json: jsonOf(rule), ...(isOfWorkspace && { isOfWorkspace }) }
     })
   }
   return {

@@ -40,6 +40,26 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
       setFailure(error instanceof Error ? error.message : String(error))
     }
   }
+  const inUser = (
+    <Button
+      key="user"
+      primary={!offer?.isOfWorkspace}
+      onClick={() => void save('user')}
+      title={t('Saves the rule in your user settings')}
+    >
+      {t('Save in User Settings')}
+    </Button>
+  )
+  const inWorkspace = (
+    <Button
+      key="workspace"
+      primary={offer?.isOfWorkspace === true}
+      onClick={() => void save('workspace')}
+      title={t("Saves the rule in this workspace's settings")}
+    >
+      {t('Save in Workspace Settings')}
+    </Button>
+  )
   return (
     <div class="rule-offers-content">
       <h2>{t('Create Permission Rule')}</h2>
@@ -75,21 +95,7 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
             <PlainCode text={offer.json} wrap whole />
           </details>
           <div class="rule-buttons">
-            <Button
-              primary
-              onClick={() => void save('user')}
-              title={t('Saves the rule in your user settings')}
-            >
-              {t('Save in User Settings')}
-            </Button>
-            {found.workspace && (
-              <Button
-                onClick={() => void save('workspace')}
-                title={t("Saves the rule in this workspace's settings")}
-              >
-                {t('Save in Workspace Settings')}
-              </Button>
-            )}
+            {offer.isOfWorkspace ? [inWorkspace, inUser] : [inUser, found.workspace && inWorkspace]}
             <Button onClick={onCancel}>{t('Cancel')}</Button>
           </div>
         </>

@@ -171,7 +171,7 @@ function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
         title={t('Creates a rule that allows this automatically')}
         onClick={() => setOpen(!open)}
       >
-        {t('Always Allow…')}
+        {t('Create Rule…')}
       </button>
       {open && (
         <Popup anchor={button} onClose={close} class="rule-offers" label={t('Create Permission Rule')}>

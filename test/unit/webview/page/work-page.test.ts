@@ -25,7 +25,12 @@ describe('conversation page: work of an agent', () => {
     page.hear('conversation/offerRules', () => ({
       offers: [
         { label: 'The command npm test', preview: 'One.', json: '{ "command": "npm test" }' },
-        { label: 'Commands that start with npm', preview: 'Two.', json: '{ "command": "npm *" }' },
+        {
+          label: 'Commands that start with npm',
+          preview: 'Two.',
+          json: '{ "command": "npm *" }',
+          isOfWorkspace: true,
+        },
       ],
       workspace: true,
     }))
@@ -266,10 +271,12 @@ describe('conversation page: work of an agent', () => {
       toolCall('t', { toolKind: 'execute', title: 'npm test' }),
       permission('p', { toolCallId: 'call-t' }),
     ])
-    await press('Always Allow…')
+    await press('Create Rule…')
     await page.until(() => page.document.querySelectorAll('.rule-offers .field-choice').length === 2)
+    assert.equal(query('.rule-buttons .primary')?.textContent, 'Save in User Settings')
     page.document.querySelectorAll<HTMLElement>('.rule-offers .field-choice input')[1]?.click()
     await page.until(() => query('.rule-offers')?.textContent?.includes('Two.'))
+    assert.equal(query('.rule-buttons .primary')?.textContent, 'Save in Workspace Settings')
     saving = () => {
       throw new Error('The disk is full.')
     }
@@ -288,13 +295,13 @@ describe('conversation page: work of an agent', () => {
       target: 'workspace',
     })
     // typing a digit in a popup doesn't answer a request
-    await press('Always Allow…')
+    await press('Create Rule…')
     await page.until(() => query('.rule-offers .field-choice input'))
     page.key(query('.rule-offers .field-choice input')!, '1')
     assert.equal(heard.length, 1)
     await press('Cancel')
     await page.until(() => !query('.rule-offers'))
-    assert.equal(page.document.activeElement?.textContent, 'Always Allow…')
+    assert.equal(page.document.activeElement?.textContent, 'Create Rule…')
   })
 
   it('shows one request at a time, and collapses the others to a line', async () => {

@@ -146,7 +146,7 @@ export class ConversationController extends Owner {
    */
   async whole(): Promise<OpenSession | undefined> {
     const { key } = this
-    await this.opener.whole
+    await this.opener.end?.over.promise
     return this.key === key ? this.current : undefined
   }
   get failures(): ReadonlyMap<string, Failure> {
@@ -271,7 +271,7 @@ export class ConversationController extends Owner {
   #sessionEnded(open: OpenSession, exit: AgentExit): void {
     if (this.current !== open) return
     // expected while the session is being reopened with a new process
-    if (this.opener.attempt || this.opener.isRestarting) return
+    if (this.opener.attempt || this.opener.state.type === 'restarting') return
     this.#failures.drop('unresponsive')
     if (this.#options.manager.isTakenOver(open)) {
       const isHosted = open.session.agent.hosted?.isKept === true

@@ -7,7 +7,7 @@ import type { AgentDirectory } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SessionManager } from './session-manager.ts'
 
-export interface OpeningFailuresOptions {
+interface OpeningFailuresOptions {
   manager: Pick<SessionManager, 'follow' | 'knownAgent'>
   agents: AgentDirectory
   runner: (agentId: string) => AgentRunner

@@ -8,6 +8,7 @@ import type { EnqueueOptions, PromptQueue } from '../conversation/prompts/prompt
 import type { DisplayedSession } from './displayed-session.ts'
 import type { Failures } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
+import { attemptOf } from './opening-states.ts'
 import { notOpened, type PromptQueues } from './prompt-queues.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SessionManager } from './session-manager.ts'
@@ -133,7 +134,7 @@ export class PromptSender {
   /** Starts a session if there is none; reopens one whose agent ended, if the agent can. */
   async #ensureSession(): Promise<void> {
     const { opener, displayed } = this.#options
-    const { failed } = opener
+    const failed = attemptOf(opener.state)
     if (!displayed.current) return failed ? opener.retry(failed) : opener.start()
     const again = opener.phase === 'ended' ? displayed.continuation() : undefined
     if (again) await opener.retry(again)

@@ -1,4 +1,4 @@
-import { type Deferred, deferred, withTimeout } from '../common/async.ts'
+import { deferred, withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
@@ -10,6 +10,16 @@ import type { DisplayedSession } from './displayed-session.ts'
 import { type Attempt, type Failures, isSignInAsked, type Reopening } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { OpeningFailures } from './opening-failures.ts'
+import {
+  attemptOf,
+  type CurrentAttempt,
+  canBecome,
+  type Opening,
+  type ShownEnd,
+  stepOf,
+  type Task,
+  taskOf,
+} from './opening-states.ts'
 import type { AgentDirectory } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import { SessionElsewhereError } from './session-leases.ts'
@@ -39,31 +49,14 @@ export interface SessionOpenerOptions {
 }
 
 type StartAttempt = Extract<Attempt, { type: 'new' }>
-
-interface CurrentAttempt {
-  abort: AbortController
-  attempt: Attempt
-  before: OpenSession | undefined
-  /** the agent replays the session's history */
-  replays: boolean
-  /** the end of its long conversation, shown until all of it was read */
-  end?: ShownEnd | undefined
-}
-
-interface ShownEnd {
-  conversation: ConversationEnd
-  /** settles when a page has drawn it, or nobody waits for that anymore */
-  drawn: Deferred<void>
-  /** settles when all of the conversation, or something else, is displayed */
-  over: Deferred<void>
-}
+type ReopenAttempt = Extract<Attempt, { type: Reopening }>
 
 /** How long a page may take to draw the end of a conversation until all of it is read anyway. Milliseconds. */
 const DRAW_END_MS = 300
 
 /**
  * Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one.
- * Determines the view's phase.
+ * Determines the view's phase. `opening-states.ts` has the states, and what changes them.
  */
 export class SessionOpener implements Disposable {
   readonly #options: SessionOpenerOptions
@@ -71,22 +64,7 @@ export class SessionOpener implements Disposable {
   readonly #failures: Failures
   readonly #reports: OpeningFailures
   readonly #changed: () => void
-  #current: CurrentAttempt | undefined
-  /** the attempt that failed while prompts wait for it: the view stays empty, and the next prompt retries it */
-  #failed: Attempt | undefined
-  #slow: NodeJS.Timeout | undefined
-  /** the action that waits until the available agents are known */
-  #search: symbol | undefined
-  /** settles when the process that continues the displayed session can start */
-  #replacement: Promise<void> | undefined
-  /** settles when the session that is being started or reopened is open or failed */
-  #pending: Promise<void> | undefined
-  #restarting = false
-  /** the agent that is being prepared */
-  #preparing: { agentName: string } | undefined
-  #takingOver: AbortController | undefined
-  /** the session that `restore` will reopen once the available agents are known */
-  #restoring: SessionReference | undefined
+  #state: Opening = { type: 'idle' }
 
   constructor(
     options: SessionOpenerOptions,
@@ -101,46 +79,28 @@ export class SessionOpener implements Disposable {
     this.#changed = changed
   }
 
+  get state(): Opening {
+    return this.#state
+  }
+
   /** The attempt in progress. */
   get attempt(): Attempt | undefined {
-    return this.#current?.attempt
+    return this.#state.type === 'opening' ? this.#state.attempt : undefined
   }
 
   /** The end of the conversation that is being reopened, until all of it is displayed. */
-  get end(): ConversationEnd | undefined {
-    return this.#current?.end?.conversation
-  }
-
-  /** Settles when all of the conversation is displayed of which `end` is the end, or something else. */
-  get whole(): Promise<void> | undefined {
-    return this.#current?.end?.over.promise
-  }
-
-  /** A page has drawn the end: there is time to read the rest. */
-  endDrawn(): void {
-    this.#current?.end?.drawn.resolve()
-  }
-
-  /** The failed attempt that the next prompt retries. */
-  get failed(): Attempt | undefined {
-    return this.#failed
+  get end(): ShownEnd | undefined {
+    return this.#state.type === 'opening' ? this.#state.end : undefined
   }
 
   /** The agent that is being started, else the displayed session's, else the one that the next prompt starts. */
   get agentId(): string | undefined {
-    return this.attempt?.agentId ?? this.#displayed.current?.agentId ?? this.#failed?.agentId
-  }
-
-  /** `restart` is ending the process of the displayed session and reopens the session itself. */
-  get isRestarting(): boolean {
-    return this.#restarting
+    return this.attempt?.agentId ?? this.#displayed.current?.agentId ?? attemptOf(this.#state)?.agentId
   }
 
   /** How far the view is in opening a session; `undefined` if it isn't opening one. */
   get step(): OpeningStep | undefined {
-    if (this.#current?.replays) return 'loading'
-    if (this.#search) return 'searching'
-    return this.attempt || this.#restoring || this.#replacement ? 'starting' : undefined
+    return stepOf(this.#state)
   }
 
   get phase(): ViewPhase {
@@ -148,16 +108,18 @@ export class SessionOpener implements Disposable {
   }
 
   get expected(): Attempt | SessionReference | undefined {
-    return this.attempt ?? this.#failed ?? this.#restoring
+    return this.#state.type === 'restoring' ? this.#state.reference : attemptOf(this.#state)
   }
 
-  /** Settles when the session that is being opened is open or failed; prompts wait for it. */
+  /** Settles when the session that is being opened is open or failed, or another one is opened; prompts wait for it. */
   get pending(): Promise<void> | undefined {
-    return this.#pending
+    return taskOf(this.#state)?.over.promise
   }
 
-  get #last(): SessionReference | undefined {
-    return this.#options.store.get<SessionReference>(LAST_SESSION)
+  /** What is displayed again if the attempt, or the next one, fails or is canceled. */
+  get #before(): OpenSession | undefined {
+    const task = taskOf(this.#state)
+    return task ? task.before : this.#displayed.current
   }
 
   remember(open: OpenSession | undefined): void {
@@ -169,18 +131,18 @@ export class SessionOpener implements Disposable {
    * displayed session stays open in this window.
    */
   start(wanted?: string, how: Pick<StartAttempt, 'cwd' | 'begun'> = {}): Promise<void> {
-    if (this.#preparing) this.#options.agentReplaced(this.#preparing.agentName)
-    return this.#open(async () => {
-      if (wanted === undefined) {
-        if (this.#restoring) {
-          this.#restoring = undefined
-        }
-        if (!(await this.#searchAgents())) return
+    if (this.#state.type === 'preparing') this.#options.agentReplaced(this.#state.agentName)
+    return this.#open(async task => {
+      const { agents, trusted, manager } = this.#options
+      if (wanted === undefined && trusted()) {
+        this.#enter({ type: 'searching', task })
+        if (!(await this.#searchAgents(task))) return
       }
-      const agentId = wanted ?? this.#options.agents.defaultAgentId()
+      const agentId = wanted ?? agents.defaultAgentId()
       // without a default agent, the empty view lists the agents to choose from
-      if (agentId === undefined && this.#options.trusted() && !this.#options.agents.defaultProblem()) {
-        this.#goBack(undefined)
+      if (agentId === undefined && trusted() && !agents.defaultProblem()) {
+        task.before = undefined
+        this.#stop(task)
         this.remember(undefined)
       }
       if (!this.#reports.isReady(agentId)) return
@@ -190,8 +152,8 @@ export class SessionOpener implements Disposable {
         ...(cwd !== undefined && { cwd }),
         ...(begun && { begun }),
       }
-      await this.#run(this.#begin(attempt), (signal, progress) =>
-        this.#options.manager.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
+      await this.#run(this.#enter(attemptIn(task, attempt)), (signal, progress) =>
+        manager.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
       )
     })
   }
@@ -202,69 +164,53 @@ export class SessionOpener implements Disposable {
    */
   startAfter(agentName: string, ready: Promise<{ agentId: string } | undefined>): Promise<void> {
     this.#failures.clear()
-    return this.#open(async () => {
-      const preparing = { agentName }
-      this.#preparing = preparing
+    return this.#open(async task => {
+      this.#enter({ type: 'preparing', task, agentName })
       this.#changed()
-      let isWanted = false
-      const prepared = await ready.finally(() => {
-        isWanted = this.#preparing === preparing
-        if (isWanted) this.#preparing = undefined
-        this.#changed()
-      })
-      if (prepared && isWanted) await this.start(prepared.agentId)
+      const prepared = await Promise.race([ready, task.over.promise])
+      if (!this.#stop(task)) return
+      this.#changed()
+      if (prepared) await this.start(prepared.agentId)
     })
-  }
-
-  /** The name of the agent that is being prepared. */
-  get preparing(): string | undefined {
-    return this.#preparing?.agentName
   }
 
   /** `isWhole`: another place than the end of its conversation will be shown. */
   reopen(how: Reopening, reference: SessionReference, isWhole = false): Promise<void> {
-    return this.#open(() => this.#reopen(how, reference, { isWhole }))
+    return this.#open(task => this.#reopen(task, { type: how, ...reference }, { isWhole }))
   }
 
   async #reopen(
-    how: Reopening,
-    reference: SessionReference,
+    task: Task,
+    attempt: ReopenAttempt,
     { keepFailures = false, isWhole = false } = {},
   ): Promise<void> {
+    const { type: how, ...reference } = attempt
     const elsewhere = this.#options.elsewhere?.(reference)
     if (elsewhere) {
       if (!keepFailures) this.#failures.clear()
-      this.#restoring = undefined
-      this.#goBack(this.#displayed.current)
+      this.#stop(task)
       this.#changed()
       await elsewhere()
       return
     }
     const { manager, trusted } = this.#options
     const displayed = this.#displayed
-    const attempt: Attempt = { type: how, ...reference }
     // the saved conversation is readable at once, even if the agent is gone or can't load the session
     const isWanted = !displayed.continues(attempt) && trusted()
     const end = isWanted && !isWhole ? manager.savedEnd(reference) : undefined
-    const current = this.#begin(attempt)
+    const current = this.#enter(attemptIn(task, attempt))
     if (end && !keepFailures) this.#failures.clear()
     if (end && !(await this.#showEnd(current, end))) return
-    let kept: OpenSession | undefined
-    try {
-      kept = isWanted ? manager.saved(reference) : undefined
-    } catch (error) {
-      this.#giveUp()
-      this.#changed()
-      throw error
-    }
+    const kept = isWanted ? manager.saved(reference) : undefined
     endOver(current)
     if (kept) displayed.display(kept)
-    if (!this.#reports.isReady(reference.agentId, keepFailures)) {
-      this.#finish()
+    const previous = displayed.continues(attempt) ? displayed.current : undefined
+    if (!this.#reports.isReady(attempt.agentId, keepFailures)) {
+      if (previous) task.before = previous
+      this.#stop(task)
       this.#changed()
       return
     }
-    const previous = displayed.continues(attempt) ? displayed.current : undefined
     await this.#run(current, (signal, progress) => manager.reopen(how, reference, signal, progress, previous))
   }
 
@@ -275,77 +221,62 @@ export class SessionOpener implements Disposable {
     this.#displayed.display(undefined)
     this.#changed()
     await withTimeout(end.drawn.promise, DRAW_END_MS)
-    return this.#current === current
-  }
-
-  /** Cancels the attempt, and displays again what was there before. */
-  #giveUp(): void {
-    const before = this.#before
-    this.abort()
-    this.#displayed.display(before)
-  }
-
-  /** What is displayed again if the attempt, or the next one, fails or is canceled. */
-  get #before(): OpenSession | undefined {
-    return this.#current ? this.#current.before : this.#displayed.current
+    return this.#state === current
   }
 
   /** Forks a session, at a point if the agent accepts it, and displays the fork. */
   fork(reference: SessionReference, at?: ForkPoint): Promise<void> {
-    return this.#open(async () => {
+    return this.#open(async task => {
       if (!this.#reports.isReady(reference.agentId)) return
-      await this.#run(this.#begin({ type: 'fork', ...reference }), (signal, progress) =>
+      await this.#run(this.#enter(attemptIn(task, { type: 'fork', ...reference })), (signal, progress) =>
         this.#options.manager.fork(reference, signal, progress, at),
       )
     })
   }
 
   /** Restores the session from before a reload of the window, if there was one. */
-  async restore(last = this.#last): Promise<void> {
+  async restore(last = this.#options.store.get<SessionReference>(LAST_SESSION)): Promise<void> {
     // a session that couldn't be started before the view was shown has left the reason
-    const isEmpty = !this.#displayed.current && !this.#pending && this.#failures.all.size === 0
+    const isEmpty = this.#state.type === 'idle' && !this.#displayed.current && this.#failures.all.size === 0
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
-    this.#restoring = last
-    const continued = this.#options.continued?.(last)
-    if (continued) {
-      this.#changed()
-      await this.#open(async () => this.#continue(last, await continued))
-      if (this.#restoring !== last) return
-    }
-    // show the saved conversation while the agent starts
-    let kept: OpenSession | undefined
-    try {
-      kept = this.#options.manager.saved(last)
-    } catch (error) {
-      // nobody waits for this; the view is empty, and History has the session
-      this.#options.log.error(`The session before the reload: ${messageOf(error)}`)
-      this.#restoring = undefined
-      this.#changed()
-      return
-    }
-    if (kept) this.#displayed.display(kept)
-    await this.#open(async () => {
-      if (!(await this.#searchAgents())) return
-      const isRestoring = this.#restoring === last && this.#displayed.current === kept
-      this.#restoring = undefined
-      if (!isRestoring) return
-      if (this.#options.agents.get(last.agentId)) {
-        await this.#reopen('restore', last)
+    await this.#open(async task => {
+      const { manager, agents, continued, log } = this.#options
+      const restoring = this.#enter({
+        type: 'restoring',
+        task,
+        reference: last,
+        isSearching: false as boolean,
+      })
+      const continuing = continued?.(last)
+      if (continuing) {
+        this.#changed()
+        const open = await Promise.race([continuing, task.over.promise])
+        if (!this.#has(task)) return
+        if (open) {
+          this.#opened(open)
+          return
+        }
+      }
+      // show the saved conversation while the agent starts
+      try {
+        task.before = manager.saved(last)
+      } catch (error) {
+        // nobody waits for this; the view is empty, and History has the session
+        log.error(`The session before the reload: ${messageOf(error)}`)
         return
       }
-      if (kept) this.#reports.unknownAgent(last.agentId)
+      if (task.before) this.#displayed.display(task.before)
+      restoring.isSearching = true
+      if (!(await this.#searchAgents(task))) return
+      if (agents.get(last.agentId)) {
+        await this.#reopen(task, { type: 'restore', ...last })
+        return
+      }
+      this.#stop(task)
+      if (task.before) this.#reports.unknownAgent(last.agentId)
       else this.#changed()
     })
-  }
-
-  /** Displays a session that an earlier window left running, unless the user has opened something else meanwhile. */
-  #continue(last: SessionReference, open: OpenSession | undefined): void {
-    if (!open || this.#restoring !== last || this.#displayed.current) return
-    this.#restoring = undefined
-    this.#displayed.display(open)
-    this.remember(open)
-    this.#changed()
   }
 
   async retry(attempt: Attempt): Promise<void> {
@@ -358,11 +289,11 @@ export class SessionOpener implements Disposable {
   async restart(): Promise<void> {
     const agentId = this.agentId ?? this.#options.agents.defaultAgentId()
     if (agentId === undefined) return
-    const again = this.attempt ?? this.#failed ?? this.#displayed.continuation()
+    const again = attemptOf(this.#state) ?? this.#displayed.continuation()
     this.#giveUp()
-    this.#restarting = true
+    this.#enter({ type: 'restarting' })
     void this.#options.runner(agentId).renew(undefined, true)
-    this.#restarting = false
+    this.#enter({ type: 'idle' })
     this.#failures.clear()
     await this.retry(again ?? { type: 'new', agentId })
   }
@@ -371,23 +302,19 @@ export class SessionOpener implements Disposable {
    * Reopens the displayed session with the process that replaces its agent's, once that is `ready`, unless the user opens
    * something else meanwhile. The conversation stays visible.
    */
-  continueAfter(ready: Promise<void>, attempt: Extract<Attempt, { type: Reopening }>): void {
-    const displayed = this.#displayed
-    const open = displayed.current
-    this.#replacement = ready
-    this.#changed()
-    void this.#open(async () => {
-      await ready
-      if (this.#replacement !== ready) return
-      this.#replacement = undefined
-      if (displayed.current !== open) return
-      await this.#reopen(attempt.type, attempt, { keepFailures: true })
-    })
+  continueAfter(ready: Promise<void>, attempt: ReopenAttempt): void {
+    if (!canBecome(this.#state, 'replacing')) return
+    this.#open(async task => {
+      this.#enter({ type: 'replacing', task })
+      this.#changed()
+      await Promise.race([ready, task.over.promise])
+      if (this.#has(task)) await this.#reopen(task, attempt, { keepFailures: true })
+    }).catch(error => this.#options.log.error(`The session of the ended process: ${messageOf(error)}`))
   }
 
   /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
   cancel(): boolean {
-    if (!this.attempt && !this.#search) return false
+    if (!this.attempt && this.step !== 'searching') return false
     this.#giveUp()
     this.#reports.ended()
     this.#changed()
@@ -395,91 +322,97 @@ export class SessionOpener implements Disposable {
   }
 
   abort(): void {
-    const current = this.#current
-    this.#failed = undefined
-    this.#search = undefined
-    this.#restoring = undefined
-    this.#replacement = undefined
-    this.#preparing = undefined
-    this.#finish()
-    this.#takingOver?.abort()
-    current?.abort.abort(new CancelledError())
+    const task = taskOf(this.#state)
+    this.#enter({ type: 'idle' })
+    task?.abort.abort(new CancelledError())
   }
 
-  /** Displays the previous session again after an attempt failed or was canceled. */
-  #goBack(before: OpenSession | undefined): void {
-    this.#replacement = undefined
+  /** Cancels the attempt, and displays again what was there before. */
+  #giveUp(): void {
+    const before = this.#before
+    this.abort()
     this.#displayed.display(before)
   }
 
-  /** The attempt is over, whether it succeeded or not. */
-  #finish(): void {
-    if (this.#current) endOver(this.#current)
-    this.#current = undefined
-    clearTimeout(this.#slow)
-    this.#failures.drop('slow')
+  /** A task comes to nothing: what was there before is displayed again. Returns false if something else took its place. */
+  #stop(task: Task): boolean {
+    if (!this.#has(task)) return false
+    this.#enter({ type: 'idle' })
+    this.#displayed.display(task.before)
+    return true
   }
 
-  /**
-   * Waits until the agents on this machine are known. The search takes as long as the login shell's profile. Resolves to
-   * false if the user has canceled or started something else meanwhile.
-   */
-  async #searchAgents(): Promise<boolean> {
-    if (!this.#options.trusted()) return true
-    const search = Symbol('search')
-    this.#search = search
+  #has(task: Task): boolean {
+    return taskOf(this.#state) === task
+  }
+
+  /** Waits until the agents on this machine are known, which takes as long as the login shell's profile. */
+  async #searchAgents(task: Task): Promise<boolean> {
     this.#changed()
-    try {
-      await this.#options.agents.ready()
-      return this.#search === search
-    } finally {
-      if (this.#search === search) {
-        this.#search = undefined
-        this.#changed()
-      }
-    }
+    await Promise.race([this.#options.agents.ready(), task.over.promise])
+    return this.#has(task)
   }
 
-  #open(work: () => Promise<void>): Promise<void> {
+  #open(work: (task: Task) => Promise<void>): Promise<void> {
     // something else is opened: its attempt begins from what was displayed before the end of a conversation
-    if (this.#current?.end) this.#giveUp()
-    this.#preparing = undefined
-    const opening = work().finally(() => {
-      if (this.#pending === opening) this.#pending = undefined
-    })
-    this.#pending = opening
-    return opening
+    if (this.end) this.#giveUp()
+    if (this.#state.type === 'preparing') this.abort()
+    const task: Task = { abort: new AbortController(), before: this.#before, over: deferred() }
+    task.over.promise.catch(() => {})
+    return work(task)
+      .catch(error => {
+        task.over.reject(error)
+        throw error
+      })
+      .finally(() => {
+        if (!this.#stop(task)) return
+        this.#reports.ended()
+        this.#changed()
+      })
   }
 
-  /** Begins an attempt, which cancels the previous one. */
-  #begin(attempt: Attempt): CurrentAttempt {
-    const before = this.#before
-    this.abort()
-    const current: CurrentAttempt = { abort: new AbortController(), attempt, before, replays: false }
-    this.#current = current
-    return current
+  /** The first state of a task cancels the one before. */
+  #enter<T extends Opening>(next: T): T {
+    const before = this.#state
+    if (!canBecome(before, next.type))
+      throw new Error(`A view that is ${before.type} doesn't become ${next.type}.`)
+    this.#state = next
+    if (before.type === 'opening') {
+      endOver(before)
+      clearTimeout(before.slow)
+      this.#failures.drop('slow')
+    }
+    const [task, following] = [taskOf(before), taskOf(next)]
+    if (!task || task === following) return next
+    task.over.resolve()
+    if (!following) return next
+    task.abort.abort(new CancelledError())
+    // an attempt decides itself what stays displayed
+    const isLeft = next.type !== 'opening' && this.#displayed.current !== following.before
+    if (isLeft) this.#displayed.display(undefined)
+    return next
   }
 
   async #run(
     current: CurrentAttempt,
     open: (signal: AbortSignal, progress: OpenProgress) => Promise<OpenSession>,
   ): Promise<void> {
-    const { abort, attempt, before } = current
+    const { task, attempt } = current
     const displayed = this.#displayed
     const kept = displayed.continues(attempt) ? displayed.current : undefined
     let servers: string[] = []
-    this.#slow = setTimeout(() => this.#reports.slow(attempt, servers), this.#reports.slowAfterMs)
-    if (!displayed.continues(attempt)) displayed.display(undefined)
+    current.slow = setTimeout(() => this.#reports.slow(attempt, servers), this.#reports.slowAfterMs)
+    if (!kept) displayed.display(undefined)
     if (attempt.type === 'new') this.#options.agentChosen(attempt.agentId)
     this.#changed()
     try {
-      const opened = await open(abort.signal, {
+      const opened = await open(task.abort.signal, {
         onPlan: ({ mcpServers }) => {
           servers = mcpServers.filter(({ passed }) => passed).map(({ name }) => name)
-          if (this.#current === current && this.#failures.has('slow')) this.#reports.slow(attempt, servers)
+          if (this.#state === current && this.#failures.has('slow')) this.#reports.slow(attempt, servers)
         },
         onSession: (session, replays) => {
-          if (this.#current !== current) return
+          if (this.#state !== current) return
           current.replays = replays
           // a reopened session replaces the displayed one only after its replay is complete
           if (!displayed.continues(attempt)) displayed.display(session)
@@ -487,20 +420,16 @@ export class SessionOpener implements Disposable {
           this.#changed()
         },
       })
-      if (this.#current !== current) return
-      this.#finish()
-      displayed.display(opened)
+      if (this.#state !== current) return
       this.#options.agents.used(attempt.agentId)
-      this.remember(opened)
-      this.#changed()
+      this.#opened(opened)
       if (attempt.type === 'new') attempt.begun?.(opened)
     } catch (error) {
-      if (this.#current !== current) return
+      if (this.#state !== current) return
       // prompts written for this attempt must not reach another conversation or agent
       const stays = !kept && attempt.type !== 'fork' && (isSignInAsked(error) || this.#options.hasPrompts())
-      this.#finish()
-      if (stays) this.#failed = attempt
-      this.#goBack(stays ? undefined : (kept ?? before))
+      this.#enter(stays ? { type: 'failed', attempt } : { type: 'idle' })
+      displayed.display(stays ? undefined : (kept ?? task.before))
       // if the displayed session itself couldn't be reopened, that failure is enough
       if (!displayed.continues(attempt)) this.#reports.ended()
       else if (error instanceof CancelledError) this.#reports.readOnly(attempt)
@@ -510,11 +439,16 @@ export class SessionOpener implements Disposable {
     }
   }
 
+  #opened(open: OpenSession): void {
+    this.#enter({ type: 'idle' })
+    this.#displayed.display(open)
+    this.remember(open)
+    this.#changed()
+  }
+
   /** Another window has the session. */
-  showElsewhere(
-    attempt: Extract<Attempt, { type: Reopening }>,
-    how: { taken?: boolean; isHosted?: boolean } = {},
-  ): void {
+  showElsewhere(attempt: ReopenAttempt, how: { taken?: boolean; isHosted?: boolean } = {}): void {
+    if (canBecome(this.#state, 'elsewhere')) this.#enter({ type: 'elsewhere', attempt })
     this.#reports.elsewhere(attempt, how)
   }
 
@@ -523,22 +457,27 @@ export class SessionOpener implements Disposable {
     const failure = this.#failures.all.get(failureId)
     if (failure?.type !== 'elsewhere') return
     const { attempt } = failure
-    this.#failures.remove(failureId)
-    const abort = new AbortController()
-    this.#takingOver?.abort()
-    this.#takingOver = abort
-    const { manager } = this.#options
-    await manager.takeOver(attempt, abort.signal)
-    this.#displayed.follow(undefined)
-    // what the other window saved last: the session continues from what is displayed
-    const { current } = this.#displayed
-    if (current && this.#displayed.continues(attempt)) manager.catchUp(current)
-    await this.retry(attempt)
+    await this.#open(async task => {
+      this.#enter({ type: 'takingOver', task })
+      this.#failures.remove(failureId)
+      const { manager } = this.#options
+      await manager.takeOver(attempt, task.abort.signal)
+      if (!this.#has(task)) return
+      this.#displayed.follow(undefined)
+      // what the other window saved last: the session continues from what is displayed
+      const { current } = this.#displayed
+      if (current && this.#displayed.continues(attempt)) manager.catchUp(current)
+      await this.retry(attempt)
+    })
   }
 
   dispose(): void {
     this.abort()
   }
+}
+
+function attemptIn(task: Task, attempt: Attempt): CurrentAttempt {
+  return { type: 'opening', task, attempt, replays: false }
 }
 
 /** The end of its conversation is no longer shown. */

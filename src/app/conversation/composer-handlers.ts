@@ -42,7 +42,7 @@ export function composerHandlers(
     'composer/dropped': ({ uris }) => context.takeDropped(uris),
     'composer/openComment': ({ id }) => comments.reveal(id),
     'composer/prompts': async ({ key, before }) => {
-      await controller.opener.whole
+      await controller.opener.end?.over.promise
       return promptsBefore((mine(key) && controller.current?.session.state.entries) || [], before)
     },
     'composer/moveQueued': ({ key, id, to }) => queue(key)?.move(id, to),

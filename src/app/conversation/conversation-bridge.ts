@@ -87,7 +87,7 @@ export class ConversationBridge extends Owner {
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
-        end: () => controller.opener.end,
+        end: () => controller.opener.end?.conversation,
         head: () => buildHead({ ...options, isSwitching: this.#isSwitching }),
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
@@ -280,7 +280,7 @@ export class ConversationBridge extends Owner {
         this.#revealMatch()
       },
       'conversation/drawn': ({ key }) => {
-        if (mine(key)) controller.opener.endDrawn()
+        if (mine(key)) controller.opener.end?.drawn.resolve()
       },
       'conversation/switcher': ({ isOpen }) => {
         this.#isSwitching = isOpen
@@ -298,16 +298,16 @@ export class ConversationBridge extends Owner {
         if (mine(key)) this.#pump.showToolCalls(ids)
       },
       'conversation/findPrompt': async ({ key, from, direction }) => {
-        await controller.opener.whole
+        await controller.opener.end?.over.promise
         return nearestPrompt(entries(key), from, direction) ?? null
       },
       'find/start': async ({ key, id, query }) => {
-        await controller.opener.whole
+        await controller.opener.end?.over.promise
         if (mine(key)) await this.#find.start(id, query)
       },
       'find/stop': async () => {
         // not before a start that waits
-        await controller.opener.whole
+        await controller.opener.end?.over.promise
         this.#find.stop()
       },
     })

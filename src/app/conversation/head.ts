@@ -45,7 +45,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const agent = agentId === undefined ? undefined : agents.get(agentId)
   const session = current?.session
   const state = session?.state
-  const shown = state ?? controller.opener.end
+  const shown = state ?? controller.opener.end?.conversation
   const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
   return {
     phase,
@@ -109,7 +109,7 @@ function beginning({
   controller: {
     phase,
     trusted,
-    opener: { preparing },
+    opener: { state },
   },
   agents,
   installs,
@@ -124,7 +124,9 @@ function beginning({
   return {
     ...listed,
     offers: agentOffers(agents, installs),
-    ...(preparing !== undefined ? { preparing } : agents.defaultAgentId() === undefined && { noAgent: true }),
+    ...(state.type === 'preparing'
+      ? { preparing: state.agentName }
+      : agents.defaultAgentId() === undefined && { noAgent: true }),
   }
 }
 

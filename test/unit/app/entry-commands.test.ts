@@ -40,7 +40,7 @@ describe('commands for a conversation whose end is shown while the rest of it is
 
   it('wait for the rest', async () => {
     const exporting = commands[CommandId.exportConversation]()
-    fixture.controller.opener.endDrawn()
+    fixture.controller.opener.end?.drawn.resolve()
     await exporting
     assert.deepEqual(exported, ['long'])
   })

@@ -158,13 +158,13 @@ describe('ConversationController', () => {
     fixture.defaultProblem = { message: 'Nothing is there yet.' }
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.opener.startAfter('Agent Two', made.promise)
-    assert.equal(fixture.controller.opener.preparing, 'Agent Two')
+    assert.equal(fixture.controller.opener.state.type, 'preparing')
     fixture.controller.prompts.enqueue('new', { id: 'p1', draft: { text: 'Hello', chips: [], items: [] } })
     assert.equal(fixture.started.length, 0)
     made.resolve({ agentId: 'two' })
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.equal(fixture.started[0]?.agentId, 'two')
-    assert.equal(fixture.controller.opener.preparing, undefined)
+    assert.equal(fixture.controller.opener.state.type, 'opening')
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => fixture.agent.prompts.length > 0)
     assert.equal(fixture.controller.failures.size, 0)
@@ -205,7 +205,7 @@ describe('ConversationController', () => {
       const { controller } = fixture
       const preparing = controller.opener.startAfter('Agent Two', made.promise)
       open(earlier)
-      assert.equal(controller.opener.preparing, undefined)
+      assert.notEqual(controller.opener.state.type, 'preparing')
       made.resolve({ agentId: 'two' })
       await preparing
       assert.deepEqual(
@@ -872,19 +872,19 @@ describe('ConversationController', () => {
       const previous = await ready()
       const opening = open()
       const { controller } = fixture
-      const { end } = controller.opener
+      const end = controller.opener.end?.conversation
       const ids = end?.entries.map(({ id }) => id)
       assert.deepEqual([ids?.length, ids?.[0], ids?.at(-1), end?.first], [50, 'e950', 'e999', 950])
       assert.deepEqual([controller.key, controller.phase], ['one/s9', 'starting'])
       assert.equal(controller.opener.attempt?.type, 'load')
       assert.equal(controller.current, undefined)
       let isWhole = false
-      void controller.opener.whole?.then(() => {
+      void controller.opener.end?.over.promise.then(() => {
         isWhole = count() === COUNT
       })
       const sending = sendPrompt(controller, 'written meanwhile')
       assert.equal(fixture.agent.loads.length + fixture.agent.resumes.length, 0)
-      controller.opener.endDrawn()
+      controller.opener.end?.drawn.resolve()
       await until(() => fixture.agent.loads.length + fixture.agent.resumes.length === 1)
       assert.ok(isWhole, 'what waited for all of it found all of it')
       assert.deepEqual([count(), controller.opener.end], [COUNT, undefined])
@@ -941,7 +941,7 @@ describe('ConversationController', () => {
       const previous = await ready()
       void open()
       void open()
-      fixture.controller.opener.endDrawn()
+      fixture.controller.opener.end?.drawn.resolve()
       await until(() => fixture.agent.loads.length + fixture.agent.resumes.length === 1)
       fixture.controller.cancel()
       assert.equal(fixture.controller.current, previous)
@@ -977,9 +977,9 @@ describe('ConversationController', () => {
         conversation: { entries: [], terminals: [], head: {} },
       })
       const opening = open()
-      const { whole } = fixture.controller.opener
+      const whole = fixture.controller.opener.end?.over.promise
       assert.ok(whole)
-      fixture.controller.opener.endDrawn()
+      fixture.controller.opener.end?.drawn.resolve()
       await assert.rejects(opening, /unreadable/)
       await whole
       assert.deepEqual([fixture.controller.current, fixture.controller.phase], [previous, 'ready'])
@@ -992,7 +992,7 @@ describe('ConversationController', () => {
       assert.deepEqual([fixture.controller.phase, fixture.controller.key], ['empty', 'new'])
       void open()
       void open()
-      fixture.controller.opener.endDrawn()
+      fixture.controller.opener.end?.drawn.resolve()
       await until(() => count() === COUNT)
     })
 
@@ -1000,7 +1000,7 @@ describe('ConversationController', () => {
       fixture.entries.length = 0
       const opening = open()
       assert.ok(fixture.controller.opener.end)
-      fixture.controller.opener.endDrawn()
+      fixture.controller.opener.end?.drawn.resolve()
       await opening
       assert.deepEqual([count(), fixture.controller.phase], [COUNT, 'ended'])
       assert.equal(failure().type, 'unknown-agent')

@@ -34,14 +34,14 @@ describe('a long conversation that is opened by its end', () => {
   /** Opens it, up to where its end is shown. */
   function open(fixture: SessionsFixture): Promise<void> {
     const opening = fixture.controller.opener.reopen('load', reference)
-    assert.equal(fixture.controller.opener.end?.entries.length, 50)
+    assert.equal(fixture.controller.opener.end?.conversation.entries.length, 50)
     assert.equal(fixture.controller.key, KEY)
     return opening
   }
 
   /** The page has drawn the end, and the agent answers. */
   async function goOn(fixture: SessionsFixture): Promise<void> {
-    fixture.controller.opener.endDrawn()
+    fixture.controller.opener.end?.drawn.resolve()
     await until(() => asked(fixture).length > 0)
     for (const one of asked(fixture)) one.resolve({ sessionId: 'long' })
   }
@@ -57,7 +57,7 @@ describe('a long conversation that is opened by its end', () => {
     const [mine, theirs] = [sendPrompt(first.controller, 'mine'), sendPrompt(second.controller, 'theirs')]
     const refused = assert.rejects(theirs)
     await goOn(first)
-    second.controller.opener.endDrawn()
+    second.controller.opener.end?.drawn.resolve()
     await Promise.all([...opening, mine, refused])
     await until(() => sent(first).length === 1)
     assert.deepEqual([sent(first), sent(second), asked(second).length], [['mine'], [], 0])
@@ -92,7 +92,7 @@ describe('a long conversation that is opened by its end', () => {
     await sendPrompt(second.controller, 'and more')
     const saved = () => second.transcripts.read('one', 'long')!.entries.length
     await until(() => saved() > COUNT)
-    first.controller.opener.endDrawn()
+    first.controller.opener.end?.drawn.resolve()
     await opening
     assert.equal(failure(first)?.type, 'elsewhere')
     await until(() => count(first) === saved())
@@ -107,7 +107,7 @@ describe('a long conversation that is opened by its end', () => {
       const draft = { ...EMPTY_DRAFT, text: 'mine' }
       first.controller.prompts.enqueue(KEY, { id, draft }, { composer: EMPTY_DRAFT })
       if (isDrawn) {
-        first.controller.opener.endDrawn()
+        first.controller.opener.end?.drawn.resolve()
         await until(() => first.controller.current !== undefined)
       }
       first.kill()

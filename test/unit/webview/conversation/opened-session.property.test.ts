@@ -84,7 +84,7 @@ class World {
     })
     this.#pump = new PatchPump({
       session: () => controller.current?.session,
-      end: () => controller.opener.end,
+      end: () => controller.opener.end?.conversation,
       head: () => ({ key: controller.key, keyBefore: controller.keyBefore }) as ConversationHead,
       draft: () => drafts.get(controller.key),
       composerHeight: () => undefined,
@@ -127,7 +127,8 @@ class World {
     this.#key = head.key
     this.#shown = { ...head }
     this.#page.show(head.key, draft, returned, head.keyBefore)
-    if (more) this.#post(() => head.key === this.controller.key && this.controller.opener.endDrawn())
+    if (more)
+      this.#post(() => head.key === this.controller.key && this.controller.opener.end?.drawn.resolve())
   }
 
   type(): void {

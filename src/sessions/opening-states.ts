@@ -1,0 +1,112 @@
+import type { Deferred } from '../common/async.ts'
+import type { OpeningStep } from '../conversation/phases.ts'
+import type { ConversationEnd } from '../conversation/replay/restore-state.ts'
+import type { Attempt, Reopening } from './failures.ts'
+import type { OpenSession, SessionReference } from './open-session.ts'
+
+/**
+ * How a view is opening a session: its state, and every change between two of them. A change that isn't in the table is a
+ * defect, and throws.
+ *
+ * - `idle`: it isn't opening one. What's displayed is an open session, a saved conversation, or nothing.
+ * - `preparing`: an agent is being installed, whose session starts then.
+ * - `searching`: a session starts once the available agents are known.
+ * - `restoring`: the session from before a reload is reopened once the available agents are known.
+ * - `replacing`: the displayed session is reopened once the process that replaces its agent's can start.
+ * - `restarting`: the process of the displayed session's agent is being ended.
+ * - `takingOver`: another window closes the session, which is reopened then.
+ * - `opening`: an agent starts, or hasn't answered yet.
+ * - `elsewhere`: another window has the session.
+ * - `failed`: an attempt failed while prompts wait for it: the view stays empty, and the next prompt retries it.
+ */
+export type Opening =
+  | { readonly type: 'idle' | 'restarting' }
+  | { readonly type: 'preparing'; readonly task: Task; readonly agentName: string }
+  | { readonly type: 'searching' | 'replacing' | 'takingOver'; readonly task: Task }
+  | {
+      readonly type: 'restoring'
+      readonly task: Task
+      readonly reference: SessionReference
+      isSearching: boolean
+    }
+  | CurrentAttempt
+  | { readonly type: 'elsewhere'; readonly attempt: Extract<Attempt, { type: Reopening }> }
+  | { readonly type: 'failed'; readonly attempt: Attempt }
+
+export interface CurrentAttempt {
+  readonly type: 'opening'
+  readonly task: Task
+  readonly attempt: Attempt
+  /** the agent replays the session's history */
+  replays: boolean
+  /** says that the agent is slow */
+  slow?: NodeJS.Timeout
+  /** the end of its long conversation, shown until all of it was read */
+  end?: ShownEnd | undefined
+}
+
+/** What the user, or a reload, began. It may have several states one after the other. */
+export interface Task {
+  readonly abort: AbortController
+  /** displayed again if it fails or is canceled */
+  before: OpenSession | undefined
+  /** settles when it has succeeded or failed, or something else takes its place */
+  readonly over: Deferred<void>
+}
+
+export interface ShownEnd {
+  readonly conversation: ConversationEnd
+  /** settles when a page has drawn it, or nobody waits for that anymore */
+  readonly drawn: Deferred<void>
+  /** settles when all of the conversation, or something else, is displayed */
+  readonly over: Deferred<void>
+}
+
+type OpeningType = Opening['type']
+
+/** What the user begins takes the place of whatever is in progress; anything can also be stopped. */
+const ALWAYS = ['idle', 'preparing', 'searching', 'opening', 'restarting', 'takingOver'] as const
+
+export const OPENING_TRANSITIONS: Readonly<Record<OpeningType, readonly OpeningType[]>> = {
+  idle: [...ALWAYS, 'restoring', 'replacing', 'elsewhere'],
+  preparing: [...ALWAYS, 'replacing'],
+  // a new session was requested: whatever happens to the displayed one doesn't matter
+  searching: ALWAYS,
+  restoring: ALWAYS,
+  replacing: ALWAYS,
+  restarting: ALWAYS,
+  takingOver: ALWAYS,
+  opening: [...ALWAYS, 'elsewhere', 'failed'],
+  elsewhere: [...ALWAYS, 'replacing'],
+  failed: ALWAYS,
+}
+
+export function canBecome(from: Opening, to: OpeningType): boolean {
+  return OPENING_TRANSITIONS[from.type].includes(to)
+}
+
+/** What is in progress. */
+export function taskOf(opening: Opening): Task | undefined {
+  return 'task' in opening ? opening.task : undefined
+}
+
+/** The attempt in progress, or the failed one that the next prompt retries. */
+export function attemptOf(opening: Opening): Attempt | undefined {
+  return opening.type === 'opening' || opening.type === 'failed' ? opening.attempt : undefined
+}
+
+/** How far the view is in opening a session; `undefined` if it isn't opening one. */
+export function stepOf(opening: Opening): OpeningStep | undefined {
+  switch (opening.type) {
+    case 'searching':
+      return 'searching'
+    case 'restoring':
+      return opening.isSearching ? 'searching' : 'starting'
+    case 'replacing':
+      return 'starting'
+    case 'opening':
+      return opening.replays ? 'loading' : 'starting'
+    default:
+      return undefined
+  }
+}

@@ -12,6 +12,7 @@ export const cardAction = z.discriminatedUnion('type', [
       'manageTrust',
       'pickAgent',
       'dismiss',
+      'back',
       'startNew',
       'continueInNew',
       'cancelSignIn',

@@ -119,19 +119,25 @@ export function failureOf(
   methods: readonly AuthMethod[],
 ): Failure | undefined {
   const { agentId } = attempt
-  if (error instanceof CancelledError) return undefined
+  if (isCanceled(error)) return undefined
   if (isSignInAsked(error)) {
     const known = error instanceof AgentStartError ? methodsIn(error.failure) : methods
     return { type: 'sign-in', agentId, agentName, methods: known, ...messageAndDetail(error), attempt }
   }
-  if (error instanceof AgentStartError) {
-    const { failure } = error
-    return failure.kind === 'cancelled' ? undefined : { type: 'start', agentId, agentName, failure, attempt }
-  }
+  if (error instanceof AgentStartError)
+    return { type: 'start', agentId, agentName, failure: error.failure, attempt }
   if (error instanceof AgentRequestError) return { type: 'request', agentId, agentName, error, attempt }
   if (error instanceof AgentClosedError)
     return { type: 'ended', agentId, agentName, exit: error.exit, attempt }
   return { type: 'problem', title: agentName, message: messageOf(error), attempt }
+}
+
+/** Whether the user stopped the attempt, or it isn't possible, rather than that it failed. */
+export function isCanceled(error: unknown): boolean {
+  return (
+    error instanceof CancelledError ||
+    (error instanceof AgentStartError && error.failure.kind === 'cancelled')
+  )
 }
 
 /** Whether the agent refused because it requires sign-in. */

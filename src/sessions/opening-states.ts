@@ -17,7 +17,7 @@ import type { OpenSession, SessionReference } from './open-session.ts'
  * - `takingOver`: another window closes the session, which is reopened then.
  * - `opening`: an agent starts, or hasn't answered yet.
  * - `elsewhere`: another window has the session.
- * - `failed`: an attempt failed while prompts wait for it: the view stays empty, and the next prompt retries it.
+ * - `failed`: an attempt failed: the view stays empty, and the next prompt retries it.
  */
 export type Opening =
   | { readonly type: 'idle' | 'restarting' }
@@ -31,7 +31,12 @@ export type Opening =
     }
   | CurrentAttempt
   | { readonly type: 'elsewhere'; readonly attempt: Extract<Attempt, { type: Reopening }> }
-  | { readonly type: 'failed'; readonly attempt: Attempt }
+  | {
+      readonly type: 'failed'
+      readonly attempt: Attempt
+      /** the user can go back to it */
+      readonly before: OpenSession | undefined
+    }
 
 export interface CurrentAttempt {
   readonly type: 'opening'

@@ -7,7 +7,7 @@ import { LAST_SESSION } from '../common/session-key.ts'
 import { type OpeningStep, type ViewPhase, viewPhase } from '../conversation/phases.ts'
 import type { ConversationEnd } from '../conversation/replay/restore-state.ts'
 import type { DisplayedSession } from './displayed-session.ts'
-import { type Attempt, type Failures, isSignInAsked, type Reopening } from './failures.ts'
+import { type Attempt, type Failures, isCanceled, isSignInAsked, type Reopening } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { OpeningFailures } from './opening-failures.ts'
 import {
@@ -118,6 +118,7 @@ export class SessionOpener implements Disposable {
 
   /** What is displayed again if the attempt, or the next one, fails or is canceled. */
   get #before(): OpenSession | undefined {
+    if (this.#state.type === 'failed') return this.#state.before
     const task = taskOf(this.#state)
     return task ? task.before : this.#displayed.current
   }
@@ -207,7 +208,8 @@ export class SessionOpener implements Disposable {
     const previous = displayed.continues(attempt) ? displayed.current : undefined
     if (!this.#reports.isReady(attempt.agentId, keepFailures)) {
       if (previous) task.before = previous
-      this.#stop(task)
+      if (previous || !trusted()) this.#stop(task)
+      else this.#fail(current)
       this.#changed()
       return
     }
@@ -426,10 +428,13 @@ export class SessionOpener implements Disposable {
       if (attempt.type === 'new') attempt.begun?.(opened)
     } catch (error) {
       if (this.#state !== current) return
+      const isStopped = isCanceled(error) || ('begun' in attempt && attempt.begun !== undefined)
       // prompts written for this attempt must not reach another conversation or agent
-      const stays = !kept && attempt.type !== 'fork' && (isSignInAsked(error) || this.#options.hasPrompts())
-      this.#enter(stays ? { type: 'failed', attempt } : { type: 'idle' })
-      displayed.display(stays ? undefined : (kept ?? task.before))
+      const isAwaited = isSignInAsked(error) || this.#options.hasPrompts()
+      if (kept) task.before = kept
+      // what couldn't be forked, or continued with another agent, is the conversation to which the failure belongs
+      if (kept || attempt.type === 'fork' || (isStopped && !isAwaited)) this.#stop(task)
+      else this.#fail(current)
       // if the displayed session itself couldn't be reopened, that failure is enough
       if (!displayed.continues(attempt)) this.#reports.ended()
       else if (error instanceof CancelledError) this.#reports.readOnly(attempt)
@@ -437,6 +442,12 @@ export class SessionOpener implements Disposable {
         this.showElsewhere(attempt, error)
       else if (!this.#reports.failed(attempt, error)) this.#changed()
     }
+  }
+
+  /** The view of what couldn't be opened stays: neither its failure nor prompts for it are for another session. */
+  #fail({ attempt, task: { before } }: CurrentAttempt): void {
+    this.#enter({ type: 'failed', attempt, before })
+    this.#displayed.display(undefined)
   }
 
   #opened(open: OpenSession): void {

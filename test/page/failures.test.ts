@@ -77,12 +77,17 @@ describe('an agent that fails', () => {
     await card.waitFor({ state: 'detached' })
   })
 
-  it('shows its last output when it exits immediately, and keeps the displayed conversation', async () => {
+  it('shows its last output when it exits immediately, and goes back to the conversation before', async () => {
     await ConversationPage.startSession(workbench, 'Honest')
+    await conversation.runTurn('remember me')
     await pick('Exits')
     const card = conversation.card('Exits stopped during startup')
     await card.getByText('exited with code 3').waitFor()
     await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
+    assert.equal(await conversation.text('You said: remember me').count(), 0)
+    await card.getByRole('button', { name: /^Back/ }).click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.text('You said: remember me').waitFor()
     await conversation.waitForAgent('Honest')
   })
 

@@ -127,6 +127,10 @@ async function runCardAction(
       return failure?.type === 'elsewhere' ? controller.opener.fork(failure.attempt) : undefined
     case 'abandonTurn':
       return controller.current?.session.abandonTurn()
+    case 'back': {
+      const { state } = controller.opener
+      return state.type === 'failed' && state.before ? controller.show(state.before) : undefined
+    }
     case 'dismiss':
       return controller.dismiss(cardId)
     default:

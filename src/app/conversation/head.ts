@@ -14,11 +14,12 @@ import { isQueued } from '../../conversation/prompts/prompt-states.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { attemptOf } from '../../sessions/opening-states.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
-import { cardFor, settingsCard } from '../cards/cards.ts'
+import { cardFor, settingsCard, withWayBack } from '../cards/cards.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { RecentSessions } from './recent-sessions.ts'
@@ -138,8 +139,9 @@ export function pendingNotes({ pendingRequests, state }: Session): PendingReques
   }))
 }
 
-/** For a session that is being opened, from the list in which the user selected it. */
-function titleOfAttempt({ opener: { attempt } }: ConversationController): string | undefined {
+/** For a session that is being opened, or couldn't be, from the list in which the user selected it. */
+function titleOfAttempt({ opener: { state } }: ConversationController): string | undefined {
+  const attempt = attemptOf(state)
   return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
 }
 
@@ -180,7 +182,12 @@ function progressOf(controller: ConversationController, name: string | undefined
 
 /** Cards for what prevents any session come first, then failures. */
 function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
-  const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure, installs.isOn))
+  const { state } = controller.opener
+  const before = state.type === 'failed' ? state.before : undefined
+  const failed = [...controller.failures].map(([id, failure]) => {
+    const card = cardFor(id, failure, installs.isOn)
+    return before ? withWayBack(card, titleOf(before.session)) : card
+  })
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
   if (controller.phase !== 'empty') return failed
   const problems = agents.problems()

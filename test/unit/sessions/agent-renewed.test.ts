@@ -206,7 +206,7 @@ describe('an agent without a conversation', () => {
 })
 
 describe('a conversation whose agent exited', () => {
-  it('still says so after something else fails', async () => {
+  it('still says so when the user goes back after something else fails', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
@@ -217,10 +217,11 @@ describe('a conversation whose agent exited', () => {
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
+    const shown = () => [...fixture.controller.failures.values()].map(({ type }) => type)
+    const ended = fixture.controller.current!
     await fixture.controller.opener.start('two')
-    assert.deepEqual(
-      [...fixture.controller.failures.values()].map(({ type }) => type),
-      ['ended', 'start'],
-    )
+    assert.deepEqual(shown(), ['start'])
+    fixture.controller.show(ended)
+    assert.deepEqual(shown(), ['ended'])
   })
 })

@@ -272,15 +272,42 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it("keeps the displayed conversation if another session can't be started", async () => {
+  it("says that another session can't be started in its own view, from which the user can go back", async () => {
     const open = await ready()
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
-    await fixture.controller.opener.start('two')
-    assert.equal(fixture.controller.current, open)
-    assert.equal(fixture.controller.phase, 'ready')
-    assert.equal(failure().type, 'start')
+    const { controller } = fixture
+    const { opener } = controller
+    await opener.start('two')
+    assert.deepEqual([controller.phase, controller.current], ['empty', undefined])
+    assert.deepEqual([controller.key, controller.agentId, failure().type], ['new', 'two', 'start'])
+
+    const gone = { agentId: 'two', sessionId: 'gone', cwd: '/w/a' }
+    await opener.reopen('load', gone)
+    assert.deepEqual([controller.key, failure().type], ['two/gone', 'start'])
+
+    void opener.retry({ type: 'load', ...gone })
+    controller.cancel()
+    assert.deepEqual([controller.current, controller.phase, controller.failures.size], [open, 'ready', 0])
+  })
+
+  it('shows a failure with the session to which it belongs, and nowhere else', async () => {
+    const open = await ready()
+    const { controller } = fixture
+    const loading = controller.opener.reopen('load', { agentId: 'one', sessionId: 'gone', cwd: '/w/a' })
+    await until(() => fixture.agent.loads.length === 1)
+    fixture.agent.loads[0]?.reject(new Error('no'))
+    await loading
+    const { state } = controller.opener
+    assert.ok(state.type === 'failed' && state.before === open)
+    assert.deepEqual([controller.key, controller.failures.size], ['one/gone', 1])
+    controller.show(open)
+    assert.deepEqual([controller.key, controller.phase, controller.failures.size], [open.key, 'ready', 0])
+
+    // a fork is about the session that it is made from
+    await controller.opener.fork({ agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    assert.deepEqual([controller.current, controller.failures.size], [open, 1])
   })
 
   it('returns to the conversation without a card if the user cancels a start', async () => {
@@ -782,7 +809,7 @@ describe('ConversationController', () => {
     )
   })
 
-  it('shows the saved conversation if loading fails', async () => {
+  it('shows in its own view that a session could not be loaded', async () => {
     const open = await ready()
     const loading = fixture.controller.opener.reopen('load', {
       agentId: 'one',
@@ -796,9 +823,10 @@ describe('ConversationController', () => {
       new AgentRequestError('session/load', 'not-found', { code: -32002, message: 'no such session' }),
     )
     await loading
-    assert.equal(fixture.controller.current, open)
-    assert.equal(fixture.controller.phase, 'ready')
+    assert.deepEqual([fixture.controller.key, fixture.controller.phase], ['one/other', 'empty'])
     assert.equal(failure().type, 'request')
+    fixture.controller.show(open)
+    assert.deepEqual([fixture.controller.phase, fixture.controller.failures.size], ['ready', 0])
   })
 
   it('keeps a title that only the list has until the agent reports another one', async () => {

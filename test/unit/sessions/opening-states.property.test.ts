@@ -236,6 +236,8 @@ class World {
     assert.equal(opener.phase, viewPhase(stepOf(opener.state), displayed.current?.session))
     assert.equal(opener.pending !== undefined, taskOf(opener.state) !== undefined)
     if (this.wanted === undefined) assert.equal(opener.pending, undefined)
+    // its failures are for no other session
+    if (opener.state.type === 'failed') assert.equal(displayed.current, undefined)
   }
 
   async end(): Promise<void> {

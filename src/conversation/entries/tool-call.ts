@@ -151,7 +151,7 @@ function toolCallWith(state: ReducerState, patch: ToolCallPatch, isNew: boolean)
  * that the user can read it.
  */
 export function withEarlierText(known: ToolCallEntry | undefined, patch: ToolCallPatch): ToolCallPatch {
-  if (!known || known.status !== 'pending' || !patch.content) return patch
+  if (known?.status !== 'pending' || !patch.content) return patch
   const given = new Set(patch.content.map(part => JSON.stringify(part)))
   const earlier = known.content.filter(
     part => part.type === 'content' && part.content.type === 'text' && !given.has(JSON.stringify(part)),

@@ -85,7 +85,7 @@ describe('an agent that fails', () => {
     await card.getByText('exited with code 3').waitFor()
     await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
     assert.equal(await conversation.text('You said: remember me').count(), 0)
-    await card.getByRole('button', { name: /^Back/ }).click()
+    await card.getByRole('button', { name: 'Go Back' }).click()
     await card.waitFor({ state: 'detached' })
     await conversation.text('You said: remember me').waitFor()
     await conversation.waitForAgent('Honest')

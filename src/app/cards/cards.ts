@@ -6,9 +6,6 @@ import { button, type CardContent, exitSentence, moreThanSaid, sentence, texts }
 import { signInCard } from './sign-in-card.ts'
 import { startCard } from './start-card.ts'
 
-/** How much of a session's title a button shows. Characters. */
-const MAX_TITLE = 16
-
 /** The cards of all failures, by type: what happened, what was searched, and what to do. */
 const CARDS: {
   [T in Failure['type']]: (failure: Extract<Failure, { type: T }>, canInstall: boolean) => CardContent
@@ -249,16 +246,12 @@ function requestTitle(attempt: Attempt, agentName: string): string {
 }
 
 /** Instead of dismissing what couldn't be opened, the user goes back to the session before. */
-export function withWayBack(card: Card, title: string | undefined): Card {
+export function withWayBack(card: Card): Card {
   const back: CardButton = {
     action: { type: 'back' },
-    label: title ? l10n.t('Back to “{0}”', shortened(title)) : l10n.t('Back'),
+    label: l10n.t('Go Back'),
     icon: 'arrow-left',
     secondary: true,
   }
   return { ...card, buttons: [...card.buttons.filter(({ action }) => action.type !== 'dismiss'), back] }
-}
-
-function shortened(title: string): string {
-  return title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1).trimEnd()}…` : title
 }

@@ -186,7 +186,7 @@ function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
   const before = state.type === 'failed' ? state.before : undefined
   const failed = [...controller.failures].map(([id, failure]) => {
     const card = cardFor(id, failure, installs.isOn)
-    return before ? withWayBack(card, titleOf(before.session)) : card
+    return before ? withWayBack(card) : card
   })
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
   if (controller.phase !== 'empty') return failed

@@ -1,10 +1,11 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import { MAX_MCP_FILE_BYTES } from '../../common/limits.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { readBounded, TooLargeError } from '../../common/read-bounded.ts'
+import { disk, writeAtomically } from '../../editor/files/file-system.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import { describePlace, type McpPlace, serverKey } from '../../mcp/mcp-settings.ts'
 import { addToFile, addToSetting, type EnteredServer, removeFromText } from '../../mcp/new-server.ts'
@@ -27,13 +28,7 @@ export async function saveServer(
     return serverKey({ scope: 'user' }, name)
   }
   const file = path.join(folder, '.vscode', 'mcp.json')
-  const before = await readBounded(file, MAX_MCP_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error instanceof TooLargeError ? new Error(l10n.t('{0} is larger than 1 MB.', file)) : error
-  })
-  const after = addToFile(before, name, server)
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(file, after)
+  await changeFile(file, text => addToFile(text, name, server))
   // the user has just entered it
   await mcp.agree(file, name)
   return serverKey({ scope: 'folder', file }, name)
@@ -56,10 +51,26 @@ export async function removeServer(
   const options =
     file === undefined ? {} : { detail: l10n.t('Other programs that read this file lose it, too.') }
   if ((await workbench.dialogs.confirm(plainMessage(text), options, remove)) !== remove) return
-  if (file !== undefined) return writeFile(file, removeFromText(await readFile(file, 'utf8'), name))
+  if (file !== undefined) return changeFile(file, before => removeFromText(before, name))
   const own = scope === 'workspace' ? scope : 'user'
   const value = removeFromText(JSON.stringify(valueIn(settings, own) ?? {}), name)
   await workbench.settings.update('mcpServers', JSON.parse(value), own)
+}
+
+/** Writes a file whole, unless another program has written it meanwhile; one that doesn't exist is empty. */
+async function changeFile(file: string, change: (text: string) => string): Promise<void> {
+  const before = await readBounded(file, MAX_MCP_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error instanceof TooLargeError ? new Error(l10n.t('{0} is larger than 1 MB.', file)) : error
+  })
+  const after = change(before ?? '')
+  await mkdir(path.dirname(file), { recursive: true })
+  const folder = await realpath(path.dirname(file))
+  const target = before === undefined ? path.join(folder, path.basename(file)) : await realpath(file)
+  const existing = before === undefined ? undefined : await disk.stat(target)
+  await writeAtomically(disk, target, Buffer.from(after), existing, there =>
+    Buffer.from(before ?? '').equals(there),
+  )
 }
 
 function valueIn(settings: Pick<SettingsSource, 'layers'>, scope: 'user' | 'workspace'): unknown {

@@ -251,7 +251,8 @@ function likeness(a: TurnEntries, b: TurnEntries): number {
 
 /**
  * Whether a replayed prompt is the known one, which is shown as the user wrote it: they are equal apart from white space, or
- * differ only in the form of the mentions, or the replay has more blocks before or after it. No measured agent cuts prompts, so one that begins another is another prompt.
+ * differ only in the form of the mentions, or the replay has more blocks before or after it. No measured agent cuts prompts, so
+ * one that begins another is another prompt.
  */
 export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean {
   // work that wasn't started by a prompt

@@ -25,6 +25,11 @@ describe('axe finds no problems in four themes with', () => {
     const found = await axeViolations(frame, looks ?? [])
     assert.equal(found.length, 0, `\n${found.join('\n')}`)
   }
+  const stands = async (frame: Frame, selector: string, least: number) => {
+    const ratio = `parleyLook.contrast(${JSON.stringify(selector)})`
+    for (const { kind, seen } of await evaluateInThemes<number>(frame, looks ?? [], ratio))
+      assert.ok(seen >= least && seen < 22, `${selector} in ${kind}: ${seen}`)
+  }
   const begin = (agent: string) => ConversationPage.startSession(workbench, agent)
   const ended = (conversation: ConversationPage) =>
     conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
@@ -66,6 +71,7 @@ describe('axe finds no problems in four themes with', () => {
       const permission = conversation.permission.filter({ hasText: question })
       await permission.waitFor()
       await passes(conversation.frame)
+      await stands(conversation.frame, '.permission-options .key', 4.5)
       await permission.getByRole('button', { name: 'Create Rule…' }).click()
       await conversation.frame.getByRole('dialog').getByRole('radio').first().waitFor()
       await passes(conversation.frame)
@@ -111,6 +117,7 @@ describe('axe finds no problems in four themes with', () => {
     await conversation.text(/c2 /).waitFor()
     await conversation.send('Then run the tests.')
     await conversation.text('Then run the tests.').waitFor()
+    await stands(frame, '.thought-line .line-chevron', 3)
     await conversation.button(/^Thought/).click()
     await passes(frame)
     await conversation.button(/^Stop \(/).click()

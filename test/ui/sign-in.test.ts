@@ -133,6 +133,8 @@ describe('signing in', () => {
     await workbench.page.getByRole('tab', { name: 'to be deleted' }).waitFor()
     // the conversation stays in its tab; the next one starts in the side bar, once that has released the first
     await conversation.text('You said: to be deleted').waitFor({ state: 'detached' })
+    // the tab takes the focus once it's ready, also from what is being written
+    await workbench.webview('body:has(.composer-text :focus):has(:text("You said: to be deleted"))')
     await conversation.send('stays here')
     await conversation.text('You said: stays here').waitFor()
 

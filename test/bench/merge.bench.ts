@@ -1,7 +1,7 @@
 /**
  * Merging a replay with the saved conversation: the cost must be linear and small, and other work must run between the
- * steps. Prints two ratios: 10,000 entries compared with 1,000, and the longest step of 10,000 entries compared with
- * all of 1,000, without warm-up.
+ * steps. Prints three ratios: 10,000 entries compared with 1,000, also if a replay has new ids for all tool calls of one long turn,
+ * and the longest step of 10,000 entries compared with all of 1,000, without warm-up.
  */
 import { mergeEntries, mergeInSteps } from '../../src/conversation/replay/merge-entries.ts'
 import type { Entry } from '../../src/conversation/state.ts'
@@ -38,16 +38,32 @@ function conversation(length: number): Entry[] {
   })
 }
 
+/** One turn of tool calls, whose files come in the opposite order if it is replayed. */
+function longTurn(length: number, isReplayed = false): Entry[] {
+  const [prompt, ...others] = conversation(length)
+  const tools = others.filter(entry => entry.kind === 'tool_call')
+  const inTurn = tools.map((tool, i): Entry => {
+    const path = `/w/${isReplayed ? tools.length - 1 - i : i}.ts`
+    return {
+      ...tool,
+      turn: 1,
+      locations: [{ path }],
+      ...(isReplayed && { toolCallId: `r${i}`, title: 'Read' }),
+    }
+  })
+  return [prompt!, ...inTurn]
+}
+
 /** Milliseconds of CPU time, the best of several rounds after one for warm-up. */
-function cost(length: number): number {
-  const [known, replay] = [conversation(length), conversation(length)]
+function cost(known: Entry[], replay: Entry[]): number {
   const times: number[] = []
   for (let run = 0; run < 8; run++) {
     globalThis.gc?.()
     const before = process.cpuUsage()
     const { entries } = mergeEntries(known, replay)
     const { user, system } = process.cpuUsage(before)
-    if (entries.length !== length) throw new Error(`${entries.length} entries instead of ${length}`)
+    if (entries.length !== known.length)
+      throw new Error(`${entries.length} entries instead of ${known.length}`)
     if (run > 0) times.push((user + system) / 1000)
   }
   return Math.min(...times)
@@ -76,16 +92,21 @@ if (step > STEP_BOUND) {
   process.exitCode = 1
 }
 
-cost(1_000)
-const few = cost(1_000)
-const many = cost(10_000)
-const ratio = many / 10 / few
-console.log(
-  `merge a replay: 1,000 entries ${few.toFixed(1)} ms, 10,000 entries ${many.toFixed(1)} ms, ratio ${ratio.toFixed(2)}`,
-)
-if (ratio > BOUND) {
-  console.error(`An entry of 10,000 costs more than ${BOUND} times one of 1,000.`)
-  process.exitCode = 1
+for (const [what, of] of [
+  ['a replay', (length: number) => cost(conversation(length), conversation(length))],
+  ['a long turn with new ids', (length: number) => cost(longTurn(length), longTurn(length, true))],
+] as const) {
+  of(1_000)
+  const few = of(1_000)
+  const many = of(10_000)
+  const ratio = many / 10 / few
+  console.log(
+    `merge ${what}: 1,000 entries ${few.toFixed(1)} ms, 10,000 entries ${many.toFixed(1)} ms, ratio ${ratio.toFixed(2)}`,
+  )
+  if (ratio > BOUND) {
+    console.error(`An entry of 10,000 costs more than ${BOUND} times one of 1,000.`)
+    process.exitCode = 1
+  }
 }
 
 function sum(times: readonly number[]): number {

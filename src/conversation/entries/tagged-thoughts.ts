@@ -65,8 +65,8 @@ export function readAnswer(state: AnswerText, text: string): AnswerPart[] {
       const tags = state.tag === undefined ? OPENING : [`</${state.tag}>`]
       if (tags.includes(held)) {
         const tag = state.tag === undefined ? held.slice(1, -1) : undefined
-        for (const key of ['tag', 'code', 'run'] as const) delete state[key]
-        Object.assign(state, beginAnswer(tag), { skipsSpace: true })
+        restart(state, tag)
+        state.skipsSpace = true
         from = at + 1
         continue
       }
@@ -100,9 +100,14 @@ export function readAnswer(state: AnswerText, text: string): AnswerPart[] {
 /** No more text follows, or not in this block: what was held back is text. */
 export function releaseAnswer(state: AnswerText): AnswerPart[] {
   const { held, tag } = state
-  for (const key of ['code', 'run'] as const) delete state[key]
-  Object.assign(state, beginAnswer(tag))
+  restart(state, tag)
   return held === '' ? [] : [{ role: tag === undefined ? 'agent' : 'thought', text: held }]
+}
+
+/** As at the beginning of an answer, or of a thought in it. */
+function restart(state: AnswerText, tag: string | undefined): void {
+  for (const key of ['tag', 'code', 'run'] as const) delete state[key]
+  Object.assign(state, beginAnswer(tag))
 }
 
 function mayBeTag(state: AnswerText): boolean {

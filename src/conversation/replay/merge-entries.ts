@@ -1,7 +1,8 @@
 import type { MessageRole } from '../../acp/model.ts'
 import { textOf } from '../blocks.ts'
 import { entryKind } from '../entries/entry-kinds.ts'
-import type { Entry, MessageEntry, ToolCallEntry } from '../state.ts'
+import { touchedFiles } from '../entries/touched-files.ts'
+import type { Entry, MessageEntry } from '../state.ts'
 import {
   alignTurns,
   besidePrompt,
@@ -159,8 +160,9 @@ class OtherEntries {
   readonly #byId = new Map<string, KnownEntry[]>()
   /** by other characteristics; computed only if an id isn't found, since it reads the whole input of each tool call */
   #byTraits: Map<string, KnownEntry[]> | undefined
+  /** tool calls by kind and file, for a replay that has new ids for all of them; empty for another one */
+  #byFile: Map<string, KnownEntry[]> | undefined
   readonly #theirs: TurnEntries
-  #hasNewIds: boolean | undefined
 
   constructor(slots: readonly KnownEntry[], theirs: TurnEntries) {
     this.#theirs = theirs
@@ -181,25 +183,22 @@ class OtherEntries {
     const same = this.#byTraits
       .get(traits)
       ?.find(slot => slot.from.length === 0 && !this.#isNamed(slot.entry))
-    return same ?? (entry.kind === 'tool_call' ? this.#nextLike(entry) : undefined)
+    return same ?? this.#nextLike(entry)
   }
 
   /**
    * The next tool call of the same kind for the same files, if the replay has new ids for all of them: some agents also replay
    * other titles, without the input (Kimi Code).
    */
-  #nextLike(entry: ToolCallEntry): KnownEntry | undefined {
-    this.#hasNewIds ??= !this.#slots.some(slot => this.#isNamed(slot.entry))
-    if (!this.#hasNewIds) return undefined
-    const paths = pathsOf(entry)
-    return this.#slots.find(
-      slot =>
-        slot.from.length === 0 &&
-        slot.entry.kind === 'tool_call' &&
-        slot.entry.within === entry.within &&
-        slot.entry.toolKind === entry.toolKind &&
-        pathsOf(slot.entry).some(path => paths.includes(path)),
-    )
+  #nextLike(entry: Entry): KnownEntry | undefined {
+    if (!this.#byFile) {
+      this.#byFile = new Map()
+      const hasNewIds = !this.#slots.some(slot => this.#isNamed(slot.entry))
+      for (const slot of hasNewIds ? this.#slots : [])
+        for (const key of filesOfKind(slot.entry)) put(this.#byFile, key, slot)
+    }
+    const next = filesOfKind(entry).map(key => this.#byFile?.get(key)?.find(({ from }) => from.length === 0))
+    return next.filter(slot => slot !== undefined).sort((one, other) => one.at - other.at)[0]
   }
 
   /** The replay has a tool call of that id. */
@@ -208,10 +207,10 @@ class OtherEntries {
   }
 }
 
-/** The files that a tool call reads or changes. */
-function pathsOf({ locations, content }: ToolCallEntry): string[] {
-  const changed = content.flatMap(part => (part.type === 'diff' ? part.changes.map(({ path }) => path) : []))
-  return [...locations.map(({ path }) => path), ...changed]
+/** A key for each file that a tool call reads or changes. */
+function filesOfKind(entry: Entry): string[] {
+  if (entry.kind !== 'tool_call') return []
+  return [...touchedFiles(entry)].map(path => JSON.stringify([entry.within, entry.toolKind, path]))
 }
 
 function put(slots: Map<string, KnownEntry[]>, key: string | undefined, slot: KnownEntry): void {

@@ -1,6 +1,6 @@
 import { messageText } from '../../conversation/entries/message.ts'
-import { patchedFiles } from '../../conversation/entries/patch-input.ts'
 import type { ToolCallEntry } from '../../conversation/entries/tool-call.ts'
+import { touchedFiles } from '../../conversation/entries/touched-files.ts'
 import type { Entry } from '../../conversation/state.ts'
 import { commandsOfInput } from '../../conversation/tool-command.ts'
 
@@ -30,7 +30,7 @@ function texts(entry: Entry): SearchDocument[] {
     case 'tool_call':
       return [
         { kind: DocumentKind.tool, text: titleAndCommands(entry) },
-        { kind: DocumentKind.file, text: [...filesOf(entry)].join('\n') },
+        { kind: DocumentKind.file, text: [...touchedFiles(entry)].join('\n') },
       ]
     case 'subagent':
       return [{ kind: DocumentKind.tool, text: [entry.title, entry.description].filter(Boolean).join('\n') }]
@@ -43,11 +43,4 @@ function titleAndCommands({ title, toolName, rawInput }: ToolCallEntry): string 
   const name = title || (toolName ?? '')
   const commands = commandsOfInput(rawInput).commands.filter(command => !name.includes(command))
   return [name, ...commands].join('\n')
-}
-
-/** The paths of files that a tool call read or changed. */
-function filesOf({ locations, content, rawInput }: ToolCallEntry): Set<string> {
-  const changed = content.flatMap(one => (one?.type === 'diff' ? one.changes : []))
-  const all = [...locations, ...changed, ...patchedFiles(rawInput)].map(one => one?.path)
-  return new Set(all.filter(path => typeof path === 'string' && path !== ''))
 }

@@ -43,34 +43,22 @@ globalThis.parleyLook = {
       if (animation.effect?.getTiming().iterations !== Number.POSITIVE_INFINITY) animation.finish()
   },
 
-  /** The lowest contrast of these elements with what is behind them; axe measures neither icons nor what screen readers skip. */
+  /** The lowest contrast of these elements with what is behind them: axe's rule skips icons, and what screen readers skip. */
   contrast(selector) {
     this.settle()
-    const parse = color => {
-      const [red, green, blue, alpha = 1] = color.match(/[\d.]+/g).map(Number)
-      return { rgb: [red, green, blue], alpha }
+    const { axe } = globalThis
+    const { getBackgroundColor, getContrast, getForegroundColor } = axe.commons.color
+    axe.setup(document.body)
+    try {
+      const ratios = [...document.querySelectorAll(selector)].map(element => {
+        element.scrollIntoView({ block: 'nearest' })
+        const back = getBackgroundColor(element)
+        return getContrast(back, getForegroundColor(element, false, back))
+      })
+      return Math.min(...ratios)
+    } finally {
+      axe.teardown()
     }
-    const over = (front, back, alpha) => front.map((part, i) => part * alpha + back[i] * (1 - alpha))
-    const behind = element => {
-      if (!element) return [255, 255, 255]
-      const { rgb, alpha } = parse(getComputedStyle(element).backgroundColor)
-      return alpha === 1 ? rgb : over(rgb, behind(element.parentElement), alpha)
-    }
-    const luminance = rgb => {
-      const [red, green, blue] = rgb.map(part =>
-        part / 255 <= 0.03928 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
-      )
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    }
-    const ratios = [...document.querySelectorAll(selector)].map(element => {
-      const { rgb, alpha } = parse(getComputedStyle(element).color)
-      let shown = alpha
-      for (let at = element; at; at = at.parentElement) shown *= Number(getComputedStyle(at).opacity)
-      const back = behind(element)
-      const [light, dark] = [over(rgb, back, shown), back].map(luminance).sort((a, b) => b - a)
-      return (light + 0.05) / (dark + 0.05)
-    })
-    return Math.min(...ratios)
   },
 
   /** One line for each element that violates a rule with one of these tags; `onlyColors`: of those about colors. */

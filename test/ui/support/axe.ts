@@ -38,8 +38,7 @@ export async function readThemeLooks(window: VsCodeWindow, body: string): Promis
  * one, since a theme changes nothing else.
  */
 export async function axeViolations(frame: Frame, looks: readonly ThemeLook[]): Promise<string[]> {
-  // `evaluate` isn't restricted by the page's content security policy
-  if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(`${axe}\n${page}`)
+  await load(frame)
   const found = new Set<string>()
   let onlyColors = false
   for (const { kind, given } of looks)
@@ -60,7 +59,7 @@ export async function evaluateInThemes<T>(
   looks: readonly ThemeLook[],
   expression: string,
 ): Promise<Array<{ kind: ThemeKind; seen: T }>> {
-  await frame.evaluate(page)
+  await load(frame)
   const found: Array<{ kind: ThemeKind; seen: T }> = []
   for (const { kind, given } of looks) {
     await frame.evaluate(`parleyLook.wear(${JSON.stringify(given)}, ${JSON.stringify(grounds[0])})`)
@@ -68,4 +67,9 @@ export async function evaluateInThemes<T>(
     found.push({ kind, seen: await frame.evaluate<T>(expression) })
   }
   return found
+}
+
+/** `evaluate` isn't restricted by the page's content security policy. */
+async function load(frame: Frame): Promise<void> {
+  if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(`${axe}\n${page}`)
 }

@@ -129,13 +129,14 @@ describe('one prompt for several agents', () => {
   it('keeps the prompt if the list is canceled or no agent starts, and asks for two to five', async () => {
     git('checkout', '-q', '--', '.')
     const conversation = await ConversationPage.open(workbench)
-    await conversation.composer.fill('Do something')
     await workbench.runCommand('Parley: Send to Several Agents…')
+    await workbench.paletteInput.fill('Do something')
+    await workbench.paletteInput.press('Enter')
     await select('One')
     await workbench.notification('Select 2 to 5 agents.').waitFor()
     await workbench.paletteInput.press('Escape')
     await workbench.closePalette()
-    assert.equal(await conversation.composerText(), 'Do something')
+    await waitFor('the prompt', async () => (await conversation.composerText()) === 'Do something')
 
     await conversation.button('Send to Several Agents…').click()
     await select('Broken', 'Locked')

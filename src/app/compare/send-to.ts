@@ -1,32 +1,57 @@
 import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
-import { EMPTY_DRAFT, isEmptyDraft } from '../../common/draft.ts'
+import { EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { MAX_COMPARED_AGENTS, MIN_COMPARED_AGENTS } from '../../common/limits.ts'
 import type { AgentEntry } from '../../sessions/ports.ts'
-import type { PickItem } from '../workbench.ts'
-import { pickRepository, setupCommand } from '../worktrees/new-session-in-worktree.ts'
+import type { PickItem, Workbench } from '../workbench.ts'
+import { cwdOf, pickRepository, setupCommand } from '../worktrees/new-session-in-worktree.ts'
 import type { CompareOptions } from './compare-options.ts'
 import { startAgent } from './start-agents.ts'
 
-/** Sends the draft of a conversation to several agents that the user selects, each in a worktree of its own. */
+/**
+ * Sends the draft of a conversation to several agents that the user selects, each in a worktree of its own. Asks for the text
+ * of the prompt if there is none; what the user wrote is in the composer if it isn't sent.
+ */
 export async function sendTo(options: CompareOptions, key: string): Promise<void> {
-  const { agents, comparisons, comparePage, drafts, surfaces, workbench } = options
-  if (isEmptyDraft(drafts.get(key))) {
-    throw new UnavailableError(l10n.t('Write a prompt first.'))
-  }
+  const { agents, drafts, surfaces, workbench } = options
   await agents.ready()
   if (agents.list().length < MIN_COMPARED_AGENTS) {
     throw new UnavailableError(l10n.t('Install another agent first. At least two are needed.'))
   }
-  const found = await pickRepository(workbench)
-  if (!found) return
+  const typed = drafts.get(key).text.trim() === '' ? await askForPrompt(workbench) : ''
+  if (typed === undefined) return
+  let isSent = false
+  try {
+    isSent = await send(options, key, typed)
+  } finally {
+    if (!isSent && typed !== '') (surfaces.withKey(key) ?? surfaces.active).write(typed)
+  }
+}
+
+/** `undefined`: canceled. */
+async function askForPrompt({ dialogs }: Workbench): Promise<string | undefined> {
+  const text = await dialogs.input({
+    title: l10n.t('Send to Several Agents'),
+    prompt: l10n.t('The prompt for all of the agents'),
+    ignoreFocusOut: true,
+    validate: value => (value.trim() === '' ? l10n.t('The prompt is empty.') : undefined),
+  })
+  return text?.trim()
+}
+
+/** Returns false if no agent was started. `typed`: goes before the draft. */
+async function send(options: CompareOptions, key: string, typed: string): Promise<boolean> {
+  const { comparisons, comparePage, drafts, surfaces, workbench } = options
+  const found = await pickRepository(workbench, cwdOf((surfaces.withKey(key) ?? surfaces.active).controller))
+  if (!found) return false
   const chosen = await pickAgents(options)
-  if (!chosen) return
+  if (!chosen) return false
   const setup = await setupCommand(options)
   // what the user wrote until now, perhaps also while the list was open
-  const draft = drafts.get(key)
-  if (isEmptyDraft(draft)) return
+  const written = drafts.get(key)
+  const draft = typed === '' ? written : joinDrafts({ ...EMPTY_DRAFT, text: typed }, written)
+  if (isEmptyDraft(draft)) return false
   const { repository, within } = found
   const id = randomUUID()
   const { top, head: commit, branch } = repository
@@ -46,11 +71,12 @@ export async function sendTo(options: CompareOptions, key: string): Promise<void
   } catch {
     // the page shows the reasons; each agent's prompt is kept for Retry
     void workbench.dialogs.warn(l10n.t('No agent was started, so the prompt stays in the input.'))
-    return
+    return false
   }
-  if (JSON.stringify(drafts.get(key)) === JSON.stringify(draft)) drafts.set(key, EMPTY_DRAFT)
-  const sent = { key, text: draft.text, ids: String(draft.items.map(({ id }) => id)) }
+  if (JSON.stringify(drafts.get(key)) === JSON.stringify(written)) drafts.set(key, EMPTY_DRAFT)
+  const sent = { key, text: written.text, ids: String(written.items.map(item => item.id)) }
   surfaces.withKey(key)?.tell('composer/sent', sent)
+  return true
 }
 
 /** `undefined`: canceled. */

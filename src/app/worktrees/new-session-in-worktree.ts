@@ -13,6 +13,7 @@ import {
   nameProblem,
 } from '../../editor/worktrees/create-worktree.ts'
 import { openRepository, type Repository } from '../../editor/worktrees/repository.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { pickAgent } from '../commands/pick-agent.ts'
 import type { PickItem, Workbench } from '../workbench.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
@@ -27,7 +28,7 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   const surface = surfaces.active
   const agentId = await agentFor(options)
   if (agentId === undefined) return
-  const found = await pickRepository(workbench)
+  const found = await pickRepository(workbench, cwdOf(surface.controller))
   if (!found) return
   const { repository, within } = found
   const from = await pickBase(workbench, repository)
@@ -127,25 +128,47 @@ interface FoundRepository {
   within: string
 }
 
-/** The repository of the workspace; the user chooses if there are several. Throws with the reason if there's none. */
-export async function pickRepository(workbench: Workbench): Promise<FoundRepository | undefined> {
+/** The folder in which the session of a view works, or will when it's open. */
+export function cwdOf({ current, opener }: ConversationController): string | undefined {
+  return current?.plan.setup.cwd ?? opener.expected?.cwd
+}
+
+/**
+ * The repository of the workspace or of the session that works in `cwd`, which comes first when the user has to choose. Throws
+ * with the reason if there's none. `undefined`: canceled.
+ */
+export async function pickRepository(
+  workbench: Workbench,
+  cwd: string | undefined,
+): Promise<FoundRepository | undefined> {
   const folders = workbench.folders()
   if (folders.length === 0) throw new UnavailableError(l10n.t('Open a folder with a Git repository first.'))
+  const rules = new PathRules()
   const found = new Map<string, FoundRepository & { name: string }>()
   const problems: string[] = []
+  const add = async (name: string, folder: string, repository: Repository) => {
+    const within = rules.relative(await realOf(repository.top), await realOf(folder))
+    if (!found.has(repository.top)) found.set(repository.top, { repository, within, name })
+  }
   for (const { name, path: folder } of folders) {
     try {
-      const repository = await openRepository(folder)
-      const within = new PathRules().relative(await realOf(repository.top), await realOf(folder))
-      if (!found.has(repository.top)) found.set(repository.top, { repository, within, name })
+      await add(name, folder, await openRepository(folder))
     } catch (error) {
       problems.push(messageOf(error))
     }
   }
+  const own = cwd === undefined ? undefined : await openRepository(cwd).catch(() => undefined)
+  // a session in a worktree belongs to the repository that the worktree was made from
+  const isOwn = (one: FoundRepository) => own !== undefined && rules.same(one.repository.common, own.common)
+  if (own && ![...found.values()].some(isOwn)) await add(path.basename(own.top), cwd!, own)
   const all = [...found.values()]
   if (all.length === 0) throw new UnavailableError(problems[0]!)
   if (all.length === 1) return all[0]
-  const items = all.map(one => ({ label: one.name, description: one.repository.top, one }))
+  const items = [...all.filter(isOwn), ...all.filter(one => !isOwn(one))].map(one => ({
+    label: one.name,
+    description: one.repository.top,
+    one,
+  }))
   const picked = await workbench.dialogs.pick(items, {
     title: l10n.t('Repository'),
     placeholder: l10n.t('Select the repository'),

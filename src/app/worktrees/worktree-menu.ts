@@ -36,7 +36,7 @@ import { CommandId } from '../ids.ts'
 import { rootsOf } from '../window-sessions.ts'
 import type { PickItem } from '../workbench.ts'
 import { directoriesOf } from './hosted-directories.ts'
-import { agentFor, pickRepository } from './new-session-in-worktree.ts'
+import { agentFor, cwdOf, pickRepository } from './new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
 
 /** Maximum number of names in a dialog. */
@@ -124,8 +124,8 @@ export async function discardAll(
 }
 
 async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree | undefined> {
-  const { workbench } = options
-  const found = await pickRepository(workbench)
+  const { workbench, surfaces } = options
+  const found = await pickRepository(workbench, cwdOf(surfaces.active.controller))
   if (!found) return undefined
   const { repository } = found
   const [all, kept] = await Promise.all([listWorktrees(repository), listKept(repository)])

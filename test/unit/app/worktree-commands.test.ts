@@ -162,6 +162,40 @@ describe('the commands for worktrees', () => {
     assert.deepEqual(started.slice(1), [`other: ${another}-2`])
   })
 
+  it('propose the repository of the session first, also if it has no folder in the workspace', async () => {
+    const second = path.join(directory, 'second')
+    const third = path.join(directory, 'third')
+    for (const folder of [second, third]) {
+      mkdirSync(folder)
+      git(folder, 'init', '-q')
+      git(folder, 'commit', '-q', '--allow-empty', '-m', 'first')
+    }
+    const { worktree: inSecond } = await createWorktree(await openRepository(second), {
+      ...{ name: 'own', folder: '' },
+    })
+    const folders = [top, second].map(folder => ({
+      ...{ name: path.basename(folder), scheme: 'file', path: folder },
+    }))
+    options.workbench.folders = () => folders as never
+    const offered: string[][] = []
+    choose = items => {
+      offered.push(items.map(({ label }) => label))
+      return undefined
+    }
+    for (const folder of [undefined, second, inSecond.path, third, directory]) {
+      const current = folder !== undefined && { plan: { setup: { cwd: folder } } }
+      surfaces.active = { controller: { key: 'one', opener: {}, ...(current && { current }) } }
+      await newSessionInWorktree(options)
+    }
+    assert.deepEqual(offered, [
+      ['project', 'second'],
+      ['second', 'project'],
+      ['second', 'project'],
+      ['third', 'project', 'second'],
+      ['project', 'second'],
+    ])
+  })
+
   it('start a session in a worktree that exists', async () => {
     await run('New Session Here')
     assert.deepEqual(started, [`tab: ${worktree.path}`])

@@ -82,6 +82,7 @@ export class SessionServices extends Owner {
     this.terminals = this.register(
       new SessionTerminals({
         ...{ cwd: roots.cwd, env: shared.environment, guard: shared.guard },
+        encoding: () => shared.files.encodings.configured(roots.cwd),
         host: session.agent.hosted?.commandsOf(session.sessionId),
       }),
     )

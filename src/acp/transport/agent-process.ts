@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import { withTimeout } from '../../common/async.ts'
 import { FOLLOW_PROCESSES_MS } from '../../common/limits.ts'
+import { OutputDecoder } from '../../common/processes/decode-output.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { ProcessTree } from '../../common/processes/process-tree.ts'
 import { SpawnError, type SpawnRequest, spawnProcess } from '../../common/processes/spawn-process.ts'
@@ -187,9 +187,9 @@ function isLowSurrogate(code: number): boolean {
 /** characters after which an unterminated line is reported */
 const MAX_LINE_LENGTH = 16 * 1024
 
-/** Decodes UTF-8 and reports complete lines, without their line ends. */
+/** Decodes output and reports complete lines, without their line ends. */
 export class LineDecoder {
-  readonly #decoder = new StringDecoder('utf8')
+  readonly #decoder = new OutputDecoder()
   readonly #onLine: (line: string) => void
   readonly #redactor: StreamRedactor
   #rest = ''

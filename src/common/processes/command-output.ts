@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
+import { OutputDecoder } from './decode-output.ts'
 
 /** What is kept of a command's output to show it, however little its agent asks for. Bytes. */
 const SHOWN_OUTPUT_BYTES = 4 * 1024 * 1024
@@ -105,7 +105,7 @@ const QUIET_CHECKS = 40
 /** Reads several streams of bytes into one stream of text, in order of arrival and in whole characters. */
 export class OutputPump {
   readonly #streams: readonly Readable[]
-  readonly #decoders: StringDecoder[]
+  readonly #decoders: OutputDecoder[]
   readonly #onText: (text: string) => void
   /** bytes read since the last pause */
   #burst = 0
@@ -113,9 +113,10 @@ export class OutputPump {
   #resume: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(streams: readonly Readable[], onText: (text: string) => void) {
+  /** `encoding`: what `files.encoding` says. */
+  constructor(streams: readonly Readable[], onText: (text: string) => void, encoding?: string) {
     this.#streams = streams
-    this.#decoders = streams.map(() => new StringDecoder('utf8'))
+    this.#decoders = streams.map(() => new OutputDecoder(encoding))
     this.#onText = onText
     streams.forEach((stream, index) => {
       stream.on('data', (piece: Buffer) => this.#take(index, piece))
@@ -134,6 +135,11 @@ export class OutputPump {
       await new Promise(resolve => setImmediate(resolve))
       if (this.#total === before && !this.#resume) return
     }
+  }
+
+  /** Reports what the decoders wait to see more of. */
+  flush(): void {
+    for (const decoder of this.#decoders) this.#say(decoder.end())
   }
 
   /** Stops reading. */

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { messageOf } from '../errors.ts'
 import { PROCESS_VANISH_MS } from '../limits.ts'
 import { OutputPump } from './command-output.ts'
+import { outputEncoding, systemEncoding } from './decode-output.ts'
 import type { ProcessGuard } from './process-guard.ts'
 import { SpawnError, type SpawnErrorKind, spawnProcess } from './spawn-process.ts'
 
@@ -24,6 +25,8 @@ export interface CommandRequest {
   env: Record<string, string>
   /** ends the command if this process dies without having done so */
   guard?: ProcessGuard
+  /** that of output that isn't UTF-8, as `files.encoding` names it */
+  encoding?: string
   /** the terminal that shows it */
   terminal: CommandTerminal
 }
@@ -75,6 +78,7 @@ export interface CommandHost {
 
 export const runCommand: RunCommand = async (request, events) => {
   checkFolder(request.cwd)
+  await systemEncoding()
   const isLine = request.args.length === 0 && !isProgram(request.command)
   const shell = isLine ? shellFor(request.env) : undefined
   const program = shell ?? request.command
@@ -91,7 +95,7 @@ export const runCommand: RunCommand = async (request, events) => {
     if (!(await tree.isAlive())) request.guard?.remove(tree.root)
   }
   const streams = [child.stdout, child.stderr].filter(stream => stream !== null)
-  const output = new OutputPump(streams, text => events.onOutput(text))
+  const output = new OutputPump(streams, text => events.onOutput(text), outputEncoding(request.encoding))
   const closed = new Promise<void>(resolve => child.once('close', () => resolve()))
   const exited = new Promise<CommandExit>(resolve => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
@@ -100,6 +104,7 @@ export const runCommand: RunCommand = async (request, events) => {
   const end = (exit: CommandExit) => {
     if (ended) return
     ended = true
+    output.flush()
     events.onExit(exit)
   }
   void exited.then(async exit => {

@@ -30,6 +30,8 @@ export interface SessionTerminalsOptions {
   cwd: string
   /** the base environment of commands: that of the user's login shell */
   env: () => Promise<Readonly<Record<string, string>>>
+  /** that of output that isn't UTF-8, if the user configured one */
+  encoding?: () => string | undefined
   /** ends running commands if this process dies without having done so */
   guard?: ProcessGuard
   run?: RunCommand
@@ -126,6 +128,7 @@ export class SessionTerminals implements Disposable {
         cwd,
         env,
         guard: this.#options.guard,
+        encoding: this.#options.encoding?.(),
         terminal: info,
       },
       { ...events, onOutput: text => (started ? events.onOutput(text) : early.push(text)) },

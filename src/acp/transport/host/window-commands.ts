@@ -53,10 +53,10 @@ export class WindowCommands {
     const all = [...this.#commands.values()]
     return {
       left: all.flatMap(({ info, events }) => (info.sessionId === sessionId && !events ? info : [])),
-      run: async ({ command, args, cwd, env, terminal }, events) => {
+      run: async ({ command, args, cwd, env, encoding, terminal }, events) => {
         const added = this.#add({ ...terminal, sessionId, isAnswered: false })
         added.events = events
-        const request = { command, args, cwd, env }
+        const request = { command, args, cwd, env, encoding }
         const { channel } = this.#options
         channel.send({ type: 'runCommand', info: added.info, request })
         if (channel.isClosed) this.close(true)

@@ -77,6 +77,15 @@ for (const [place, hostOf] of Object.entries(places))
         assert.deepEqual({ output, truncated }, { output: 'N 1\nN 2\n', truncated: false })
       })
 
+      it('a command whose output has another encoding, or is binary', async () => {
+        const gbk = line(String.raw`printf '\265\261\307\260\264\372\302\353\n'; echo é >&2`)
+        assert.equal((await run(gbk)).output, '当前代码\né\n')
+        const shiftJis = line(String.raw`printf '\203t\203@\203C\203\213\n'; sleep 60 &`)
+        assert.equal((await run(shiftJis, start({ encoding: () => 'shiftjis' }))).output, 'ファイル\n')
+        const binary = line(String.raw`printf '\177ELF\002\001\000\377\n'; echo done`)
+        assert.equal((await run(binary)).output, '[binary output]\ndone\n')
+      })
+
       it('a program with args without a shell', async () => {
         const { exit, output } = await run(line('printf', { args: ['%s|', '$HOME', 'a b', '*', ''] }))
         assert.equal(exit.exitCode, 0)
@@ -167,8 +176,8 @@ for (const [place, hostOf] of Object.entries(places))
         assert.equal((await terminals.output(terminalId)).output, 'a𝄞b')
       })
 
-      it('of invalid bytes as replacement characters', async () => {
-        assert.equal((await run(line("printf 'a\\377b\\342\\202'"))).output, 'a\ufffdb\ufffd')
+      it('of a cut character as a replacement character', async () => {
+        assert.equal((await run(line("printf '日本語\\342\\202'"))).output, '日本語\ufffd')
       })
 
       it('up to the requested number of bytes from the end, cut between characters', async () => {

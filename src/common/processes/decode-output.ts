@@ -1,0 +1,244 @@
+/** Decodes what programs write, which is UTF-8 on most systems, but not on all, and not of all programs. */
+import { isUtf8 } from 'node:buffer'
+import { execFile } from 'node:child_process'
+
+/** In place of output that isn't text. In English, because the agent reads it. */
+export const BINARY_OUTPUT = '[binary output]\n'
+
+/** Bytes of a line after which it's decoded without its end. */
+const MAX_LINE_BYTES = 16 * 1024
+
+/** Binary data may begin with a line that has no control character: the name of the format. */
+const LOOK_AHEAD_BYTES = 32
+
+/**
+ * Decodes bytes as they arrive, in whole characters. A line that isn't UTF-8 is decoded as a whole, with the first
+ * encoding that fits: the one that is configured, the system's, or the one that the bytes look like.
+ */
+export class OutputDecoder {
+  readonly #configured: string | undefined
+  #rest: Uint8Array = NO_BYTES
+  #isBinary = false
+  #utf16: TextDecoder | undefined
+  #isBegun = false
+  /** Characters that only UTF-8 has were in it. */
+  #isUtf8 = false
+  /** How often all lines so far look like Chinese, and how often like a language with single bytes. */
+  readonly #signs = { pairs: 0, singles: 0 }
+
+  /** `configured`: VS Code's name of the encoding in `files.encoding`. */
+  constructor(configured?: string) {
+    this.#configured = configured
+    void systemEncoding()
+  }
+
+  write(piece: Uint8Array): string {
+    if (piece.length === 0) return ''
+    if (!this.#isBegun) {
+      this.#isBegun = true
+      if (isUtf16(piece)) this.#utf16 = new TextDecoder('utf-16le')
+    }
+    if (this.#utf16) return this.#utf16.decode(piece, { stream: true })
+    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
+    this.#rest = NO_BYTES
+    const whole = wholeCharacters(bytes)
+    if (!this.#isBinary && isUtf8(bytes.subarray(0, whole))) {
+      this.#rest = Uint8Array.from(bytes.subarray(whole))
+      const read = text(bytes, 0, whole)
+      if (read.length < whole) this.#isUtf8 = true
+      return read
+    }
+    let out = ''
+    let at = 0
+    for (let end = lineEnd(bytes, at); end > 0; end = lineEnd(bytes, at)) {
+      out += this.#line(bytes, at, end)
+      at = end
+    }
+    this.#rest = Uint8Array.from(bytes.subarray(at))
+    return this.#rest.length > MAX_LINE_BYTES ? out + this.end() : out
+  }
+
+  /** What is left, although it may end within a character. */
+  end(): string {
+    if (this.#utf16) return this.#utf16.decode()
+    const bytes = this.#rest
+    this.#rest = NO_BYTES
+    if (bytes.length === 0) return ''
+    const isCut = this.#isUtf8 && wholeCharacters(bytes) === 0
+    return isCut ? text(bytes, 0, bytes.length) : this.#line(bytes, 0, bytes.length)
+  }
+
+  #line(bytes: Uint8Array, start: number, end: number): string {
+    const line = bytes.subarray(start, end)
+    if (isUtf8(line)) {
+      // a few bytes of binary data look like text, too
+      if (this.#isBinary && (line.length < 4 || hasControls(line))) return ''
+      this.#isBinary = false
+      return text(line, 0, line.length)
+    }
+    if (hasControls(bytes.subarray(start, end + LOOK_AHEAD_BYTES))) {
+      const wasBinary = this.#isBinary
+      this.#isBinary = true
+      return wasBinary ? '' : BINARY_OUTPUT
+    }
+    this.#isBinary = false
+    return this.#legacy(line)
+  }
+
+  #legacy(line: Uint8Array): string {
+    const utf8 = text(line, 0, line.length)
+    // one byte is wrong in a line that is UTF-8 otherwise, as in output that was cut
+    if (isMostlyRight(utf8)) return utf8
+    for (const name of [this.#configured, knownSystemEncoding]) {
+      const decoded = name === undefined ? undefined : decodeAs(line, name)
+      if (decoded !== undefined) return decoded
+    }
+    countSigns(line, this.#signs)
+    const isChinese = this.#signs.pairs > this.#signs.singles
+    return (isChinese && decodeAs(line, 'gb18030')) || (decodeAs(line, 'windows-1252') ?? utf8)
+  }
+}
+
+const NO_BYTES = new Uint8Array()
+
+function text(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
+}
+
+/** The offset after the next line end, or carriage return of a progress bar; 0 if there is none. */
+function lineEnd(bytes: Uint8Array, from: number): number {
+  for (let at = from; at < bytes.length; at += 1) if (bytes[at] === 10 || bytes[at] === 13) return at + 1
+  return 0
+}
+
+/** The length without a character at the end whose last bytes are missing. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte >= 0x80 && byte < 0xc0) continue
+    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return size > back ? bytes.length - back : bytes.length
+  }
+  return bytes.length
+}
+
+/** Some programs of Windows, such as `wsl`, write UTF-16, often without a byte order mark. */
+function isUtf16(bytes: Uint8Array): boolean {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return true
+  return Buffer.from(bytes.subarray(0, 1024)).includes('\r\0\n\0', 'latin1')
+}
+
+/** Whether there are control characters that no text has, unless it's UTF-8, where NUL separates file names. */
+function hasControls(bytes: Uint8Array): boolean {
+  return bytes.some(byte => byte < 7 || (byte > 15 && byte < 32 && byte !== 27))
+}
+
+function isMostlyRight(decoded: string): boolean {
+  let wrong = 0
+  let right = 0
+  for (const character of decoded) {
+    if (character === '\ufffd') wrong += 1
+    else if (character > '\x7f') right += Buffer.byteLength(character)
+  }
+  return right >= 6 * wrong
+}
+
+/** In GB 2312, frequent characters have two bytes of certain ranges. No language with single bytes has many of those. */
+function countSigns(line: Uint8Array, signs: { pairs: number; singles: number }): void {
+  for (let at = 0; at < line.length; at += 1) {
+    const [first = 0, second = 0] = [line[at], line[at + 1]]
+    if (first < 0x80) continue
+    const isPair = second >= 0xa1
+    if (isPair && ((first >= 0xa1 && first <= 0xa3) || (first >= 0xb0 && first <= 0xd7))) signs.pairs += 1
+    else signs.singles += 1
+    if (isPair) at += 1
+  }
+}
+
+/** `undefined` if the bytes aren't in that encoding. */
+function decodeAs(bytes: Uint8Array, name: string): string | undefined {
+  const table = OEM_CODE_PAGES[name]
+  if (table) return oem(bytes, table)
+  if (LATIN1.test(name)) {
+    const latin1 = Buffer.from(bytes).toString('latin1')
+    return latin1.replace(/[\x80-\x9f]/g, sign => WINDOWS_SIGNS[sign.charCodeAt(0) - 0x80] ?? sign)
+  }
+  try {
+    return new TextDecoder(name, { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** In place of the code page of the console, programs with windows use that of Windows, where letters are elsewhere. */
+function oem(bytes: Uint8Array, table: string): string | undefined {
+  if (bytes.some(byte => byte >= 0xc0) && !bytes.some(byte => byte >= 0x80 && byte <= 0xa5)) return undefined
+  return Array.from(bytes, byte => (byte < 0x80 ? String.fromCharCode(byte) : table[byte - 0x80])).join('')
+}
+
+/** Node 20 to 23 decode what Windows has in place of control characters as those. */
+const LATIN1 = /^(windows-?1252|iso-?8859-?1)$/
+const WINDOWS_SIGNS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+/** The upper halves of the consoles' code pages that `TextDecoder` doesn't have. */
+const OEM_CODE_PAGES: Record<string, string> = {
+  cp437:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
+  cp850:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
+}
+
+/** `TextDecoder`'s name of an encoding that VS Code's settings name; `undefined` for Unicode, which bytes tell. */
+export function outputEncoding(setting: string | undefined): string | undefined {
+  if (setting === undefined || setting.startsWith('utf')) return undefined
+  if (setting === 'macroman') return 'macintosh'
+  return setting.replace(/^(windows|euc|koi8|shift|big5)(?=[a-z\d])/, '$1-')
+}
+
+/** The encoding of a code page of Windows, as `chcp` prints it in the language of the system. */
+export function codePageEncoding(printed: string): string | undefined {
+  const page = /\d+/.exec(printed)?.[0] ?? ''
+  const names: Record<string, string> = {
+    932: 'shift-jis',
+    936: 'gbk',
+    949: 'euc-kr',
+    950: 'big5',
+    866: 'cp866',
+  }
+  if (names[page]) return names[page]
+  if (`cp${page}` in OEM_CODE_PAGES) return `cp${page}`
+  return /^125\d$|^874$/.test(page) ? `windows-${page}` : undefined
+}
+
+/** The encoding of a Unix locale, such as `zh_CN.GBK`, or the usual one of its language for what isn't UTF-8. */
+export function localeEncoding(locale: string): string | undefined {
+  const [, language, country, charset] = /^([a-z]+)(?:_([A-Z]+))?(?:\.([\w-]+))?/.exec(locale) ?? []
+  if (charset && !/^utf-?8$/i.test(charset)) return outputEncoding(charset.toLowerCase())
+  const names: Record<string, string> = {
+    ja: 'shift-jis',
+    ko: 'euc-kr',
+    ru: 'windows-1251',
+    uk: 'windows-1251',
+  }
+  if (language === 'zh') return country === 'TW' || country === 'HK' ? 'big5' : 'gb18030'
+  return names[language ?? '']
+}
+
+let knownSystemEncoding: string | undefined
+let lookUp: Promise<void> | undefined
+
+/** Finds out which encoding the system's programs use, once. */
+export function systemEncoding(): Promise<void> {
+  lookUp ??= (async () => {
+    if (process.platform === 'win32') {
+      const printed = await new Promise<string>(resolve =>
+        execFile('chcp.com', { windowsHide: true, timeout: 5000 }, (_error, stdout) => resolve(stdout ?? '')),
+      )
+      knownSystemEncoding = codePageEncoding(printed)
+    } else {
+      const { LC_ALL, LC_CTYPE, LANG } = process.env
+      knownSystemEncoding = localeEncoding(LC_ALL || LC_CTYPE || LANG || '')
+    }
+  })()
+  return lookUp
+}

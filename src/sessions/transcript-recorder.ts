@@ -46,6 +46,8 @@ export class TranscriptRecorder extends Owner {
   /** What is `unsaved` has changed. */
   readonly onDidChangeUnsaved = this.#change.event
   /** Never overwrite a saved conversation with a session that failed to open. */
+  /** The session began with options that may not be stored. */
+  #hasStartOptions: boolean
   #wasReady = false
   #isOver = false
   /** the number of the agent's last frame before the first change that isn't written */
@@ -68,6 +70,7 @@ export class TranscriptRecorder extends Owner {
     this.#wasReady = session.phase === 'ready'
     // loading a session that wasn't open starts without a reset
     this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
+    this.#hasStartOptions = session.phase === 'ready' && session.state.configOptions.length > 0
     // the interruption was detected on restore, so record it now
     const last = session.state.entries.at(-1)
     if (last?.kind === 'turn_end' && last.stopReason === INTERRUPTED)
@@ -138,6 +141,8 @@ export class TranscriptRecorder extends Owner {
     const { state } = this.#session
     // an empty replay must not overwrite the saved conversation
     if (this.#replace && state.entries.length === 0) return
+    if (this.#hasStartOptions) this.#changes.add([{ type: 'head', key: 'configOptions' }])
+    this.#hasStartOptions = false
     const { changes, said } = this.#takeUnwritten()
     const written = this.#writer.write(this.#agentId, this.#session.sessionId, {
       ...(this.#replace ? everything(state) : this.#changed(state, changes)),

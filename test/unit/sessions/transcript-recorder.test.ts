@@ -59,6 +59,24 @@ describe('TranscriptRecorder', () => {
     other.dispose()
   })
 
+  it('writes the options with which the session began, once there is something to write', () => {
+    const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+    session = new Session({ agent: new FakeAgent(), sessionId: 's', setup, phase: 'ready' })
+    const option = { type: 'boolean', id: 'web', name: 'Web', currentValue: true } as const
+    session.start({ sessionId: 's', configOptions: [option] })
+    transcripts = new MemoryTranscripts()
+    recorder = new TranscriptRecorder('a', session, transcripts)
+    recorder.flush()
+    assert.equal(transcripts.writes.length, 0)
+    session.receive(running)
+    session.receive(chunk('Done.'))
+    mock.timers.tick(1000)
+    session.receive(chunk(' Well.'))
+    mock.timers.tick(1000)
+    assert.deepEqual(transcripts.options('a', 's'), [option])
+    assert.equal(transcripts.writes.filter(({ options }) => options).length, 1)
+  })
+
   it("writes the whole conversation if changes can't be written, even without another change", () => {
     keep('ready')
     session.receive(running)

@@ -18,6 +18,7 @@ export const cardAction = z.discriminatedUnion('type', [
       'cancelSignIn',
       'abandonTurn',
       'giveUp',
+      'switchBack',
       'takeOver',
       'fork',
     ]),

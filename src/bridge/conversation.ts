@@ -43,7 +43,7 @@ export interface Card {
   busy?: true
   /** What happened, a few words. */
   title: string
-  /** One or two sentences. */
+  /** One or two sentences. Empty: the title says it all, in one line with the buttons. */
   text: string
   /** Preformatted details in a collapsed section: the command, the searched PATH, the end of stderr, the error's data. */
   details?: Array<{ label: string; text: string }>

@@ -13,6 +13,12 @@ export interface OptionSession {
   changed(): void
 }
 
+/** An option whose value is another one since the session was reopened. */
+export interface LostOption {
+  before: ConfigOption & { type: 'select' | 'boolean' }
+  now: ConfigOption & { type: 'select' | 'boolean' }
+}
+
 /** The value to show again after the agent refused a change. */
 interface Revert {
   value: string | boolean
@@ -37,6 +43,8 @@ export class OptionChanges {
   readonly #pending = new Map<string, Pending>()
   readonly #session: OptionSession
   #sequence = 0
+  /** as they were before the session was reopened */
+  #before: readonly ConfigOption[] = []
 
   constructor(session: OptionSession) {
     this.#session = session
@@ -45,6 +53,31 @@ export class OptionChanges {
   /** ids of the options with unconfirmed changes */
   get ids(): string[] {
     return [...this.#pending.keys()]
+  }
+
+  /** The options that lost their value when the session was reopened, until the user sets them. */
+  get lost(): LostOption[] {
+    return this.#before.flatMap(before => {
+      const now = this.#session.options().find(({ id }) => id === before.id)
+      return now && isLost(before, now) ? [{ before, now } as LostOption] : []
+    })
+  }
+
+  /** The session was reopened: `before` are the options as they were known last. */
+  reopened(before: readonly ConfigOption[]): void {
+    this.#before = before
+    if (this.lost.length > 0) this.#session.changed()
+  }
+
+  /** A turn begins: what the agent changes from now on isn't lost. */
+  turnBegins(): void {
+    if (this.#before.length > 0) this.#before = this.lost.map(({ before }) => before)
+  }
+
+  /** The user knows. */
+  forgetLost(): void {
+    this.#before = []
+    this.#session.changed()
   }
 
   /**
@@ -59,6 +92,7 @@ export class OptionChanges {
     if (typeof value !== typeof option.currentValue) {
       throw new TypeError(l10n.t('Invalid value for the option “{0}”.', option.name))
     }
+    this.#before = this.#before.filter(({ id }) => id !== optionId)
     const { sequence, givenUp } = this.#begin(optionId, option.currentValue)
     session.show(optionId, value)
     session.changed()
@@ -120,4 +154,16 @@ export class OptionChanges {
     this.#pending.delete(optionId)
     return pending.reported ? undefined : { value: pending.confirmed }
   }
+}
+
+/** Agents may give a value another id in a new version; for the user it's the same if it has the same name. */
+function isLost(before: ConfigOption, now: ConfigOption): boolean {
+  if (before.type === 'boolean' && now.type === 'boolean') return before.currentValue !== now.currentValue
+  if (before.type !== 'select' || now.type !== 'select' || before.currentValue === '') return false
+  return before.currentValue !== now.currentValue && chosenName(before) !== chosenName(now)
+}
+
+/** The name of a select option's value. */
+export function chosenName({ choices, currentValue }: ConfigOption & { type: 'select' }): string {
+  return choices.find(({ value }) => value === currentValue)?.name ?? currentValue
 }

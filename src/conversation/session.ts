@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { type Agent, AgentClosedError, type AgentExit } from '../acp/agent.ts'
 import type {
+  ConfigOption,
   ContentBlock,
   ElicitationOutcome,
   ElicitationRequest,
@@ -19,7 +20,7 @@ import { ConversationState } from './conversation-state.ts'
 import { openRequests } from './entries/requests.ts'
 import { SUBAGENT } from './entries/subagent.ts'
 import { TOOL_CALL, toolCallOf } from './entries/tool-call.ts'
-import { OptionChanges } from './option-changes.ts'
+import { type LostOption, OptionChanges } from './option-changes.ts'
 import type { SessionPhase } from './phases.ts'
 import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
 import { PromptQueue } from './prompts/prompt-queue.ts'
@@ -218,6 +219,11 @@ export class Session implements Disposable {
     return this.#optionChanges.ids
   }
 
+  /** The options that lost their value when the session was reopened, until the user sets them. */
+  get lostOptions(): LostOption[] {
+    return this.#optionChanges.lost
+  }
+
   // ---- the user's actions ------------------------------------------------------------------------------------------
 
   /**
@@ -302,6 +308,11 @@ export class Session implements Disposable {
   /** Stops waiting for the agent to confirm an option and shows the last confirmed value. A late response still counts. */
   giveUpOption(optionId: string): void {
     this.#optionChanges.giveUp(optionId)
+  }
+
+  /** The user knows which options lost their value. */
+  forgetLostOptions(): void {
+    this.#optionChanges.forgetLost()
   }
 
   /**
@@ -443,6 +454,11 @@ export class Session implements Disposable {
     if (start.commands) this.receive({ type: 'commands', commands: start.commands })
   }
 
+  /** @internal The session was loaded, resumed or forked, and its options were these before. */
+  reopened(options: readonly ConfigOption[]): void {
+    if (this.#isLive()) this.#optionChanges.reopened(options)
+  }
+
   /**
    * @internal The conversation goes on with an agent that another window started, whose frames follow. `answer`: of the prompt
    * that the other window sent, if the agent is still to answer it.
@@ -577,6 +593,7 @@ export class Session implements Disposable {
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
     this.#replays.end()
+    this.#optionChanges.turnBegins()
     this.#replays.addSavedCopyNote(true)
     this.#conversation.applyLocal({ type: 'prompt', content })
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { type Agent, type AgentClient, AgentRequestError, type SessionNote } from '../acp/agent.ts'
+import type { ConfigOption } from '../acp/model.ts'
 import type { ChangeTracker } from '../changes/change-tracker.ts'
 import { SessionChanges } from '../changes/session-changes.ts'
 import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
@@ -405,10 +406,9 @@ export class SessionManager extends Owner {
     // the saved conversation has more than a replay: times, answers, output
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
     if (!load && !resume && (how === 'restore' || previous)) throw new CancelledError()
-    const lastOptions = () => {
-      const options = previous?.session.state.configOptions ?? []
-      return options.length > 0 ? options : this.#options.transcripts.options(agentId, sessionId)
-    }
+    // before the agent's answer replaces them
+    const options = this.#lastOptions(reference, previous)
+    const lastOptions = () => options
     const kept = () => this.#known(reference, previous)
     const opening = replays
       ? sessions.loadSession(sessionId, plan.setup, signal, kept, lastOptions)
@@ -425,9 +425,16 @@ export class SessionManager extends Owner {
       this.#dismiss(open)
       throw error
     }
+    open.session.reopened(options ?? [])
     if (replaced) this.owned.release(replaced)
     this.#record(open)
     return open
+  }
+
+  /** The options of a session as they were known last. */
+  #lastOptions({ agentId, sessionId }: SessionReference, open?: OpenSession): ConfigOption[] | undefined {
+    const options = open?.session.state.configOptions ?? []
+    return options.length > 0 ? [...options] : this.#options.transcripts.options(agentId, sessionId)
   }
 
   /** Starts the agent of an existing session and plans the session's folders. */
@@ -496,6 +503,7 @@ export class SessionManager extends Owner {
       }
       const { records, usage } = this.#options
       const open = this.#opened(agentId, session, plan)
+      session.reopened(this.#lastOptions(reference, this.find(agentId, sessionId)) ?? [])
       keepListedTitle(this.#options.records, open, reference)
       const givenTitle = records.get(agentId, sessionId)?.givenTitle
       if (givenTitle !== undefined)

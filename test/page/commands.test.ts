@@ -6,10 +6,34 @@ import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { outputLine } from '../ui/support/editor.ts'
 import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 
+/** A restart leaves its mode and model as in a new session. */
+const choices = (...names: string[]) =>
+  names.map(name => ({ value: name.toLowerCase(), name, id: name.toLowerCase() }))
+const options = {
+  modes: { currentModeId: 'default', availableModes: choices('Default', 'Plan') },
+  configOptions: [
+    ...[{ id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: 'small' }].map(
+      model => ({ ...model, options: choices('Small', 'Large') }),
+    ),
+  ],
+}
+const forgetful = {
+  results: {
+    'session/new': { sessionId: '$session', ...options },
+    'session/load': options,
+    'session/resume': options,
+    'session/set_mode': {},
+    'session/set_config_option': {},
+  },
+}
+
 describe('commands', () => {
   const vscode = new PageSuite({
     settings: root => ({
-      'parley.agents': { honest: fixtureAgent(root, 'Honest') },
+      'parley.agents': {
+        honest: fixtureAgent(root, 'Honest'),
+        forgetful: fixtureAgent(root, 'Forgetful', forgetful),
+      },
       'parley.mcpServers': {
         servers: { vault: { command: 'node', args: ['vault.mjs'], env: { VAULT_KEY: 'open-sesame' } } },
       },
@@ -64,6 +88,28 @@ describe('commands', () => {
     await conversation.text('The change is written').waitFor()
     assert.equal(await conversation.permission.count(), 0)
     await conversation.frame.getByRole('button', { name: /of 1,000,000 tokens/ }).waitFor()
+  })
+
+  it('restart an agent that then has another mode, which is said and can be switched back', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Forgetful')
+    await conversation.send('Hello')
+    await conversation.text('Hello').last().waitFor()
+    await conversation.button('Mode: Default').click()
+    await conversation.frame.getByRole('option', { name: 'Plan' }).click()
+    await conversation.frame.locator('.option[aria-label="Mode: Plan"][aria-busy=false]').waitFor()
+    await workbench.runCommand('Parley: Restart Agent')
+    const line = conversation.frame.getByRole('region', {
+      name: 'Mode is now “Default”. It was “Plan” before.',
+    })
+    await line.waitFor()
+    await line.getByRole('button', { name: 'Switch Back' }).click()
+    await conversation.button('Mode: Plan').waitFor()
+    await line.waitFor({ state: 'detached' })
+    const set = receivedParams(vscode.root, 'Forgetful', 'session/set_mode')
+    assert.deepEqual(
+      set.map(({ modeId }) => modeId),
+      ['plan', 'plan'],
+    )
   })
 
   it('complete a command of the agent', async () => {

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { Card, CardButton } from '../../bridge/conversation.ts'
 import { isSettingName, type SettingName } from '../../common/settings.ts'
+import { chosenName, type LostOption } from '../../conversation/option-changes.ts'
 import type { Attempt, Failure } from '../../sessions/failures.ts'
 import { button, type CardContent, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
 import { signInCard } from './sign-in-card.ts'
@@ -194,6 +195,36 @@ export function settingsCard(problems: readonly string[]): Card {
     details: problems.length > 1 ? [{ label: l10n.t('All Problems'), text: problems.join('\n') }] : undefined,
     buttons: [button.openSettings(settingOf(problems))],
   }
+}
+
+export const LOST_OPTIONS_CARD = 'lost-options'
+
+/** Shows which values the agent no longer has since the session was reopened. */
+export function lostOptionsCard(lost: readonly LostOption[]): Card {
+  const title = lost.map(({ before, now }) => {
+    const [name, value, last] = [now.name, valueName(now), valueName(before)]
+    return isOffered({ before, now })
+      ? l10n.t('{0} is now “{1}”. It was “{2}” before.', name, value, last)
+      : l10n.t('{0} is now “{1}”. “{2}” is no longer available.', name, value, last)
+  })
+  const switchBack: CardButton = { action: { type: 'switchBack' }, label: l10n.t('Switch Back') }
+  return {
+    id: LOST_OPTIONS_CARD,
+    kind: 'info',
+    title: title.join(' '),
+    text: '',
+    buttons: [...(lost.some(isOffered) ? [switchBack] : []), button.dismiss()],
+  }
+}
+
+function valueName(option: LostOption['now']): string {
+  if (option.type === 'select') return chosenName(option)
+  return option.currentValue ? l10n.t('On') : l10n.t('Off')
+}
+
+/** Whether the value from before can be chosen again. */
+export function isOffered({ before, now }: LostOption): boolean {
+  return now.type === 'boolean' || now.choices.some(({ value }) => value === before.currentValue)
 }
 
 /** The common setting of all problems; each starts with its name. */

@@ -10,6 +10,7 @@ import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { showFailure } from '../ask-agent.ts'
+import { isOffered, LOST_OPTIONS_CARD } from '../cards/cards.ts'
 import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
@@ -131,7 +132,14 @@ async function runCardAction(
       const { state } = controller.opener
       return state.type === 'failed' && state.before ? controller.show(state.before) : undefined
     }
+    case 'switchBack': {
+      const lost = controller.current?.session.lostOptions ?? []
+      for (const { before } of lost.filter(isOffered))
+        await controller.configOptions.set(before.id, before.currentValue)
+      return
+    }
     case 'dismiss':
+      if (cardId === LOST_OPTIONS_CARD) return controller.current?.session.forgetLostOptions()
       return controller.dismiss(cardId)
     default:
       action satisfies never

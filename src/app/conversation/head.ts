@@ -19,7 +19,7 @@ import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
-import { cardFor, settingsCard, withWayBack } from '../cards/cards.ts'
+import { cardFor, lostOptionsCard, settingsCard, withWayBack } from '../cards/cards.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { RecentSessions } from './recent-sessions.ts'
@@ -189,6 +189,8 @@ function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
     return before ? withWayBack(card) : card
   })
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
+  const lost = controller.phase === 'ready' ? (controller.current?.session.lostOptions ?? NONE) : NONE
+  if (lost.length > 0) return [...failed, lostOptionsCard(lost)]
   if (controller.phase !== 'empty') return failed
   const problems = agents.problems()
   const problem = agents.defaultProblem()

@@ -1,4 +1,4 @@
-import type { Card } from '../../bridge/conversation.ts'
+import type { Card, CardButton } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/choice.tsx'
@@ -9,8 +9,10 @@ import { useApp } from './context.ts'
 /** A message: what happened, the details, and what to do. */
 function CardView({ card }: { card: Card }) {
   const { host } = useApp()
+  const run = ({ action }: CardButton) => host.send('conversation/card', { cardId: card.id, action })
+  const isLine = card.text === ''
   return (
-    <section class={`card card-${card.kind}`} aria-label={card.title}>
+    <section class={`card card-${card.kind}${isLine ? ' card-line' : ''}`} aria-label={card.title}>
       <div class="card-head">
         <Icon
           name={card.busy ? 'loading' : card.kind}
@@ -20,9 +22,11 @@ function CardView({ card }: { card: Card }) {
           {card.title}
         </div>
       </div>
-      <div class="card-text" dir="auto">
-        {card.text}
-      </div>
+      {!isLine && (
+        <div class="card-text" dir="auto">
+          {card.text}
+        </div>
+      )}
       {card.choices && card.choices.length > 0 && (
         <ul class="choices">
           {card.choices.map(choice => (
@@ -31,7 +35,7 @@ function CardView({ card }: { card: Card }) {
               icon={<Icon name={choice.icon ?? 'circle-large-outline'} />}
               name={choice.label}
               about={choice.description}
-              onClick={() => host.send('conversation/card', { cardId: card.id, action: choice.action })}
+              onClick={() => run(choice)}
             />
           ))}
         </ul>
@@ -49,16 +53,22 @@ function CardView({ card }: { card: Card }) {
       )}
       {card.buttons.length > 0 && (
         <div class="card-buttons">
-          {card.buttons.map((button, i) => (
-            <Button
-              key={button.label}
-              primary={i === 0 && !button.secondary && !card.choices?.length}
-              icon={button.icon}
-              onClick={() => host.send('conversation/card', { cardId: card.id, action: button.action })}
-            >
-              {button.label}
-            </Button>
-          ))}
+          {card.buttons.map((button, i) =>
+            isLine ? (
+              <button key={button.label} type="button" class="link-button" onClick={() => run(button)}>
+                {button.label}
+              </button>
+            ) : (
+              <Button
+                key={button.label}
+                primary={i === 0 && !button.secondary && !card.choices?.length}
+                icon={button.icon}
+                onClick={() => run(button)}
+              >
+                {button.label}
+              </Button>
+            ),
+          )}
         </div>
       )}
     </section>

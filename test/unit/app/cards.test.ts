@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, type AgentStartFailure } from '../../../src/acp/agent.ts'
-import { cardFor, settingsCard } from '../../../src/app/cards/cards.ts'
+import { cardFor, lostOptionsCard, settingsCard } from '../../../src/app/cards/cards.ts'
 import type { CardButton } from '../../../src/bridge/conversation.ts'
+import type { LostOption } from '../../../src/conversation/option-changes.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
 
 const attempt = { type: 'new' as const, agentId: 'a' }
@@ -252,5 +253,35 @@ describe('cards', () => {
     const card = settingsCard(['first.', 'second.'])
     assert.equal(card.text, 'first.')
     assert.match(card.details?.[0]?.text ?? '', /second/)
+  })
+
+  it('say in one line which option lost its value, and offer to switch back to what is still there', () => {
+    const mode = (currentValue: string, ...values: string[]): LostOption['now'] => ({
+      ...{ type: 'select', id: 'mode', name: 'Mode', currentValue },
+      choices: values.map(value => ({ value, name: value.toUpperCase() })),
+    })
+    const web = (currentValue: boolean): LostOption['now'] => ({
+      ...{ type: 'boolean', id: 'web', name: 'Web', currentValue },
+    })
+    const say = (...lost: LostOption[]) => {
+      const { title, text, buttons } = lostOptionsCard(lost)
+      return [title, text, ...buttons.map(({ label }) => label)]
+    }
+    const before = mode('plan', 'plan', 'default')
+    assert.deepEqual(say({ before, now: mode('default', 'plan', 'default') }), [
+      'Mode is now “DEFAULT”. It was “PLAN” before.',
+      ...['', 'Switch Back', 'Dismiss'],
+    ])
+    assert.deepEqual(say({ before, now: mode('default', 'default') }), [
+      'Mode is now “DEFAULT”. “PLAN” is no longer available.',
+      ...['', 'Dismiss'],
+    ])
+    assert.deepEqual(
+      say({ before, now: mode('default', 'default') }, { before: web(true), now: web(false) }),
+      [
+        'Mode is now “DEFAULT”. “PLAN” is no longer available. Web is now “Off”. It was “On” before.',
+        ...['', 'Switch Back', 'Dismiss'],
+      ],
+    )
   })
 })

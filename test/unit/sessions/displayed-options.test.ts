@@ -94,4 +94,40 @@ describe('the options of a session', () => {
     await restarting
     await second.close()
   })
+
+  it('that lost their value when the session was reopened are known until the user sets them', async () => {
+    const [first, second] = twoWindows()
+    const web = (currentValue: boolean): ConfigOption => ({
+      ...{ type: 'boolean', id: 'web', name: 'Web', currentValue },
+    })
+    const starting = first.controller.opener.start()
+    await until(() => first.started.length > 0 && first.agent.newSessions.length > 0)
+    first.agent.newSessions[0]!.resolve({ sessionId: 's1', configOptions: [modes('b'), web(true)] })
+    await starting
+    first.agent.say('s1', {
+      ...{ type: 'message_chunk', role: 'agent', content: { type: 'text', text: 'Hello' } },
+    })
+    await first.close()
+    const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a', title: 'One' }
+    const opening = second.controller.opener.reopen('load', reference)
+    await until(() => second.started.length > 0 && second.agent.loads.length > 0)
+    second.agent.loads[0]!.resolve({ sessionId: 's1', configOptions: [modes('a'), web(false)] })
+    await opening
+    const { session } = second.controller.current!
+    const lost = () => session.lostOptions.map(({ before, now }) => [before.currentValue, now.currentValue])
+    assert.deepEqual(lost(), [
+      ['b', 'a'],
+      [true, false],
+    ])
+    // some agents say only after they have answered what the session has
+    second.agent.say('s1', { type: 'config_options', options: [modes('a'), web(true)] })
+    assert.deepEqual(lost(), [['b', 'a']])
+    void session.prompt([{ type: 'text', text: 'Go on' }])
+    await until(() => session.isWorking)
+    second.agent.say('s1', { type: 'config_options', options: [modes('a'), web(false)] })
+    assert.deepEqual(lost(), [['b', 'a']])
+    void second.controller.configOptions.set('mode', 'b')
+    assert.deepEqual(lost(), [])
+    await second.close()
+  })
 })

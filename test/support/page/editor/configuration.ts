@@ -1,7 +1,8 @@
 /** VS Code's settings: the defaults of package.json, the user's, those of the workspace file and of the folders. */
-import { existsSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { URI } from 'vscode-uri'
+import { readJson, writeJson } from './json-file.ts'
 import { ConfigurationTarget, EventEmitter } from './values.ts'
 
 type Values = Record<string, unknown>
@@ -124,8 +125,7 @@ export class Configuration {
 const settingsOf = (folder: string) => join(folder, '.vscode', 'settings.json')
 
 function readValues(file: string): Values {
-  if (!existsSync(file)) return {}
-  const values: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  const values = readJson(file) ?? {}
   if (typeof values !== 'object' || values === null) throw new Error(`${file} isn't an object`)
   return values as Values
 }
@@ -133,7 +133,7 @@ function readValues(file: string): Values {
 function write(file: string, change: (values: Values) => void): void {
   const values = readValues(file)
   change(values)
-  writeFileSync(file, JSON.stringify(values, null, 2))
+  writeJson(file, values)
 }
 
 function assign(values: Values, key: string, value: unknown): void {

@@ -3,11 +3,12 @@
  * the window's page. A test controls it with messages: see `Control`.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 import { dirname, join } from 'node:path'
 import { URI } from 'vscode-uri'
 import type { StoredPanel } from './editors.ts'
+import { readJson, writeJson } from './json-file.ts'
 import { type Keybinding, Keybindings } from './keybindings.ts'
 import { ContextMenus } from './menus.ts'
 import { options, served } from './options.ts'
@@ -42,20 +43,15 @@ function workspaceKey(): string {
     .slice(0, 16)
 }
 
-/** Values in a file. */
-function stored(file: string): Map<string, unknown> {
-  return new Map(existsSync(file) ? Object.entries(JSON.parse(readFileSync(file, 'utf8')) as object) : [])
-}
-
 function memento(file: string) {
-  const values = stored(file)
+  const values = new Map<string, unknown>(Object.entries(readJson(file) ?? {}))
   return {
     keys: () => [...values.keys()],
     get: (key: string, otherwise?: unknown) => values.get(key) ?? otherwise,
     async update(key: string, value: unknown) {
       if (value === undefined) values.delete(key)
       else values.set(key, value)
-      writeFileSync(file, JSON.stringify(Object.fromEntries(values)))
+      writeJson(file, Object.fromEntries(values))
     },
     setKeysForSync() {},
   }
@@ -137,10 +133,10 @@ const { activate, deactivate } = createRequire(import.meta.url)(
 ) as { activate(given: typeof context): void; deactivate(): Promise<void> }
 activate(context)
 startServing({ page, webview: id => editors.webview(id) })
-if (existsSync(panelsFile)) editors.restore(JSON.parse(readFileSync(panelsFile, 'utf8')) as StoredPanel[])
+editors.restore((readJson(panelsFile) ?? []) as StoredPanel[])
 
 async function stop(): Promise<void> {
-  writeFileSync(panelsFile, JSON.stringify(editors.stored()))
+  writeJson(panelsFile, editors.stored())
   const ended = deactivate()
   for (const one of context.subscriptions) one.dispose()
   await ended

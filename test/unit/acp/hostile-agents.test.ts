@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Agent, AgentClient, AgentExit, ConnectOptions } from '../../../src/acp/agent.ts'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
 import { deferred } from '../../../src/common/async.ts'
-import { MAX_DEPTH } from '../../../src/common/limits.ts'
+import { MAX_DEPTH, UNREAD_ANSWERS_MS } from '../../../src/common/limits.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { until } from '../../support/until.ts'
 
@@ -28,6 +30,9 @@ const options: ConnectOptions = {
   log: silentLogger,
 }
 
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
 describe('a hostile agent', () => {
   let agent: Agent
   let updates: SessionUpdate[]
@@ -42,6 +47,28 @@ describe('a hostile agent', () => {
     const closed = new Promise<AgentExit>(resolve => agent.onDidClose(resolve))
     await agent.newSession({ cwd: process.cwd(), additionalDirectories: [], mcpServers: [] })
     return [closed]
+  }
+
+  /** Bytes that this process holds in addition, at most, while `work` runs and right after. Garbage isn't counted: how much there is depends on the machine. */
+  async function growthOf(work: () => Promise<void>): Promise<number> {
+    const held = () => {
+      collectGarbage()
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
+    }
+    const before = held()
+    let most = 0
+    const measure = () => {
+      most = Math.max(most, held() - before)
+    }
+    const watch = setInterval(measure, UNREAD_ANSWERS_MS / 4)
+    try {
+      await work()
+      measure()
+    } finally {
+      clearInterval(watch)
+    }
+    return most
   }
 
   it('that nests a value 3,000 levels deep has only that value cut', async () => {
@@ -67,12 +94,7 @@ describe('a hostile agent', () => {
   })
 
   it("that doesn't read responses to its requests is disconnected with a reason before memory fills up", async () => {
-    const before = process.memoryUsage().rss
-    let most = 0
-    const watch = setInterval(() => {
-      most = Math.max(most, process.memoryUsage().rss - before)
-    }, 50)
-    try {
+    const growth = await growthOf(async () => {
       const [closed] = await start(`
         lines.close()
         process.stdin.pause()
@@ -86,26 +108,9 @@ describe('a hostile agent', () => {
       const exit = await closed!
       assert.equal(exit.reason, 'protocol')
       assert.match(exit.message ?? '', /doesn't read the responses/)
-      assert.ok(most < 400e6, `${Math.round(most / 1e6)} MB`)
-    } finally {
-      clearInterval(watch)
-    }
+    })
+    assert.ok(growth < 300e6, `${Math.round(growth / 1e6)} MB`)
   })
-
-  /** Bytes by which this process grows at most while `work` runs. */
-  async function growthOf(work: () => Promise<void>): Promise<number> {
-    const before = process.memoryUsage().rss
-    let most = 0
-    const watch = setInterval(() => {
-      most = Math.max(most, process.memoryUsage().rss - before)
-    }, 20)
-    try {
-      await work()
-    } finally {
-      clearInterval(watch)
-    }
-    return most
-  }
 
   it("that requests thousands of large files and doesn't read them is disconnected before memory fills up", async () => {
     let open = 0
@@ -131,7 +136,7 @@ describe('a hostile agent', () => {
       )
       assert.match((await closed!).message ?? '', /doesn't read the responses/)
     })
-    assert.ok(growth < 800e6, `${Math.round(growth / 1e6)} MB`)
+    assert.ok(growth < 500e6, `${Math.round(growth / 1e6)} MB`)
   })
 
   it('that sends large requests faster than they can be handled gets errors for the excess', async () => {

@@ -82,7 +82,10 @@ function readable(text: string): string {
 const ICONS_BY_EXTENSIONS: ReadonlyArray<readonly [icon: string, extensions: string]> = [
   ['markdown', 'md mdx markdown'],
   ['json', 'json jsonc json5'],
-  ['file-media', 'png jpg jpeg gif webp bmp svg ico avif mp3 wav ogg flac m4a mp4 webm mov'],
+  [
+    'file-media',
+    'png jpg jpeg gif webp bmp svg ico avif heic heif tif tiff jxl mp3 wav ogg flac m4a mp4 webm mov',
+  ],
   ['file-pdf', 'pdf'],
   ['file-zip', 'zip gz tgz tar bz2 xz 7z jar vsix'],
   ['file-binary', 'exe dll so dylib wasm bin o a class pyc'],

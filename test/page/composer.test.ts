@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { imageInfo, MAX_IMAGE_SIDE } from '../../src/common/image-info.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile, selectLines } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -13,6 +14,7 @@ import { storedDrafts } from '../ui/support/stored.ts'
 type Block = {
   type: string
   text?: string
+  data?: string
   uri?: string
   mimeType?: string
   resource?: { uri: string; text?: string }
@@ -114,6 +116,36 @@ describe('the composer', () => {
     assert.match(image?.mimeType ?? '', /^image\//)
     await conversation.frame.locator('.prompt').last().getByRole('img').waitFor()
     await attached().first().waitFor({ state: 'detached' })
+  })
+
+  it('converts image files of the workspace for models, and says which ones models refuse', async () => {
+    await begin('Capable')
+    const folder = join(dirname(vscode.workspace), 'planets-api')
+    writeFileSync(join(folder, 'wide.bmp'), bitmap(3000))
+    writeFileSync(join(folder, 'photo.heic'), 'heic\0')
+    try {
+      await dropFile(conversation.frame, `file://${folder}/wide.bmp`)
+      await attached().getByRole('img').waitFor()
+      await type('@photo.heic')
+      await conversation.frame.getByRole('option', { name: /photo\.heic/ }).waitFor()
+      await press('Enter')
+      const alert = conversation.frame.getByRole('alert')
+      await alert.getByText("Models can't read photo.heic. Convert it to PNG or JPEG.").waitFor()
+      await attached().filter({ hasText: 'photo.heic' }).waitFor()
+      await conversation.send('convert')
+      const sent = await waitFor('prompt', () => prompts('Capable').find(one => one[0]?.text === 'convert'))
+      assert.deepEqual(
+        sent.slice(1).map(({ type, mimeType }) => [type, mimeType]),
+        [
+          ['image', 'image/png'],
+          ['resource_link', 'image/heic'],
+        ],
+      )
+      const { width, height } = imageInfo(Buffer.from(sent[1]?.data ?? '', 'base64')) ?? {}
+      assert.deepEqual([width, height], [MAX_IMAGE_SIDE, 1])
+    } finally {
+      for (const name of ['wide.bmp', 'photo.heic']) rmSync(join(folder, name))
+    }
   })
 
   it('adds a dropped file, and the selection in the editor', async () => {
@@ -298,3 +330,16 @@ describe('the composer', () => {
     )
   })
 })
+
+/** A bitmap of one row of pixels, in a format that models don't support. */
+function bitmap(width: number): Buffer {
+  const bytes = Buffer.alloc(54 + 3 * width, 'BM', 'latin1').fill(0, 2)
+  bytes.writeUInt32LE(bytes.length, 2)
+  bytes.writeUInt32LE(54, 10)
+  bytes.writeUInt32LE(40, 14)
+  bytes.writeInt32LE(width, 18)
+  bytes.writeInt32LE(1, 22)
+  bytes.writeUInt16LE(1, 26)
+  bytes.writeUInt16LE(24, 28)
+  return bytes
+}

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../../acp/model.ts'
 import { chipOf, nameOfUri } from '../../common/block-chip.ts'
+import { imageInfo, MAX_IMAGE_SIDE } from '../../common/image-info.ts'
 import type { ContextRef, PromptPart } from '../../conversation/attachment.ts'
 import { findLines } from '../comment-lines.ts'
 
@@ -102,10 +103,12 @@ async function file(
   const size = await sources.size(path)
   if (size === undefined) return link
   link.size = size
-  const isImage = /^image\/(png|jpeg|gif|webp)$/.test(mimeType ?? '')
-  if (isImage && can.prompt.image && mimeType && size <= MAX_IMAGE_BYTES) {
-    const data = Buffer.from(await sources.readBytes(path)).toString('base64')
-    return { type: 'image', data, mimeType, uri }
+  if (mimeType?.startsWith('image/') && can.prompt.image && size <= MAX_IMAGE_BYTES) {
+    const bytes = await sources.readBytes(path)
+    const image = imageInfo(bytes)
+    // only a page can scale it
+    if (image && Math.max(image.width, image.height) <= MAX_IMAGE_SIDE)
+      return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: image.mimeType, uri }
   }
   if (!can.prompt.embeddedContext || size > Math.min(MAX_FILE_BYTES, left)) return link
   const text = await sources.readText(path)
@@ -216,11 +219,16 @@ function joinTexts(blocks: readonly ContentBlock[]): ContentBlock[] {
 }
 
 const TYPES: Readonly<Record<string, string>> = {
+  avif: 'image/avif',
+  bmp: 'image/bmp',
   css: 'text/css',
   csv: 'text/csv',
   gif: 'image/gif',
+  heic: 'image/heic',
+  heif: 'image/heif',
   htm: 'text/html',
   html: 'text/html',
+  ico: 'image/x-icon',
   jpeg: 'image/jpeg',
   jpg: 'image/jpeg',
   js: 'text/javascript',
@@ -233,6 +241,8 @@ const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   py: 'text/x-python',
   svg: 'image/svg+xml',
+  tif: 'image/tiff',
+  tiff: 'image/tiff',
   ts: 'text/typescript',
   tsx: 'text/typescript',
   wav: 'audio/wav',

@@ -5,6 +5,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { fileIcon } from '../../common/block-chip.ts'
+import { PICTURE_NAME } from '../../common/image-info.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
 import { mimeTypeOf } from '../../editor/mentions/prompt-content.ts'
 import { currentSelection } from '../editor/open.ts'
@@ -182,8 +183,8 @@ async function attachmentFor(uri: vscode.Uri, mayRead: boolean): Promise<Attachm
   const info = await stat(uri.fsPath).catch(() => undefined)
   if (!info) return undefined
   const mimeType = mimeTypeOf(uri.path)
-  const media = /^(image\/(?:png|jpeg|gif|webp)|audio\/.+)$/.test(mimeType ?? '')
-  if (!info.isFile() || !mayRead || !mimeType || !media || info.size > MAX_MEDIA_BYTES) {
+  const isMedia = PICTURE_NAME.test(uri.path) || mimeType?.startsWith('audio/')
+  if (!info.isFile() || !mayRead || !mimeType || !isMedia || info.size > MAX_MEDIA_BYTES) {
     return fileAttachment(uri, info.isDirectory())
   }
   const data = (await readFile(uri.fsPath)).toString('base64')

@@ -1,5 +1,6 @@
 /** Turns pasted, dropped and picked content into chips, and reports what can't be attached. */
 import type { Attachment, ConversationHead } from '../../../bridge/conversation.ts'
+import { PICTURE_NAME, UNREADABLE_PICTURE_NAME } from '../../../common/image-info.ts'
 import { formatNumber, t } from '../../l10n.ts'
 import { base64, readImage, shrinkImage } from './images.ts'
 
@@ -33,9 +34,18 @@ export function pastedChip(text: string): Attachment {
   }
 }
 
-/** Whether a file is attached with its content, reduced in size if necessary, rather than as a reference. */
-export function isPicture({ content }: Attachment): boolean {
-  return content.type === 'file' && /\.(png|jpe?g|gif|webp)$/i.test(content.uri)
+/** Whether a file is attached with its content, reduced in size if necessary, or else said to be unreadable. */
+export function isPicture(item: Attachment): boolean {
+  return isUnreadable(item) || (item.content.type === 'file' && PICTURE_NAME.test(item.content.uri))
+}
+
+function isUnreadable({ content }: Attachment): boolean {
+  return content.type === 'file' && UNREADABLE_PICTURE_NAME.test(content.uri)
+}
+
+function unreadable(name: string): string {
+  if (PICTURE_NAME.test(name)) return t("Can't read {0}.", name)
+  return t("Models can't read {0}. Convert it to PNG or JPEG.", name)
 }
 
 /** The agent that gets the prompt and its prompt capabilities, if known; without a session, anything can be added. */
@@ -83,6 +93,11 @@ export async function fitAttachments(
       const small = await shrinkImage(content).catch(() => undefined)
       if (small) attached.attachments.push({ ...item, content: small })
       else attached.refused.push(t("Can't read {0}.", item.label))
+    } else if (isUnreadable(item)) {
+      attached.attachments.push(item)
+      attached.refused.push(
+        t("Models can't read {0}. Convert it to PNG or JPEG. It's added as a file.", item.label),
+      )
     } else if (content.type === 'image' && content.uri) {
       attached.attachments.push({ ...item, content: { type: 'file', uri: content.uri } })
       attached.refused.push(
@@ -100,10 +115,14 @@ class Refused extends Error {}
 async function attachFile(file: File, receiver: Receiver | undefined): Promise<Attachment> {
   const name = nameOf(file)
   const base = { id: crypto.randomUUID(), label: name }
+  if (UNREADABLE_PICTURE_NAME.test(name)) throw new Refused(unreadable(name))
   if (file.type.startsWith('image/') && file.type !== 'image/svg+xml') {
     if (receiver?.can.image === false)
       throw new Refused(t("{0} doesn't support images. {1} wasn't added.", receiver.name, name))
-    return { ...base, icon: 'file-media', content: { type: 'image', ...(await readImage(file)) } }
+    const image = await readImage(file).catch((error: unknown) => {
+      throw new Refused(error instanceof RangeError ? t('{0} is too large.', name) : unreadable(name))
+    })
+    return { ...base, icon: 'file-media', content: { type: 'image', ...image } }
   }
   if (file.type.startsWith('audio/')) {
     if (receiver?.can.audio === false)

@@ -1,8 +1,7 @@
 /** Reduces images to a size for models: larger ones aren't better and cost time and money. */
 import type { Attachment } from '../../../bridge/conversation.ts'
+import { imageInfo, MAX_IMAGE_SIDE } from '../../../common/image-info.ts'
 
-/** Maximum length of the longer side that models use, in pixels. */
-export const MAX_SIDE = 1568
 /** Images up to this size are sent unchanged, unless a side is too long. Bytes. */
 const MAX_UNCHANGED = 400_000
 /** Larger files aren't opened. Bytes. */
@@ -13,15 +12,15 @@ type ImageContent = Extract<Attachment['content'], { type: 'image' }>
 /** Whether an image must be redrawn: it's too large, or of a type that not all models support. */
 export function mustShrink(width: number, height: number, bytes: number, mimeType: string): boolean {
   return (
-    Math.max(width, height) > MAX_SIDE ||
+    Math.max(width, height) > MAX_IMAGE_SIDE ||
     bytes > MAX_UNCHANGED ||
     !/^image\/(png|jpeg|gif|webp)$/.test(mimeType)
   )
 }
 
-/** The size of the redrawn image: with the same aspect ratio, sides no longer than {@link MAX_SIDE} and at least 1. */
+/** The size of the redrawn image: with the same aspect ratio, sides no longer than {@link MAX_IMAGE_SIDE} and at least 1. */
 export function fitted(width: number, height: number): { width: number; height: number } {
-  const scale = Math.min(1, MAX_SIDE / Math.max(width, height, 1))
+  const scale = Math.min(1, MAX_IMAGE_SIDE / Math.max(width, height, 1))
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
@@ -31,9 +30,9 @@ export async function readImage(file: Blob): Promise<Pick<ImageContent, 'data' |
   const picture = await createImageBitmap(file)
   try {
     const { width, height } = picture
-    if (!mustShrink(width, height, file.size, file.type)) {
-      return { data: await base64(file), mimeType: file.type }
-    }
+    // models refuse an image of another type than said
+    const mimeType = imageInfo(new Uint8Array(await file.arrayBuffer()))?.mimeType ?? ''
+    if (!mustShrink(width, height, file.size, mimeType)) return { data: await base64(file), mimeType }
     const size = fitted(width, height)
     const canvas = new OffscreenCanvas(size.width, size.height)
     const context = canvas.getContext('2d')

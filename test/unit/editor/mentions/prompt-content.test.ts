@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ContentBlock } from '../../../../src/acp/model.ts'
+import { MAX_IMAGE_SIDE } from '../../../../src/common/image-info.ts'
 import type { PromptPart } from '../../../../src/conversation/attachment.ts'
 import {
   type ContextSources,
@@ -8,17 +9,31 @@ import {
 } from '../../../../src/editor/mentions/prompt-content.ts'
 
 const roots = { cwd: '/w', additionalDirectories: [] }
+const png = (width: number, height: number) => {
+  const bytes = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR--------', 'latin1')
+  bytes.writeUInt32BE(width, 16)
+  bytes.writeUInt32BE(height, 20)
+  return bytes
+}
+const images: Record<string, Buffer> = {
+  '/w/shot.png': png(MAX_IMAGE_SIDE, 10),
+  '/w/huge.png': png(9000, 10),
+  '/w/really-png.jpg': png(10, 10),
+}
 const files: Record<string, string> = {
   '/w/a.ts': 'one\ntwo\nthree\n',
   '/w/big.ts': 'x'.repeat(MAX_FILE_BYTES + 1),
   '/w/shot.png': 'png bytes',
+  '/w/huge.png': 'png bytes',
+  '/w/really-png.jpg': 'png bytes',
+  '/w/photo.heic': 'heic bytes',
   '/else/secret.txt': 'secret',
 }
 const sources: ContextSources = {
   mayRead: async file => file.startsWith('/w/'),
   size: async file => files[file]?.length,
   readText: async file => (file === '/w/binary' ? undefined : files[file]),
-  readBytes: async file => Buffer.from(files[file] ?? ''),
+  readBytes: async file => images[file] ?? Buffer.from(files[file] ?? ''),
   problems: uri => (uri === undefined ? 'a.ts:1: error: no' : ''),
   changes: async staged => (staged ? '' : 'diff --git a b'),
 }
@@ -70,7 +85,7 @@ describe('creating a prompt', () => {
 
   it('sends an image if the agent supports images, else a link', async () => {
     const [image] = await make([file('/w/shot.png')])
-    const data = Buffer.from('png bytes').toString('base64')
+    const data = png(MAX_IMAGE_SIDE, 10).toString('base64')
     assert.deepEqual(image, { type: 'image', data, mimeType: 'image/png', uri: 'file:///w/shot.png' })
     const [link] = await make([image!], unable)
     assert.deepEqual(link, {
@@ -79,6 +94,16 @@ describe('creating a prompt', () => {
       name: 'shot.png',
       mimeType: 'image/png',
     })
+  })
+
+  it('links an image that models may refuse, and says the actual type of another', async () => {
+    for (const name of ['huge.png', 'photo.heic'])
+      assert.equal(
+        (await make([file(`/w/${name}`)], { ...able, embeddedContext: false }))[0]?.type,
+        'resource_link',
+      )
+    const [image] = await make([file('/w/really-png.jpg')])
+    assert.equal(image?.type === 'image' && image.mimeType, 'image/png')
   })
 
   it("explains what the agent doesn't support and what isn't on disk", async () => {

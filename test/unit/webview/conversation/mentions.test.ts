@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { MAX_IMAGE_SIDE } from '../../../../src/common/image-info.ts'
 import { isLargePaste } from '../../../../src/webview/conversation/composer/attach.ts'
 import { mentionQuery } from '../../../../src/webview/conversation/composer/completion.ts'
-import { fitted, MAX_SIDE, mustShrink } from '../../../../src/webview/conversation/composer/images.ts'
+import { fitted, mustShrink } from '../../../../src/webview/conversation/composer/images.ts'
 
 describe('composer: the query after @', () => {
   const at = (text: string, caret = text.length) => mentionQuery(text, caret, [])?.text
@@ -58,7 +59,7 @@ describe('composer: pasted content', () => {
         fc.integer({ min: 1, max: 50_000 }),
         (width, height) => {
           const size = fitted(width, height)
-          assert.ok(Math.max(size.width, size.height) <= MAX_SIDE)
+          assert.ok(Math.max(size.width, size.height) <= MAX_IMAGE_SIDE)
           assert.ok(Math.min(size.width, size.height) >= 1)
         },
       ),

@@ -12,6 +12,7 @@ import { PathGuard } from '../editor/path-guard.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
 import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
+import { AgentClients } from '../sessions/agent-client.ts'
 import { ConversationController } from '../sessions/conversation-controller.ts'
 import { SessionDeleter } from '../sessions/listing/session-deleter.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
@@ -19,7 +20,10 @@ import { redactedStore, type SessionReference } from '../sessions/open-session.t
 import { PromptQueues } from '../sessions/prompt-queues.ts'
 import { AgentRunners } from '../sessions/runners/agent-runners.ts'
 import { HostedAgents } from '../sessions/runners/hosted-agents.ts'
+import { SavedSessions } from '../sessions/saved-sessions.ts'
+import { HeldSessions } from '../sessions/session-leases.ts'
 import { SessionManager } from '../sessions/session-manager.ts'
+import { SessionStarter } from '../sessions/session-starter.ts'
 import { Accounts } from '../sessions/sign-in/accounts.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
 import {
@@ -98,19 +102,41 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       handover: new LeftPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
     }),
   )
+  const held = new HeldSessions(leases)
+  const manager: SessionManager = own.add(
+    new SessionManager({
+      ...{ records, transcripts, held, queues, rules, tracker },
+      services: {
+        files,
+        onDidSave: platform.onDidSaveFile,
+        environment: agentServices.commandEnvironment,
+        guard,
+        turns: turnStore(storage, log),
+      },
+      usage: records,
+    }),
+  )
+  const clients = new AgentClients({
+    manager,
+    activeSession: agentId => {
+      const { controller, isVisible } = surfaces.active
+      const { current } = controller
+      return isVisible && current?.agentId === agentId ? current.session : undefined
+    },
+    nativeElicitation: platform.nativeElicitation(nameOf),
+  })
   const runners: AgentRunners = own.add(
     new AgentRunners({
       agents,
       lastName: agentId => records.agent(agentId)?.name,
       start: startInstalled(startAgent, agentServices.installed, log),
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
-      client: (agentId, sessions) => manager.client(agentId, sessions),
+      client: (agentId, sessions) => clients.of(agentId, sessions),
       nextLeft: agentId => hosted.nextLeft(agentId),
       reattach: (agentId, running) => hosted.reattach(agentId, running),
       connectOptions: connectOptions(platform, guard, agentServices, agentId => hosted.startProcess(agentId)),
     }),
   )
-  const environment = agentServices.commandEnvironment
   const editorTools = own.add(
     new EditorTools({
       features: workbench.features,
@@ -124,45 +150,15 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       log,
     }),
   )
-  const manager: SessionManager = own.add(
-    new SessionManager({
-      runner: runners.get,
-      planner: new WorkspaceSessionPlanner(
-        workbench,
-        agentServices.mcp,
-        storage.globalFolder,
-        agentServices.systemPromptOf,
-        editorTools,
-      ),
-      services: {
-        files,
-        onDidSave: platform.onDidSaveFile,
-        environment,
-        guard,
-        turns: turnStore(storage, log),
-      },
-      records,
-      transcripts,
-      leases,
-      queues,
-      activeSession: agentId => {
-        const { controller, isVisible } = surfaces.active
-        const { current } = controller
-        return isVisible && current?.agentId === agentId ? current.session : undefined
-      },
-      nativeElicitation: platform.nativeElicitation(nameOf),
-      rules,
-      hosted: {
-        has: session => hosted.has(session),
-        leave: (agent, isLost) => hosted.leave(agent, isLost),
-        takeOver: (session, from) => hosted.takeOver(session, from),
-      },
-      tracker,
-      usage: records,
-    }),
+  const planner = new WorkspaceSessionPlanner(
+    workbench,
+    agentServices.mcp,
+    storage.globalFolder,
+    agentServices.systemPromptOf,
+    editorTools,
   )
   const hosted = new HostedAgents({
-    ...{ hosts, runners, manager, queues, agents, nameOf, log },
+    ...{ hosts, runners, manager, held, planner, records, transcripts, queues, agents, nameOf, log },
     workspace: platform.workspaceIdentity,
     keep: () => workbench.settings.read('keepAgentsRunning'),
     trusted: () => workbench.isTrusted,
@@ -177,12 +173,18 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     onUnreachable: () => void noticeOfOtherHost(workbench),
     mark: isLeft => viewStore(storage, log).set(HAS_AGENTS, isLeft || undefined),
   })
+  const saved = new SavedSessions({ manager, runner: runners.get, records, transcripts })
+  const starter = new SessionStarter({
+    ...{ manager, held, saved, clients, planner, records, transcripts, queues, hosted },
+    runner: runners.get,
+    usage: records,
+  })
   void hosted.start().finally(() => agentsBack.resolve())
   const accounts = own.add(new Accounts(agents, runners, log))
   const organizer = own.add(new SessionOrganizer({ runner: runners.get, manager, records }))
   const createController = (store: KeyValueStore, newKey: string) =>
     new ConversationController({
-      manager,
+      ...{ manager, starter, saved, held, records },
       agents,
       runner: runners.get,
       trusted: () => workbench.isTrusted,
@@ -282,7 +284,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   own.add(new Sounds({ manager, settings: workbench.settings, surfaces }))
   own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new CommandContext(surfaces, workbench))
-  const deleter = own.add(new SessionDeleter({ manager, runner: runners.get, records, transcripts, queues }))
+  const deleter = own.add(
+    new SessionDeleter({ manager, held, runner: runners.get, records, transcripts, queues }),
+  )
   const placed = createHistoryServices({
     agents,
     runners,
@@ -372,6 +376,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
         workbench,
         worktrees,
         manager,
+        held,
         deleter,
         records,
         history,
@@ -391,7 +396,17 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const compareActions = async () => {
     const loaded = await import('./compare/compare-actions.ts')
     return loaded.compareActions({
-      ...{ workbench, settings: platform.settings, surfaces, agents, accounts, tabs, manager, queues },
+      ...{
+        workbench,
+        settings: platform.settings,
+        surfaces,
+        agents,
+        accounts,
+        tabs,
+        manager,
+        starter,
+        queues,
+      },
       ...{ windows, worktrees, comparisons, comparePage, comparisonOf, sideBar, records, hosts },
       drafts: composer.drafts,
       consent: agentServices.consent,

@@ -148,8 +148,7 @@ export class AgentSessions implements Disposable {
       if (this.#sessions.has(start.sessionId)) {
         throw new Error(l10n.t('The agent returned the ID of a session that is already open.'))
       }
-      const previous = state && { reducingState: state }
-      const session = this.#open(start.sessionId, setup, phase, previous)
+      const session = this.#open(start.sessionId, setup, phase, state)
       // In the order of the wire: the response is newer than the updates before it.
       this.#deliverEarly(session)
       session.start(start)
@@ -204,18 +203,18 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Resumes a session without a replay. `previous`: the conversation to continue, of the same session with an agent that
+   * Resumes a session without a replay. `state`: the conversation to continue, of the same session with an agent that
    * ended, or saved.
    */
   resumeSession(
     sessionId: string,
     setup: SessionSetup,
     signal?: AbortSignal,
-    previous?: Pick<Session, 'reducingState'>,
+    state?: ReducingState,
     lastOptions?: LastOptions,
   ): OpeningSession {
     if (this.#sessions.has(sessionId)) throw new Error(l10n.t('The session is already open.'))
-    const session = this.#open(sessionId, setup, 'loading', previous)
+    const session = this.#open(sessionId, setup, 'loading', state)
     return this.#opening(session, false, () =>
       this.agent.resumeSession(sessionId, setup, signal, lastOptions),
     )
@@ -231,7 +230,7 @@ export class AgentSessions implements Disposable {
     state: ReducingState,
     said: number,
   ): Session {
-    const session = this.#open(sessionId, setup, 'ready', { reducingState: state })
+    const session = this.#open(sessionId, setup, 'ready', state)
     this.#said.set(session, said)
     const isAnswered = prompt?.frame !== undefined && prompt.frame <= said
     session.reattach(start, isAnswered ? undefined : prompt?.settle)
@@ -360,7 +359,7 @@ export class AgentSessions implements Disposable {
     sessionId: string,
     setup: SessionSetup,
     phase: 'loading' | 'ready',
-    previous?: Pick<Session, 'reducingState'>,
+    state?: ReducingState,
     kept?: () => ReducingState | undefined,
   ): Session {
     const { now, schedule, cancelGraceMs } = this.#options
@@ -369,7 +368,7 @@ export class AgentSessions implements Disposable {
       sessionId,
       setup,
       phase,
-      ...(previous && { state: previous.reducingState }),
+      ...(state && { state }),
       ...(kept && { kept }),
       ...(now && { now }),
       ...(schedule && { schedule }),

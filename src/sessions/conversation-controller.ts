@@ -9,9 +9,10 @@ import { DisplayedSession, NEW_KEY, STOPPED } from './displayed-session.ts'
 import { type Failure, Failures, messageAndDetail } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import { OpeningFailures } from './opening-failures.ts'
-import type { Drafts, SignInTerminal, SignInVariables } from './ports.ts'
+import type { Drafts, SessionRecords, SignInTerminal, SignInVariables } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { PromptSender } from './prompt-sender.ts'
+import type { SessionManager } from './session-manager.ts'
 import { SessionOpener, type SessionOpenerOptions } from './session-opener.ts'
 import type { Accounts } from './sign-in/accounts.ts'
 import { SignInFlow } from './sign-in/sign-in-flow.ts'
@@ -25,6 +26,8 @@ export interface ControllerOptions
   slowAfterMs?: number
   /** Reveals the session where a view other than `mine` already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
+  manager: SessionManager
+  records: Pick<SessionRecords, 'agent'>
   drafts: Drafts
   queues: PromptQueues
   /** The key of drafts and prompts while this view displays no session; unique for each view. */
@@ -273,7 +276,7 @@ export class ConversationController extends Owner {
     // expected while the session is being reopened with a new process
     if (this.opener.attempt || this.opener.state.type === 'restarting') return
     this.#failures.drop('unresponsive')
-    if (this.#options.manager.isTakenOver(open)) {
+    if (open.isTakenOver) {
       const isHosted = open.session.agent.hosted?.isKept === true
       this.opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, { taken: true, isHosted })
       return

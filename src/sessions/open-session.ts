@@ -49,6 +49,8 @@ export class OpenSession extends Owner {
   /** The files that its agent changed. Kept when the session ends. */
   readonly changes: SessionChanges
   readonly key: string
+  /** It's closed here because another window took it over. */
+  isTakenOver = false
   #services: SessionServices | undefined
   #recorder: TranscriptRecorder | undefined
 
@@ -135,6 +137,12 @@ export class OpenSession extends Owner {
   #endCommands(): void {
     void this.#services?.terminals.killAll()
   }
+}
+
+/** Ends what was prepared for a session that isn't opened. */
+export function disposePlan({ editorTools, bridges = [] }: SessionPlan): void {
+  editorTools?.dispose()
+  for (const bridge of bridges) bridge.dispose()
 }
 
 /** Identifies a session to reopen, as lists and records do. */

@@ -3,12 +3,13 @@ import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, type Reopening } from './failures.ts'
-import type { AgentDirectory } from './ports.ts'
+import type { AgentDirectory, SessionRecords } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
-import type { SessionManager } from './session-manager.ts'
+import type { SavedSessions } from './saved-sessions.ts'
 
 interface OpeningFailuresOptions {
-  manager: Pick<SessionManager, 'follow' | 'knownAgent'>
+  saved: Pick<SavedSessions, 'follow'>
+  records: Pick<SessionRecords, 'agent'>
   agents: AgentDirectory
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
@@ -78,14 +79,14 @@ export class OpeningFailures {
     { taken, isHosted }: { taken?: boolean; isHosted?: boolean },
   ): void {
     const { agentId } = attempt
-    const { manager, runner } = this.#options
+    const { saved, records, runner } = this.#options
     const { current } = this.#displayed
-    if (current && this.#displayed.continues(attempt)) this.#displayed.follow(manager.follow(current))
+    if (current && this.#displayed.continues(attempt)) this.#displayed.follow(saved.follow(current))
     this.#failures.add({
       type: 'elsewhere',
       ...this.#named(agentId),
       attempt,
-      canFork: runner(agentId).running?.agent.capabilities.fork ?? manager.knownAgent(agentId)?.fork ?? false,
+      canFork: runner(agentId).running?.agent.capabilities.fork ?? records.agent(agentId)?.fork ?? false,
       ...(taken && { taken }),
       ...(isHosted && { isHosted }),
     })

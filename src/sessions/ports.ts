@@ -1,4 +1,4 @@
-import type { Agent, AgentLaunch, KeptServer } from '../acp/agent.ts'
+import type { AgentLaunch, KeptServer } from '../acp/agent.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -127,17 +127,13 @@ export interface HostedSessions {
   /** Whether the agent host has an agent with this session. */
   has(session: SessionId): Promise<boolean>
   /**
-   * Stores what arrived, and leaves an agent with its prompts to the window that takes it over. Resolves when that one can
-   * attach. `isLost`: that window has it already and doesn't look for prompts anymore, which return to the composer here. Resolves
-   * to the ids of the sessions whose last prompt the agent didn't get.
-   */
-  leave(agent: Agent, isLost: boolean): Promise<string[]>
-  /**
    * Goes on with the agent of a session that no window is attached to anymore, and with all of its sessions; or that of a window
    * that doesn't respond (`from`), which loses them. Resolves to false if there is none. Rejects with `SessionElsewhereError` if
    * another window does the same and gets the agent.
    */
   takeOver(session: SessionId, from: string | undefined): Promise<boolean>
+  /** Whether this window left the session, with its agent, to another one since it was taken over. */
+  isHandedOver(session: SessionId): boolean
 }
 
 /** What sessions use of the saved conversations. */

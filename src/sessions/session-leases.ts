@@ -1,12 +1,11 @@
 import * as l10n from '@vscode/l10n'
 import { delay } from '../common/async.ts'
-import type { Disposable } from '../common/disposable.ts'
+import { type Disposable, toDisposable } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
-import { ACQUIRE_SESSION_POLL_MS, FOLLOW_WINDOW_MS, TAKE_OVER_MS } from '../common/limits.ts'
-import type { SessionId } from '../common/session-key.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { ACQUIRE_SESSION_POLL_MS, RELEASE_POLL_MS, TAKE_OVER_MS } from '../common/limits.ts'
+import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { Leases } from '../history/leases.ts'
-import type { OpenSession } from './open-session.ts'
-import type { SavedConversations } from './ports.ts'
 
 /** Which sessions this window has, among all windows of the machine. */
 export type SessionLeases = Pick<
@@ -27,40 +26,132 @@ export class SessionElsewhereError extends Error {
 }
 
 /**
- * Requests another window to close the session, and takes it from that window after `graceMs`. If it had to, returns the id of
- * that window; empty if that isn't known. Rejects with `CancelledError` when `signal` aborts.
+ * The sessions that this window has, so that no other window opens them: those that are open, being opened or reserved here.
+ * Without leases, this window has all.
  */
-export async function takeOver(
-  leases: SessionLeases,
-  { agentId, sessionId }: SessionId,
-  signal: AbortSignal,
-  graceMs = TAKE_OVER_MS,
-): Promise<string | undefined> {
-  const end = performance.now() + graceMs
-  while (!leases.acquire(agentId, sessionId)) {
-    if (performance.now() >= end) return leases.seize(agentId, sessionId) ?? ''
-    leases.request(agentId, sessionId)
-    await delay(ACQUIRE_SESSION_POLL_MS)
-    if (signal.aborted) throw new CancelledError()
-  }
-  return undefined
-}
+export class HeldSessions {
+  readonly #leases: SessionLeases | undefined
+  readonly #takeOverMs: number
+  /** by session key */
+  readonly #holds = new Map<string, number>()
+  /** by session key: the window that had it and didn't release it */
+  readonly #seized = new Map<string, string>()
 
-/** Shows a conversation as another window saves it, read-only, until it's disposed. */
-export function followElsewhere(
-  { agentId, session }: OpenSession,
-  saved: Pick<SavedConversations, 'read' | 'revision'>,
-): Disposable {
-  let shown: string | undefined
-  const showSaved = () => {
-    const revision = saved.revision(agentId, session.sessionId)
-    if (revision === shown) return
-    shown = revision
-    const conversation = saved.read(agentId, session.sessionId)
-    if (conversation) session.follow(conversation)
+  /** Another window requests a session. */
+  readonly onDidRequest: Event<SessionId>
+  /** Another window has taken a session. */
+  readonly onDidLose: Event<SessionId>
+
+  /** `takeOverMs`: how long another window may take to release a session. */
+  constructor(leases?: SessionLeases, takeOverMs = TAKE_OVER_MS) {
+    this.#leases = leases
+    this.#takeOverMs = takeOverMs
+    this.onDidRequest = leases?.onDidRequest ?? new Emitter<SessionId>().event
+    this.onDidLose = leases?.onDidLose ?? new Emitter<SessionId>().event
   }
-  showSaved()
-  const timer = setInterval(showSaved, FOLLOW_WINDOW_MS)
-  timer.unref()
-  return { dispose: () => clearInterval(timer) }
+
+  /** Returns false if another window has the session. */
+  acquire({ agentId, sessionId }: SessionId): boolean {
+    return this.#leases?.acquire(agentId, sessionId) !== false
+  }
+
+  /** Like `acquire`, for all of them. */
+  acquireAll(agentId: string, sessionIds: readonly string[]): boolean {
+    return sessionIds.every(sessionId => this.acquire({ agentId, sessionId }))
+  }
+
+  /** Acquires the session as soon as another window releases it. Resolves to false if none does within `waitMs`. */
+  async await(session: SessionId, signal: AbortSignal, waitMs: number): Promise<boolean> {
+    const end = performance.now() + waitMs
+    while (!this.acquire(session)) {
+      if (performance.now() >= end) return false
+      await delay(RELEASE_POLL_MS)
+      if (signal.aborted) throw new CancelledError()
+    }
+    return true
+  }
+
+  /** Keeps other windows from having the session, which this one has, until all results are disposed. */
+  hold({ agentId, sessionId }: SessionId): Disposable {
+    const key = sessionKey(agentId, sessionId)
+    this.#holds.set(key, (this.#holds.get(key) ?? 0) + 1)
+    return toDisposable(() => {
+      const others = this.#holds.get(key)! - 1
+      if (others > 0) this.#holds.set(key, others)
+      else this.#holds.delete(key)
+      this.release({ agentId, sessionId })
+    })
+  }
+
+  isHeld({ agentId, sessionId }: SessionId): boolean {
+    return this.#holds.has(sessionKey(agentId, sessionId))
+  }
+
+  /** Releases a session unless something here holds it. */
+  release(session: SessionId): void {
+    if (!this.isHeld(session)) this.#leases?.release(session.agentId, session.sessionId)
+  }
+
+  /** Acquires and holds the session. Throws `SessionElsewhereError`. */
+  reserve(session: SessionId): Disposable {
+    if (!this.acquire(session)) throw new SessionElsewhereError()
+    return this.hold(session)
+  }
+
+  /** Takes the session from another window, even one that needs it. */
+  seize({ agentId, sessionId }: SessionId): void {
+    this.#leases?.seize(agentId, sessionId)
+  }
+
+  /**
+   * Holds all sessions of an agent that this window is about to go on with: nobody else answers what they ask. `from`: a window
+   * that doesn't respond, which loses them. If several windows do that at the same time, the one that has the first session wins;
+   * in the others it resolves to `undefined`.
+   */
+  async takeAll(
+    agentId: string,
+    sessionIds: readonly string[],
+    from?: string,
+  ): Promise<Disposable | undefined> {
+    const end = performance.now() + this.#takeOverMs
+    const holds: Disposable[] = []
+    for (const [position, sessionId] of [...sessionIds].sort().entries()) {
+      while (this.#leases?.acquire(agentId, sessionId, from) === false) {
+        if (position === 0) return undefined
+        // the window that has it gives it up, as it doesn't get the first one
+        if (performance.now() >= end) this.#leases.seize(agentId, sessionId)
+        else await delay(ACQUIRE_SESSION_POLL_MS)
+      }
+      holds.push(this.hold({ agentId, sessionId }))
+    }
+    return toDisposable(() => {
+      for (const hold of holds) hold.dispose()
+    })
+  }
+
+  /**
+   * Requests the window that has the session to close it, and takes it from a window that doesn't. Rejects with `CancelledError`
+   * when `signal` aborts.
+   */
+  async takeOver(session: SessionId, signal: AbortSignal): Promise<void> {
+    const { agentId, sessionId } = session
+    const end = performance.now() + this.#takeOverMs
+    while (!this.acquire(session)) {
+      if (performance.now() >= end) {
+        this.#seized.set(sessionKey(agentId, sessionId), this.#leases?.seize(agentId, sessionId) ?? '')
+        return
+      }
+      this.#leases?.request(agentId, sessionId)
+      await delay(ACQUIRE_SESSION_POLL_MS)
+      if (signal.aborted) throw new CancelledError()
+    }
+  }
+
+  /** The window from which the session had to be taken over, once; empty if that isn't known. */
+  takeSeized({ agentId, sessionId }: SessionId): string | undefined {
+    const key = sessionKey(agentId, sessionId)
+    const from = this.#seized.get(key)
+    this.#seized.delete(key)
+    return from
+  }
 }

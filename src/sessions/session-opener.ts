@@ -22,11 +22,15 @@ import {
 } from './opening-states.ts'
 import type { AgentDirectory } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
+import type { SavedSessions } from './saved-sessions.ts'
+import type { HeldSessions } from './session-leases.ts'
 import { SessionElsewhereError } from './session-leases.ts'
-import type { ForkPoint, OpenProgress, SessionManager } from './session-manager.ts'
+import type { ForkPoint, OpenProgress, SessionStarter } from './session-starter.ts'
 
 export interface SessionOpenerOptions {
-  manager: SessionManager
+  starter: SessionStarter
+  saved: SavedSessions
+  held: Pick<HeldSessions, 'takeOver'>
   agents: AgentDirectory
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
@@ -134,7 +138,7 @@ export class SessionOpener implements Disposable {
   start(wanted?: string, how: Pick<StartAttempt, 'cwd' | 'begun'> = {}): Promise<void> {
     if (this.#state.type === 'preparing') this.#options.agentReplaced(this.#state.agentName)
     return this.#open(async task => {
-      const { agents, trusted, manager } = this.#options
+      const { agents, trusted, starter } = this.#options
       if (wanted === undefined && trusted()) {
         this.#enter({ type: 'searching', task })
         if (!(await this.#searchAgents(task))) return
@@ -154,7 +158,7 @@ export class SessionOpener implements Disposable {
         ...(begun && { begun }),
       }
       await this.#run(this.#enter(attemptIn(task, attempt)), (signal, progress) =>
-        manager.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
+        starter.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
       )
     })
   }
@@ -194,15 +198,15 @@ export class SessionOpener implements Disposable {
       await elsewhere()
       return
     }
-    const { manager, trusted } = this.#options
+    const { starter, saved, trusted } = this.#options
     const displayed = this.#displayed
     // the saved conversation is readable at once, even if the agent is gone or can't load the session
     const isWanted = !displayed.continues(attempt) && trusted()
-    const end = isWanted && !isWhole ? manager.savedEnd(reference) : undefined
+    const end = isWanted && !isWhole ? saved.end(reference) : undefined
     const current = this.#enter(attemptIn(task, attempt))
     if (end && !keepFailures) this.#failures.clear()
     if (end && !(await this.#showEnd(current, end))) return
-    const kept = isWanted ? manager.saved(reference) : undefined
+    const kept = isWanted ? saved.open(reference) : undefined
     endOver(current)
     if (kept) displayed.display(kept)
     const previous = displayed.continues(attempt) ? displayed.current : undefined
@@ -213,7 +217,7 @@ export class SessionOpener implements Disposable {
       this.#changed()
       return
     }
-    await this.#run(current, (signal, progress) => manager.reopen(how, reference, signal, progress, previous))
+    await this.#run(current, (signal, progress) => starter.reopen(how, reference, signal, progress, previous))
   }
 
   /** Shows the end of a conversation. Resolves to false if the user has canceled or opened something else meanwhile. */
@@ -231,7 +235,7 @@ export class SessionOpener implements Disposable {
     return this.#open(async task => {
       if (!this.#reports.isReady(reference.agentId)) return
       await this.#run(this.#enter(attemptIn(task, { type: 'fork', ...reference })), (signal, progress) =>
-        this.#options.manager.fork(reference, signal, progress, at),
+        this.#options.starter.fork(reference, signal, progress, at),
       )
     })
   }
@@ -243,7 +247,7 @@ export class SessionOpener implements Disposable {
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     await this.#open(async task => {
-      const { manager, agents, continued, log } = this.#options
+      const { saved, agents, continued, log } = this.#options
       const restoring = this.#enter({
         type: 'restoring',
         task,
@@ -262,7 +266,7 @@ export class SessionOpener implements Disposable {
       }
       // show the saved conversation while the agent starts
       try {
-        task.before = manager.saved(last)
+        task.before = saved.open(last)
       } catch (error) {
         // nobody waits for this; the view is empty, and History has the session
         log.error(`The session before the reload: ${messageOf(error)}`)
@@ -471,13 +475,13 @@ export class SessionOpener implements Disposable {
     await this.#open(async task => {
       this.#enter({ type: 'takingOver', task })
       this.#failures.remove(failureId)
-      const { manager } = this.#options
-      await manager.takeOver(attempt, task.abort.signal)
+      const { held, saved } = this.#options
+      await held.takeOver(attempt, task.abort.signal)
       if (!this.#has(task)) return
       this.#displayed.follow(undefined)
       // what the other window saved last: the session continues from what is displayed
       const { current } = this.#displayed
-      if (current && this.#displayed.continues(attempt)) manager.catchUp(current)
+      if (current && this.#displayed.continues(attempt)) saved.catchUp(current)
       await this.retry(attempt)
     })
   }

@@ -1,10 +1,7 @@
 import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
-import type { AgentClient } from '../acp/agent.ts'
 import type {
   CreateTerminalRequest,
-  ElicitationOutcome,
-  ElicitationRequest,
   FileChange,
   PermissionRequest,
   Roots,
@@ -16,7 +13,6 @@ import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { RULE_CHECK_MS } from '../common/limits.ts'
-import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import { writtenText } from '../conversation/entries/edit-input.ts'
 import { hasDiff } from '../conversation/entries/tool-call.ts'
 import type { Session } from '../conversation/session.ts'
@@ -31,7 +27,6 @@ import {
   type SessionTerminalsOptions,
 } from '../editor/terminals/terminals.ts'
 import { AnsweredPermissions, subagentRoots } from './answered-permissions.ts'
-import type { NativeElicitation } from './ports.ts'
 
 /** What all sessions of the window share. */
 export interface ServicesShared {
@@ -222,53 +217,6 @@ export function addWrittenChange(session: Session, roots: () => Roots, rules: Pa
   }
 }
 
-/** The requests to agents that may create a session. Some agents request files before they report the session's id. */
-export class SessionArrivals {
-  /** by agent */
-  readonly #pending = new Map<string, Set<Promise<void>>>()
-
-  /** Runs `work`, which may create a session of the agent. */
-  track<T>(agentId: string, work: () => Promise<T>): Promise<T> {
-    const arriving = work()
-    const pending = this.#pending.get(agentId) ?? new Set()
-    this.#pending.set(agentId, pending)
-    const done = () => void pending.delete(settled)
-    const settled: Promise<void> = arriving.then(done, done)
-    pending.add(settled)
-    return arriving
-  }
-
-  /** Resolves when the next of them is answered; `undefined` if none is pending. */
-  next(agentId: string): Promise<void> | undefined {
-    const pending = this.#pending.get(agentId)
-    return pending?.size ? Promise.race(pending) : undefined
-  }
-}
-
-/** Routes an agent's requests about files and terminals to the services of the session they name. */
-function servicesClient(
-  find: (sessionId: string, signal?: AbortSignal) => Promise<SessionServices | undefined>,
-): Omit<AgentClient, 'requestPermission'> {
-  const of = async (sessionId: string, signal?: AbortSignal): Promise<SessionServices> => {
-    const services = await find(sessionId, signal)
-    if (!services) throw new Error(`No session ${JSON.stringify(sessionId)} is open in this window.`)
-    return services
-  }
-  return {
-    readTextFile: async (request, signal) => {
-      const services = await of(request.sessionId, signal)
-      return services.filesOf(request.sessionId).readTextFile(request, signal)
-    },
-    writeTextFile: async (request, signal) =>
-      (await of(request.sessionId, signal)).writeTextFile(request, signal),
-    createTerminal: async request => (await of(request.sessionId)).createTerminal(request),
-    terminalOutput: async (sessionId, id) => (await of(sessionId)).terminals.output(id),
-    waitForTerminalExit: async (sessionId, id) => (await of(sessionId)).terminals.waitForExit(id),
-    killTerminal: async (sessionId, id) => (await of(sessionId)).terminals.kill(id),
-    releaseTerminal: async (sessionId, id) => (await of(sessionId)).terminals.release(id),
-  }
-}
-
 /** Number of places, and of lines in each, that a question about unsaved changes shows. */
 const MAX_PLACES = 3
 const MAX_SHOWN_LINES = 6
@@ -364,56 +312,4 @@ async function askOnce(session: Session, request: Omit<PermissionRequest, 'optio
     new AbortController().signal,
   )
   return outcome.type === 'selected' && outcome.optionId === 'once'
-}
-
-interface AgentClientOptions {
-  agentId: string
-  /** The sessions of the agent's process; `undefined` before it's ready. */
-  sessions: () => AgentSessions | undefined
-  /** The services of an open session; waits for a session that is being opened. */
-  services: (sessionId: () => string, signal?: AbortSignal) => Promise<SessionServices | undefined>
-  /** The agent's session in the visible conversation that was used last, if any. */
-  activeSession: () => Session | undefined
-  /** Asks questions that don't belong to a conversation. */
-  nativeElicitation: NativeElicitation
-}
-
-/** The requests of an agent to this window, each routed to its session. */
-export function agentClient(options: AgentClientOptions): AgentClient {
-  const { sessions, services, nativeElicitation } = options
-  return {
-    // a subagent works in the session that started it
-    ...servicesClient((sessionId, signal) =>
-      services(() => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),
-    ),
-    requestPermission: (request, signal) =>
-      sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),
-    createElicitation: (request, signal) => elicit(options, request, signal),
-    elicitationComplete: elicitationId => {
-      sessions()?.elicitationComplete(elicitationId)
-      nativeElicitation.complete(elicitationId)
-    },
-  }
-}
-
-/**
- * An elicitation for one of our requests, such as signing in, is shown where the user works with the agent, and ends with
- * that request (`signal`). If that conversation is closed before, it's asked outside of conversations.
- */
-async function elicit(
-  { agentId, sessions, activeSession, nativeElicitation }: AgentClientOptions,
-  request: ElicitationRequest,
-  signal: AbortSignal,
-): Promise<ElicitationOutcome> {
-  const { sessionId } = request
-  const known = sessions()
-  if (sessionId !== undefined) {
-    return known?.createElicitation(sessionId, request, signal) ?? { action: 'cancel' }
-  }
-  const active = activeSession()
-  if (active && known?.get(active.sessionId) === active) {
-    const outcome = await active.createElicitation(request, signal)
-    if (outcome.action !== 'cancel' || active.phase !== 'closed' || signal.aborted) return outcome
-  }
-  return nativeElicitation.ask(agentId, request, signal)
 }

@@ -29,11 +29,20 @@ import type { EditorFeatures } from '../../src/mcp/server/editor-features.ts'
 import { EditorTools } from '../../src/mcp/server/editor-tools.ts'
 import type { ToolConversation } from '../../src/mcp/server/tool.ts'
 import { McpSwitches } from '../../src/mcp/switches.ts'
+import { AgentClients } from '../../src/sessions/agent-client.ts'
 import { type OpenSession, referenceOf } from '../../src/sessions/open-session.ts'
-import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
+import type {
+  SavedConversations,
+  SessionPlan,
+  SessionPlanner,
+  SessionRecords,
+} from '../../src/sessions/ports.ts'
 import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
 import { AgentRunner, type RunningAgent } from '../../src/sessions/runners/agent-runner.ts'
+import { SavedSessions } from '../../src/sessions/saved-sessions.ts'
+import { HeldSessions } from '../../src/sessions/session-leases.ts'
 import { SessionManager } from '../../src/sessions/session-manager.ts'
+import { SessionStarter } from '../../src/sessions/session-starter.ts'
 import { rootVariable } from '../host/isolated-root.ts'
 import { projectDirectory } from '../host/paths.ts'
 import { processesStartedIn, type StrayProcess } from '../host/processes.ts'
@@ -105,7 +114,7 @@ export class AgentRig {
   readonly #folder: string
   readonly #check: SchemaCheck
   readonly #tap: { current: TraceTap | undefined } = { current: frame => this.#see(frame) }
-  #manager: SessionManager
+  #sessions: { manager: SessionManager; clients: AgentClients; starter: SessionStarter }
   #runner: AgentRunner
   #scenario = 'start'
   #written = Promise.resolve()
@@ -124,7 +133,7 @@ export class AgentRig {
     this.workspace = path.join(root, 'workspace')
     this.home = path.join(root, 'home')
     this.#runner = this.#newRunner()
-    this.#manager = this.#newManager()
+    this.#sessions = this.#newSessions()
   }
 
   static async create(name: AgentName, variant: Variant = {}): Promise<AgentRig> {
@@ -181,14 +190,16 @@ export class AgentRig {
   }
 
   create(): Promise<OpenSession> {
-    return this.#manager.create(this.name, new AbortController().signal).then(open => this.#attend(open))
+    return this.#sessions.starter
+      .create(this.name, new AbortController().signal)
+      .then(open => this.#attend(open))
   }
 
   reopen(how: 'load' | 'resume', sessionId: string): Promise<OpenSession> {
     const reference = { agentId: this.name, sessionId, cwd: this.workspace }
     // a request can arrive while the session is being opened
     const onSession = (open: OpenSession) => void this.#attend(open)
-    return this.#manager.reopen(how, reference, new AbortController().signal, { onSession })
+    return this.#sessions.starter.reopen(how, reference, new AbortController().signal, { onSession })
   }
 
   /** Forks a session at the agent's last message before this turn. */
@@ -196,7 +207,7 @@ export class AgentRig {
     const messageId = messageBefore(open.session.state, turn)
     if (messageId === undefined) throw new Error(`There is no message before turn ${turn}`)
     const at = { messageId, turn, otherwise: 'stay' } as const
-    return this.#manager
+    return this.#sessions.starter
       .fork(referenceOf(open), new AbortController().signal, {}, at)
       .then(fork => this.#attend(fork))
   }
@@ -214,7 +225,7 @@ export class AgentRig {
   async restart(): Promise<void> {
     await this.#stop()
     this.#runner = this.#newRunner()
-    this.#manager = this.#newManager()
+    this.#sessions = this.#newSessions()
   }
 
   /** The agent's frames with this method. */
@@ -285,7 +296,7 @@ export class AgentRig {
   async #stop(): Promise<void> {
     const running = this.#runner.running
     const ended = running && new Promise<void>(resolve => running.agent.onDidClose(() => resolve()))
-    this.#manager.dispose()
+    this.#sessions.manager.dispose()
     this.#runner.dispose()
     await ended
     await this.waitFor('the end of every process', () => this.processes().length === 0)
@@ -296,7 +307,7 @@ export class AgentRig {
       agentId: this.name,
       name: () => this.name,
       start: this.#variant.installed?.start ?? startAgent,
-      client: sessions => this.#manager.client(this.name, sessions),
+      client: sessions => this.#sessions.clients.of(this.name, sessions),
       connectOptions: () => ({
         clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
         initializeTimeoutMs: 60_000,
@@ -338,7 +349,7 @@ export class AgentRig {
     return { type, url }
   }
 
-  #newManager(): SessionManager {
+  #newSessions(): { manager: SessionManager; clients: AgentClients; starter: SessionStarter } {
     const rules = new PathRules()
     const environment = { env: this.#environment(), platform: process.platform, source: 'process' as const }
     const folders = () => [
@@ -403,44 +414,54 @@ export class AgentRig {
       const setup = { ...rootsOf(roots), mcpServers }
       return { setup, roots, mcpServers: notes, ...(tools && { editorTools: tools }) }
     }
-    return new SessionManager({
-      runner: () => this.#runner,
-      planner: {
-        forNew: async (_, can) => {
-          const decision = planRoots({ ...input(can), setting: 'first' })
-          return decision.type === 'planned' ? planned(decision.plan, can) : undefined
-        },
-        forExisting: (session, can) => planned(rootsForExisting(session, input(can)), can),
-        forKept: (session, can) => planned(rootsForExisting(session, input(can)), can),
+    const planner: SessionPlanner = {
+      forNew: async (_, can) => {
+        const decision = planRoots({ ...input(can), setting: 'first' })
+        return decision.type === 'planned' ? planned(decision.plan, can) : undefined
       },
+      forExisting: (session, can) => planned(rootsForExisting(session, input(can)), can),
+      forKept: (session, can) => planned(rootsForExisting(session, input(can)), can),
+    }
+    const transcripts: SavedConversations = {
+      read: () => undefined,
+      readEnd: () => undefined,
+      options: () => undefined,
+      revision: () => undefined,
+      write: () => true,
+      copies: () => new Set(),
+      forget: () => true,
+    }
+    const queues = new PromptQueues({
+      storage: {
+        save() {},
+        holds: () => true,
+        claim: () => [],
+        forget() {},
+        onDidTakeOver: new Emitter<string>().event,
+      },
+      sources: noContext,
+    })
+    const held = new HeldSessions()
+    const runner = () => this.#runner
+    const records = noRecords
+    const manager = new SessionManager({
       services: {
         files: filesShared({ documents: noDocuments, fileSystem: disk }),
         environment: async () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
-      records: noRecords,
-      transcripts: {
-        read: () => undefined,
-        readEnd: () => undefined,
-        options: () => undefined,
-        revision: () => undefined,
-        write: () => true,
-        copies: () => new Set(),
-        forget: () => true,
-      },
-      queues: new PromptQueues({
-        storage: {
-          save() {},
-          holds: () => true,
-          claim: () => [],
-          forget() {},
-          onDidTakeOver: new Emitter<string>().event,
-        },
-        sources: noContext,
-      }),
-      activeSession: () => undefined,
+      ...{ records, transcripts, held, queues },
       tracker: memoryTracker(),
+    })
+    const clients = new AgentClients({
+      manager,
+      activeSession: () => undefined,
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
     })
+    const saved = new SavedSessions({ manager, runner, records, transcripts })
+    const starter = new SessionStarter({
+      ...{ manager, held, saved, clients, planner, records, transcripts, queues, runner },
+    })
+    return { manager, clients, starter }
   }
 
   /** Answers permission requests through the session, like a user. */

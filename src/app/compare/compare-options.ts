@@ -1,5 +1,6 @@
 import type { PromptQueues } from '../../sessions/prompt-queues.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
+import type { SessionStarter } from '../../sessions/session-starter.ts'
 import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { WorktreeCommandOptions } from '../worktrees/worktree-command-options.ts'
@@ -8,7 +9,8 @@ import type { Comparisons } from './comparisons.ts'
 
 /** What starts the agents of a comparison and uses what they made. */
 export interface CompareOptions extends WorktreeCommandOptions {
-  manager: Pick<SessionManager, 'list' | 'find' | 'create'>
+  manager: Pick<SessionManager, 'list' | 'find'>
+  starter: Pick<SessionStarter, 'create'>
   queues: Pick<PromptQueues, 'of' | 'claimed' | 'contentOf'>
   drafts: Pick<DraftStore, 'get' | 'set'>
   tabs: Pick<ConversationTabs, 'open'>

@@ -69,11 +69,11 @@ async function openSession(
   setup: string | undefined,
   signal: AbortSignal,
 ): Promise<OpenSession> {
-  const { comparisons, manager } = options
+  const { comparisons, starter } = options
   const { agentId, agentName } = comparisons.at(participantId)!
   const cwd = await prepareWorktree(options, participantId, draft, setup, signal)
   comparisons.step(participantId, l10n.t('Starting {0}…', agentName))
-  const open = await manager.create(agentId, signal, {}, { cwd, queue: draftKeyOf(participantId) })
+  const open = await starter.create(agentId, signal, {}, { cwd, queue: draftKeyOf(participantId) })
   comparisons.sessionStarted(participantId, open)
   return open
 }

@@ -11,7 +11,7 @@ import {
   stateOf,
 } from '../../editor/worktrees/repository.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
-import type { SessionManager } from '../../sessions/session-manager.ts'
+import type { HeldSessions } from '../../sessions/session-leases.ts'
 
 /** A newer worktree may still be prepared for its session. Milliseconds. */
 const MIN_AGE_MS = 3_600_000
@@ -22,7 +22,7 @@ export interface RemoveUnusedOptions {
   /** The directories that are in use, as things are now. */
   used: () => Promise<string[]>
   records: Pick<SessionRecords, 'agentIds' | 'list'>
-  manager: Pick<SessionManager, 'reserve'>
+  held: Pick<HeldSessions, 'reserve'>
   /** A worktree with this path was removed. */
   onRemove: (path: string) => void
   log: Logger
@@ -42,10 +42,7 @@ export async function removeUnusedWorktrees(options: RemoveUnusedOptions): Promi
   }
 }
 
-async function removeUnused(
-  folder: string,
-  { used, records, manager }: RemoveUnusedOptions,
-): Promise<boolean> {
+async function removeUnused(folder: string, { used, records, held }: RemoveUnusedOptions): Promise<boolean> {
   const isUsed = async () => {
     const paths = await used()
     return paths.some(await insideOf(folder, paths))
@@ -65,7 +62,7 @@ async function removeUnused(
       all.map(({ cwd }) => cwd),
     )
     for (const { agentId, sessionId, cwd } of all)
-      if (isIn(cwd)) reserved.push(manager.reserve(agentId, sessionId))
+      if (isIn(cwd)) reserved.push(held.reserve({ agentId, sessionId }))
     if (await isUsed()) return false
     await removeWorktree(repository, worktree, { ignored: [] })
     return true

@@ -7,6 +7,7 @@ import type { Documents } from '../../editor/files/documents.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionDeleter } from '../../sessions/listing/session-deleter.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
+import type { HeldSessions } from '../../sessions/session-leases.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { rootsOf, type WindowSessions } from '../window-sessions.ts'
@@ -23,6 +24,7 @@ interface UnusedWorktreesOptions {
   workbench: Workbench
   worktrees: WindowWorktrees
   manager: SessionManager
+  held: HeldSessions
   deleter: Pick<SessionDeleter, 'onDidDelete'>
   records: Pick<SessionRecords, 'agentIds' | 'list' | 'get'>
   history: Pick<HistoryList, 'directories'>
@@ -37,7 +39,7 @@ interface UnusedWorktreesOptions {
 
 /** Removes empty worktrees once no session uses them, and the folders of those that were discarded a day ago. Others stay. */
 export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposable {
-  const { workbench, worktrees, manager, deleter, records, log } = options
+  const { workbench, worktrees, manager, held, deleter, records, log } = options
   let timer: NodeJS.Timeout | undefined
   let work = Promise.resolve()
   const clean = async () => {
@@ -70,7 +72,7 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
       void worktrees.refresh()
       workbench.dialogs.showStatus(l10n.t('Removed the empty worktree {0}', path.basename(removed)))
     }
-    await removeUnusedWorktrees({ paths, used, records, manager, onRemove, log })
+    await removeUnusedWorktrees({ paths, used, records, held, onRemove, log })
   }
   const later = (ms: number) => {
     clearTimeout(timer)

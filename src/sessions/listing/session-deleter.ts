@@ -6,11 +6,13 @@ import { sessionKey } from '../../common/session-key.ts'
 import type { SavedConversations, SessionRecords } from '../ports.ts'
 import type { PromptQueues } from '../prompt-queues.ts'
 import type { AgentRunner } from '../runners/agent-runner.ts'
+import type { HeldSessions } from '../session-leases.ts'
 import type { SessionManager } from '../session-manager.ts'
 import type { DeletableSession, MarkedSession } from './session-deletions.ts'
 
 interface SessionDeleterOptions {
-  manager: Pick<SessionManager, 'list' | 'find' | 'reserve' | 'close' | 'onDidChange'>
+  manager: Pick<SessionManager, 'list' | 'find' | 'close' | 'onDidChange'>
+  held: Pick<HeldSessions, 'reserve'>
   runner: (agentId: string) => AgentRunner
   records: Pick<SessionRecords, 'forget'>
   transcripts: Pick<SavedConversations, 'copies' | 'forget'>
@@ -43,7 +45,7 @@ export class SessionDeleter extends Owner {
   /** Keeps other windows from opening a session that the user deleted. Throws `SessionElsewhereError`. */
   mark(item: DeletableSession): MarkedSession {
     const { agentId, sessionId } = item
-    const reserved = this.#options.manager.reserve(agentId, sessionId)
+    const reserved = this.#options.held.reserve(item)
     return { item: { ...item, copies: this.#options.transcripts.copies(agentId, sessionId) }, reserved }
   }
 
@@ -53,8 +55,8 @@ export class SessionDeleter extends Owner {
    * window has the session; and if what is saved can't be deleted, which keeps the session in the list.
    */
   async delete({ agentId, sessionId, agentName, deletesCopy, copies }: DeletableSession): Promise<void> {
-    const { manager, runner, records, transcripts, queues } = this.#options
-    const reserved = manager.reserve(agentId, sessionId)
+    const { manager, held, runner, records, transcripts, queues } = this.#options
+    const reserved = held.reserve({ agentId, sessionId })
     try {
       // for example imported there
       const isSavedElsewhere =

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { Agent, ConnectOptions, SessionNote } from '../../acp/agent.ts'
 import {
   type AgentHosts,
@@ -24,12 +25,12 @@ import type { OpenSession } from '../open-session.ts'
 import type { AgentDirectory, HostedSessions } from '../ports.ts'
 import type { PromptQueues } from '../prompt-queues.ts'
 import { SessionElsewhereError } from '../session-leases.ts'
-import type { SessionManager } from '../session-manager.ts'
 import { watchSessions } from '../watch-sessions.ts'
 import type { RunningAgent } from './agent-runner.ts'
 import type { AgentRunners } from './agent-runners.ts'
+import { type ReattachOptions, reattachSessions } from './reattach-sessions.ts'
 
-export interface HostedAgentsOptions {
+export interface HostedAgentsOptions extends ReattachOptions {
   hosts: Pick<AgentHosts, 'start' | 'attach' | 'list' | 'others'>
   /** Identifies the workspace across windows. */
   workspace: string
@@ -46,7 +47,6 @@ export interface HostedAgentsOptions {
   /** The id of the agent that an earlier window most likely left. */
   likely: () => string | undefined
   runners: AgentRunners
-  manager: SessionManager
   queues: Pick<PromptQueues, 'leave'>
   /** An agent runs in this window, since there is no host that could keep it. `agentName`: its name. */
   onUnavailable: (agentName: string, reason: string) => void
@@ -95,11 +95,19 @@ export class HostedAgents extends Owner implements HostedSessions {
   readonly #reattaching = new Set<Agent>()
   /** by the id of an agent: while this window takes it over, for any of its sessions */
   readonly #taking = new Map<string, Promise<void>>()
+  /** keys of sessions that this window left to another one with their agent */
+  readonly #handedOver = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: HostedAgentsOptions) {
     super()
     this.#options = options
+    const giveUp = ({ agentId, sessionId }: SessionId, isLost: boolean) => {
+      const agent = options.manager.find(agentId, sessionId)?.session.agent
+      if (agent?.hosted?.isKept) void this.handOver(agent, isLost)
+    }
+    this.register(options.held.onDidRequest(session => giveUp(session, false)))
+    this.register(options.held.onDidLose(session => giveUp(session, true)))
     this.register(
       watchSessions(options.manager, open => {
         const { agent } = open.session
@@ -107,7 +115,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         this.#options.mark(true)
         this.#tell(agent)
         const watching = [
-          agent.hosted.onDidLose(() => void options.manager.handOver(agent, true)),
+          agent.hosted.onDidLose(() => void this.handOver(agent, true)),
           open.session.onDidChange(() => this.#tellSoon()),
           open.session.onDidChangeStatus(() => this.#tellSoon()),
           ...(open.recorder ? [open.recorder.onDidChangeUnsaved(() => this.#tell(agent))] : []),
@@ -185,16 +193,21 @@ export class HostedAgents extends Owner implements HostedSessions {
 
   /** Continues the sessions of an agent that an earlier window left. Doesn't reject. */
   async reattach(agentId: string, running: RunningAgent): Promise<void> {
-    const { manager, log } = this.#options
+    const { runners, log } = this.#options
     this.#reattaching.add(running.agent)
     try {
-      await manager.reattach(agentId, running, ({ sessionId, isWorking }, { isPaused }) => {
-        const key = sessionKey(agentId, sessionId)
-        // prompts of an open window are sent as they would have been there
-        const goesOn = isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
-        if (goesOn && !isPaused) this.#continuing.add(key)
-        else this.#continuing.delete(key)
-      })
+      await reattachSessions(
+        this.#options,
+        runners.get(agentId),
+        running,
+        ({ sessionId, isWorking }, { isPaused }) => {
+          const key = sessionKey(agentId, sessionId)
+          // prompts of an open window are sent as they would have been there
+          const goesOn = isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
+          if (goesOn && !isPaused) this.#continuing.add(key)
+          else this.#continuing.delete(key)
+        },
+      )
     } catch (error) {
       log.warn(`The sessions of an earlier window: ${messageOf(error)}`)
     } finally {
@@ -240,6 +253,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   async takeOver(session: SessionId, from: string | undefined): Promise<boolean> {
+    this.#handedOver.delete(keyOf(session))
     if (!this.#options.trusted()) return false
     // this window may be about to continue it
     if (await this.continued(session)) return true
@@ -260,16 +274,16 @@ export class HostedAgents extends Owner implements HostedSessions {
    * one that has them gets the agent.
    */
   async #take(found: HostedAgentInfo, session: SessionId, from: string | undefined): Promise<void> {
-    const { manager } = this.#options
+    const { held } = this.#options
     const end = performance.now() + RELOAD_CLOSE_MS
     for (let info: HostedAgentInfo | undefined = found; info; info = await this.#find(session)) {
       if (info.isAttached && this.#isHere(info)) return
       // the session isn't open there anymore, or a window that lost its sessions is still to leave the agent
       const isInUse = info.isAttached && from === undefined
       if (!isInUse) {
-        const release = await manager.acquireAll(info.tag.agentId, info.sessions, from)
-        if (!release) throw new SessionElsewhereError(true)
-        const isAttached = await this.#attach(info).finally(release)
+        const hold = await held.takeAll(info.tag.agentId, info.sessions, from)
+        if (!hold) throw new SessionElsewhereError(true)
+        const isAttached = await this.#attach(info).finally(() => hold.dispose())
         if (isAttached) return
       }
       if (performance.now() >= end) return
@@ -285,7 +299,7 @@ export class HostedAgents extends Owner implements HostedSessions {
 
   /** Returns false if another window was faster, or the agent has ended. */
   async #attach(info: HostedAgentInfo): Promise<boolean> {
-    const { hosts, runners, manager, workspace, holdSecrets, log } = this.#options
+    const { hosts, runners, held, workspace, holdSecrets, log } = this.#options
     const { id, tag, attachments, sessions } = info
     this.#tried.add(id)
     this.#taken.add(id)
@@ -293,7 +307,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     if (tag.workspace === workspace) this.#launches.set(id, tag.launch)
     try {
       await holdSecrets(tag.agentId)
-      const mayHave = () => manager.hasAll(tag.agentId, sessions)
+      const mayHave = () => held.acquireAll(tag.agentId, sessions)
       const left = leftAgent(hosts, info, { workspace, attachments }, mayHave)
       const adopted = await runners.get(tag.agentId).adopt(left)
       if (adopted) void this.#followSettings(tag.agentId, adopted)
@@ -304,13 +318,40 @@ export class HostedAgents extends Owner implements HostedSessions {
     }
   }
 
-  leave(agent: Agent, isLost: boolean): Promise<string[]> {
-    const { manager, queues } = this.#options
-    const sessions = manager.list().filter(({ session }) => session.agent === agent)
-    for (const { recorder } of sessions) recorder?.flush(true)
+  /**
+   * Leaves an agent of the agent host to another window, with all of its sessions: nothing that happens here from now on
+   * reaches the agent or what is stored. `isLost`: that window has it already, so that a prompt may not reach the agent anymore,
+   * which goes back to the composer.
+   */
+  async handOver(agent: Agent, isLost: boolean): Promise<void> {
+    const { manager, held, queues } = this.#options
+    const all = manager.list().filter(({ session }) => session.agent === agent)
+    const sent = all.map(({ session }) => ({ session, prompt: session.sentPrompt }))
+    for (const open of all) {
+      open.isTakenOver = true
+      this.#handedOver.add(open.key)
+    }
+    for (const { recorder } of all) recorder?.flush(true)
     this.#tell(agent)
-    if (!isLost) for (const { key } of sessions) queues.leave(key)
-    return agent.hosted?.leave() ?? Promise.resolve([])
+    if (!isLost) for (const { key } of all) queues.leave(key)
+    const left = agent.hosted?.leave()
+    const holds = all.map(open => {
+      const hold = held.hold({ agentId: open.agentId, sessionId: open.session.sessionId })
+      manager.dismiss(open)
+      return hold
+    })
+    agent.dispose()
+    const unsent = await left
+    for (const { session, prompt } of sent) {
+      if (!prompt || !unsent?.includes(session.sessionId)) continue
+      const reason = l10n.t('Another window took over the session before the prompt was sent.')
+      session.queue.addReturned([{ id: prompt.id, draft: prompt.draft }], reason)
+    }
+    for (const hold of holds) hold.dispose()
+  }
+
+  isHandedOver(session: SessionId): boolean {
+    return this.#handedOver.has(keyOf(session))
   }
 
   /** Stores what arrived, and leaves the agents to the next window, except for those that it had better start again. */
@@ -501,4 +542,8 @@ function isSame(a: SessionNote | undefined, b: SessionNote): boolean {
     a.configOptions.length === b.configOptions.length &&
     a.configOptions.every((option, i) => option === b.configOptions[i])
   )
+}
+
+function keyOf({ agentId, sessionId }: SessionId): string {
+  return sessionKey(agentId, sessionId)
 }

@@ -70,7 +70,7 @@ describe('worktrees in which nothing is', () => {
           },
         ],
       },
-      manager: {
+      held: {
         reserve: () => {
           if (isOpenElsewhere) throw new SessionElsewhereError()
           return { dispose: () => released++ }

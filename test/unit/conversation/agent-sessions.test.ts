@@ -288,7 +288,7 @@ describe('AgentSessions: resume', () => {
     dead.agent.say('s', running, chunk('agent', 'Hi', 'm'))
     dead.agent.exit()
     const { agent, sessions } = make()
-    const { session, opened: resumed } = sessions.resumeSession('s', setup, undefined, before)
+    const { session, opened: resumed } = sessions.resumeSession('s', setup, undefined, before.reducingState)
     agent.resumes[0]!.resolve({ sessionId: 's' })
     await resumed
     void session.prompt([text('again')])
@@ -672,7 +672,7 @@ describe('AgentSessions: subagents', () => {
     const before = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))
     await before.close()
-    const { session, opened: done } = sessions.resumeSession('s', setup, undefined, before)
+    const { session, opened: done } = sessions.resumeSession('s', setup, undefined, before.reducingState)
     agent.resumes[0]!.resolve({ sessionId: 's' })
     await done
     agent.say('child', chunk('agent', 'again'))

@@ -399,7 +399,7 @@ describe('a load that replays less than the conversation', () => {
     const agent = new FakeAgent()
     const clock = new Clock()
     const sessions = new AgentSessions(agent, { now: () => clock.now, schedule: clock.schedule })
-    const resumed = sessions.resumeSession('s', setup, undefined, { reducingState: seen() })
+    const resumed = sessions.resumeSession('s', setup, undefined, seen())
     agent.say('s', chunk('user', 'fix the bug'), chunk('agent', 'I look at it. It is fixed.'))
     agent.resumes[0]?.resolve({ sessionId: 's' })
     await resumed.opened

@@ -133,7 +133,7 @@ class World {
     const previous = this.session
     if (how === 'exit') this.agent.exit()
     else this.sessions.dispose()
-    await this.#resume(previous)
+    await this.#resume(previous.reducingState)
   }
 
   /** Resumes the saved conversation, as after a reload of the window. */
@@ -141,7 +141,7 @@ class World {
     const { entries, terminals } = this.session.state
     const kept = JSON.parse(JSON.stringify({ entries, terminals: [...terminals.values()], head: {} }))
     this.agent.exit()
-    await this.#resume({ reducingState: restoreState(kept) })
+    await this.#resume(restoreState(kept))
   }
 
   /** The next window goes on with the agent. `meanwhile`: before the agent has repeated what it asks. */
@@ -173,7 +173,7 @@ class World {
     this.session.reattached()
   }
 
-  async #resume(previous: { reducingState: ReducingState }): Promise<void> {
+  async #resume(previous: ReducingState): Promise<void> {
     const { sessionId } = this.session
     this.agent = new ForkingAgent()
     this.sessions = new AgentSessions(this.agent, this.#time)

@@ -70,7 +70,7 @@ describe('a request that follows an allowed one', () => {
     before.agent.exit()
     const agent = new ForkingAgent()
     const sessions = new AgentSessions(agent)
-    const { session, opened } = sessions.resumeSession('s', setup, undefined, before.session)
+    const { session, opened } = sessions.resumeSession('s', setup, undefined, before.session.reducingState)
     agent.resumes[0]!.resolve({ sessionId: 's' })
     await opened
     await neverAllowed(agent, sessions, session)

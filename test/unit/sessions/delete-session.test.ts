@@ -49,11 +49,11 @@ describe('SessionDeleter', () => {
 
   it('stays reserved until all who reserved it are done', () => {
     const [first, second] = twoWindows()
-    const marked = first.manager.reserve('one', 's1')
-    first.manager.reserve('one', 's1').dispose()
-    assert.throws(() => second.manager.reserve('one', 's1'), /open in another window/)
+    const marked = first.held.reserve(theirs)
+    first.held.reserve(theirs).dispose()
+    assert.throws(() => second.held.reserve(theirs), /open in another window/)
     marked.dispose()
-    second.manager.reserve('one', 's1').dispose()
+    second.held.reserve(theirs).dispose()
   })
 
   it("deletes what is saved if the agent can't delete, isn't running or is gone", async () => {
@@ -163,7 +163,7 @@ describe('SessionDeleter', () => {
     const [first, second] = twoWindows()
     const yielded: string[] = []
     first.manager.onDidYield(({ sessionId }) => yielded.push(sessionId))
-    const marked = first.manager.reserve('one', 's1')
+    const marked = first.held.reserve(theirs)
     second.leases.request('one', 's1')
     assert.deepEqual(yielded, ['s1'])
     // it's still needed here until that has been decided
@@ -179,10 +179,10 @@ describe('SessionDeleter', () => {
     keepNeeded(deletions, fixture.manager)
     fixture.controller.leave()
     await fixture.manager.close(open!)
-    deletions.mark([{ item: theirs, reserved: fixture.manager.reserve('one', 's1') }])
+    deletions.mark([{ item: theirs, reserved: fixture.held.reserve(theirs) }])
     assert.ok(deletions.has('one', 's1'))
     // the agent doesn't respond
-    fixture.manager.reopen('resume', { ...theirs, cwd: '/w' }, new AbortController().signal).catch(() => {})
+    fixture.starter.reopen('resume', { ...theirs, cwd: '/w' }, new AbortController().signal).catch(() => {})
     await until(() => fixture.manager.list().length > 0)
     assert.equal(deletions.has('one', 's1'), false)
     deletions.dispose()
@@ -192,10 +192,10 @@ describe('SessionDeleter', () => {
     const [first, second] = twoWindows()
     const deletions = new SessionDeletions(1e6)
     keepNeeded(deletions, first.manager)
-    deletions.mark([{ item: theirs, reserved: first.manager.reserve('one', 's1') }])
-    await second.manager.takeOver({ ...theirs, cwd: '/w' }, new AbortController().signal)
+    deletions.mark([{ item: theirs, reserved: first.held.reserve(theirs) }])
+    await second.held.takeOver(theirs, new AbortController().signal)
     assert.equal(deletions.has('one', 's1'), false)
-    assert.throws(() => first.manager.reserve('one', 's1'), /open in another window/)
+    assert.throws(() => first.held.reserve(theirs), /open in another window/)
     deletions.dispose()
   })
 })

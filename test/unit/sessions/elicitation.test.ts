@@ -21,7 +21,7 @@ async function begin() {
   await settle()
   fixture.agent.newSessions[0]!.resolve({ sessionId: 's' })
   await started
-  const client = fixture.manager.client('one', () => fixture.runners.get('one').running?.sessions)
+  const client = fixture.clients.of('one', () => fixture.runners.get('one').running?.sessions)
   const question = () => fixture.controller.current?.session.state.entries.at(-1)
   const session = () => fixture.controller.current!.session
   const pending = () => session().pendingRequests[0]!.requestId
@@ -62,7 +62,7 @@ describe('forms and URLs', () => {
     const { fixture, client, question } = await begin()
     void client.createElicitation!(ofNoSession, never)
     assert.equal(question()?.kind, 'elicitation')
-    const other = fixture.manager.client('two', () => undefined)
+    const other = fixture.clients.of('two', () => undefined)
     assert.deepEqual(await other.createElicitation!(ofNoSession, never), { action: 'decline' })
     assert.deepEqual(fixture.nativeQuestions, ['two Who are you?'])
     client.elicitationComplete!('v')

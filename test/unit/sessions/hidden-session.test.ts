@@ -86,7 +86,7 @@ describe('a prompt in a hidden session', () => {
   it("rejects all of the agent's requests, so that it can't change anything in the editor", async () => {
     const { fixture, agent, answer } = await asked()
     const running = fixture.runners.get('one').running!
-    const client = fixture.manager.client('one', () => running.sessions)
+    const client = fixture.clients.of('one', () => running.sessions)
     const permission = await client.requestPermission(
       {
         sessionId: 'aside',

@@ -182,7 +182,7 @@ describe('two windows with sessions whose agent outlives them', () => {
       }
       // as after a start without restored sessions: the agent has no window
       const { agent } = first.controller.current!.session
-      await first.manager.handOver(agent, false)
+      await first.hosted!.handOver(agent, false)
       const reference = (sessionId: string) => ({ agentId: 'one', sessionId, cwd: '/w/a' })
       const works = [
         places[0]![1].opener.reopen('resume', reference('s2')),

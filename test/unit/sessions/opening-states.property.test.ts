@@ -11,8 +11,8 @@ import type { OpenSession, SessionReference } from '../../../src/sessions/open-s
 import { OpeningFailures } from '../../../src/sessions/opening-failures.ts'
 import { OPENING_TRANSITIONS, type Opening, stepOf, taskOf } from '../../../src/sessions/opening-states.ts'
 import { SessionElsewhereError } from '../../../src/sessions/session-leases.ts'
-import type { OpenProgress } from '../../../src/sessions/session-manager.ts'
 import { SessionOpener, type SessionOpenerOptions } from '../../../src/sessions/session-opener.ts'
+import type { OpenProgress } from '../../../src/sessions/session-starter.ts'
 
 const types = Object.keys(OPENING_TRANSITIONS) as Array<Opening['type']>
 const settle = () => new Promise<void>(resolve => setImmediate(resolve))
@@ -74,7 +74,7 @@ class World {
       name: agentId,
       renew: async () => {},
     })) as unknown as SessionOpenerOptions['runner']
-    const manager = {
+    const starter = {
       create: (agentId: string, signal: AbortSignal, progress: OpenProgress) =>
         this.#asked({ how: 'new', agentId }, signal, progress),
       reopen: (
@@ -85,14 +85,15 @@ class World {
       ) => this.#asked({ how, agentId, sessionId }, signal, progress),
       fork: ({ agentId, sessionId }: SessionReference, signal: AbortSignal, progress: OpenProgress) =>
         this.#asked({ how: 'fork', agentId, sessionId }, signal, progress),
-      saved: ({ agentId, sessionId }: SessionReference) =>
+    } as unknown as SessionOpenerOptions['starter']
+    const saved = {
+      open: ({ agentId, sessionId }: SessionReference) =>
         SAVED.includes(sessionId) ? openSession(agentId, sessionId, 'ended') : undefined,
-      savedEnd: ({ sessionId }: SessionReference) => (sessionId === 'long' ? {} : undefined),
-      takeOver: () => this.#wait('window'),
+      end: ({ sessionId }: SessionReference) => (sessionId === 'long' ? {} : undefined),
       follow: () => ({ dispose() {} }),
       catchUp() {},
-      knownAgent: () => undefined,
-    } as unknown as SessionOpenerOptions['manager']
+    } as unknown as SessionOpenerOptions['saved']
+    const held = { takeOver: () => this.#wait('window') } as unknown as SessionOpenerOptions['held']
     const agents = {
       ready: () => this.#wait('agents'),
       defaultAgentId: () => (this.hasDefault ? 'one' : undefined),
@@ -100,7 +101,8 @@ class World {
       get: (agentId: string) => (agentId === 'gone' ? undefined : { agentId }),
       used() {},
     } as unknown as SessionOpenerOptions['agents']
-    const options = { manager, agents, runner, trusted: () => true, log: silentLogger }
+    const records = { agent: () => undefined }
+    const options = { starter, saved, held, records, agents, runner, trusted: () => true, log: silentLogger }
     this.displayed = new DisplayedSession({
       newKey: 'new',
       expected: () => this.opener.expected,

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { mock } from 'node:test'
 import { CancelledError } from '../../../src/common/errors.ts'
-import { takeOver } from '../../../src/sessions/session-leases.ts'
+import { HeldSessions } from '../../../src/sessions/session-leases.ts'
 import { until } from '../../support/until.ts'
 import { type SessionsFixture, sendPrompt, twoWindows } from './sessions-fixture.ts'
 
@@ -164,7 +164,9 @@ describe('a session that is open in another window', () => {
 
     it("is taken from a window that doesn't respond", async () => {
       first.leases.hangs = true
-      assert.ok(await takeOver(second.leases, reference, new AbortController().signal, 50))
+      const held = new HeldSessions(second.leases, 50)
+      await held.takeOver(reference, new AbortController().signal)
+      assert.ok(held.takeSeized(reference))
       assert.equal(first.leases.acquire('one', 's1'), false)
     })
 

@@ -402,10 +402,10 @@ describe('the prompts of a conversation', () => {
   it("stop the turn's commands if one is sent now, like Stop", async () => {
     if (fixture.plan) fixture.plan.setup.cwd = process.cwd()
     await begin('one', 's1')
-    const { controller, manager } = fixture
+    const { controller } = fixture
     for (const id of ['p1', 'p2']) controller.prompts.enqueue('one/s1', prompt(id))
     await until(() => controller.prompts.queue.queued.length === 1)
-    const client = manager.client('one', () => undefined)
+    const client = fixture.clients.of('one', () => undefined)
     const terminal = await client.createTerminal({
       sessionId: 's1',
       command: 'sleep',

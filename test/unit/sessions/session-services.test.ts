@@ -37,7 +37,7 @@ describe('the requests of an agent in the editor', () => {
     const { plan } = fixture
     assert.ok(plan)
     plan.setup = { ...plan.setup, cwd: root, additionalDirectories: [] }
-    client = fixture.manager.client('one', () => fixture.runners.get('one').running?.sessions)
+    client = fixture.clients.of('one', () => fixture.runners.get('one').running?.sessions)
   })
   afterEach(async () => {
     fixture.manager.dispose()

@@ -20,6 +20,7 @@ import { filesShared } from '../../../src/editor/files/files.ts'
 import type { KnownAgent, LocalSession } from '../../../src/history/session-store.ts'
 import type { TranscriptChanges } from '../../../src/history/transcript-rows.ts'
 import { appendText } from '../../../src/history/transcript-schema.ts'
+import { AgentClients } from '../../../src/sessions/agent-client.ts'
 import {
   type ControllerOptions,
   ConversationController,
@@ -32,13 +33,16 @@ import type {
   ExistingSession,
   SavedConversations,
   SessionPlan,
+  SessionPlanner,
   SessionRecords,
 } from '../../../src/sessions/ports.ts'
 import { PromptQueues } from '../../../src/sessions/prompt-queues.ts'
 import { AgentRunners } from '../../../src/sessions/runners/agent-runners.ts'
 import { HostedAgents } from '../../../src/sessions/runners/hosted-agents.ts'
-import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
+import { SavedSessions } from '../../../src/sessions/saved-sessions.ts'
+import { HeldSessions, type SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { SessionManager } from '../../../src/sessions/session-manager.ts'
+import { SessionStarter } from '../../../src/sessions/session-starter.ts'
 import { Accounts } from '../../../src/sessions/sign-in/accounts.ts'
 import type { AgentHostProgram } from '../../support/agent-host-program.ts'
 import { HeldConnections } from '../../support/held-connections.ts'
@@ -376,7 +380,7 @@ export class SessionsFixture {
     lastName: agentId => this.records.agent(agentId)?.name,
     nextLeft: async agentId => this.hosted?.nextLeft(agentId),
     start: this.#hosting ? startAgent : this.start,
-    client: (agentId, sessions) => this.manager.client(agentId, sessions),
+    client: (agentId, sessions) => this.clients.of(agentId, sessions),
     connectOptions: agentId => ({
       clientInfo: { name: 'test', title: 'Test', version: '0' },
       initializeTimeoutMs: this.#hosting ? 60_000 : 1000,
@@ -405,43 +409,39 @@ export class SessionsFixture {
       return toDisposable(() => this.watched.splice(this.watched.indexOf(listener), 1))
     },
   })
-  readonly manager: SessionManager = new SessionManager({
-    runner: this.runners.get,
-    planner: {
-      forNew: async (_agentId, _can, cwd) =>
-        this.plan && cwd !== undefined ? { ...this.plan, setup: { ...this.plan.setup, cwd } } : this.plan,
-      forExisting: async session => {
-        if (!this.plan) throw new Error('no plan')
-        this.existing.push(session)
-        return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
-      },
-      forKept: async session => {
-        if (!this.plan) throw new Error('no plan')
-        return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
-      },
+  readonly planner: SessionPlanner = {
+    forNew: async (_agentId, _can, cwd) =>
+      this.plan && cwd !== undefined ? { ...this.plan, setup: { ...this.plan.setup, cwd } } : this.plan,
+    forExisting: async session => {
+      if (!this.plan) throw new Error('no plan')
+      this.existing.push(session)
+      return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
     },
+    forKept: async session => {
+      if (!this.plan) throw new Error('no plan')
+      return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
+    },
+  }
+  readonly held: HeldSessions = new HeldSessions(this.leases, this.#hosting && 500)
+  readonly #stored = this.#hosting ? this.#ownTranscripts : this.transcripts
+  readonly manager = new SessionManager({
     services: {
       files: this.files,
       onDidSave: this.saved.event,
       environment: async () => ({}),
     },
     records: this.records,
-    transcripts: this.#hosting ? this.#ownTranscripts : this.transcripts,
-    leases: this.leases,
-    ...(this.#hosting && { takeOverMs: 500 }),
+    transcripts: this.#stored,
+    held: this.held,
     queues: this.queues,
-    ...(this.#hosting && {
-      hosted: {
-        has: session => this.hosted!.has(session),
-        leave: (agent, isLost) => this.hosted!.leave(agent, isLost),
-        takeOver: (session, from) => this.hosted!.takeOver(session, from),
-      },
-    }),
+    tracker: memoryTracker(this.files),
+  })
+  readonly clients = new AgentClients({
+    manager: this.manager,
     activeSession: agentId => {
       const { current } = this.controller
       return current?.agentId === agentId ? current.session : undefined
     },
-    tracker: memoryTracker(this.files),
     nativeElicitation: {
       ask: async (agentId, { message }) => {
         this.nativeQuestions.push(`${agentId} ${message}`)
@@ -451,7 +451,7 @@ export class SessionsFixture {
     },
   })
   readonly deleter = new SessionDeleter({
-    ...{ manager: this.manager, runner: this.runners.get, records: this.records },
+    ...{ manager: this.manager, held: this.held, runner: this.runners.get, records: this.records },
     ...{ transcripts: this.transcripts, queues: this.queues },
   })
   readonly hosted: HostedAgents | undefined =
@@ -469,8 +469,8 @@ export class SessionsFixture {
       holdSecrets: async () => {},
       likely: () => undefined,
       runners: this.runners,
-      manager: this.manager,
-      queues: this.queues,
+      ...{ manager: this.manager, held: this.held, planner: this.planner },
+      ...{ records: this.records, transcripts: this.#stored, queues: this.queues },
       onUnavailable: () => {},
       onTooMuchUnsaved: () => {},
       mark: isLeft => {
@@ -478,6 +478,14 @@ export class SessionsFixture {
       },
       log: silentLogger,
     })
+  readonly savedSessions = new SavedSessions({
+    ...{ manager: this.manager, runner: this.runners.get, records: this.records, transcripts: this.#stored },
+  })
+  readonly starter = new SessionStarter({
+    ...{ manager: this.manager, held: this.held, saved: this.savedSessions, clients: this.clients },
+    ...{ planner: this.planner, records: this.records, transcripts: this.#stored, queues: this.queues },
+    ...{ runner: this.runners.get, hosted: this.hosted },
+  })
   readonly accounts = new Accounts(this.directory, this.runners, silentLogger)
   readonly controller: ConversationController = this.place(this.kept)
 
@@ -524,7 +532,8 @@ export class SessionsFixture {
       elsewhere: (reference, mine) => this.elsewhere(reference, mine),
       continued: reference => this.hosted?.continued(reference),
       accounts: this.accounts,
-      manager: this.manager,
+      ...{ manager: this.manager, starter: this.starter, saved: this.savedSessions, held: this.held },
+      records: this.records,
       agents: this.directory,
       runner: this.runners.get,
       trusted: () => this.trusted,

@@ -82,7 +82,7 @@ describe('AgentRunner', () => {
         name: () => 'One',
         resolveLaunch: () => fixture.directory.resolveLaunch('one'),
         start: fixture.start,
-        client: () => fixture.manager.client('one', () => undefined),
+        client: () => fixture.clients.of('one', () => undefined),
         connectOptions: () => ({
           clientInfo: { name: 'test', title: 'Test', version: '0' },
           initializeTimeoutMs: 1000,

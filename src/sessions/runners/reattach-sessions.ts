@@ -1,0 +1,111 @@
+import type { SessionNote } from '../../acp/agent.ts'
+import { RELOAD_CLOSE_MS } from '../../common/limits.ts'
+import type { SessionId } from '../../common/session-key.ts'
+import { createSessionState } from '../../conversation/reducer/reducing-state.ts'
+import { continueState } from '../../conversation/replay/restore-state.ts'
+import type { Session } from '../../conversation/session.ts'
+import { disposePlan } from '../open-session.ts'
+import type {
+  KeptServers,
+  SavedConversations,
+  SessionPlan,
+  SessionPlanner,
+  SessionRecords,
+} from '../ports.ts'
+import type { HeldSessions } from '../session-leases.ts'
+import type { SessionManager } from '../session-manager.ts'
+import { readUnsaved, withUnsaved } from '../unsaved-conversation.ts'
+import type { AgentRunner, RunningAgent } from './agent-runner.ts'
+
+/** When the editor's tools are served again in sessions of an earlier window: after a view shows what the agents said. Milliseconds. */
+const REOPEN_TOOLS_MS = 100
+
+export interface ReattachOptions {
+  manager: SessionManager
+  held: HeldSessions
+  planner: SessionPlanner
+  records: SessionRecords
+  transcripts: Pick<SavedConversations, 'read'>
+}
+
+/**
+ * Goes on with the sessions that an earlier window had open with the same process, as if this were still that window.
+ * Resolves when all that the agent said meanwhile has arrived. `onSession`: called for each one before its prompts are sent.
+ */
+export async function reattachSessions(
+  options: ReattachOptions,
+  { agentId, name: agentName }: Pick<AgentRunner, 'agentId' | 'name'>,
+  { agent, sessions }: RunningAgent,
+  onSession: (session: Session, note: SessionNote) => void,
+): Promise<void> {
+  const { manager, held, planner, records, transcripts } = options
+  const { attached, hosted } = agent
+  if (!attached || !hosted) return
+  const lost = new AbortController()
+  const watching = hosted.onDidLose(() => lost.abort())
+  const reattached: Session[] = []
+  /** Another window may need what this one doesn't. */
+  let isNeeded = !attached.isOver
+  const failures: unknown[] = []
+  for (const one of attached.sessions) {
+    const { sessionId } = one
+    const id = { agentId, sessionId }
+    const unsaved = readUnsaved(one.note.unsaved, hosted.id)
+    const record = records.get(agentId, sessionId) ?? (unsaved && { sessionId, ...unsaved })
+    if (!record) continue
+    if (attached.isOver && !unsaved && goesOnElsewhere(options, id, hosted.id)) continue
+    if (!(await held.await(id, lost.signal, RELOAD_CLOSE_MS).catch(() => false))) {
+      // The window before has left the agent, but may take long to close. Without the session, this one would refuse what the
+      // agent asks. Of an agent that has exited, another process may have gone on with the session.
+      if (attached.isOver || lost.signal.aborted) {
+        isNeeded = true
+        continue
+      }
+      held.seize(id)
+    }
+    let plan: SessionPlan | undefined
+    try {
+      const kept = one.note as KeptServers
+      plan = await planner.forKept({ ...record, agentId }, agent.capabilities, kept)
+      const stored = transcripts.read(agentId, sessionId)
+      const saved = unsaved ? withUnsaved(stored, unsaved.changes) : stored
+      const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
+      const state = saved ? continueState(saved) : createSessionState()
+      const session = sessions.reattachSession(one, plan.setup, state, said)
+      // whether the agent took such a prompt isn't known anymore, so the user decides whether to send it again
+      const isUndecided = saved?.entries.some(entry => entry.kind === 'message' && entry.steering === 'sent')
+      onSession(session, isUndecided ? { ...one.note, isPaused: true } : one.note)
+      const open = manager.create(agentId, agentName, session, plan)
+      manager.admit(open, saved === stored ? 'known' : 'unsaved')
+      if (unsaved) manager.record(open)
+      reattached.push(session)
+    } catch (error) {
+      isNeeded = true
+      failures.push(error)
+      if (plan) disposePlan(plan)
+      held.release(id)
+    }
+  }
+  watching.dispose()
+  // also after a failure: the agent's other sessions go on
+  await attached.begin()
+  if (!isNeeded) hosted.confirm(hosted.handled)
+  for (const session of reattached) session.reattached()
+  // loads much, which would delay what the agent says
+  setTimeout(() => {
+    for (const { sessionId } of reattached)
+      void manager.find(agentId, sessionId)?.plan.editorTools?.reopen?.(port => hosted.serve(port))
+  }, REOPEN_TOOLS_MS)
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Whether another process has gone on with a session since the one with this id has exited. */
+function goesOnElsewhere(
+  { manager, transcripts }: ReattachOptions,
+  { agentId, sessionId }: SessionId,
+  hostedId: string,
+): boolean {
+  if (manager.find(agentId, sessionId)) return true
+  const saved = transcripts.read(agentId, sessionId)
+  return saved !== undefined && saved.said?.hostedId !== hostedId
+}

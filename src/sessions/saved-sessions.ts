@@ -1,0 +1,85 @@
+import path from 'node:path'
+import type { Disposable } from '../common/disposable.ts'
+import { FOLLOW_WINDOW_MS } from '../common/limits.ts'
+import type { SessionId } from '../common/session-key.ts'
+import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
+import { type ConversationEnd, restoreEnd, restoreState } from '../conversation/replay/restore-state.ts'
+import { Session } from '../conversation/session.ts'
+import type { OpenSession, SessionReference } from './open-session.ts'
+import type { SavedConversations, SessionRecords } from './ports.ts'
+import { ABSENT, AbsentAgent } from './runners/absent-agent.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
+import type { SessionManager } from './session-manager.ts'
+
+interface SavedSessionsOptions {
+  manager: Pick<SessionManager, 'create'>
+  runner: (agentId: string) => Pick<AgentRunner, 'name'>
+  records: Pick<SessionRecords, 'get' | 'agent'>
+  transcripts: Pick<SavedConversations, 'read' | 'readEnd' | 'revision'>
+}
+
+/** The end of a saved conversation with more entries than this is shown before the others are read. */
+const LONG = 400
+/** The number of entries at the end that are shown first: more than a view can show. */
+const LAST_ENTRIES = 50
+
+/** The saved conversations of sessions, readable without their agents. */
+export class SavedSessions {
+  readonly #options: SavedSessionsOptions
+
+  constructor(options: SavedSessionsOptions) {
+    this.#options = options
+  }
+
+  /** The saved conversation, to continue it. */
+  state({ agentId, sessionId }: SessionId): ReducingState | undefined {
+    const conversation = this.#options.transcripts.read(agentId, sessionId)
+    return conversation && restoreState(conversation)
+  }
+
+  /** The end of a saved conversation that takes a while to read; `undefined` for others. */
+  end({ agentId, sessionId }: SessionReference): ConversationEnd | undefined {
+    const end = this.#options.transcripts.readEnd(agentId, sessionId, LONG, LAST_ENTRIES)
+    return end && restoreEnd(end.conversation, end.first)
+  }
+
+  /** The session without its agent. */
+  open(reference: SessionReference): OpenSession | undefined {
+    const state = this.state(reference)
+    if (!state) return undefined
+    const { agentId, sessionId, cwd } = reference
+    const { manager, runner, records } = this.#options
+    const agentName = runner(agentId).name
+    const setup = { cwd, additionalDirectories: [], mcpServers: [] }
+    const agent = new AbsentAgent(agentName, records.agent(agentId))
+    const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
+    session.giveTitle(records.get(agentId, sessionId)?.givenTitle)
+    session.agentEnded(ABSENT)
+    const cwdLabel = path.basename(cwd) || cwd
+    const roots = { cwd, cwdLabel, additional: [], unseen: [], scratch: false }
+    return manager.create(agentId, agentName, session, { setup, roots, mcpServers: [] })
+  }
+
+  /** Shows a conversation as another window saves it, read-only, until the result is disposed. */
+  follow({ agentId, session }: OpenSession): Disposable {
+    const { transcripts } = this.#options
+    let shown: string | undefined
+    const showSaved = () => {
+      const revision = transcripts.revision(agentId, session.sessionId)
+      if (revision === shown) return
+      shown = revision
+      const conversation = transcripts.read(agentId, session.sessionId)
+      if (conversation) session.follow(conversation)
+    }
+    showSaved()
+    const timer = setInterval(showSaved, FOLLOW_WINDOW_MS)
+    timer.unref()
+    return { dispose: () => clearInterval(timer) }
+  }
+
+  /** Continues a saved conversation from what another window, which is gone or has closed it, saved last. */
+  catchUp({ agentId, session }: OpenSession): void {
+    const conversation = this.#options.transcripts.read(agentId, session.sessionId)
+    if (conversation) session.catchUp(conversation)
+  }
+}

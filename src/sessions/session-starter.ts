@@ -1,0 +1,322 @@
+import { type Agent, AgentRequestError } from '../acp/agent.ts'
+import type { ConfigOption } from '../acp/model.ts'
+import { CancelledError } from '../common/errors.ts'
+import { RELOAD_CLOSE_MS } from '../common/limits.ts'
+import { sessionKey } from '../common/session-key.ts'
+import type { AgentSessions } from '../conversation/agent-sessions.ts'
+import { forkState } from '../conversation/replay/restore-state.ts'
+import type { Session } from '../conversation/session.ts'
+import type { AgentClients } from './agent-client.ts'
+import type { Reopening } from './failures.ts'
+import { disposePlan, type OpenSession, type SessionReference } from './open-session.ts'
+import type {
+  HostedSessions,
+  SavedConversations,
+  SessionPlan,
+  SessionPlanner,
+  SessionRecords,
+} from './ports.ts'
+import type { PromptQueues } from './prompt-queues.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
+import type { SavedSessions } from './saved-sessions.ts'
+import { type HeldSessions, SessionElsewhereError } from './session-leases.ts'
+import type { SessionManager } from './session-manager.ts'
+import { keepListedTitle } from './session-title.ts'
+import { forkUsage, type UsageRecords } from './usage-meter.ts'
+
+interface SessionStarterOptions {
+  manager: SessionManager
+  held: HeldSessions
+  saved: SavedSessions
+  runner: (agentId: string) => AgentRunner
+  clients: Pick<AgentClients, 'track'>
+  planner: SessionPlanner
+  records: SessionRecords
+  transcripts: Pick<SavedConversations, 'options'>
+  queues: Pick<PromptQueues, 'rename'>
+  /** The agents that run in the agent host. Without it, none does. */
+  hosted?: HostedSessions | undefined
+  /** Where usage and cost are counted. */
+  usage?: UsageRecords
+}
+
+/** Reports progress while a session is being opened. */
+export interface OpenProgress {
+  /** The agent runs, and is asked to open the session now. */
+  onPlan?: (plan: SessionPlan) => void
+  /** The session can be displayed. `replays`: its history is loaded now. */
+  onSession?: (open: OpenSession, replays: boolean) => void
+}
+
+/** Where a fork ends, in agents with `forkAtMessage`. */
+export interface ForkPoint {
+  /** of the agent's last message that belongs to it */
+  messageId: string
+  /** the first turn that doesn't */
+  turn: number
+  /** Without that, forks the whole conversation, or does nothing. */
+  otherwise: 'whole' | 'stay'
+}
+
+/** Opens sessions with their agents: new ones, forks, and those that the agents know. */
+export class SessionStarter {
+  readonly #options: SessionStarterOptions
+
+  constructor(options: SessionStarterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Starts a session, in `cwd` if given, and moves the prompts under the key `queue` to it. Rejects with
+   * `AgentStartError`, `AgentRequestError`, `AgentClosedError` or `CancelledError`.
+   */
+  async create(
+    agentId: string,
+    signal: AbortSignal,
+    progress: OpenProgress = {},
+    { cwd, queue }: { cwd?: string; queue?: string } = {},
+  ): Promise<OpenSession> {
+    const runner = this.#options.runner(agentId)
+    const { agent, sessions } = await runner.ensure(signal)
+    const { planner, clients, queues } = this.#options
+    const plan = await planner.forNew(agentId, agent.capabilities, cwd)
+    if (!plan) throw new CancelledError()
+    return withPlan(plan, async () => {
+      if (signal.aborted) throw new CancelledError()
+      progress.onPlan?.(plan)
+      return clients.track(agentId, async () => {
+        const session = await sessions.newSession(plan.setup, signal)
+        if (queue !== undefined) {
+          queues.rename(queue, sessionKey(agentId, session.sessionId))
+        }
+        return this.#begun(this.#create(agentId, session, plan), progress)
+      })
+    })
+  }
+
+  /**
+   * Reopens a session that the agent knows. `load` replays its history. `resume` continues the conversation known here:
+   * that of `previous`, the same session of an ended agent, or the saved one. `restore` resumes a known conversation,
+   * else loads the session, else resumes it. Rejects with `SessionElsewhereError` if another window has the session, with
+   * `CancelledError` if the agent can neither load nor resume (for `restore`, or with `previous`), else as `create` does.
+   */
+  async reopen(
+    how: Reopening,
+    reference: SessionReference,
+    signal: AbortSignal,
+    progress: OpenProgress = {},
+    previous?: OpenSession,
+  ): Promise<OpenSession> {
+    const { held, hosted } = this.#options
+    if (!(await held.await(reference, signal, how === 'restore' ? RELOAD_CLOSE_MS : 0)))
+      throw new SessionElsewhereError(await hosted?.has(reference))
+    const hold = held.hold(reference)
+    try {
+      return (
+        (await this.#goOn(reference, signal, previous)) ??
+        (await this.#reopen(how, reference, signal, progress, previous))
+      )
+    } finally {
+      hold.dispose()
+    }
+  }
+
+  /**
+   * The session with its agent, which another window left in the agent host; `undefined` if it isn't there. It may be open here
+   * already, since it came with another session of the agent.
+   */
+  async #goOn(
+    reference: SessionReference,
+    signal: AbortSignal,
+    previous: OpenSession | undefined,
+  ): Promise<OpenSession | undefined> {
+    const { agentId, sessionId } = reference
+    const { manager, held, saved, hosted } = this.#options
+    const from = held.takeSeized(reference)
+    const open = manager.find(agentId, sessionId)
+    if (open) {
+      const { phase, agent } = open.session
+      return open !== previous && phase === 'ready' && agent.hosted?.isKept ? open : undefined
+    }
+    if (!hosted) return undefined
+    const isTaken = await hosted.takeOver(reference, from)
+    if (signal.aborted) throw new CancelledError()
+    const continued = manager.find(agentId, sessionId)
+    // what its agent said last, which has exited
+    if (isTaken && !continued && previous) saved.catchUp(previous)
+    // another window may have taken it meanwhile
+    if (!continued && (hosted.isHandedOver(reference) || !held.acquire(reference)))
+      throw new SessionElsewhereError(true)
+    return continued
+  }
+
+  async #reopen(
+    how: Reopening,
+    reference: SessionReference,
+    signal: AbortSignal,
+    progress: OpenProgress,
+    previous: OpenSession | undefined,
+  ): Promise<OpenSession> {
+    const reached = await this.#reach(reference, signal)
+    return withPlan(reached.plan, () => this.#reopenAt(how, reference, signal, progress, previous, reached))
+  }
+
+  async #reopenAt(
+    how: Reopening,
+    reference: SessionReference,
+    signal: AbortSignal,
+    progress: OpenProgress,
+    previous: OpenSession | undefined,
+    { agent, sessions, plan }: Reached,
+  ): Promise<OpenSession> {
+    const { agentId, sessionId } = reference
+    const { manager, saved, records } = this.#options
+    await this.#unarchive(agent, reference)
+    if (signal.aborted) throw new CancelledError()
+    progress.onPlan?.(plan)
+    const { load, resume } = agent.capabilities
+    const known = () => previous?.session.reducingState ?? saved.state(reference)
+    const before = how === 'load' && !previous ? undefined : known()
+    // the saved conversation has more than a replay: times, answers, output
+    const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
+    if (!load && !resume && (how === 'restore' || previous)) throw new CancelledError()
+    // before the agent's answer replaces them
+    const options = this.#lastOptions(reference, previous)
+    const lastOptions = () => options
+    const opening = replays
+      ? sessions.loadSession(sessionId, plan.setup, signal, known, lastOptions)
+      : sessions.resumeSession(sessionId, plan.setup, signal, before, lastOptions)
+    const open = this.#create(agentId, opening.session, plan)
+    keepListedTitle(records, open, reference)
+    const replaced = manager.find(agentId, sessionId)
+    // the agent may request files before it answers
+    manager.admit(open)
+    progress.onSession?.(open, replays)
+    try {
+      await opening.opened
+    } catch (error) {
+      manager.dismiss(open)
+      throw error
+    }
+    open.session.reopened(options ?? [])
+    if (replaced) manager.dismiss(replaced)
+    manager.record(open)
+    return open
+  }
+
+  /** The options of a session as they were known last. */
+  #lastOptions({ agentId, sessionId }: SessionReference, open?: OpenSession): ConfigOption[] | undefined {
+    const options = open?.session.state.configOptions ?? []
+    return options.length > 0 ? [...options] : this.#options.transcripts.options(agentId, sessionId)
+  }
+
+  /** Starts the agent of an existing session and plans the session's folders. */
+  async #reach(
+    { agentId, sessionId, cwd, additionalDirectories = [] }: SessionReference,
+    signal: AbortSignal,
+  ): Promise<Reached> {
+    const runner = this.#options.runner(agentId)
+    const { agent, sessions } = await runner.ensure(signal)
+    const record = this.#options.records.get(agentId, sessionId)
+    const known = new Set([...(record?.additionalDirectories ?? []), ...additionalDirectories])
+    const directories = { cwd, additionalDirectories: [...known] }
+    const own = {
+      ...{ agentId, sessionId, ...directories, systemPrompt: record?.systemPrompt },
+      ...(record?.imported && record.cwd === cwd && { imported: true }),
+    }
+    const plan = await this.#options.planner.forExisting(own, agent.capabilities)
+    return withPlan(plan, async () => {
+      if (signal.aborted) throw new CancelledError()
+      return { agent, sessions, plan }
+    })
+  }
+
+  /** Unarchives a session that is being reopened. If the agent refuses, it may still open the session. */
+  async #unarchive(agent: Agent, { agentId, sessionId, cwd, archived }: SessionReference): Promise<void> {
+    const { records } = this.#options
+    if (!(archived ?? records.get(agentId, sessionId)?.archived) || !agent.capabilities.archive) return
+    try {
+      await agent.unarchiveSession?.(sessionId)
+      records.noted(agentId, { sessionId, cwd }, { archived: false })
+    } catch (error) {
+      if (!(error instanceof AgentRequestError)) throw error
+    }
+  }
+
+  /**
+   * Forks a session, at a point if one is given and its agent accepts it. Rejects as `create` does. Resolves with the session
+   * itself if the agent doesn't accept a point without which there should be no fork.
+   */
+  async fork(
+    reference: SessionReference,
+    signal: AbortSignal,
+    progress: OpenProgress = {},
+    at?: ForkPoint,
+  ): Promise<OpenSession> {
+    const { agentId, sessionId } = reference
+    const { manager, saved, clients, records, usage } = this.#options
+    const { sessions, plan } = await this.#reach(reference, signal)
+    progress.onPlan?.(plan)
+    const known = manager.find(agentId, sessionId)?.session.reducingState ?? saved.state(reference)
+    const make = (point?: ForkPoint) => {
+      const state = known && forkState(known, sessionKey(agentId, sessionId), point?.turn)
+      return sessions.forkSession(sessionId, plan.setup, signal, state, point?.messageId)
+    }
+    const fork = async () => {
+      let session: Session
+      try {
+        session = await make(at)
+      } catch (error) {
+        if (!at || !(error instanceof AgentRequestError)) throw error
+        const original = manager.find(agentId, sessionId)
+        if (at.otherwise === 'stay' && original) {
+          disposePlan(plan)
+          return original
+        }
+        session = await make()
+      }
+      const open = this.#create(agentId, session, plan)
+      session.reopened(this.#lastOptions(reference, manager.find(agentId, sessionId)) ?? [])
+      keepListedTitle(records, open, reference)
+      const givenTitle = records.get(agentId, sessionId)?.givenTitle
+      if (givenTitle !== undefined)
+        records.noted(agentId, { sessionId: session.sessionId, cwd: plan.setup.cwd }, { givenTitle })
+      // the cost of a running turn may not be reported yet and would be counted twice
+      const isSettled = !manager.find(agentId, sessionId)?.session.isWorking
+      if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
+      return this.#begun(open, progress, 'fork')
+    }
+    return withPlan(plan, () => clients.track(agentId, fork))
+  }
+
+  #create(agentId: string, session: Session, plan: SessionPlan): OpenSession {
+    const { manager, runner } = this.#options
+    return manager.create(agentId, runner(agentId).name, session, plan)
+  }
+
+  /** Opens a new session. */
+  #begun(open: OpenSession, progress: OpenProgress, origin: 'new' | 'fork' = 'new'): OpenSession {
+    open.changes.clear()
+    const { manager } = this.#options
+    manager.admit(open, origin)
+    manager.record(open)
+    progress.onSession?.(open, false)
+    return open
+  }
+}
+
+interface Reached {
+  agent: Agent
+  sessions: AgentSessions
+  plan: SessionPlan
+}
+
+/** Does the work that opens the planned session. What was prepared for the session ends with a failure. */
+async function withPlan<T>(plan: SessionPlan, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    disposePlan(plan)
+    throw error
+  }
+}

@@ -7,6 +7,7 @@ import { WINDOW_HEARTBEAT_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { markdownText } from '../common/markdown-text.ts'
 import { makePrivateFolder, writePrivateFile } from '../common/private-files.ts'
+import { readableTitle } from '../conversation/mcp-tool-call.ts'
 import { branchOf } from '../editor/git-branch.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { requestSummary } from '../sessions/request-notifications.ts'
@@ -312,7 +313,7 @@ type Entries = OpenSession['session']['state']['entries']
 function lastLine(entries: Entries): string | undefined {
   for (let at = entries.length - 1; at >= Math.max(0, entries.length - MAX_ENTRIES); at--) {
     const entry = entries[at]
-    if (entry?.kind === 'tool_call' && entry.title) return entry.title
+    if (entry?.kind === 'tool_call' && entry.title) return readableTitle(entry.title)
     if (entry?.kind !== 'message' || entry.role !== 'agent') continue
     const last = entry.blocks.findLast(block => block.type === 'text')
     const lines = last?.type === 'text' ? markdownText(last.text.slice(-4000)).split('\n') : []

@@ -230,6 +230,43 @@ export function repeatsCommand(text: string, command: string): boolean {
   return bareCommand(text) === command.trim()
 }
 
+/** What some agents say beside the command about its folder. */
+const FOLDER = /\[(?:current working directory|in) ([^\]]+)\]/
+
+/** The folder of a command, if a text says only that. */
+export function folderIn(text: string): string | undefined {
+  const found = FOLDER.exec(text)
+  return found?.[0] === text.trim() ? found[1] : undefined
+}
+
+/**
+ * What a title says beside the command and its folder, which some agents repeat in it, cut or after the name of their tool:
+ * nothing in `execute_bash: npm test`.
+ */
+export function besideCommand(title: string, command: string): string {
+  const plain = (text: string) => text.replaceAll('`', '').replace(/\s+/g, ' ').trim()
+  const said = plain(title.replace(FOLDER, ' '))
+  const whole = plain(command)
+  if (whole.includes(said)) return ''
+  const firstLine = plain(command.trim().split('\n', 1)[0]!)
+  const repeated = [whole, firstLine].find(text => text !== '' && said.includes(text))
+  if (repeated !== undefined) return withoutVerb(said.replace(repeated, () => ' '))
+  const cut = /^(.*?)\s*(?:…|\.\.\.)$/.exec(said)?.[1]
+  if (cut === undefined) return said
+  for (let at = cut.indexOf(whole[0]!); at >= 0; at = cut.indexOf(whole[0]!, at + 1))
+    if (cut.length - at >= MIN_CUT && whole.startsWith(cut.slice(at))) return withoutVerb(cut.slice(0, at))
+  return said
+}
+
+/** A shorter beginning of a command may be another word. Characters. */
+const MIN_CUT = 8
+
+/** Nothing if only the name of a tool or a verb is left, as in `Execute`, `execute_bash:` and `Run command:`. */
+function withoutVerb(text: string): string {
+  const rest = text.replace(/^[\s:()[\]–—-]+|[\s:()[\]–—-]+$/g, '')
+  return /^\w*(?: command| tool)?$/.test(rest) ? '' : rest
+}
+
 /** A command without the code block, the backticks or the prompt around it. */
 function bareCommand(text: string): string {
   return text

@@ -5,6 +5,7 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { hasHidden } from '../common/visible.ts'
+import { mcpToolCall, mcpToolText } from '../conversation/mcp-tool-call.ts'
 import type { Session } from '../conversation/session.ts'
 import type { ElicitationEntry, PermissionEntry, ToolCallEntry } from '../conversation/state.ts'
 import { commandOf } from '../conversation/tool-command.ts'
@@ -157,9 +158,15 @@ function describe(
   const tool = session.permission(requestId)?.tool
   const command =
     request.command?.command ?? (tool?.toolKind === 'execute' ? commandOf(tool)?.command : undefined)
+  const called = mcpToolCall({
+    ...{ title: request.title || (tool?.title ?? ''), toolName: tool?.toolName, rawInput: tool?.rawInput },
+  })
   const about = command ?? (tool?.title || request.description)
-  const text =
-    about === undefined || about === request.title ? request.title : `${request.title} ${about}`.trim()
+  const text = called
+    ? mcpToolText(called, l10n.t)
+    : about === undefined || about === request.title
+      ? request.title
+      : `${request.title} ${about}`.trim()
   const changes = tool ? diffsOf(tool) : []
   const whole = shown(
     command === undefined ? withChanges(relativeTo(session.setup, text), changes, session.setup) : text,

@@ -1,6 +1,7 @@
 import type { HistoryPreview } from '../../bridge/history.ts'
 import type { SessionId } from '../../common/session-key.ts'
 import { blockText, lines } from '../../conversation/block-text.ts'
+import { readableTitle } from '../../conversation/mcp-tool-call.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
 
@@ -26,7 +27,7 @@ export function previewOf(
 
 function partOf(entry: Entry): Exclude<HistoryPreview['parts'][number], { kind: 'gap' }>[] {
   if (entry.kind === 'tool_call')
-    return entry.title ? [{ kind: 'tool', text: entry.title.slice(0, 200) }] : []
+    return entry.title ? [{ kind: 'tool', text: readableTitle(entry.title).slice(0, 200) }] : []
   if (entry.kind !== 'message' || entry.role === 'thought') return []
   const text = lines(entry.blocks.map(block => blockText(block, entry.role === 'agent'))).trim()
   if (text === '') return []

@@ -12,6 +12,7 @@ import type {
 } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { blockMarkdown, fenced, folded, jsonMarkdown, plain } from '../markdown.ts'
+import { readableTitle } from '../mcp-tool-call.ts'
 import type { EntryBase } from '../state-base.ts'
 import {
   append,
@@ -307,7 +308,7 @@ function hasEnded({ status }: ToolCallEntry): boolean {
 }
 
 function markdown(entry: ToolCallEntry, terminals: Terminals): string {
-  const title = entry.title || entry.toolName || entry.toolKind
+  const title = readableTitle(entry.title || entry.toolName || entry.toolKind)
   const status = entry.status === 'completed' ? '' : ` (${entry.status})`
   const parts = entry.content.flatMap(content => toolContent(content, entry.toolKind, terminals))
   if (parts.length === 0 && entry.rawOutput !== undefined && entry.rawOutput !== null) {

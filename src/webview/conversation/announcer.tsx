@@ -1,6 +1,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { visibleProse } from '../../common/visible.ts'
+import { readableTitle } from '../../conversation/mcp-tool-call.ts'
 import { t } from '../l10n.ts'
 import { announce } from '../ui/live-region.tsx'
 import { useApp } from './context.ts'
@@ -27,7 +28,8 @@ export function Announcer() {
       const entry = store.slot(waiting)?.entry.peek()
       if (entry?.kind === 'elicitation')
         return announce(t('{0} asks: {1}', agent, visibleProse(entry.message)))
-      if (entry?.kind === 'permission') return announce(t('{0} asks: {1}', agent, visibleProse(entry.title)))
+      if (entry?.kind === 'permission')
+        return announce(t('{0} asks: {1}', agent, visibleProse(readableTitle(entry.title))))
     }
     const card = head.cards.at(-1)
     if (cards !== was.cards && card && !was.cards.split(',').includes(card.id))

@@ -1,7 +1,7 @@
 import type { ToolKind } from '../../acp/model.ts'
 import type { RootsNote } from '../../bridge/conversation.ts'
 import { visibleProse } from '../../common/visible.ts'
-import { editorToolCall } from '../../conversation/editor-tool-call.ts'
+import { editorToolCall, readableTitle } from '../../conversation/mcp-tool-call.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import { plural, t } from '../l10n.ts'
 
@@ -58,7 +58,7 @@ export function titleParts(title: string, roots: PathRoots | undefined): TitlePa
 export function titleOfTool(tool: ToolCallEntry): string {
   const editorTool = editorToolCall(tool)
   if (editorTool !== undefined) return editorTool
-  const title = withoutInput(tool) || tool.toolName || kindName(tool.toolKind)
+  const title = readableTitle(withoutInput(tool) || tool.toolName || kindName(tool.toolKind))
   const changed = tool.content.flatMap(part =>
     part.type === 'diff' ? part.changes.map(({ path }) => path) : [],
   )

@@ -86,5 +86,12 @@ describe('a request in a notification', () => {
     })
   })
 
+  it('names the tool of a server and what it is about', () => {
+    const title = 'mcp__vscode__show_diff'
+    const toolCall = { toolCallId: 't', title, kind: 'other' as const, rawInput: { file: 'src/a.ts' } }
+    const question = ask(permissionRequest({ title, subject: { type: 'tool_call', toolCall } }))
+    assert.equal(question?.text, 'show_diff of VS Code: src/a.ts')
+  })
+
   it('is undefined without a pending request', () => assert.equal(ask(), undefined))
 })

@@ -1,5 +1,6 @@
 import type { PermissionOption } from '../../../acp/model.ts'
 import { visibleProse } from '../../../common/visible.ts'
+import { type McpToolCall, mcpToolCall } from '../../../conversation/mcp-tool-call.ts'
 import {
   chosenOption,
   optionHint,
@@ -84,11 +85,20 @@ export function optionTitle(option: PermissionOption): string {
   return hint === undefined ? name : t('{0} ({1})', name, hint)
 }
 
+/** The tool of an MCP server that a request is about, if neither it nor its tool call has a title for the user. */
+export function askedTool(entry: PermissionEntry, tool: ToolCallEntry | undefined): McpToolCall | undefined {
+  const own = entry.title.trim()
+  const title = own === '' ? (tool?.title ?? '') : own
+  return mcpToolCall({ title, toolName: tool?.toolName, rawInput: tool?.rawInput })
+}
+
 export function questionTitle(
   entry: PermissionEntry,
   tool: ToolCallEntry | undefined,
   roots: PathRoots | undefined,
 ): string {
+  const called = askedTool(entry, tool)
+  if (called) return useOf(called)
   const own = entry.title.trim()
   const { head, full } = titleParts(own, roots)
   // a path alone is no question, also one that is a mere name once it's relative to the session's folder
@@ -97,8 +107,10 @@ export function questionTitle(
   if (entry.command) return t('Allow running this command?')
   // a tool of an MCP server that says it only reads has no file
   const reads = tool?.toolKind === 'read' || tool?.toolKind === 'search' || tool?.toolKind === 'other'
-  if (reads && tool.toolName && filesOf(tool).length === 0)
-    return t('Allow using {0}?', visibleProse(tool.toolName))
+  if (reads && tool.toolName && filesOf(tool).length === 0) {
+    const named = mcpToolCall({ title: tool.toolName })
+    return named ? useOf(named) : t('Allow using {0}?', visibleProse(tool.toolName))
+  }
   switch (tool?.toolKind) {
     case 'execute':
       return t('Allow running this command?')
@@ -118,6 +130,10 @@ export function questionTitle(
     default:
       return t('Allow this?')
   }
+}
+
+function useOf({ tool, server }: McpToolCall): string {
+  return visibleProse(t('Allow using {0} of {1}?', tool, server))
 }
 
 export function ruleAnswer(rule: AppliedRule | undefined): string | undefined {

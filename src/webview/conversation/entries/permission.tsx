@@ -2,6 +2,7 @@ import { useCallback, useRef, useState } from 'preact/hooks'
 import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
 import { visible, visibleProse } from '../../../common/visible.ts'
+import { mcpToolText } from '../../../conversation/mcp-tool-call.ts'
 import {
   chosenOption,
   optionHint,
@@ -9,7 +10,13 @@ import {
   outcomeText,
 } from '../../../conversation/requests/permission-text.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
-import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversation/tool-command.ts'
+import {
+  besideCommand,
+  commandOf,
+  folderIn,
+  repeatsCommand,
+  type ToolCommand,
+} from '../../../conversation/tool-command.ts'
 import { t } from '../../l10n.ts'
 import { pretty, rawCode } from '../../tools/raw.ts'
 import { relativePath, titleOfTool, withoutInput } from '../../tools/title.ts'
@@ -20,7 +27,7 @@ import { Popup } from '../../ui/popup.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
-import { Decision, optionTitle, questionTitle, ruleAnswer } from './decision.tsx'
+import { askedTool, Decision, optionTitle, questionTitle, ruleAnswer } from './decision.tsx'
 import { Line, ToolTitle } from './line.tsx'
 import { ToolContent, useWhole } from './tool-call.tsx'
 
@@ -65,7 +72,8 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const primary = primaryOption(entry)
   const all = store.waiting.value
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
-  const label = t('Permission needed: {0}', visibleProse(entry.title))
+  const called = askedTool(entry, tool)
+  const label = t('Permission needed: {0}', visibleProse(called ? mcpToolText(called, t) : entry.title))
   const answer = (optionId?: string) =>
     host.send('conversation/permission', { requestId: entry.requestId, optionId })
 
@@ -96,7 +104,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         </div>
         {count && <div class="permission-count">{count}</div>}
       </div>
-      {entry.description && (
+      {entry.description && !isSaid(entry.description, entry, tool) && (
         <div class="permission-description" dir="auto">
           {visibleProse(entry.description)}
         </div>
@@ -207,31 +215,60 @@ function needsRows({ options, isChoice }: PermissionEntry): boolean {
 function Asked({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {
   const { store } = useApp()
   const { command } = subjectCommand(entry, tool)
+  const called = askedTool(entry, tool)
   const title =
-    command ?? (tool && (tool.title !== '' || entry.title === '') ? titleOfTool(tool) : entry.title)
+    command ??
+    (called && mcpToolText(called, t)) ??
+    (tool && (tool.title !== '' || entry.title === '') ? titleOfTool(tool) : entry.title)
   // hidden characters are spelled out in text and code
   return <ToolTitle title={title} roots={store.head.value?.roots} code={command !== undefined} />
 }
 
 function subjectCommand(entry: PermissionEntry, tool: ToolCallEntry | undefined): Partial<ToolCommand> {
   if (entry.command) return entry.command
-  return (tool?.toolKind === 'execute' ? commandOf(tool) : undefined) ?? {}
+  const found = tool?.toolKind === 'execute' ? commandOf(tool) : undefined
+  if (!tool || !found) return {}
+  const cwd = found.cwd ?? textsOf(tool).map(folderIn).find(Boolean)
+  return { ...found, ...(cwd !== undefined && { cwd }) }
 }
 
-/** Whether the tool call's title adds information to the command or diff below it. */
-function saysMore(tool: ToolCallEntry, command: string | undefined): boolean {
-  if (withoutInput(tool) === '' && (command !== undefined || !tool.toolName)) return false
+/** What the tool call's title adds to what is shown above and below it; empty if nothing. */
+function aboutTool(entry: PermissionEntry, tool: ToolCallEntry, command: string | undefined): string {
+  const called = askedTool(entry, tool)
+  // the question names the tool, and the input is below it
+  if (called) return showsInput(tool) || called.subject === undefined ? '' : called.subject
+  if (withoutInput(tool) === '' && (command !== undefined || !tool.toolName)) return ''
   const title = titleOfTool(tool)
-    .replace(/^`([^`]+)`$/s, '$1')
-    .trim()
-  if (command !== undefined) return title !== '' && !command.includes(title)
-  return title !== '' && !tool.content.some(content => content.type === 'diff')
+  if (command !== undefined) return besideCommand(title, command)
+  if (questionTitle(entry, tool, undefined) === t('Allow using {0}?', title)) return ''
+  return tool.content.some(content => content.type === 'diff') ? '' : title
 }
 
-/** The full command is already shown above. */
-function repeats(content: ToolCallContent, command: string | undefined): boolean {
-  if (command === undefined || content.type !== 'content' || content.content.type !== 'text') return false
-  return repeatsCommand(content.content.text, command)
+/** The input is shown, by the agent or since there is nothing else. */
+function showsInput(tool: ToolCallEntry): boolean {
+  return tool.content.length === 0 || textsOf(tool).some(text => /^\s*\{/.test(text))
+}
+
+function textsOf({ content }: ToolCallEntry): string[] {
+  return content.flatMap(one =>
+    one.type === 'content' && one.content.type === 'text' ? [one.content.text] : [],
+  )
+}
+
+/** The text is the title, the command, or what is said above. */
+function isSaid(text: string, entry: PermissionEntry, tool: ToolCallEntry | undefined): boolean {
+  const { command } = subjectCommand(entry, tool)
+  const said = text.trim()
+  return said === entry.title.trim() || (command !== undefined && repeatsCommand(said, command))
+}
+
+/** It's already shown above: the full command, its folder, the title or the description. */
+function repeats(content: ToolCallContent, entry: PermissionEntry, tool: ToolCallEntry): boolean {
+  if (content.type !== 'content' || content.content.type !== 'text') return false
+  const { text } = content.content
+  const { command } = subjectCommand(entry, tool)
+  if (command !== undefined && folderIn(text) !== undefined) return true
+  return text.trim() === entry.description?.trim() || isSaid(text, entry, tool)
 }
 
 interface SubjectProps {
@@ -248,12 +285,13 @@ function Subject({ entry, tool, slot }: SubjectProps) {
   const { command, cwd, environment } = subjectCommand(entry, tool)
   const place = cwd ?? roots?.cwd
   const others =
-    tool?.content.filter(content => content.type !== 'terminal' && !repeats(content, command)) ?? []
+    tool?.content.filter(content => content.type !== 'terminal' && !repeats(content, entry, tool)) ?? []
+  const about = tool && aboutTool(entry, tool, command)
   return (
     <div class="permission-subject">
-      {tool && saysMore(tool, command) && (
+      {about && (
         <div class="permission-tool">
-          <ToolTitle title={titleOfTool(tool)} roots={roots} />
+          <ToolTitle title={about} roots={roots} />
         </div>
       )}
       {entry.code !== undefined && <PlainCode text={entry.code} wrap whole />}

@@ -488,7 +488,7 @@ describe('conversation page', () => {
     }
     const json = '{"message":"ping"}'
     const mcp = { title: json, toolName: 'echo', toolKind: 'read', rawInput: { message: 'ping' } }
-    assert.deepEqual(await ask(mcp, json), ['Allow using echo?', 'echo'])
+    assert.deepEqual(await ask(mcp, json), ['Allow using echo?', undefined])
     const read = { title: 'read', toolKind: 'read', rawInput: { path: '/w/src/a.ts' } }
     assert.deepEqual(await ask(read, 'read'), ['Allow reading this?', 'read /w/src/a.ts'])
     const changes = [{ operation: 'modify' as const, path: '/w/src/a.ts', oldText: 'a', newText: 'b' }]

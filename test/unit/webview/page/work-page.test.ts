@@ -304,6 +304,86 @@ describe('conversation page: work of an agent', () => {
     assert.equal(page.document.activeElement?.textContent, 'Create Rule…')
   })
 
+  it('names the tool and its server in a request, and says each text once', async () => {
+    const text = (said: string) => ({
+      type: 'content' as const,
+      content: { type: 'text' as const, text: said },
+    })
+    const roots = { cwd: '/w', cwdLabel: 'project', additional: [], unseen: [], scratch: false }
+    let at = 0
+    const shown = async (
+      tool: Parameters<typeof toolCall>[1],
+      more: Parameters<typeof permission>[1] = {},
+    ) => {
+      const requestId = `shown ${++at}`
+      const asked = permission('p', { toolCallId: 'call-t', title: tool?.title ?? '', requestId, ...more })
+      await show([toolCall('t', { status: 'pending', ...tool }), asked], { roots })
+      const asks = () => query(`.permission.first[data-request="${requestId}"]`)
+      await page.until(asks)
+      const box = asks()!
+      return [box.getAttribute('aria-label'), box.querySelector('.permission-title')?.textContent].concat(
+        [...box.querySelectorAll('.permission-description, .permission-subject > *')].map(
+          one => one.textContent,
+        ),
+      )
+    }
+    const rawInput = { file: 'src/a.ts' }
+    assert.deepEqual(await shown({ title: 'mcp__vscode__show_diff', rawInput }), [
+      'Permission needed: show_diff of VS Code: src/a.ts',
+      'Allow using show_diff of VS Code?',
+      '{\n  "file": "src/a.ts"\n}',
+    ])
+    assert.deepEqual(
+      await shown({ title: 'mcp__vault__read', toolName: 'mcp__vault__read', toolKind: 'read' }),
+      ['Permission needed: read (vault)', 'Allow using read of vault?'],
+    )
+    assert.deepEqual(await shown({ title: 'echo (all MCP Server)', content: [text('{"message":"ping"}')] }), [
+      'Permission needed: echo (all)',
+      'Allow using echo of all?',
+      '{\n  "message": "ping"\n}',
+    ])
+    // nanocoder, Gemini CLI, Grok
+    const command = { command: 'npm test' }
+    const once = [
+      'Permission needed: execute_bash: npm test',
+      'Allow running this command?',
+      'npm test',
+      'in project',
+    ]
+    assert.deepEqual(
+      await shown({ title: 'execute_bash: npm test', toolKind: 'execute', rawInput: command }),
+      once,
+    )
+    const said = 'npm test [current working directory /w] (Run the tests)'
+    assert.deepEqual(
+      (
+        await shown({
+          ...{ title: said, toolKind: 'execute', rawInput: command },
+          content: [text('[current working directory /w]')],
+        })
+      ).slice(1),
+      ['Allow running this command?', 'Run the tests', 'npm test', 'in project'],
+    )
+    assert.deepEqual(
+      (await shown({ title: 'npm test', toolKind: 'execute', content: [text('[in src]')] })).slice(2),
+      ['npm test', 'in src'],
+    )
+    assert.deepEqual(
+      (
+        await shown(
+          {
+            title: 'Execute `npm test`',
+            toolKind: 'execute',
+            rawInput: command,
+            content: [text('It checks.')],
+          },
+          { title: 'Run the tests?', description: 'It checks.' },
+        )
+      ).slice(1),
+      ['Run the tests?', 'It checks.', 'npm test', 'in project'],
+    )
+  })
+
   it('shows one request at a time, and collapses the others to a line', async () => {
     await show([0, 1, 2].map(at => permission(`p${at}`, { title: `Question ${at}` })))
     await page.until(() => query('.permission.first')?.textContent?.includes('1 of 3'))

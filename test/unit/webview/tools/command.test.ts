@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { commandOf, repeatsCommand } from '../../../../src/conversation/tool-command.ts'
+import { besideCommand, commandOf, repeatsCommand } from '../../../../src/conversation/tool-command.ts'
 import { toolCall } from '../conversation/entries.ts'
 
 const command = (rawInput: unknown, title = '') =>
@@ -24,6 +24,22 @@ describe('the command of a tool call', () => {
     assert.equal(command({ command: 'a', script: 'b' })?.command, 'a\nb')
     assert.deepEqual(command({ command: 'a', env: { PATH: './x' } })?.environment, ['PATH=./x'])
     assert.deepEqual(command({ command: 'a', env: [{ name: 'B', value: 'c' }] })?.environment, ['B=c'])
+  })
+
+  it('stands once, whatever the title repeats of it', () => {
+    const long = `npm test -- ${'x'.repeat(90)}`
+    const beside: Array<[title: string, command: string, expected: string]> = [
+      ['execute_bash: npm test', 'npm test', ''],
+      ['Execute `npm test`', 'npm test', ''],
+      ['npm test', 'npm test', ''],
+      ['npm test [in src] (Run the tests)', 'npm test', 'Run the tests'],
+      ['Run the tests', 'npm test', 'Run the tests'],
+      [`execute_bash: ${long.slice(0, 79)}…`, long, ''],
+      ['execute_bash: npm ci', 'npm ci\nnpm test', ''],
+      ['Check the list of files…', 'ls', 'Check the list of files…'],
+      ['', 'ls', ''],
+    ]
+    for (const [title, line, expected] of beside) assert.equal(besideCommand(title, line), expected, title)
   })
 
   it('is the content of a request whose title is only a name or was cut', () => {

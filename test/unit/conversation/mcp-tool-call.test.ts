@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { EDITOR_TOOL_NAMES } from '../../../src/common/editor-tool-names.ts'
-import { editorToolCall, withoutDataMarks } from '../../../src/conversation/editor-tool-call.ts'
+import {
+  editorToolCall,
+  mcpToolCall,
+  readableTitle,
+  withoutDataMarks,
+} from '../../../src/conversation/mcp-tool-call.ts'
 import { DataMark } from '../../../src/mcp/server/answer.ts'
 
 describe("a call of the editor's tools, as agents report it", () => {
@@ -27,6 +32,23 @@ describe("a call of the editor's tools, as agents report it", () => {
       assert.equal(editorToolCall({ title, rawInput }), expected, title)
     for (const name of EDITOR_TOOL_NAMES)
       assert.equal(editorToolCall({ title: `mcp__vscode__${name}`, rawInput: null }), name)
+  })
+
+  it('of any server is recognized by its name', () => {
+    const called = (title: string, toolName?: string) => {
+      const call = mcpToolCall({ title, toolName })
+      return call && `${call.server}: ${call.tool}`
+    }
+    assert.equal(called('mcp__my-vault__read_secret'), 'my-vault: read_secret')
+    assert.equal(called('mcp.everything.echo'), 'everything: echo')
+    assert.equal(called('get-tiny-image (everything MCP Server)'), 'everything: get-tiny-image')
+    assert.equal(called('', 'mcp__vscode__show_diff'), 'VS Code: show_diff')
+    assert.equal(called('vscode_hover'), 'VS Code: hover')
+    for (const title of ['Read mcp__a__b', 'mcp__a', 'mcp', 'vscode_unknown', `mcp__a__${'b'.repeat(400)}`])
+      assert.equal(called(title), undefined)
+    assert.equal(readableTitle('mcp__vscode__show_diff'), 'show_diff (VS Code)')
+    assert.equal(readableTitle('Read mcp__a__b'), 'Read mcp__a__b')
+    assert.equal(readableTitle('echo (everything MCP Server)'), 'echo (everything MCP Server)')
   })
 
   it('is shown without the marks for the model', () => {

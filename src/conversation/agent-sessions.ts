@@ -17,9 +17,11 @@ import { MAX_EARLY_BYTES } from '../common/limits.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import { sizeOf } from '../common/size-of.ts'
 import { visible } from '../common/visible.ts'
+import { TOOL_CALL } from './entries/tool-call.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
 import { toolCallIdOf } from './requests/shown-requests.ts'
 import { Session, type SessionOptions } from './session.ts'
+import { positionsOf, type ReducerState } from './step.ts'
 
 export interface AgentSessionsOptions extends Pick<SessionOptions, 'now' | 'schedule' | 'cancelGraceMs'> {
   log?: Logger
@@ -241,7 +243,7 @@ export class AgentSessions implements Disposable {
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     const cancelled: PermissionOutcome = { type: 'cancelled' }
     return this.#ask(request, signal, cancelled, (session, asked) =>
-      session.requestPermission(asked, signal),
+      session.requests.requestPermission(asked, signal),
     ).then(outcome => outcome ?? cancelled)
   }
 
@@ -253,7 +255,7 @@ export class AgentSessions implements Disposable {
   ): Promise<ElicitationOutcome> {
     const cancelled: ElicitationOutcome = { action: 'cancel' }
     const outcome = await this.#ask({ ...request, sessionId }, signal, cancelled, (session, asked) =>
-      session.createElicitation(asked, signal),
+      session.requests.createElicitation(asked, signal),
     )
     if (!outcome) throw new Error(`No session ${JSON.stringify(sessionId)} is open in this window.`)
     return outcome
@@ -261,7 +263,8 @@ export class AgentSessions implements Disposable {
 
   /** Only the session that sent the request knows the id. */
   elicitationComplete(elicitationId: string): void {
-    for (const session of this.#sessions.values()) session.elicitationComplete(elicitationId)
+    for (const session of this.#sessions.values())
+      session.conversation.applyLocal({ type: 'visit_done', elicitationId })
   }
 
   dispose(): void {
@@ -314,10 +317,10 @@ export class AgentSessions implements Disposable {
     const toolCallId = toolCallIdOf(request)
     const all = [...this.#sessions.values()].filter(({ phase, isHidden }) => phase === 'ready' && !isHidden)
     const running = all.flatMap(session => {
-      const sessionId = toolCallId === undefined ? undefined : session.runsToolCall(toolCallId)
+      const sessionId = toolCallId === undefined ? undefined : runsToolCall(session, toolCallId)
       return sessionId === undefined ? [] : [{ session, sessionId, hasToolCall: true }]
     })
-    const working = all.filter(({ isWorking }) => isWorking)
+    const working = all.filter(({ turns }) => turns.isWorking)
     const places =
       running.length > 0
         ? running
@@ -334,7 +337,7 @@ export class AgentSessions implements Disposable {
     if (this.#told.has(sessionId) || this.#told.size >= MAX_TOLD) return
     this.#told.add(sessionId)
     const all = [...this.#sessions.values()].filter(({ isHidden }) => !isHidden)
-    const working = all.filter(({ isWorking }) => isWorking)
+    const working = all.filter(({ turns }) => turns.isWorking)
     const asked = 'message' in request ? request.message : request.title
     const reason =
       working.length > 0
@@ -379,7 +382,7 @@ export class AgentSessions implements Disposable {
     this.#ended.delete(sessionId)
     this.#parents.delete(sessionId)
     // Requests of a conversation that continues may continue, too.
-    for (const subagent of session.reducingState.memory.subagentStates.keys()) {
+    for (const subagent of session.conversation.state.memory.subagentStates.keys()) {
       if (!this.of(subagent)) this.#parents.set(subagent, session)
     }
     this.#changed.fire()
@@ -627,4 +630,17 @@ class UpdateBuffer {
     this.#bytes -= waiting?.bytes ?? 0
     this.#bySession.delete(sessionId)
   }
+}
+
+/** The id of the session in which this tool call runs: this one, or a subagent in it. */
+function runsToolCall(
+  { sessionId, conversation: { state } }: Session,
+  toolCallId: string,
+): string | undefined {
+  const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
+  for (const { memory, within } of all) {
+    const position = positionsOf(memory, TOOL_CALL).get(toolCallId)
+    if (position !== undefined && memory.openTools.has(position)) return within ?? sessionId
+  }
+  return undefined
 }

@@ -3,24 +3,16 @@ import { type Agent, AgentClosedError, type AgentExit } from '../acp/agent.ts'
 import type {
   ConfigOption,
   ContentBlock,
-  ElicitationOutcome,
-  ElicitationRequest,
-  PermissionOutcome,
-  PermissionRequest,
   SessionSetup,
   SessionStart,
   SessionUpdate,
   SteeringOutcome,
-  TerminalPatch,
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { CANCEL_GRACE_MS, LATE_REPLAY_MS } from '../common/limits.ts'
 import { ConversationState } from './conversation-state.ts'
-import { openRequests } from './entries/requests.ts'
-import { SUBAGENT } from './entries/subagent.ts'
-import { TOOL_CALL, toolCallOf } from './entries/tool-call.ts'
-import { type LostOption, OptionChanges } from './option-changes.ts'
+import { OptionChanges } from './option-changes.ts'
 import type { SessionPhase } from './phases.ts'
 import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
 import { PromptQueue } from './prompts/prompt-queue.ts'
@@ -30,22 +22,10 @@ import { createSessionState, type ReducingState } from './reducer/reducing-state
 import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
-import { entriesOfRequests } from './requests/shown-requests.ts'
 import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/withdrawn-requests.ts'
-import type {
-  AnswerByRule,
-  Change,
-  CompletePermission,
-  ElicitationEntry,
-  Entry,
-  EntryId,
-  NoticeEntry,
-  PermissionEntry,
-  SessionState,
-  ToolCallEntry,
-} from './state.ts'
-import { positionsOf, type ReducerState, reportedBackground } from './step.ts'
-import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
+import type { Change, EntryId, NoticeEntry, SessionState } from './state.ts'
+import { reportedBackground } from './step.ts'
+import { type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
 import { isPrompt } from './user-prompts.ts'
 
 export interface SessionOptions {
@@ -73,12 +53,12 @@ export class Session implements Disposable {
   readonly agent: Agent
   readonly sessionId: string
   readonly #options: SessionOptions
-  readonly #conversation: ConversationState
+  readonly conversation: ConversationState
   readonly #status = new Emitter<void>()
   readonly #end = new Emitter<AgentExit | undefined>()
-  readonly #requests: PendingRequests
-  readonly #optionChanges: OptionChanges
-  readonly #turns: Turns
+  readonly requests: PendingRequests
+  readonly optionChanges: OptionChanges
+  readonly turns: Turns
   readonly #now: () => number
   readonly #schedule: Schedule
   #setup: SessionSetup
@@ -87,10 +67,6 @@ export class Session implements Disposable {
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
 
-  /** Answers permission requests by the user's rules; set by the owner of the session. */
-  answerByRule: AnswerByRule | undefined
-  /** Reads what a permission request needs; set by the owner of the session. */
-  completePermission: CompletePermission | undefined
   /** Prompts stay queued until the session ends: its agent is about to be ended. */
   beginsNoTurn = false
   /** The user doesn't see it. */
@@ -104,40 +80,34 @@ export class Session implements Disposable {
     this.#phase = options.phase
     this.#now = options.now ?? Date.now
     this.#schedule = options.schedule ?? scheduleTimer
-    this.#conversation = new ConversationState(options.state ?? createSessionState(), () => this.#time())
+    this.conversation = new ConversationState(options.state ?? createSessionState(), () => this.#time())
     this.#replays = new Replays({
-      conversation: this.#conversation,
+      conversation: this.conversation,
       kept: options.kept,
       show: merged => this.#replace(merged),
       schedule: this.#schedule,
     })
     if (options.phase === 'loading') this.#replays.resume(this.#state)
-    this.#requests = new PendingRequests({
-      show: event => this.#conversation.applyLocal(event),
-      shown: () => this.#state.memory.openRequests.keys(),
-      isLive: () => this.#isLive(),
-      toolOf: request => this.#toolOf(request),
-      complete: request => this.completePermission?.(request, this.#toolOf(request)),
-      answerByRule: (request, signal) => this.answerByRule?.(request, this.#toolOf(request), signal),
-    })
-    this.#optionChanges = new OptionChanges({
+    this.requests = new PendingRequests(this.conversation, this.sessionId, () => this.#isLive())
+    this.optionChanges = new OptionChanges({
       options: () => this.#state.configOptions,
-      show: (optionId, value) => this.#conversation.applyLocal({ type: 'config_option', optionId, value }),
+      show: (optionId, value) => this.conversation.applyLocal({ type: 'config_option', optionId, value }),
       send: (optionId, value) => this.agent.setConfigOption(this.sessionId, optionId, value),
       changed: () => this.#status.fire(),
     })
-    this.#turns = new Turns({
+    this.turns = new Turns({
       queue: new PromptQueue(),
       send: content => this.#send(content),
       steer: prompt => this.#steer(prompt),
       steered: (prompt, outcome) =>
-        this.#conversation.applyLocal({ type: 'prompt_steered', promptId: prompt.id, outcome }),
-      canSteer: () =>
-        this.#takesPrompts() && this.agent.capabilities.steering === true && this.#state.memory.running,
+        this.conversation.applyLocal({ type: 'prompt_steered', promptId: prompt.id, outcome }),
+      isRunning: () => this.#state.memory.running,
+      canSteer: () => this.#takesPrompts() && this.agent.capabilities.steering === true,
       sendCancel: () => this.agent.cancel(this.sessionId),
-      canBegin: () => this.#takesPrompts() && !this.#state.memory.running,
+      canBegin: () => this.#takesPrompts(),
+      withdrawRequests: () => this.requests.withdraw(request => endsWhenStopped(this.#state, request)),
       endWork: idle => this.#endWork(idle),
-      accepted: messageId => this.#conversation.applyLocal({ type: 'prompt_accepted', messageId }),
+      accepted: messageId => this.conversation.applyLocal({ type: 'prompt_accepted', messageId }),
       changed: () => this.#status.fire(),
       schedule: this.#schedule,
       cancelGraceMs: options.cancelGraceMs ?? CANCEL_GRACE_MS,
@@ -146,7 +116,7 @@ export class Session implements Disposable {
 
   /** The changes of `state`, after they were made. A `reset` means that `state` is another object. */
   get onDidChange(): Event<Change[]> {
-    return this.#conversation.onDidChange
+    return this.conversation.onDidChange
   }
 
   get onDidChangeStatus(): Event<void> {
@@ -162,11 +132,6 @@ export class Session implements Disposable {
     return this.#state
   }
 
-  /** @internal for a session that continues this conversation */
-  get reducingState(): ReducingState {
-    return this.#state
-  }
-
   /** The title that the user gave. Takes precedence over the agent's, also after a load. */
   get givenTitle(): string | undefined {
     return this.#givenTitle
@@ -176,7 +141,7 @@ export class Session implements Disposable {
   giveTitle(title: string | undefined): void {
     if (this.#givenTitle === title) return
     this.#givenTitle = title
-    this.#conversation.report([{ type: 'head', key: 'title' }])
+    this.conversation.report([{ type: 'head', key: 'title' }])
   }
 
   get setup(): SessionSetup {
@@ -192,38 +157,6 @@ export class Session implements Disposable {
     return this.#exit
   }
 
-  get cancelState(): CancelState {
-    return this.#turns.cancelState
-  }
-
-  /** The prompts that aren't sent yet. A session has its own queue until it's given the stored one. */
-  get queue(): PromptQueue {
-    return this.#turns.queue
-  }
-  set queue(queue: PromptQueue) {
-    this.#turns.queue = queue
-  }
-
-  /** The prompt of the running turn. */
-  get sentPrompt(): Prompt | undefined {
-    return this.#turns.prompt
-  }
-
-  /** A turn or other foreground work is running and can be stopped. */
-  get isWorking(): boolean {
-    return this.#state.memory.running || this.#turns.hasTurn
-  }
-
-  /** ids of config options whose change the agent hasn't confirmed yet */
-  get pendingOptions(): string[] {
-    return this.#optionChanges.ids
-  }
-
-  /** The options that lost their value when the session was reopened, until the user sets them. */
-  get lostOptions(): LostOption[] {
-    return this.#optionChanges.lost
-  }
-
   // ---- the user's actions ------------------------------------------------------------------------------------------
 
   /**
@@ -232,87 +165,7 @@ export class Session implements Disposable {
    */
   prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
     if (!this.#isLive()) return Promise.resolve({ type: 'failed', error: this.#endError() })
-    return this.queue.add(content).outcome
-  }
-
-  /** The agent can add a prompt to the running turn. */
-  get canSteer(): boolean {
-    return this.#turns.canSteer
-  }
-
-  /**
-   * Asks the agent to add this queued prompt to the running turn. Returns false if it's no longer queued, or nothing can be
-   * added.
-   */
-  steer(id: string): boolean {
-    return this.canSteer && this.queue.steer(id)
-  }
-
-  /** Stops the running turn, if any, and sends this queued prompt next. Returns false if it's no longer queued. */
-  sendNow(id: string): boolean {
-    const works = this.isWorking
-    if (!this.#isLive() || !this.queue.sendNow(id)) return false
-    if (works) this.#turns.cancel()
-    this.queue.resume()
-    this.#withdrawRequests()
-    return true
-  }
-
-  /**
-   * Asks the agent to stop, answers every pending request with `cancelled` (except those of background work) and pauses the
-   * queue. If the agent doesn't stop in time, `cancelState` becomes `overdue`; `abandonTurn` then continues without it.
-   */
-  cancel(): void {
-    if (!this.#isLive()) return
-    if (this.isWorking) {
-      this.queue.pause()
-      this.#turns.cancel()
-    }
-    this.#withdrawRequests()
-  }
-
-  /** Continues without the end of a canceled turn. Does nothing before `cancel`. */
-  abandonTurn(): void {
-    this.#turns.abandon()
-  }
-
-  /**
-   * Answers a permission request; `undefined` cancels it. Returns false, without effect, if the request isn't pending or has
-   * no such option.
-   */
-  answerPermission(requestId: string, optionId: string | undefined): boolean {
-    return this.#requests.answerPermission(requestId, optionId)
-  }
-
-  /**
-   * Answers a form, or accepts or declines a URL, which the caller opens. Returns false, without effect, if the request isn't
-   * pending or the form doesn't accept the values.
-   */
-  answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
-    return this.#requests.answerElicitation(requestId, answer)
-  }
-
-  /** The pending form or URL with this id. */
-  elicitation(requestId: string): ElicitationRequest | undefined {
-    return this.#requests.elicitation(requestId)
-  }
-
-  /**
-   * Changes an option. The value is shown at once, is in `pendingOptions` until the agent responds, and is reverted if the
-   * agent refuses. Rejects with the agent's error, or if the option doesn't exist or doesn't accept the value.
-   */
-  setConfigOption(optionId: string, value: string | boolean): Promise<void> {
-    return this.#optionChanges.set(optionId, value)
-  }
-
-  /** Stops waiting for the agent to confirm an option and shows the last confirmed value. A late response still counts. */
-  giveUpOption(optionId: string): void {
-    this.#optionChanges.giveUp(optionId)
-  }
-
-  /** The user knows which options lost their value. */
-  forgetLostOptions(): void {
-    this.#optionChanges.forgetLost()
+    return this.turns.queue.add(content).outcome
   }
 
   /**
@@ -330,15 +183,6 @@ export class Session implements Disposable {
     else if (running) agent.cancel(sessionId)
   }
 
-  /** Stops one tool call, subagent or terminal command that the agent reported as stoppable. The turn continues. */
-  cancelWork(work: CancellableWork): Promise<void> {
-    const cancel = (subagent: string) => {
-      this.agent.cancel(subagent)
-      this.#withdraw(({ sessionId }) => sessionId === subagent)
-    }
-    return cancelWork(this.agent, this.sessionId, this.#state, work, cancel)
-  }
-
   // ---- the agent's updates -----------------------------------------------------------------------------------------
 
   /** Applies an update of the agent. */
@@ -346,11 +190,11 @@ export class Session implements Disposable {
     if (!this.#isLive()) return
     if (this.#replays.holds(() => this.receive(update)) || this.#replays.takes(update)) return
     if (update.type !== 'state') {
-      if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.reported()
+      if (update.type === 'config_options' || update.type === 'config_value') this.optionChanges.reported()
       const { entries, memory } = this.#state
       const from = entries.length
-      this.#conversation.together(() => {
-        this.#conversation.apply(this.#asStopped(update), this.#timeOfUpdate())
+      this.conversation.together(() => {
+        this.conversation.apply(this.#asStopped(update), this.#timeOfUpdate())
         if (this.#phase === 'ready' && !memory.running)
           for (const entry of entries.slice(from)) if (!isPrompt(entry)) entry.outOfTurn = true
         this.#withdrawOfIdleSubagent(update)
@@ -358,13 +202,13 @@ export class Session implements Disposable {
       return
     }
     if (isIdle(update)) {
-      if (!this.#turns.admits(update)) return
+      if (!this.turns.admits(update)) return
       this.#endWork(update)
     } else {
       if (this.#phase === 'ready') this.#replays.end()
-      this.#conversation.apply(update, this.#time())
+      this.conversation.apply(update, this.#time())
     }
-    this.#turns.stateReported(update)
+    this.turns.stateReported(update)
   }
 
   /** Applies an update of a subagent's session that was announced in this session. */
@@ -372,77 +216,22 @@ export class Session implements Disposable {
     if (!this.#isLive()) return
     if (this.#replays.holds(() => this.receiveWithin(subagent, update))) return
     if (this.#replays.takes(update, subagent)) return
-    this.#conversation.together(() => {
-      this.#conversation.apply(this.#asStopped(update), this.#time(), subagent)
+    this.conversation.together(() => {
+      this.conversation.apply(this.#asStopped(update), this.#time(), subagent)
       this.#withdrawOfIdleSubagent(update, subagent)
     })
-  }
-
-  /** Consults the rules, then the user. Resolves to `cancelled` if the turn is stopped or the agent withdraws it (`signal`) or ends. */
-  requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#requests.requestPermission(request, signal)
-  }
-
-  /** Like `requestPermission`, but never answered by a rule. */
-  askUser(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#requests.askUser(request, signal)
-  }
-
-  /** The pending requests, oldest first. */
-  get pendingRequests(): Array<PermissionEntry | ElicitationEntry> {
-    return openRequests(this.#state)
-  }
-
-  /** The entries needed to display the pending requests: their own, their tool calls' and their subagents'. */
-  get pendingEntries(): Entry[] {
-    return entriesOfRequests(this.#state)
-  }
-
-  /** The pending permission request with this id, with the current state of its tool call. */
-  permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
-    const request = this.#requests.permission(requestId)
-    return request && { request, tool: this.#toolOf(request) }
-  }
-
-  /** The id of the session in which this tool call runs: this one, or a subagent in it. */
-  runsToolCall(toolCallId: string): string | undefined {
-    const all: ReducerState[] = [this.#state, ...this.#state.memory.subagentStates.values()]
-    for (const { memory, within } of all) {
-      const position = positionsOf(memory, TOOL_CALL).get(toolCallId)
-      if (position !== undefined && memory.openTools.has(position)) return within ?? this.sessionId
-    }
-    return undefined
-  }
-
-  /** Asks the user to fill in a form or open a URL. Resolves to `cancel` where `requestPermission` resolves to `cancelled`. */
-  createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
-    return this.#requests.createElicitation(request, signal)
-  }
-
-  /** The user has completed what a URL was opened for. Ignores ids of other sessions. */
-  elicitationComplete(elicitationId: string): void {
-    if (this.#isLive()) this.#conversation.applyLocal({ type: 'visit_done', elicitationId })
   }
 
   /** Adds a notice of Parley. `files`: absolute paths of the changed files that it's about. */
   notify(notice: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
     if (!this.#isLive()) return
-    this.#conversation.addNotice(notice)
+    this.conversation.addNotice(notice)
     if (notice.rewind) this.#status.fire()
   }
 
   /** The user undid a restore; `title` says so. */
   withdrawRewind(id: EntryId, title: string): void {
-    if (this.#conversation.withdrawRewind(id, title)) this.#status.fire()
-  }
-
-  /** Shows a terminal that the client runs for the agent. */
-  upsertTerminal(terminal: TerminalPatch & { truncated?: boolean }): void {
-    this.#conversation.applyLocal({ type: 'terminal', terminal })
-  }
-
-  appendTerminalOutput(terminalId: string, text: string): void {
-    this.#conversation.applyLocal({ type: 'terminal_output', terminalId, text })
+    if (this.conversation.withdrawRewind(id, title)) this.#status.fire()
   }
 
   // ---- for AgentSessions -------------------------------------------------------------------------------------------
@@ -456,7 +245,7 @@ export class Session implements Disposable {
 
   /** @internal The session was loaded, resumed or forked, and its options were these before. */
   reopened(options: readonly ConfigOption[]): void {
-    if (this.#isLive()) this.#optionChanges.reopened(options)
+    if (this.#isLive()) this.optionChanges.reopened(options)
   }
 
   /**
@@ -464,23 +253,23 @@ export class Session implements Disposable {
    * that the other window sent, if the agent is still to answer it.
    */
   reattach(start: SessionStart, answer?: () => ReturnType<Agent['prompt']>): void {
-    this.#requests.expect(openRequests(this.#state), this.sessionId)
+    this.requests.expectShown()
     this.start(start)
     if (!answer) return
     if (!this.#state.memory.running)
-      this.#conversation.apply({ type: 'state', state: 'running' }, this.#time())
-    this.#turns.adopt(answer().then(accepted => accepted ?? undefined))
+      this.conversation.apply({ type: 'state', state: 'running' }, this.#time())
+    this.turns.adopt(answer().then(accepted => accepted ?? undefined))
   }
 
   /** @internal All that the agent had said before has arrived: requests that it hasn't repeated are over. */
   reattached(): void {
-    if (this.#isLive()) this.#requests.repeated()
+    if (this.#isLive()) this.requests.repeated()
   }
 
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
     const shown = this.#replays.start({ state: this.#state, setup: this.#setup })
-    this.#optionChanges.clear()
+    this.optionChanges.clear()
     this.#setup = setup
     this.#phase = 'loading'
     this.#replace(shown)
@@ -490,7 +279,7 @@ export class Session implements Disposable {
   /** @internal Shows the latest saved state of a conversation that is open in another window. */
   follow(saved: KeptConversation): void {
     if (this.#isLive()) return
-    this.#conversation.report(followState(this.#state, saved))
+    this.conversation.report(followState(this.#state, saved))
   }
 
   /**
@@ -516,15 +305,15 @@ export class Session implements Disposable {
     const isMerged = shown !== this.#state
     this.#phase = 'ready'
     if (isMerged) this.#replace(shown)
-    this.#conversation.applyLocal({ type: 'load_finished' })
+    this.conversation.applyLocal({ type: 'load_finished' })
     this.#replays.awaitLate()
     this.#status.fire()
     // A waiting prompt must not get between the entries of the replay.
-    if (this.queue.prompts.length === 0 && !isMerged) return
+    if (this.turns.queue.prompts.length === 0 && !isMerged) return
     this.#schedule(() => {
       if (!this.#isLive()) return
       this.#replays.addSavedCopyNote(false)
-      this.#turns.pump()
+      this.turns.pump()
     }, LATE_REPLAY_MS)
   }
 
@@ -536,7 +325,7 @@ export class Session implements Disposable {
     this.#phase = 'ready'
     this.#replace(before.state)
     this.#status.fire()
-    this.#turns.pump()
+    this.turns.pump()
   }
 
   /** @internal The agent ended. */
@@ -547,29 +336,15 @@ export class Session implements Disposable {
 
   dispose(): void {
     if (this.#isLive()) this.#finish('closed', undefined)
-    this.#conversation.dispose()
+    this.conversation.dispose()
     this.#status.dispose()
     this.#end.dispose()
-  }
-
-  #toolOf(request: PermissionRequest): ToolCallEntry | undefined {
-    // a subagent has its own tool calls
-    return toolCallOf(this.#state.memory.subagentStates.get(request.sessionId) ?? this.#state, request)
-  }
-
-  #withdrawRequests(): void {
-    this.#withdraw(request => endsWhenStopped(this.#state, request))
-  }
-
-  /** There may be a thousand: what each change costs must not count for each. */
-  #withdraw(over: Parameters<PendingRequests['withdraw']>[0]): void {
-    this.#conversation.together(() => this.#requests.withdraw(over))
   }
 
   /** Many agents report tool calls as failed that the user stopped. */
   #asStopped(update: SessionUpdate): SessionUpdate {
     if (update.type !== 'tool_call' || update.toolCall.status !== 'failed') return update
-    if (this.#turns.cancelState === 'none') return update
+    if (this.turns.cancelState === 'none') return update
     return { ...update, toolCall: { ...update.toolCall, status: 'cancelled' } }
   }
 
@@ -580,7 +355,7 @@ export class Session implements Disposable {
         ? update.subagent.state?.activity === 'idle' && update.subagent.sessionId
         : update.type === 'state' && isIdle(update) && within
     const subagent = idle ? this.#state.memory.subagentStates.get(idle) : undefined
-    if (subagent) this.#withdraw(request => endsWithSubagent(subagent, request))
+    if (subagent) this.requests.withdraw(request => endsWithSubagent(subagent, request))
   }
 
   #takesPrompts(): boolean {
@@ -593,14 +368,14 @@ export class Session implements Disposable {
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
     this.#replays.end()
-    this.#optionChanges.turnBegins()
+    this.optionChanges.turnBegins()
     this.#replays.addSavedCopyNote(true)
-    this.#conversation.applyLocal({ type: 'prompt', content })
+    this.conversation.applyLocal({ type: 'prompt', content })
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
   }
 
   async #steer({ id, content }: Prompt): Promise<SteeringOutcome> {
-    this.#conversation.applyLocal({ type: 'prompt_steering', promptId: id, content })
+    this.conversation.applyLocal({ type: 'prompt_steering', promptId: id, content })
     const answer = await this.agent.steer?.(this.sessionId, content)
     return answer ?? 'failed'
   }
@@ -618,9 +393,9 @@ export class Session implements Disposable {
   #endWork(idle: IdleUpdate): void {
     const { running } = this.#state.memory
     const background = reportedBackground(idle)
-    this.#conversation.together(() => {
-      this.#conversation.apply(this.#turns.attribute(idle), this.#time())
-      if (running) this.#requests.withdraw(request => endsWithTurn(this.#state, background, request))
+    this.conversation.together(() => {
+      this.conversation.apply(this.turns.attribute(idle), this.#time())
+      if (running) this.requests.withdraw(request => endsWithTurn(this.#state, background, request))
     })
   }
 
@@ -633,15 +408,15 @@ export class Session implements Disposable {
     this.#replays.end()
     // An unfinished load must not lose the previous conversation.
     const before = this.#replays.undo()
-    this.#conversation.together(() => {
+    this.conversation.together(() => {
       if (before) this.#replace(before.state)
-      this.#conversation.applyLocal(event)
-      this.#requests.withdraw()
+      this.conversation.applyLocal(event)
+      this.requests.withdraw()
     })
-    this.#optionChanges.clear()
+    this.optionChanges.clear()
     this.#phase = phase
     this.#exit = exit
-    this.#turns.end(this.#endError())
+    this.turns.end(this.#endError())
     this.#options.onEnd?.()
     this.#status.fire()
     this.#end.fire(exit)
@@ -652,45 +427,14 @@ export class Session implements Disposable {
   }
 
   get #state(): ReducingState {
-    return this.#conversation.state
+    return this.conversation.state
   }
 
   /** Replaces the conversation. Pending requests are added to the new one. */
   #replace(state: ReducingState): void {
-    this.#conversation.together(() => {
-      this.#conversation.replace(state)
-      this.#requests.showAgain()
+    this.conversation.together(() => {
+      this.conversation.replace(state)
+      this.requests.showAgain()
     })
-  }
-}
-
-/** Work of a session that can be stopped separately, by its id. */
-type CancellableWork = { toolCallId: string } | { terminalId: string } | { subagentId: string }
-
-/** Stops work that the agent reported as stoppable; ignores other work. Rejects if the agent refuses. */
-async function cancelWork(
-  agent: Agent,
-  sessionId: string,
-  state: ReducingState,
-  work: CancellableWork,
-  cancelSubagent: (sessionId: string) => void,
-): Promise<void> {
-  if ('terminalId' in work) {
-    const { terminalId } = work
-    const terminal = state.terminals.get(terminalId)
-    if (terminal?.canCancel) await agent.cancelTerminal?.(terminal.within ?? sessionId, terminalId)
-    return
-  }
-  const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
-  for (const { memory, within } of all) {
-    const position =
-      'toolCallId' in work
-        ? positionsOf(memory, TOOL_CALL).get(work.toolCallId)
-        : positionsOf(memory, SUBAGENT).get(work.subagentId)
-    const entry = state.entries[position ?? -1]
-    if (entry?.kind === 'subagent' && entry.canCancel) cancelSubagent(entry.sessionId)
-    if (entry?.kind !== 'tool_call' || !entry.canCancel) continue
-    await agent.cancelToolCall?.(within ?? sessionId, entry.toolCallId)
-    return
   }
 }

@@ -23,10 +23,14 @@ export interface TurnsOptions {
   /** Shows what became of such a prompt, also if the agent answers late. */
   steered(prompt: Prompt, outcome: SteeringOutcome): void
   sendCancel(): void
-  /** Whether the agent takes prompts into a running turn, and foreground work is running. */
+  /** Foreground work is running. */
+  isRunning(): boolean
+  /** Whether the agent takes prompts into a running turn. */
   canSteer(): boolean
-  /** Whether a turn can start: the session is ready and not working. */
+  /** Whether the session takes prompts. */
   canBegin(): boolean
+  /** Answers the requests that end when the user stops the turn. */
+  withdrawRequests(): void
   /** Adds the end of the turn to the conversation. */
   endWork(idle: IdleUpdate): void
   accepted(messageId: string): void
@@ -85,6 +89,7 @@ export class Turns {
     this.#connected = this.#connect()
   }
 
+  /** The prompts that aren't sent yet. A session has its own queue until it's given the stored one. */
   get queue(): PromptQueue {
     return this.#queue
   }
@@ -103,8 +108,9 @@ export class Turns {
     return this.#cancelState
   }
 
-  get hasTurn(): boolean {
-    return this.#current !== undefined
+  /** A turn or other foreground work is running and can be stopped. */
+  get isWorking(): boolean {
+    return this.#options.isRunning() || this.#current !== undefined
   }
 
   /** The prompt of the running turn. */
@@ -115,13 +121,13 @@ export class Turns {
   /** Whether a prompt can be added to the running turn. */
   get canSteer(): boolean {
     const isEnding = this.#cancelState !== 'none' || this.#current?.end !== undefined
-    return !isEnding && !this.#ended && this.#options.canSteer()
+    return !isEnding && !this.#ended && this.#options.canSteer() && this.#options.isRunning()
   }
 
   /** Adds prompts to the running turn if the user wants that, or starts the next turn if none is running. */
   pump(): void {
     if (this.canSteer) for (const prompt of this.#queue.takeSteering()) this.#steer(prompt)
-    if (this.#current || this.#ended || !this.#options.canBegin()) return
+    if (this.isWorking || this.#ended || !this.#options.canBegin()) return
     const prompt = this.#queue.take()
     if (!prompt) return
     this.#begin({ prompt, added: [], begun: false, answered: false }, () =>
@@ -241,7 +247,38 @@ export class Turns {
     this.#unanswered = undefined
   }
 
+  /**
+   * Asks the agent to add this queued prompt to the running turn. Returns false if it's no longer queued, or nothing can be
+   * added.
+   */
+  steer(id: string): boolean {
+    return this.canSteer && this.#queue.steer(id)
+  }
+
+  /** Stops the running turn, if any, and sends this queued prompt next. Returns false if it's no longer queued. */
+  sendNow(id: string): boolean {
+    const works = this.isWorking
+    if (this.#ended || !this.#queue.sendNow(id)) return false
+    if (works) this.#stop()
+    this.#queue.resume()
+    this.#options.withdrawRequests()
+    return true
+  }
+
+  /**
+   * Asks the agent to stop, answers every pending request with `cancelled` (except those of background work) and pauses the
+   * queue. If the agent doesn't stop in time, `cancelState` becomes `overdue`; `abandon` then continues without it.
+   */
   cancel(): void {
+    if (this.#ended) return
+    if (this.isWorking) {
+      this.#queue.pause()
+      this.#stop()
+    }
+    this.#options.withdrawRequests()
+  }
+
+  #stop(): void {
     // Its end was reported; only the response to the prompt is missing.
     if (this.#current?.end) return
     this.#options.sendCancel()
@@ -250,7 +287,7 @@ export class Turns {
     this.#timer = this.#options.schedule(() => this.#setCancelState('overdue'), this.#options.cancelGraceMs)
   }
 
-  /** Continues although the agent hasn't ended the canceled turn. */
+  /** Continues without the end of a canceled turn. Does nothing before `cancel`. */
   abandon(): void {
     if (this.#cancelState === 'none') return
     const turn = this.#current

@@ -85,7 +85,7 @@ export class AgentClients {
     const { activeSession, nativeElicitation } = this.#options
     const active = activeSession(agentId)
     if (active && known?.get(active.sessionId) === active) {
-      const outcome = await active.createElicitation(request, signal)
+      const outcome = await active.requests.createElicitation(request, signal)
       if (outcome.action !== 'cancel' || active.phase !== 'closed' || signal.aborted) return outcome
     }
     return nativeElicitation.ask(agentId, request, signal)

@@ -84,9 +84,10 @@ export class AnsweredPermissions extends Owner {
   }
 
   #allow(change: FileChange, within: string | undefined): void {
-    const { reducingState, setup } = this.#session
+    const { conversation, setup } = this.#session
     const isAbsolute = (path: string) => this.#rules.isAbsolute(path)
-    const roots = within === undefined ? undefined : subagentRoots(reducingState, within, setup, isAbsolute)
+    const roots =
+      within === undefined ? undefined : subagentRoots(conversation.state, within, setup, isAbsolute)
     try {
       const key = this.#rules.key(this.#rules.absolute((roots ?? setup).cwd, change.path))
       this.#changes.set(key, [...(this.#changes.get(key) ?? []), change])

@@ -261,7 +261,7 @@ export class ConversationController extends Owner {
   }
 
   #overdueChanged(open: OpenSession): void {
-    const overdue = open.session.cancelState === 'overdue'
+    const overdue = open.session.turns.cancelState === 'overdue'
     const isReported = this.#failures.has('unresponsive')
     if (overdue && !isReported) this.#failures.add({ type: 'unresponsive', agentName: open.agentName })
     else if (!overdue && isReported) {

@@ -39,7 +39,7 @@ export class DisplayedOptions extends Owner {
     const optionName = nameOf(open, optionId)
     failures.drop('option')
     try {
-      await open.session.setConfigOption(optionId, value)
+      await open.session.optionChanges.set(optionId, value)
     } catch (error) {
       if (isSignInAsked(error)) askToSignIn(open, error, { option: { optionId, value } })
       else failures.add({ type: 'option', agentName: open.agentName, optionName, ...messageAndDetail(error) })
@@ -50,13 +50,13 @@ export class DisplayedOptions extends Owner {
   giveUp(failureId: string): void {
     const { displayed, failures } = this.#options
     const failure = failures.all.get(failureId)
-    if (failure?.type === 'slow-option') displayed.current?.session.giveUpOption(failure.optionId)
+    if (failure?.type === 'slow-option') displayed.current?.session.optionChanges.giveUp(failure.optionId)
   }
 
   /** Another session is displayed, or the options that wait for confirmation changed. */
   update(): void {
     const open = this.#options.displayed.current
-    const pending = open && open.session.phase === 'ready' ? open.session.pendingOptions : []
+    const pending = open && open.session.phase === 'ready' ? open.session.optionChanges.ids : []
     const isSame = this.#open === open
     this.#open = open
     for (const optionId of this.#timers.keys())

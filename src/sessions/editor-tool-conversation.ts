@@ -35,7 +35,7 @@ export class EditorToolConversation implements ToolConversation {
         ...(changes.length > 0 && { content: [{ type: 'diff', changes }] }),
       },
     })
-    const outcome = await this.#session.requestPermission(
+    const outcome = await this.#session.requests.requestPermission(
       {
         sessionId: this.#session.sessionId,
         title,
@@ -73,6 +73,9 @@ export class EditorToolConversation implements ToolConversation {
   }
 
   elicit(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
-    return this.#session.createElicitation({ ...request, sessionId: this.#session.sessionId }, signal)
+    return this.#session.requests.createElicitation(
+      { ...request, sessionId: this.#session.sessionId },
+      signal,
+    )
   }
 }

@@ -47,18 +47,19 @@ export async function askInHiddenSession(
   } finally {
     refusing.dispose()
     meter.dispose()
-    if (session.isWorking) session.cancel()
+    if (session.turns.isWorking) session.turns.cancel()
     void remove(session, options)
   }
 }
 
 /** Its requests aren't shown. */
 function refuse(session: Session): void {
-  for (const request of session.pendingRequests) {
-    if (request.kind === 'elicitation') session.answerElicitation(request.requestId, { action: 'cancel' })
+  for (const request of session.requests.open) {
+    if (request.kind === 'elicitation')
+      session.requests.answerElicitation(request.requestId, { action: 'cancel' })
     else {
       const reject = request.options.find(({ kind }) => kind === 'reject_once')
-      session.answerPermission(request.requestId, reject?.optionId)
+      session.requests.answerPermission(request.requestId, reject?.optionId)
     }
   }
 }

@@ -102,7 +102,7 @@ export class OpenSession extends Owner {
     services.terminals.resume()
     const { agentId } = this
     if (usage) this.register(new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }))
-    session.queue = queue
+    session.turns.queue = queue
     for (const bridge of plan.bridges ?? []) this.register(bridge)
     if (plan.editorTools) {
       this.register(plan.editorTools)
@@ -123,15 +123,15 @@ export class OpenSession extends Owner {
 
   /** Stops the turn and its commands, since some agents never end theirs. */
   cancel(): void {
-    this.session.cancel()
+    this.session.turns.cancel()
     this.#endCommands()
   }
 
   /** Adds a queued prompt to the running turn. If the agent can't do that, stops the turn as `cancel` does and sends it next. */
   sendNow(prompt: string): void {
-    if (this.session.steer(prompt)) return
-    const stops = this.session.isWorking
-    if (this.session.sendNow(prompt) && stops) this.#endCommands()
+    if (this.session.turns.steer(prompt)) return
+    const stops = this.session.turns.isWorking
+    if (this.session.turns.sendNow(prompt) && stops) this.#endCommands()
   }
 
   #endCommands(): void {

@@ -96,7 +96,7 @@ export class PromptSender {
     if (prompt.agentId !== undefined && prompt.agentId !== agentId)
       throw new Error(notFor(runner(prompt.agentId).name))
     const content = await queues.contentOf(prompt.draft, open)
-    if (session.queue !== queue || session.phase !== 'ready')
+    if (session.turns.queue !== queue || session.phase !== 'ready')
       throw new Error(l10n.t('The conversation has changed. Try again.'))
     if (this.queue === queue && signIn.isAskedForPrompts) queue.giveUpSignIn()
     failures.drop('sign-in')

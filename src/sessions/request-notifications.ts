@@ -78,7 +78,8 @@ export class RequestNotifications extends Owner {
       return
     }
     const called = this.#called.get(open)
-    const isPending = (id: string) => Boolean(id === '' || session.permission(id) || session.elicitation(id))
+    const isPending = (id: string) =>
+      Boolean(id === '' || session.requests.permission(id) || session.requests.elicitation(id))
     if (called && !isPending(called.id)) called.over.abort()
     if (this.#options.isSeen(open)) {
       // what is visible needs no notification, which VS Code would keep in the status bar once it's hidden
@@ -103,7 +104,8 @@ export class RequestNotifications extends Owner {
     const answer = await this.#options.call(open, question, over)
     if (answer === undefined) return
     if (answer === 'show' || !question) await this.#options.reveal(open, question?.requestId)
-    else if (!open.session.answerPermission(question.requestId, answer.optionId)) this.#options.tooLate()
+    else if (!open.session.requests.answerPermission(question.requestId, answer.optionId))
+      this.#options.tooLate()
   }
 }
 
@@ -130,24 +132,19 @@ const MAX_LENGTH = 200
 const MAX_COMPARED = 200_000
 
 /** The pending requests of a session, oldest first. */
-export function requestSummaries(
-  session: Pick<Session, 'pendingRequests' | 'permission' | 'setup'>,
-): RequestSummary[] {
-  const { pendingRequests } = session
-  return pendingRequests.map(request => describe(session, request, pendingRequests.length))
+export function requestSummaries(session: Pick<Session, 'requests' | 'setup'>): RequestSummary[] {
+  const { open } = session.requests
+  return open.map(request => describe(session, request, open.length))
 }
 
 /** The oldest pending request of a session. */
-export function requestSummary(
-  session: Pick<Session, 'pendingRequests' | 'permission' | 'setup'>,
-): RequestSummary | undefined {
-  const { pendingRequests } = session
-  const [first] = pendingRequests
-  return first && describe(session, first, pendingRequests.length)
+export function requestSummary(session: Pick<Session, 'requests' | 'setup'>): RequestSummary | undefined {
+  const { open } = session.requests
+  return open[0] && describe(session, open[0], open.length)
 }
 
 function describe(
-  session: Pick<Session, 'permission' | 'setup'>,
+  session: Pick<Session, 'requests' | 'setup'>,
   request: PermissionEntry | ElicitationEntry,
   count: number,
 ): RequestSummary {
@@ -155,7 +152,7 @@ function describe(
   if (request.kind === 'elicitation') return { requestId, ...shown(request.message), count, options: [] }
   // answers with Parley's wording would say something else
   if (request.isChoice) return { requestId, ...shown(request.title), count, options: [] }
-  const tool = session.permission(requestId)?.tool
+  const tool = session.requests.permission(requestId)?.tool
   const command =
     request.command?.command ?? (tool?.toolKind === 'execute' ? commandOf(tool)?.command : undefined)
   const called = mcpToolCall({

@@ -67,7 +67,7 @@ export class SessionManager extends Owner {
 
   /** The session that has this queue, if one is open. */
   sessionOf(queue: PromptQueue): OpenSession | undefined {
-    return this.list().find(({ session }) => session.queue === queue)
+    return this.list().find(({ session }) => session.turns.queue === queue)
   }
 
   /** The session with its changes, which isn't open before it's admitted. */
@@ -87,8 +87,8 @@ export class SessionManager extends Owner {
     const { session, agentId, plan, key } = open
     const { held, records, queues, rules, services, transcripts, usage } = this.#options
     session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
-    session.answerByRule = rules?.answersFor(agentId, () => plan.setup)
-    session.completePermission = addWrittenChange(session, () => plan.setup, services.files.rules)
+    session.requests.answerByRule = rules?.answersFor(agentId, () => plan.setup)
+    session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)
     const replaced = this.#open.get(key)
     this.#open.set(key, open)

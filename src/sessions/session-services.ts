@@ -83,9 +83,8 @@ export class SessionServices extends Owner {
     )
     this.register(
       this.terminals.onUpdate(update => {
-        if (update.type === 'terminal') session.upsertTerminal(update.terminal)
-        else if (update.type === 'terminal_output')
-          session.appendTerminalOutput(update.terminalId, update.text)
+        if (update.type === 'terminal' || update.type === 'terminal_output')
+          session.conversation.applyLocal(update)
       }),
     )
   }
@@ -165,7 +164,7 @@ export class SessionServices extends Owner {
 
   #subagentFiles(sessionId: string): SubagentFiles | undefined {
     if (sessionId === this.#session.sessionId) return undefined
-    const roots = subagentRoots(this.#session.reducingState, sessionId, this.#roots, path =>
+    const roots = subagentRoots(this.#session.conversation.state, sessionId, this.#roots, path =>
       this.#shared.files.rules.isAbsolute(path),
     )
     if (!roots) return undefined
@@ -202,7 +201,7 @@ export function addWrittenChange(session: Session, roots: () => Roots, rules: Pa
     if (!written) return undefined
     const around = roots()
     const isAbsolute = (path: string) => rules.isAbsolute(path)
-    const own = subagentRoots(session.reducingState, sessionId, around, isAbsolute) ?? around
+    const own = subagentRoots(session.conversation.state, sessionId, around, isAbsolute) ?? around
     const complete = async () => {
       const path = rules.absolute(own.cwd, written.path)
       // a network drive may not answer
@@ -231,7 +230,7 @@ function askMergeInConversation(session: Session): AskMerge {
       )
     const more = conflicts.length - places.length
     const leads = realPath === path ? path : l10n.t('{0}\nLinks to {1}', path, realPath)
-    const outcome = await session.askUser(
+    const outcome = await session.requests.askUser(
       {
         sessionId: session.sessionId,
         title: l10n.t('Replace your unsaved changes in {0}?', basename(path)),
@@ -263,7 +262,7 @@ function askInConversation(session: Session): AskAccess {
   return async (question, signal) => {
     const { path, realPath, reason } = question
     const leads = realPath === path ? path : l10n.t('{0}\nLinks to {1}', path, realPath)
-    const outcome = await session.askUser(
+    const outcome = await session.requests.askUser(
       {
         sessionId: session.sessionId,
         title: accessTitle(question),
@@ -301,7 +300,7 @@ function accessTitle({ operation, reason }: AccessQuestion): string {
 }
 
 async function askOnce(session: Session, request: Omit<PermissionRequest, 'options'>): Promise<boolean> {
-  const outcome = await session.askUser(
+  const outcome = await session.requests.askUser(
     {
       ...request,
       options: [

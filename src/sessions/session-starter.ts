@@ -175,7 +175,7 @@ export class SessionStarter {
     if (signal.aborted) throw new CancelledError()
     progress.onPlan?.(plan)
     const { load, resume } = agent.capabilities
-    const known = () => previous?.session.reducingState ?? saved.state(reference)
+    const known = () => previous?.session.conversation.state ?? saved.state(reference)
     const before = how === 'load' && !previous ? undefined : known()
     // the saved conversation has more than a replay: times, answers, output
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
@@ -257,7 +257,7 @@ export class SessionStarter {
     const { manager, saved, clients, records, usage } = this.#options
     const { sessions, plan } = await this.#reach(reference, signal)
     progress.onPlan?.(plan)
-    const known = manager.find(agentId, sessionId)?.session.reducingState ?? saved.state(reference)
+    const known = manager.find(agentId, sessionId)?.session.conversation.state ?? saved.state(reference)
     const make = (point?: ForkPoint) => {
       const state = known && forkState(known, sessionKey(agentId, sessionId), point?.turn)
       return sessions.forkSession(sessionId, plan.setup, signal, state, point?.messageId)
@@ -282,7 +282,7 @@ export class SessionStarter {
       if (givenTitle !== undefined)
         records.noted(agentId, { sessionId: session.sessionId, cwd: plan.setup.cwd }, { givenTitle })
       // the cost of a running turn may not be reported yet and would be counted twice
-      const isSettled = !manager.find(agentId, sessionId)?.session.isWorking
+      const isSettled = !manager.find(agentId, sessionId)?.session.turns.isWorking
       if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
       return this.#begun(open, progress, 'fork')
     }

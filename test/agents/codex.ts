@@ -72,7 +72,7 @@ export function describeCodex(version: 1 | 2): void {
           const open = await rig().create()
           const { session } = open
           const option = optionOf(session.state.configOptions, 'mode')
-          await session.setConfigOption(option.id, readOnly ? 'agent' : 'read-only')
+          await session.optionChanges.set(option.id, readOnly ? 'agent' : 'read-only')
           await rig().promptScenario(open, 'edit')
           if (readOnly) assert.deepEqual(entriesOfKind(session.state, 'permission'), [])
           else assert.equal(findPermission(session.state).outcome?.type, 'selected')
@@ -88,7 +88,7 @@ export function describeCodex(version: 1 | 2): void {
               .some(({ command }) => command.includes('[ -e go ]'))
           await rig().waitFor('the command', isRunning)
           const steered = session.prompt([{ type: 'text', text: `please [[hello ${rig().workspace}]]` }])
-          assert.equal(session.steer(session.queue.queued[0]!.id), true)
+          assert.equal(session.turns.steer(session.turns.queue.queued[0]!.id), true)
           const added = () => entriesOfKind(session.state, 'message').filter(({ steering }) => steering)
           await waitForState(session, () => added()[0]?.steering === 'injected')
           writeFileSync(rig().file('go'), '')
@@ -101,7 +101,7 @@ export function describeCodex(version: 1 | 2): void {
             2,
           )
           assertSettled(session.state)
-          assert.equal(session.canSteer, false)
+          assert.equal(session.turns.canSteer, false)
         })
 
         it('usage: reports the context usage', async () => {

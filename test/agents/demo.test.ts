@@ -90,7 +90,7 @@ for (const version of [1, 2]) {
 
     it('mode: edits without asking when allowed', async () => {
       const open = await rig.create()
-      await open.session.setConfigOption('mode', 'edit')
+      await open.session.optionChanges.set('mode', 'edit')
       await prompt(open, '/edit hello.txt')
       assert.equal(rig.questions.length, 0)
       assert.match(readFileSync(rig.file('hello.txt'), 'utf8'), /The demo agent was here/)

@@ -16,7 +16,7 @@ describeModelAgent(
       const open = await rig().create()
       const option = open.session.state.configOptions.find(({ category }) => category === 'mode')
       assert.ok(option?.type === 'select' && option.currentValue === 'default')
-      await open.session.setConfigOption(option.id, 'autoEdit')
+      await open.session.optionChanges.set(option.id, 'autoEdit')
       await rig().promptScenario(open, 'edit')
       assert.equal(rig().questions.length, 0)
       assert.equal(readFileSync(rig().file('hello.txt'), 'utf8'), 'first line\nhello ACP\nlast line\n')

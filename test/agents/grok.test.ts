@@ -34,10 +34,10 @@ describeModelAgent(
       const option = open.session.state.configOptions.find(({ category }) => category === 'model')
       assert.ok(option?.type === 'select' && option.currentValue === 'mock')
       const other = option.choices.find(({ value }) => value !== 'mock')?.value ?? ''
-      await open.session.setConfigOption(option.id, other)
+      await open.session.optionChanges.set(option.id, other)
       const changed = open.session.state.configOptions.find(({ id }) => id === option.id)
       assert.equal(changed?.type === 'select' && changed.currentValue, other)
-      await open.session.setConfigOption(option.id, 'mock')
+      await open.session.optionChanges.set(option.id, 'mock')
       assert.deepEqual(await rig().promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
     })
 

@@ -222,9 +222,12 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       const { session } = open
       for (const [count, color] of ['blue', 'red'].entries()) {
         const answer = session.onDidChange(() => {
-          for (const request of session.pendingRequests)
+          for (const request of session.requests.open)
             if (request.kind === 'elicitation')
-              session.answerElicitation(request.requestId, { action: 'accept', content: { answer: color } })
+              session.requests.answerElicitation(request.requestId, {
+                action: 'accept',
+                content: { answer: color },
+              })
         })
         // Codex has the tools of a server only once it has connected, whatever the user sends before
         do assert.deepEqual(await rig.promptScenario(open, 'ask'), { type: 'ended', stopReason: 'end_turn' })

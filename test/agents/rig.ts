@@ -472,7 +472,8 @@ export class AgentRig {
         if (entry.kind !== 'permission' || entry.outcome || this.questions.includes(entry)) continue
         const optionId = this.answerPolicy(entry)
         this.questions.push(entry)
-        if (optionId !== undefined) queueMicrotask(() => session.answerPermission(entry.requestId, optionId))
+        if (optionId !== undefined)
+          queueMicrotask(() => session.requests.answerPermission(entry.requestId, optionId))
       }
     }
     session.onDidChange(answer)

@@ -65,7 +65,7 @@ export function compareActions(options: ActionOptions): CompareActions {
     },
     async open(participantId) {
       const open = comparisons.sessionOf(participantId)
-      if (open) return surfaces.reveal(open, open.session.pendingRequests[0]?.requestId)
+      if (open) return surfaces.reveal(open, open.session.requests.open[0]?.requestId)
       const { agentId, sessionId } = comparisons.at(participantId)!
       const record = sessionId === undefined ? undefined : records.get(agentId, sessionId)
       if (!record) throw new UnavailableError(l10n.t('The session was deleted.'))

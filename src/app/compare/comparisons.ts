@@ -324,7 +324,7 @@ export class Comparisons extends Owner {
 
   #sync(open: OpenSession): void {
     const participantId = this.#participantIdOf(open)
-    const { state, queue, phase } = open.session
+    const { state, turns, phase } = open.session
     // a replay isn't work
     if (!participantId || phase !== 'ready') return
     const at = this.#now()
@@ -343,8 +343,8 @@ export class Comparisons extends Owner {
       this.apply(participantId, this.#working.has(open) ? endOf(open, at) : { type: 'lose', at: since })
       this.#update(participantId, this.#usage(open))
     }
-    const [asked] = queue.awaitingSignIn
-    const [returned] = since === undefined ? queue.returned : []
+    const [asked] = turns.queue.awaitingSignIn
+    const [returned] = since === undefined ? turns.queue.returned : []
     const reason = asked?.reason ?? returned?.reason
     // the prompt also comes back when the user stopped the start
     if (reason !== undefined && this.at(participantId)!.run.state !== 'stopped')

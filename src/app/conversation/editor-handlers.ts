@@ -127,19 +127,19 @@ async function runCardAction(
     case 'fork':
       return failure?.type === 'elsewhere' ? controller.opener.fork(failure.attempt) : undefined
     case 'abandonTurn':
-      return controller.current?.session.abandonTurn()
+      return controller.current?.session.turns.abandon()
     case 'back': {
       const { state } = controller.opener
       return state.type === 'failed' && state.before ? controller.show(state.before) : undefined
     }
     case 'switchBack': {
-      const lost = controller.current?.session.lostOptions ?? []
+      const lost = controller.current?.session.optionChanges.lost ?? []
       for (const { before } of lost.filter(isOffered))
         await controller.configOptions.set(before.id, before.currentValue)
       return
     }
     case 'dismiss':
-      if (cardId === LOST_OPTIONS_CARD) return controller.current?.session.forgetLostOptions()
+      if (cardId === LOST_OPTIONS_CARD) return controller.current?.session.optionChanges.forgetLost()
       return controller.dismiss(cardId)
     default:
       action satisfies never

@@ -74,11 +74,11 @@ export function buildHead(sources: HeadSources): ConversationHead {
     rewinds: shown ? rewindsOf(shown).map(({ rewind }) => rewind) : NONE,
     queue: controller.prompts.queue.prompts.flatMap(noteOf),
     queuePaused: controller.prompts.queue.isPaused,
-    ...(session?.canSteer && { canSteer: true }),
+    ...(session?.turns.canSteer && { canSteer: true }),
     ...(sources.worktrees.hasRepository &&
       controller.trusted &&
       agents.list().length > 1 && { canSendTo: true }),
-    ...(session && session.cancelState !== 'none' && { stopping: true }),
+    ...(session && session.turns.cancelState !== 'none' && { stopping: true }),
     roots: current?.plan.roots,
     ...(worktree && { worktree }),
     systemPrompt: current?.plan.systemPrompt,
@@ -86,7 +86,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     ...(current?.plan.editorTools && { editorTools: { isOn: current.plan.editorTools.isOn } }),
     plans: shown ? [...shown.plans] : NONE,
     configOptions: state ? [...state.configOptions] : NONE,
-    pendingOptions: session ? session.pendingOptions : NONE,
+    pendingOptions: session ? session.optionChanges.ids : NONE,
     rememberedOptions: agentId === undefined ? {} : optionMemory.of(agentId),
     commands: state?.commands ?? NONE,
     usage: shown?.usage,
@@ -131,8 +131,8 @@ function beginning({
   }
 }
 
-export function pendingNotes({ pendingRequests, state }: Session): PendingRequestNote[] {
-  return pendingRequests.map(({ requestId, id }) => ({
+export function pendingNotes({ requests, state }: Session): PendingRequestNote[] {
+  return requests.open.map(({ requestId, id }) => ({
     requestId,
     entryId: id,
     index: state.index.get(id) ?? -1,
@@ -189,7 +189,7 @@ function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
     return before ? withWayBack(card) : card
   })
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
-  const lost = controller.phase === 'ready' ? (controller.current?.session.lostOptions ?? NONE) : NONE
+  const lost = controller.phase === 'ready' ? (controller.current?.session.optionChanges.lost ?? NONE) : NONE
   if (lost.length > 0) return [...failed, lostOptionsCard(lost)]
   if (controller.phase !== 'empty') return failed
   const problems = agents.problems()

@@ -197,10 +197,12 @@ export class PatchPump extends Owner {
     const total = first - skipped + entries.length
     this.#sentTotal = total
     this.#sentPending = pendingIds(session)
-    const pendingEntries = placed(session, session?.pendingEntries ?? []).filter(({ index }) => index < first)
+    const pendingEntries = placed(session, session?.requests.entries ?? []).filter(
+      ({ index }) => index < first,
+    )
     const returned = this.#options.returned()
     const composerHeight = this.#options.composerHeight()
-    this.#asked = new Set(session?.pendingEntries.map(({ id }) => id))
+    this.#asked = new Set(session?.requests.entries.map(({ id }) => id))
     const sent = (entry: Entry) => {
       const wanted = this.#wanted(entry)
       if (wanted.kind === 'tool_call' && !this.#checksEach)
@@ -249,7 +251,7 @@ export class PatchPump extends Owner {
     const differs = isNew || pending.size !== this.#sentPending.size
     this.#sentPending = pending
     // the view may not have fetched the entries that a new request needs
-    if (differs) this.#asked = new Set(session?.pendingEntries.map(({ id }) => id))
+    if (differs) this.#asked = new Set(session?.requests.entries.map(({ id }) => id))
     const drawnWith = isNew ? this.#asked : []
     const entries = [...new Set([...changes.entries, ...drawnWith])]
     const ops = session ? this.#opsOf(session.state, { ...changes, entries }) : []
@@ -343,7 +345,7 @@ export class PatchPump extends Owner {
 }
 
 function pendingIds(session: Session | undefined): Set<string> {
-  return new Set(session?.pendingRequests.map(({ requestId }) => requestId))
+  return new Set(session?.requests.open.map(({ requestId }) => requestId))
 }
 
 function placed(session: Session | undefined, entries: readonly Entry[]) {

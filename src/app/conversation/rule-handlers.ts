@@ -26,7 +26,7 @@ export function ruleHandlers(
 ) {
   const suggest = async (key: string, requestId: string) => {
     const open = controller.shownAs(key)
-    const asked = open?.session.permission(requestId)
+    const asked = open?.session.requests.permission(requestId)
     if (!open || !asked) return undefined
     const { request, tool } = asked
     return { open, request, suggestions: await offered(rules, open, request, tool) }
@@ -55,7 +55,7 @@ export function ruleHandlers(
       consent.accept([suggestion.rule])
       await settings.add(suggestion.rule, target)
       const option = optionFor('allow', found.request.options)
-      if (option) found.open.session.answerPermission(requestId, option.optionId)
+      if (option) found.open.session.requests.answerPermission(requestId, option.optionId)
     },
     'conversation/openRules': place => settings.open(place),
   } satisfies Partial<Handlers<ConversationMessages>>

@@ -4,6 +4,7 @@ import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { Handlers } from '../../bridge/contract.ts'
 import type { Attachment } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { cancelWork } from '../../conversation/cancel-work.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { referenceOf } from '../../sessions/open-session.ts'
@@ -49,16 +50,16 @@ export function sessionHandlers({
       const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
       return showFailure(
         dialogs,
-        waitForAgent(dialogs, open.agentName, what, () => open.session.cancelWork(work)),
+        waitForAgent(dialogs, open.agentName, what, () => cancelWork(open.session, work)),
       )
     },
     'conversation/permission': ({ key, requestId, optionId }) => {
       // a request that is no longer pending is shown with its outcome
-      controller.shownAs(key)?.session.answerPermission(requestId, optionId)
+      controller.shownAs(key)?.session.requests.answerPermission(requestId, optionId)
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {
-      const session = controller.shownAs(key)?.session
-      if (session) return showFailure(dialogs, answerElicitation(session, editors, requestId, answer))
+      const requests = controller.shownAs(key)?.session.requests
+      if (requests) return showFailure(dialogs, answerElicitation(requests, editors, requestId, answer))
     },
     'conversation/editorTools': ({ key, isOn }) => {
       controller.shownAs(key)?.plan.editorTools?.turn(isOn)

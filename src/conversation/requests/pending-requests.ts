@@ -6,30 +6,20 @@ import type {
   PermissionRequest,
 } from '../../acp/model.ts'
 import { matchesInTime } from '../../common/timed-regexp.ts'
+import type { ConversationState } from '../conversation-state.ts'
+import { openRequests } from '../entries/requests.ts'
+import { toolCallOf } from '../entries/tool-call.ts'
 import type { LocalEvent } from '../reducer/reduce-local.ts'
-import type { ElicitationEntry, PermissionEntry, RuleAnswer, RuleRefusal, ToolCallEntry } from '../state.ts'
+import type {
+  AnswerByRule,
+  CompletePermission,
+  ElicitationEntry,
+  Entry,
+  PermissionEntry,
+  ToolCallEntry,
+} from '../state.ts'
 import { checkContent } from './elicitation.ts'
-import { asksSame, detailsOf, requestOf } from './shown-requests.ts'
-
-export interface PendingRequestsOptions {
-  /** Applies the outcome of a request to the conversation. */
-  show(event: LocalEvent): void
-  /** ids of the requests that the conversation shows as pending */
-  shown(): Iterable<string>
-  isLive(): boolean
-  /** The tool call of a request, as it is with what the request says about it. */
-  toolOf(request: PermissionRequest): ToolCallEntry | undefined
-  /** The request with what must be read for it first; `undefined` if there is nothing to read. Never rejects. */
-  complete(request: PermissionRequest): Promise<PermissionRequest> | undefined
-  /**
-   * The answer of a permission rule. `undefined`, directly or from the promise, or a refusal: no rule answers, so the user
-   * is asked. Never rejects. `signal` aborts when the request is over.
-   */
-  answerByRule(
-    request: PermissionRequest,
-    signal: AbortSignal,
-  ): Promise<RuleAnswer | RuleRefusal | undefined> | undefined
-}
+import { asksSame, detailsOf, entriesOfRequests, requestOf } from './shown-requests.ts'
 
 interface PendingOf<Request, Outcome> {
   /** Random, so that no other request ever has it: not in another session, a fork, or after a restart. */
@@ -63,12 +53,31 @@ interface Earlier {
  * under the request's own id, or `cancelled`, and nothing else.
  */
 export class PendingRequests {
-  readonly #options: PendingRequestsOptions
+  readonly #conversation: ConversationState
+  readonly #sessionId: string
+  readonly #isLive: () => boolean
   readonly #pending = new Map<string, Pending>()
   readonly #earlier = new Set<Earlier>()
 
-  constructor(options: PendingRequestsOptions) {
-    this.#options = options
+  /** Reads what a permission request needs; set by the owner of the session. */
+  complete: CompletePermission | undefined
+  /** Answers permission requests by the user's rules; set by the owner of the session. */
+  answerByRule: AnswerByRule | undefined
+
+  constructor(conversation: ConversationState, sessionId: string, isLive: () => boolean) {
+    this.#conversation = conversation
+    this.#sessionId = sessionId
+    this.#isLive = isLive
+  }
+
+  /** Those that the conversation shows, oldest first. */
+  get open(): Array<PermissionEntry | ElicitationEntry> {
+    return openRequests(this.#conversation.state)
+  }
+
+  /** The entries needed to display them: their own, their tool calls' and their subagents'. */
+  get entries(): Entry[] {
+    return entriesOfRequests(this.#conversation.state)
   }
 
   /** Consults the rules, then asks the user. Resolves to `cancelled` if withdrawn, by the agent (`signal`) or here. */
@@ -85,7 +94,7 @@ export class PendingRequests {
 
   /** Resolves to `cancel` if withdrawn, by the agent (`signal`) or here. */
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
-    if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ action: 'cancel' })
+    if (!this.#isLive() || signal.aborted) return Promise.resolve({ action: 'cancel' })
     const earlier = this.#take(request)
     if (earlier?.outcome) return Promise.resolve(earlier.outcome as ElicitationOutcome)
     return new Promise(resolve => {
@@ -122,33 +131,39 @@ export class PendingRequests {
     return true
   }
 
-  permission(requestId: string): PermissionRequest | undefined {
-    return this.#shown(requestId, 'permission')?.request
+  /** The pending permission request with this id, with the current state of its tool call. */
+  permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
+    const request = this.#shown(requestId, 'permission')?.request
+    return request && { request, tool: this.#toolOf(request) }
   }
 
+  /** The pending form or URL with this id. */
   elicitation(requestId: string): ElicitationRequest | undefined {
     return this.#shown(requestId, 'elicitation')?.request
   }
 
   /** Cancels the requests that are no longer needed: those for which `over` returns true. */
   withdraw(over: (request: PermissionRequest | ElicitationRequest) => boolean = () => true): void {
-    for (const pending of [...this.#pending.values()]) if (over(pending.request)) this.#cancel(pending)
+    // there may be a thousand: what each change costs must not count for each
+    this.#conversation.together(() => {
+      for (const pending of [...this.#pending.values()]) if (over(pending.request)) this.#cancel(pending)
+    })
   }
 
   /** The conversation was replaced, by a load for example: shows what is pending in the new one, and nothing else. */
   showAgain(): void {
-    const shown = new Set(this.#options.shown())
+    const shown = new Set(this.#conversation.state.memory.openRequests.keys())
     for (const pending of this.#pending.values()) {
       if (pending.shown && !shown.delete(pending.requestId)) this.#show(pending)
     }
-    for (const requestId of shown) this.#options.show({ type: 'request_closed', requestId })
+    for (const requestId of shown) this.#conversation.applyLocal({ type: 'request_closed', requestId })
   }
 
-  /** An earlier window showed these requests. They can be answered before the agent repeats them, which then gets the answer. */
-  expect(entries: ReadonlyArray<PermissionEntry | ElicitationEntry>, sessionId: string): void {
-    for (const entry of entries) {
+  /** An earlier window showed the requests that the conversation shows. They can be answered before the agent repeats them, which then gets the answer. */
+  expectShown(): void {
+    for (const entry of this.open) {
       const { kind, requestId } = entry
-      const earlier: Earlier = { requestId, request: requestOf(entry, sessionId) }
+      const earlier: Earlier = { requestId, request: requestOf(entry, this.#sessionId) }
       const keep = (outcome: PermissionOutcome | ElicitationOutcome) => {
         earlier.outcome = outcome
         earlier.details = this.#detailsOf(earlier.request)
@@ -170,7 +185,7 @@ export class PendingRequests {
     signal: AbortSignal,
     ask: (pending: PendingPermission) => void,
   ): Promise<PermissionOutcome> {
-    if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ type: 'cancelled' })
+    if (!this.#isLive() || signal.aborted) return Promise.resolve({ type: 'cancelled' })
     const earlier = this.#take(request)
     if (earlier?.outcome) return Promise.resolve(earlier.outcome as PermissionOutcome)
     return new Promise(resolve => {
@@ -180,13 +195,13 @@ export class PendingRequests {
 
   async #consultRules(pending: PendingPermission): Promise<void> {
     const { requestId, over } = pending
-    const completing = this.#options.complete(pending.request)
+    const completing = this.complete?.(pending.request, this.#toolOf(pending.request))
     if (completing) {
       pending.request = await completing
       if (over.signal.aborted) return
     }
     const { request } = pending
-    const consulted = this.#options.answerByRule(request, over.signal)
+    const consulted = this.answerByRule?.(request, this.#toolOf(request), over.signal)
     const answer = consulted && (await consulted)
     if (over.signal.aborted) return
     if (!answer || 'refusal' in answer) {
@@ -209,11 +224,11 @@ export class PendingRequests {
     pending.shown = true
     const { requestId } = pending
     if (pending.kind === 'elicitation') {
-      this.#options.show({ type: 'elicitation_asked', requestId, request: pending.request })
+      this.#conversation.applyLocal({ type: 'elicitation_asked', requestId, request: pending.request })
       return
     }
     const { request, refusal } = pending
-    this.#options.show({
+    this.#conversation.applyLocal({
       type: 'permission_asked',
       requestId,
       request,
@@ -239,8 +254,8 @@ export class PendingRequests {
   ): void {
     if (!this.#pending.delete(requestId)) return
     over.abort()
-    if (event) this.#options.show(event)
-    else if (shown) this.#options.show({ type: 'request_answered', requestId, outcome })
+    if (event) this.#conversation.applyLocal(event)
+    else if (shown) this.#conversation.applyLocal({ type: 'request_answered', requestId, outcome })
     resolve(outcome)
   }
 
@@ -256,8 +271,15 @@ export class PendingRequests {
     return undefined
   }
 
+  /** The tool call of a request, as it is with what the request says about it. */
+  #toolOf(request: PermissionRequest): ToolCallEntry | undefined {
+    const { state } = this.#conversation
+    // a subagent has its own tool calls
+    return toolCallOf(state.memory.subagentStates.get(request.sessionId) ?? state, request)
+  }
+
   #detailsOf(request: PermissionRequest | ElicitationRequest): string {
-    return detailsOf(request, 'subject' in request ? this.#options.toolOf(request) : undefined)
+    return detailsOf(request, 'subject' in request ? this.#toolOf(request) : undefined)
   }
 }
 

@@ -380,7 +380,7 @@ function endWhenAtRest(
 
 /** Its work includes queued prompts. */
 function isAtWork(session: Session): boolean {
-  const { queue } = session
+  const { queue } = session.turns
   return isInTurn(session) || (queue.queued.length > 0 && !queue.isPaused)
 }
 

@@ -200,10 +200,10 @@ export class HostedAgents extends Owner implements HostedSessions {
         this.#options,
         runners.get(agentId),
         running,
-        ({ sessionId, isWorking }, { isPaused }) => {
+        ({ sessionId, turns }, { isPaused }) => {
           const key = sessionKey(agentId, sessionId)
           // prompts of an open window are sent as they would have been there
-          const goesOn = isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
+          const goesOn = turns.isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
           if (goesOn && !isPaused) this.#continuing.add(key)
           else this.#continuing.delete(key)
         },
@@ -326,7 +326,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   async handOver(agent: Agent, isLost: boolean): Promise<void> {
     const { manager, held, queues } = this.#options
     const all = manager.list().filter(({ session }) => session.agent === agent)
-    const sent = all.map(({ session }) => ({ session, prompt: session.sentPrompt }))
+    const sent = all.map(({ session }) => ({ session, prompt: session.turns.prompt }))
     for (const open of all) {
       open.isTakenOver = true
       this.#handedOver.add(open.key)
@@ -345,7 +345,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     for (const { session, prompt } of sent) {
       if (!prompt || !unsent?.includes(session.sessionId)) continue
       const reason = l10n.t('Another window took over the session before the prompt was sent.')
-      session.queue.addReturned([{ id: prompt.id, draft: prompt.draft }], reason)
+      session.turns.queue.addReturned([{ id: prompt.id, draft: prompt.draft }], reason)
     }
     for (const hold of holds) hold.dispose()
   }
@@ -473,7 +473,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       if (recorder?.isUnsavedTooLarge) this.#options.onTooMuchUnsaved(agentName)
       if (recorder?.isStored || unsaved) {
         const { configOptions, commands } = session.state
-        const { isPaused } = session.queue
+        const { isPaused } = session.turns.queue
         const server = plan.editorTools?.kept
         const note = {
           ...{ configOptions: [...configOptions], commands, isPaused, server, mcpServers: plan.mcpServers },
@@ -490,7 +490,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       told.notes.delete(id)
       hosted.note(id, undefined)
     }
-    const times = this.#timesFor(sessions.some(({ session }) => session.isWorking))
+    const times = this.#timesFor(sessions.some(({ session }) => session.turns.isWorking))
     if (JSON.stringify(times) !== told.keep) hosted.keep(times)
     told.keep = JSON.stringify(times)
     if (frame > told.frame) hosted.confirm(frame)
@@ -513,7 +513,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       (capabilities.resume || capabilities.load) &&
       sessions.some(({ plan }) => plan.lostEditorTools === true) &&
       sessions.every(
-        open => open.session.state.activity === 'idle' && !open.session.isWorking && !open.isBusy,
+        open => open.session.state.activity === 'idle' && !open.session.turns.isWorking && !open.isBusy,
       )
     )
   }

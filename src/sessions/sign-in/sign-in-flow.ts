@@ -58,7 +58,7 @@ export class SignInFlow implements Disposable {
   /** Asks the user to sign in if the displayed session's agent refuses prompts until then. */
   askForPrompts(): void {
     const open = this.#options.displayed.current
-    const [refused] = open?.session.queue.awaitingSignIn ?? []
+    const [refused] = open?.session.turns.queue.awaitingSignIn ?? []
     // once the user has signed in, the session may be reopening before it sends what was refused
     if (!open || !refused || this.isAskedForPrompts || this.#continuing > 0) return
     const { reason: message = '', detail } = refused
@@ -160,7 +160,7 @@ export class SignInFlow implements Disposable {
   /** Continues with what needed the sign-in. */
   async #continueAll({ agentId, attempt, prompts, option, then }: SignInFailure): Promise<void> {
     const { displayed, opener, runner, setOption } = this.#options
-    const refusing = displayed.current?.session.queue
+    const refusing = displayed.current?.session.turns.queue
     if (attempt) await opener.retry(attempt)
     // the session may be reopening with a process that was started after the sign-in
     else await opener.pending
@@ -168,12 +168,12 @@ export class SignInFlow implements Disposable {
     // an ended session that the agent can't reopen is left alone; its refused prompts start a new one
     if (prompts && isMine('ended')) {
       await opener.start(agentId)
-      const next = displayed.current?.session.queue
+      const next = displayed.current?.session.turns.queue
       if (next && isMine('ready')) refusing?.moveAwaitingTo(next)
     }
     const open = displayed.current
     if (open && isMine('ready')) {
-      if (prompts) open.session.queue.signedIn()
+      if (prompts) open.session.turns.queue.signedIn()
       if (option) void setOption(option.optionId, option.value)
     }
     if (!then) return

@@ -151,7 +151,7 @@ class Replay {
         this.#try(msg, session?.close())
         break
       case 'session/cancel':
-        session?.cancel()
+        session?.turns.cancel()
         break
       case 'session/prompt':
         this.#work.push(
@@ -168,7 +168,7 @@ class Replay {
         this.#set(msg, session, 'model', params.modelId)
         break
       case 'session/set_config_option':
-        this.#try(msg, session?.setConfigOption(String(params.configId), String(params.value)))
+        this.#try(msg, session?.optionChanges.set(String(params.configId), String(params.value)))
         break
       default:
         throw new Error(`The recording has a ${msg.method}, which this replay cannot send.`)
@@ -177,7 +177,7 @@ class Replay {
 
   #set(msg: Message, session: Session | undefined, category: string, value: unknown): void {
     const option = session?.state.configOptions.find(candidate => candidate.category === category)
-    this.#try(msg, session?.setConfigOption(option?.id ?? category, String(value)))
+    this.#try(msg, session?.optionChanges.set(option?.id ?? category, String(value)))
   }
 
   #try(msg: Message, work: Promise<unknown> | undefined): void {
@@ -199,7 +199,7 @@ class Replay {
         }
         // Parley answers the requests of a canceled turn itself.
         if (!given || (outcome?.outcome === 'cancelled' && given.cancelledBetween)) continue
-        queueMicrotask(() => session.answerPermission(entry.requestId, outcome?.optionId))
+        queueMicrotask(() => session.requests.answerPermission(entry.requestId, outcome?.optionId))
       }
     }
     session.onDidChange(look)

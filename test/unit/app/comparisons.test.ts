@@ -18,7 +18,7 @@ class FakeSession {
   constructor(agentId: string, sessionId: string) {
     const { changes, status, end, state, queue } = this
     const session = {
-      ...{ sessionId, state, queue, phase: 'ready', pendingRequests: [] },
+      ...{ sessionId, state, turns: { queue }, requests: { open: [] }, phase: 'ready' },
       ...{ onDidChange: changes.event, onDidChangeStatus: status.event, onDidEnd: end.event },
     }
     this.open = { agentId, session, cancel: () => this.canceled++ } as unknown as OpenSession

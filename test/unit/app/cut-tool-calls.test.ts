@@ -113,7 +113,7 @@ describe('a tool call that is shown as one line', () => {
     tell('t', { kind: 'edit', status: 'pending', content: long, rawInput: { text: OUTPUT } })
     pump.sendNow()
     assert.ok(isCut(known('e0')))
-    void session.requestPermission(
+    void session.requests.requestPermission(
       {
         sessionId: 's',
         title: 'May I?',

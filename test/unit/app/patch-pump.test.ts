@@ -85,7 +85,7 @@ describe('PatchPump', () => {
   it('sends the end of a conversation until it has the session, and then the session', async () => {
     const saved = session
     for (let i = 0; i < 300; i++) saved.notify({ severity: 'info', title: `${i}` })
-    saved.upsertTerminal({ terminalId: 't', output: 'x' })
+    saved.conversation.applyLocal({ type: 'terminal', terminal: { terminalId: 't', output: 'x' } })
     const { entries, terminals } = saved.state
     session = undefined as never
     pump.begin()
@@ -156,7 +156,7 @@ describe('PatchPump', () => {
   it("sends a pending request's entries, however far back they are", async () => {
     const never = new AbortController().signal
     const ask = (sessionId: string, toolCallId: string) =>
-      void session.requestPermission(
+      void session.requests.requestPermission(
         {
           sessionId,
           title: 'May I?',
@@ -197,7 +197,7 @@ describe('PatchPump', () => {
     assert.deepEqual(entries.includes(1), true, 'the tool call that the new one is about')
     const reported = patches[0]!.ops.find(op => op.op === 'head')
     assert.equal(reported?.head.pendingRequests?.length, 2)
-    for (const { requestId } of session.pendingRequests) session.answerPermission(requestId, 'yes')
+    for (const { requestId } of session.requests.open) session.requests.answerPermission(requestId, 'yes')
     current = { ...head, pendingRequests: pendingNotes(session) }
     await until(() => patches.length === 2)
     assert.deepEqual(patches[1]!.ops.find(op => op.op === 'head')?.head.pendingRequests, [])

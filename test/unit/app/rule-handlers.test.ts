@@ -4,7 +4,8 @@ import type { ConversationController } from '../../../src/sessions/conversation-
 
 describe('Offered permission rules', () => {
   it('belong to the workspace if they name a path in it, and to the user otherwise', async () => {
-    const open = { agentId: 'a', agentName: 'A', plan: {}, session: { permission: () => ({ request: {} }) } }
+    const session = { requests: { permission: () => ({ request: {} }) } }
+    const open = { agentId: 'a', agentName: 'A', plan: {}, session }
     const rules = [{ path: 'src/a.ts' }, { path: 'src/**' }, { path: '**' }, { command: 'npm test' }]
     const ofWorkspace = async (hasWorkspace: boolean) => {
       const handlers = ruleHandlers(

@@ -34,9 +34,9 @@ describe('sounds', () => {
 
   const turn = async () => {
     void session.prompt([text('Hello')])
-    void session.requestPermission(permissionRequest(), new AbortController().signal)
+    void session.requests.requestPermission(permissionRequest(), new AbortController().signal)
     await settle()
-    session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+    session.requests.answerPermission(session.requests.open[0]!.requestId, 'yes')
     await settle()
     agent.endTurn(agent.prompts.at(-1)!)
     await settle()

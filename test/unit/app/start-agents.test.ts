@@ -39,8 +39,9 @@ describe('the start of an agent of a comparison', () => {
     queue = new PromptQueue(draftKeyOf(participantId))
     const session = {
       ...{ sessionId: 's', phase: 'ready', state: { activity: 'idle', entries: [] } },
-      ...{ pendingRequests: [], onDidChange: nothing, onDidChangeStatus: nothing, onDidEnd: nothing },
-      queue,
+      ...{ onDidChange: nothing, onDidChangeStatus: nothing, onDidEnd: nothing },
+      turns: { queue },
+      requests: { open: [] },
     }
     const opened = new Emitter<void>()
     created = []
@@ -69,6 +70,7 @@ describe('the start of an agent of a comparison', () => {
     options = {
       comparisons,
       manager,
+      starter: manager,
       queues: {
         of: () => queue,
         contentOf: async () => {

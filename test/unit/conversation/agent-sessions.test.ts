@@ -3,6 +3,7 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import type { SessionSetup, SessionStart, ToolCallPatch } from '../../../src/acp/model.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { AgentSessions, type AgentSessionsOptions } from '../../../src/conversation/agent-sessions.ts'
+import { cancelWork } from '../../../src/conversation/cancel-work.ts'
 import { forkState } from '../../../src/conversation/replay/restore-state.ts'
 import type { Session } from '../../../src/conversation/session.ts'
 import type { Change, NoticeEntry } from '../../../src/conversation/state.ts'
@@ -288,7 +289,12 @@ describe('AgentSessions: resume', () => {
     dead.agent.say('s', running, chunk('agent', 'Hi', 'm'))
     dead.agent.exit()
     const { agent, sessions } = make()
-    const { session, opened: resumed } = sessions.resumeSession('s', setup, undefined, before.reducingState)
+    const { session, opened: resumed } = sessions.resumeSession(
+      's',
+      setup,
+      undefined,
+      before.conversation.state,
+    )
     agent.resumes[0]!.resolve({ sessionId: 's' })
     await resumed
     void session.prompt([text('again')])
@@ -343,7 +349,7 @@ describe('AgentSessions: fork', () => {
     ])
     for (const { replays, replay } of cases) {
       const { agent, clock, sessions, session } = await withTurns()
-      const state = forkState(session.reducingState, 'a/s')
+      const state = forkState(session.conversation.state, 'a/s')
       const forking = sessions.forkSession('s', setup, undefined, state)
       if (replays === 'before') agent.say('f', ...replay)
       agent.forks[0]!.resolve({ sessionId: 'f' })
@@ -356,7 +362,7 @@ describe('AgentSessions: fork', () => {
       agent.say('f', running, chunk('agent', 'Now this', 'm3'))
       assert.deepEqual(summarize(fork.state), [...shown, note, 'user: and now', 'agent: Now this'], replays)
       // a reload
-      const loading = sessions.loadSession('f2', setup, undefined, () => fork.reducingState)
+      const loading = sessions.loadSession('f2', setup, undefined, () => fork.conversation.state)
       agent.say('f2', ...replay, chunk('user', 'and now', 'p3'), chunk('agent', 'Now this', 'm3'))
       agent.loads[0]!.resolve({ sessionId: 'f2' })
       await loading.opened
@@ -381,7 +387,7 @@ describe('AgentSessions: fork', () => {
 
   it('ends if the agent exits while it answers', async () => {
     const { agent, sessions, session } = await withTurns()
-    const forking = sessions.forkSession('s', setup, undefined, forkState(session.reducingState, 'a/s'))
+    const forking = sessions.forkSession('s', setup, undefined, forkState(session.conversation.state, 'a/s'))
     agent.say('f', ...replay)
     agent.exit()
     agent.forks[0]!.resolve({ sessionId: 'f' })
@@ -396,7 +402,7 @@ describe('AgentSessions: requests', () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     const answer = sessions.requestPermission(permissionRequest(), never)
-    session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+    session.requests.answerPermission(session.requests.open[0]!.requestId, 'yes')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
     assert.deepEqual(await sessions.requestPermission(permissionRequest({ sessionId: 'x' }), never), {
       type: 'cancelled',
@@ -411,7 +417,7 @@ describe('AgentSessions: requests', () => {
     agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await made
     assert.deepEqual(summarize(session.state).slice(0, 1), ['permission May I?: open'])
-    session.answerPermission(session.pendingRequests[0]!.requestId, 'no')
+    session.requests.answerPermission(session.requests.open[0]!.requestId, 'no')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'no' })
     assert.deepEqual(await stray, { type: 'cancelled' })
   })
@@ -459,12 +465,12 @@ describe('AgentSessions: requests of a session that the agent never announced', 
     agent.say('b', tool('call', { title: 'Task' }))
     void sessions.newSession(setup)
     const answer = sessions.requestPermission(asking('call'), never)
-    assert.deepEqual([a.pendingRequests.length, b.pendingRequests.length], [0, 1])
-    const [request] = b.pendingRequests
+    assert.deepEqual([a.requests.open.length, b.requests.open.length], [0, 1])
+    const [request] = b.requests.open
     assert.ok(request?.kind === 'permission')
     assert.match(request.description ?? '', /session child, which/)
-    assert.equal(b.permission(request.requestId)?.tool?.title, 'Task')
-    b.answerPermission(request.requestId, 'yes')
+    assert.equal(b.requests.permission(request.requestId)?.tool?.title, 'Task')
+    b.requests.answerPermission(request.requestId, 'yes')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
   })
 
@@ -473,7 +479,7 @@ describe('AgentSessions: requests of a session that the agent never announced', 
     agent.say('a', { type: 'subagent', subagent: { sessionId: 'known' } })
     agent.say('known', tool('call'))
     void sessions.requestPermission(asking('call'), never)
-    assert.equal(a.pendingRequests[0]?.within, 'known')
+    assert.equal(a.requests.open[0]?.within, 'known')
   })
 
   it('are shown in the only session with a running turn, and end with it', async () => {
@@ -481,8 +487,8 @@ describe('AgentSessions: requests of a session that the agent never announced', 
     void a.prompt([text('x')])
     const answer = sessions.requestPermission(asking('call', { title: 'Write' }), never)
     const form1 = sessions.createElicitation('child', form({ sessionId: 'child' }), never)
-    assert.deepEqual([a.pendingRequests.length, b.pendingRequests.length], [2, 0])
-    const [, question] = a.pendingRequests
+    assert.deepEqual([a.requests.open.length, b.requests.open.length], [2, 0])
+    const [, question] = a.requests.open
     assert.match((question?.kind === 'elicitation' && question.message) || '', /^Who are you\?\n\n.*child/)
     agent.endTurn(agent.prompts[0]!)
     assert.deepEqual(await Promise.all([answer, form1]), [{ type: 'cancelled' }, { action: 'cancel' }])
@@ -492,7 +498,7 @@ describe('AgentSessions: requests of a session that the agent never announced', 
   it("don't change a tool call that has the same id there, nor are answered by what it says", async () => {
     const { agent, sessions, a } = await two()
     const seen: unknown[] = []
-    a.answerByRule = (_request, entry) => {
+    a.requests.answerByRule = (_request, entry) => {
       seen.push(entry?.rawInput)
       return undefined
     }
@@ -506,7 +512,7 @@ describe('AgentSessions: requests of a session that the agent never announced', 
   it('are answered by the rules of the session in which they are shown', async () => {
     const { sessions, a } = await two()
     const rule = { action: 'allow', scope: 'user', text: 'all' } as const
-    a.answerByRule = async () => ({ optionId: 'yes', rule })
+    a.requests.answerByRule = async () => ({ optionId: 'yes', rule })
     void a.prompt([text('x')])
     assert.deepEqual(await sessions.requestPermission(asking('call'), never), {
       type: 'selected',
@@ -535,10 +541,10 @@ describe('AgentSessions: requests of a session that the agent never announced', 
     void a.prompt([text('x')])
     const made = sessions.newSession(setup)
     void sessions.requestPermission(asking('call'), never)
-    assert.equal(a.pendingRequests.length, 0)
+    assert.equal(a.requests.open.length, 0)
     agent.newSessions.at(-1)!.resolve({ sessionId: 'c' })
     await made
-    assert.equal(a.pendingRequests.length, 1)
+    assert.equal(a.requests.open.length, 1)
   })
 
   it("aren't asked elsewhere if their session was closed", async () => {
@@ -550,7 +556,7 @@ describe('AgentSessions: requests of a session that the agent never announced', 
       const outcome = await sessions.requestPermission({ ...asking('call'), sessionId }, never)
       assert.deepEqual(outcome, { type: 'cancelled' })
     }
-    assert.deepEqual([a.pendingRequests.length, ...notices(a)], [0, 0])
+    assert.deepEqual([a.requests.open.length, ...notices(a)], [0, 0])
   })
 })
 
@@ -615,7 +621,7 @@ describe('AgentSessions: subagents', () => {
     const answer = sessions.requestPermission({ ...permissionRequest(), sessionId: 'grandchild' }, never)
     const question = session.state.entries.at(-1)
     assert(question?.kind === 'permission' && question.within === 'grandchild')
-    session.answerPermission(question.requestId, 'yes')
+    session.requests.answerPermission(question.requestId, 'yes')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
     assert.equal(sessions.of('grandchild'), session)
     await session.close()
@@ -642,7 +648,7 @@ describe('AgentSessions: subagents', () => {
     const session = await made
     assert.deepEqual(summarize(session.state).slice(1, 2), ['agent: early'])
     assert.equal(session.state.activity, 'requires_action')
-    session.cancel()
+    session.turns.cancel()
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
 
@@ -660,10 +666,10 @@ describe('AgentSessions: subagents', () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))
-    await session.cancelWork({ subagentId: 'child' })
+    await cancelWork(session, { subagentId: 'child' })
     assert.deepEqual(agent.cancels, [])
     agent.say('s', { type: 'subagent', subagent: { sessionId: 'child', canCancel: true } })
-    await session.cancelWork({ subagentId: 'child' })
+    await cancelWork(session, { subagentId: 'child' })
     assert.deepEqual(agent.cancels, ['child'])
   })
 
@@ -672,7 +678,7 @@ describe('AgentSessions: subagents', () => {
     const before = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))
     await before.close()
-    const { session, opened: done } = sessions.resumeSession('s', setup, undefined, before.reducingState)
+    const { session, opened: done } = sessions.resumeSession('s', setup, undefined, before.conversation.state)
     agent.resumes[0]!.resolve({ sessionId: 's' })
     await done
     agent.say('child', chunk('agent', 'again'))

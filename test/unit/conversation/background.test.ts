@@ -142,7 +142,7 @@ describe('Session: work in the background', () => {
     agent.say('s', tool('serve', { content: [{ type: 'terminal', terminalId: 'x' }] }))
     const outcomes: string[] = []
     const ask = (name: string, request: Partial<PermissionRequest>) =>
-      void session
+      void session.requests
         .requestPermission(permissionRequest({ title: name, ...request }), signal.signal)
         .then(({ type }) => outcomes.push(`${name} ${type}`))
     ask('turn', { subject: { type: 'tool_call', toolCall: { toolCallId: 't' } } })
@@ -151,10 +151,10 @@ describe('Session: work in the background', () => {
     ask('its terminal', { subject: { type: 'tool_call', toolCall: { toolCallId: 'serve' } } })
     ask('terminal', { subject: { type: 'command', command: 'kill', terminalId: 'x' } })
     ask('subagent', { sessionId: 'child' })
-    void session
+    void session.requests
       .createElicitation({ ...form(), toolCallId: 'watch' }, signal.signal)
       .then(({ action }) => outcomes.push(`form ${action}`))
-    session.cancel()
+    session.turns.cancel()
     await settle()
     assert.deepEqual(outcomes, ['turn cancelled', 'nothing cancelled'])
     agent.say('s', { type: 'state', state: 'idle', stopReason: 'cancelled', ...reported })

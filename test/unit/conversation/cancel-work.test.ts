@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { cancelWork } from '../../../src/conversation/cancel-work.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import { FakeAgent } from './fake-agent.ts'
 import { tool } from './updates.ts'
@@ -16,8 +17,8 @@ describe('Session: stopping a single tool call or terminal', () => {
     session.receive(tool('t2'))
     session.receive({ type: 'terminal', terminal: { terminalId: 'x1', canCancel: true } })
     session.receive({ type: 'terminal', terminal: { terminalId: 'x2' } })
-    for (const toolCallId of ['t1', 't2', 'none']) await session.cancelWork({ toolCallId })
-    for (const terminalId of ['x1', 'x2', 'none']) await session.cancelWork({ terminalId })
+    for (const toolCallId of ['t1', 't2', 'none']) await cancelWork(session, { toolCallId })
+    for (const terminalId of ['x1', 'x2', 'none']) await cancelWork(session, { terminalId })
     assert.deepEqual(asked, ['s tool t1', 's terminal x1'])
     for (const [id, canCancel] of [
       ['a1', true],
@@ -26,9 +27,9 @@ describe('Session: stopping a single tool call or terminal', () => {
       session.receive({ type: 'subagent', subagent: { sessionId: id, canCancel } })
     asked.length = 0
     session.receiveWithin('a1', { type: 'terminal', terminal: { terminalId: 'y1', canCancel: true } })
-    await session.cancelWork({ terminalId: 'y1' })
+    await cancelWork(session, { terminalId: 'y1' })
     assert.deepEqual(asked, ['a1 terminal y1'])
-    for (const subagentId of ['a1', 'a2', 'none']) await session.cancelWork({ subagentId })
+    for (const subagentId of ['a1', 'a2', 'none']) await cancelWork(session, { subagentId })
     assert.deepEqual(agent.cancels, ['a1'])
   })
 })

@@ -25,17 +25,17 @@ async function open() {
 describe('Session: forms and URLs', () => {
   it('shows several forms at once and sends each its own validated answer', async () => {
     const { session } = await open()
-    const one = session.createElicitation(form(), never)
-    const two = session.createElicitation(form({ message: 'And you?' }), never)
+    const one = session.requests.createElicitation(form(), never)
+    const two = session.requests.createElicitation(form({ message: 'And you?' }), never)
     assert.equal(session.state.activity, 'requires_action')
-    const [first, second] = session.pendingRequests.map(({ requestId }) => requestId)
+    const [first, second] = session.requests.open.map(({ requestId }) => requestId)
     assert.equal(
-      session.answerElicitation(second!, { action: 'accept', content: { name: 'Ada', more: 'x' } }),
+      session.requests.answerElicitation(second!, { action: 'accept', content: { name: 'Ada', more: 'x' } }),
       true,
     )
     assert.deepEqual(await two, { action: 'accept', content: { name: 'Ada' } })
     assert.equal(session.state.activity, 'requires_action')
-    session.answerElicitation(first!, { action: 'decline' })
+    session.requests.answerElicitation(first!, { action: 'decline' })
     assert.deepEqual(await one, { action: 'decline' })
     assert.equal(session.state.activity, 'idle')
     assert.deepEqual(summarize(session.state), [
@@ -46,7 +46,7 @@ describe('Session: forms and URLs', () => {
 
   it('keeps the request pending if the form rejects the values', async () => {
     const { session } = await open()
-    void session.createElicitation(form(), never)
+    void session.requests.createElicitation(form(), never)
     const wrong: Array<Record<string, string | number>> = [
       {},
       { name: '' },
@@ -55,41 +55,44 @@ describe('Session: forms and URLs', () => {
     ]
     for (const content of wrong)
       assert.equal(
-        session.answerElicitation(session.pendingRequests[0]!.requestId, { action: 'accept', content }),
+        session.requests.answerElicitation(session.requests.open[0]!.requestId, {
+          action: 'accept',
+          content,
+        }),
         false,
       )
     assert.deepEqual(summarize(session.state), ['elicitation Who are you?: open'])
-    assert.equal(session.answerElicitation('another', { action: 'decline' }), false)
+    assert.equal(session.requests.answerElicitation('another', { action: 'decline' }), false)
   })
 
   it('cancels the request if the agent cancels it, the turn is stopped or ends, or the agent exits', async () => {
     const { agent, session } = await open()
     const withdrawn = new AbortController()
-    const first = session.createElicitation(form(), withdrawn.signal)
+    const first = session.requests.createElicitation(form(), withdrawn.signal)
     withdrawn.abort()
     assert.deepEqual(await first, { action: 'cancel' })
 
     void session.prompt([text('go')])
     agent.say('s', running)
-    const second = session.createElicitation(form(), never)
-    session.cancel()
+    const second = session.requests.createElicitation(form(), never)
+    session.turns.cancel()
     assert.deepEqual(await second, { action: 'cancel' })
 
-    const third = session.createElicitation(form(), never)
+    const third = session.requests.createElicitation(form(), never)
     agent.say('s', idle('cancelled'))
     assert.deepEqual(await third, { action: 'cancel' })
 
-    const fourth = session.createElicitation(form(), never)
+    const fourth = session.requests.createElicitation(form(), never)
     agent.exit()
     assert.deepEqual(await fourth, { action: 'cancel' })
-    assert.deepEqual(await session.createElicitation(form(), never), { action: 'cancel' })
+    assert.deepEqual(await session.requests.createElicitation(form(), never), { action: 'cancel' })
   })
 
   it('waits until the agent reports that the action at a URL is complete', async () => {
     const { sessions, session } = await open()
-    const asked = session.createElicitation(visit, never)
-    assert.equal(session.elicitation(session.pendingRequests[0]!.requestId)?.mode, 'url')
-    session.answerElicitation(session.pendingRequests[0]!.requestId, {
+    const asked = session.requests.createElicitation(visit, never)
+    assert.equal(session.requests.elicitation(session.requests.open[0]!.requestId)?.mode, 'url')
+    session.requests.answerElicitation(session.requests.open[0]!.requestId, {
       action: 'accept',
       content: { stray: 'x' },
     })
@@ -105,8 +108,8 @@ describe('Session: forms and URLs', () => {
   it('stops waiting when the turn ends, and still handles the completion', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
-    void session.createElicitation(visit, never)
-    session.answerElicitation(session.pendingRequests[0]!.requestId, { action: 'accept' })
+    void session.requests.createElicitation(visit, never)
+    session.requests.answerElicitation(session.requests.open[0]!.requestId, { action: 'accept' })
     agent.say('s', running, chunk('agent', 'On it.'))
     agent.endTurn(agent.prompts[0]!)
     assert.equal(summarize(session.state)[1], 'elicitation Sign in there.: accept ended')
@@ -123,7 +126,7 @@ describe('Session: forms and URLs', () => {
     agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await making
     await settle()
-    session.answerElicitation(session.pendingRequests[0]!.requestId, {
+    session.requests.answerElicitation(session.requests.open[0]!.requestId, {
       action: 'accept',
       content: { name: 'Ada' },
     })

@@ -69,7 +69,7 @@ async function load(turns: readonly Turn[]) {
           options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
         } as const
         outcomes.push(
-          session.requestPermission(
+          session.requests.requestPermission(
             { ...request, options: [...request.options] },
             new AbortController().signal,
           ),
@@ -159,8 +159,8 @@ describe('a long load that is merged in several steps', () => {
           entry => entry.kind === 'notice' && entry.title === 'A notice',
         )
         assert.equal(notices.length, count('notice'))
-        assert.equal(session.pendingRequests.length, count('asked'))
-        for (const { requestId } of session.pendingRequests) session.answerPermission(requestId, 'yes')
+        assert.equal(session.requests.open.length, count('asked'))
+        for (const { requestId } of session.requests.open) session.requests.answerPermission(requestId, 'yes')
         for (const outcome of await Promise.all(outcomes)) assert.equal(outcome.type, 'selected')
       }),
       { numRuns: scaledRuns(25) },

@@ -96,7 +96,7 @@ describe('a load without a replay', () => {
     const first = await load()
     await first.answer()
     first.clock.pass(250)
-    const again = await load(() => first.session.reducingState)
+    const again = await load(() => first.session.conversation.state)
     await again.answer()
     again.clock.pass(250)
     assert.deepEqual(again.titles(), [MARK])

@@ -97,9 +97,9 @@ describe('two sessions and two agents at once', () => {
   /** Runs a turn and allows its requests; returns the conversation at the moment when the turn ends. */
   async function played(name: string, session: Session): Promise<{ said: string; own: string }> {
     session.onDidChange(() => {
-      for (const question of session.pendingRequests) {
+      for (const question of session.requests.open) {
         if (question.kind === 'permission') {
-          session.answerPermission(question.requestId, question.options[0]?.optionId)
+          session.requests.answerPermission(question.requestId, question.options[0]?.optionId)
         }
       }
     })

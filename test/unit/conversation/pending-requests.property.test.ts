@@ -78,7 +78,7 @@ class World {
   }
 
   pending() {
-    return this.session.pendingRequests.map(entry => {
+    return this.session.requests.open.map(entry => {
       // the message of an unknown session says so below
       const title = entry.kind === 'permission' ? entry.title : entry.message.split('\n')[0]!
       assert.equal(this.ids.get(entry.requestId) ?? title, title, 'an id names one request for good')
@@ -106,9 +106,9 @@ class World {
   }
 
   #answer(requestId: string): boolean {
-    return this.session.elicitation(requestId)
-      ? this.session.answerElicitation(requestId, { action: 'accept', content: { name: 'Ada' } })
-      : this.session.answerPermission(requestId, 'yes')
+    return this.session.requests.elicitation(requestId)
+      ? this.session.requests.answerElicitation(requestId, { action: 'accept', content: { name: 'Ada' } })
+      : this.session.requests.answerPermission(requestId, 'yes')
   }
 
   turn(): void {
@@ -133,7 +133,7 @@ class World {
     const previous = this.session
     if (how === 'exit') this.agent.exit()
     else this.sessions.dispose()
-    await this.#resume(previous.reducingState)
+    await this.#resume(previous.conversation.state)
   }
 
   /** Resumes the saved conversation, as after a reload of the window. */
@@ -149,14 +149,14 @@ class World {
     const { agent, session, sessions } = this
     const { sessionId } = session
     const { entries, terminals } = session.state
-    const head = { working: session.isWorking }
+    const head = { working: session.turns.isWorking }
     const kept = JSON.parse(JSON.stringify({ entries, terminals: [...terminals.values()], head }))
-    const call = session.isWorking
+    const call = session.turns.isWorking
       ? agent.prompts.findLast(prompt => prompt.sessionId === sessionId)
       : undefined
     const open = this.asked.filter(({ outcome }) => !outcome)
     // what announced it would arrive again
-    const { subagentStates } = session.reducingState.memory
+    const { subagentStates } = session.conversation.state.memory
     if (open.some(({ from }) => from !== undefined && sessions.of(from) && !subagentStates.has(from))) return
     this.#closed.add(sessions)
     sessions.dispose()
@@ -186,7 +186,12 @@ class World {
   /** Continues in a fork, and closes the original, since only one of them is checked here. */
   async fork(): Promise<void> {
     const before = this.session
-    const making = this.sessions.forkSession('s', SETUP, undefined, forkState(before.reducingState, 'a/s'))
+    const making = this.sessions.forkSession(
+      's',
+      SETUP,
+      undefined,
+      forkState(before.conversation.state, 'a/s'),
+    )
     this.agent.forks.at(-1)!({ sessionId: `fork ${++this.#forks}` })
     this.session = await making
     before.dispose()
@@ -236,7 +241,7 @@ const rests = child.map(
   (id): Act => [`${id} rests`, world => world.subagent(id, { state: { activity: 'idle' } })],
 )
 const allow = fc.nat(4).map((n): Act => [`allow ${n}`, world => world.allow(n)])
-const stop = act(1, 'stop', world => world.session.cancel())
+const stop = act(1, 'stop', world => world.session.turns.cancel())
 const endOfTurn = act(3, 'end of turn', world => world.endTurn())
 const meanwhile = fc.oneof(
   { weight: 4, arbitrary: allow },

@@ -36,7 +36,7 @@ async function allowed() {
     subagent: { sessionId: 'child', state: { activity: 'running' } },
   })
   const asked = sessions.requestPermission(permissionRequest({ sessionId: 'child', title: 'ls' }), never)
-  session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+  session.requests.answerPermission(session.requests.open[0]!.requestId, 'yes')
   assert.deepEqual(await asked, { type: 'selected', optionId: 'yes' })
   return fixture
 }
@@ -56,7 +56,7 @@ async function neverAllowed(agent: FakeAgent, sessions: AgentSessions, session: 
   await settle()
   assert.equal(answer, undefined)
   assert.deepEqual(
-    session.pendingRequests.map(entry => entry.kind === 'permission' && entry.title),
+    session.requests.open.map(entry => entry.kind === 'permission' && entry.title),
     ['rm -rf ~'],
   )
   agent.say(sessionId, idle('end_turn'))
@@ -70,7 +70,12 @@ describe('a request that follows an allowed one', () => {
     before.agent.exit()
     const agent = new ForkingAgent()
     const sessions = new AgentSessions(agent)
-    const { session, opened } = sessions.resumeSession('s', setup, undefined, before.session.reducingState)
+    const { session, opened } = sessions.resumeSession(
+      's',
+      setup,
+      undefined,
+      before.session.conversation.state,
+    )
     agent.resumes[0]!.resolve({ sessionId: 's' })
     await opened
     await neverAllowed(agent, sessions, session)
@@ -79,7 +84,12 @@ describe('a request that follows an allowed one', () => {
   it('needs its own answer in a fork', async () => {
     const { agent, sessions, session } = await allowed()
     agent.endTurn(agent.prompts[0]!)
-    const fork = await sessions.forkSession('s', setup, undefined, forkState(session.reducingState, 'a/s'))
+    const fork = await sessions.forkSession(
+      's',
+      setup,
+      undefined,
+      forkState(session.conversation.state, 'a/s'),
+    )
     await neverAllowed(agent, sessions, fork)
   })
 })
@@ -127,22 +137,22 @@ for (const version of [1, 2] as const) {
         })
       }
       ask(pipe, 'one')
-      await until(() => session.pendingRequests.length === 2)
+      await until(() => session.requests.open.length === 2)
       return { agent, pipe, sessions, session, prompt }
     }
 
     it('is answered when the user stops the turn', async () => {
       const { pipe, session } = await asking()
-      session.cancel()
+      session.turns.cancel()
       await canceled(pipe, 'one')
-      assert.deepEqual(session.pendingRequests, [])
+      assert.deepEqual(session.requests.open, [])
     })
 
     it('is answered when the turn ends, also if it came after the user stopped the turn', async () => {
       const { pipe, session, prompt } = await asking()
-      session.cancel()
+      session.turns.cancel()
       ask(pipe, 'late')
-      await until(() => session.pendingRequests.length === 2)
+      await until(() => session.requests.open.length === 2)
       if (version === 1) pipe.send({ id: prompt.id, result: { stopReason: 'cancelled' } })
       else {
         const update = { sessionUpdate: 'state_update', state: 'idle', stopReason: 'cancelled' }
@@ -157,7 +167,7 @@ for (const version of [1, 2] as const) {
         pipe.send({ method: '$/cancel_request', params: { requestId } })
       await canceled(pipe, 'one')
       ask(pipe, 'two')
-      await until(() => session.pendingRequests.length === 2)
+      await until(() => session.requests.open.length === 2)
       session.dispose()
       await canceled(pipe, 'two')
     })
@@ -173,7 +183,7 @@ describe('a pending request', () => {
     const asked = sessions.requestPermission(permissionRequest({ subject }), never)
     agent.say('s', { type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] })
     await settle()
-    assert.equal(session.pendingRequests.length, 1)
+    assert.equal(session.requests.open.length, 1)
     assert.equal(session.state.activity, 'requires_action')
     agent.say('s', running, idle('end_turn'))
     assert.deepEqual(await asked, { type: 'cancelled' })
@@ -204,7 +214,7 @@ describe('a pending request', () => {
   it("isn't answered by a rule that takes longer than the turn", async () => {
     const { agent, sessions, session } = await open()
     let decide = () => {}
-    session.answerByRule = () =>
+    session.requests.answerByRule = () =>
       new Promise(resolve => {
         const rule = { action: 'allow', scope: 'user', text: 'all' } as const
         decide = () => resolve({ optionId: 'yes', rule })
@@ -229,10 +239,10 @@ describe('a pending request', () => {
     agent.say('s', chunk('user', 'hello'))
     clock.pass(1000)
     assert(summarize(session.state).includes('user: hello'))
-    const [pending] = session.pendingRequests
+    const [pending] = session.requests.open
     assert.equal(pending?.kind === 'permission' && pending.title, 'early')
     assert.equal(session.state.activity, 'requires_action')
-    session.answerPermission(pending!.requestId, 'yes')
+    session.requests.answerPermission(pending!.requestId, 'yes')
     assert.deepEqual(await asked, { type: 'selected', optionId: 'yes' })
     assert.equal(session.state.activity, 'idle')
   })
@@ -244,8 +254,8 @@ describe('a pending request', () => {
     const asked = sessions.requestPermission(permissionRequest(), never)
     const answered: boolean[] = []
     session.onDidChange(() => {
-      for (const { requestId } of session.pendingRequests)
-        answered.push(session.answerPermission(requestId, 'yes'))
+      for (const { requestId } of session.requests.open)
+        answered.push(session.requests.answerPermission(requestId, 'yes'))
     })
     agent.say('s', idle('end_turn'))
     assert.deepEqual(await asked, { type: 'cancelled' })
@@ -261,7 +271,7 @@ describe('a pending request', () => {
     )
     let reports = 0
     session.onDidChange(() => reports++)
-    session.cancel()
+    session.turns.cancel()
     assert.equal(reports, 1)
     for (const outcome of await Promise.all(asked)) assert.deepEqual(outcome, { type: 'cancelled' })
   })
@@ -288,7 +298,7 @@ describe('a request that an earlier window asked, before the agent has asked thi
       state,
       -1,
     )
-    const [permissionId, formId] = session.pendingRequests.map(({ requestId }) => requestId)
+    const [permissionId, formId] = session.requests.open.map(({ requestId }) => requestId)
     const askAgain = async (again = permission) => {
       const answers = [
         sessions.requestPermission(again, never),
@@ -302,39 +312,39 @@ describe('a request that an earlier window asked, before the agent has asked thi
 
   it('can be answered: the agent gets the answer when it asks again', async () => {
     const { session, askAgain, permissionId, formId } = await nextWindow()
-    assert.equal(session.permission(permissionId)?.tool?.rawInput, 1)
-    assert.equal(session.answerPermission(permissionId, 'yes'), true)
-    assert.equal(session.elicitation(formId)?.message, 'Who are you?')
-    assert.equal(session.answerElicitation(formId, { action: 'accept', content: {} }), false)
+    assert.equal(session.requests.permission(permissionId)?.tool?.rawInput, 1)
+    assert.equal(session.requests.answerPermission(permissionId, 'yes'), true)
+    assert.equal(session.requests.elicitation(formId)?.message, 'Who are you?')
+    assert.equal(session.requests.answerElicitation(formId, { action: 'accept', content: {} }), false)
     const filled = { action: 'accept', content: { name: 'Ada' } } as const
-    assert.equal(session.answerElicitation(formId, filled), true)
-    assert.deepEqual(session.pendingRequests, [])
+    assert.equal(session.requests.answerElicitation(formId, filled), true)
+    assert.deepEqual(session.requests.open, [])
     assert.deepEqual(await askAgain(), [{ type: 'selected', optionId: 'yes' }, filled])
-    assert.deepEqual(session.pendingRequests, [])
+    assert.deepEqual(session.requests.open, [])
   })
 
   it('needs another answer if it is about something else by then', async () => {
     const { session, askAgain, permissionId } = await nextWindow()
-    session.answerPermission(permissionId, 'yes')
+    session.requests.answerPermission(permissionId, 'yes')
     const toolCall = { ...command.toolCall, rawInput: 2 }
     const answers = askAgain({ ...permission, subject: { type: 'tool_call', toolCall } })
     await settle()
-    const again = session.pendingRequests.find(({ kind }) => kind === 'permission')
+    const again = session.requests.open.find(({ kind }) => kind === 'permission')
     assert.notEqual(again!.requestId, permissionId)
-    session.cancel()
+    session.turns.cancel()
     assert.deepEqual((await answers)[0], { type: 'cancelled' })
   })
 
   it('is canceled when the user stops the turn', async () => {
     const { session, askAgain } = await nextWindow()
-    session.cancel()
+    session.turns.cancel()
     assert.deepEqual(await askAgain(), [{ type: 'cancelled' }, { action: 'cancel' }])
   })
 
   it("can't be answered anymore once the agent hasn't asked again", async () => {
     const { session, permissionId } = await nextWindow()
     session.reattached()
-    assert.equal(session.answerPermission(permissionId, 'yes'), false)
+    assert.equal(session.requests.answerPermission(permissionId, 'yes'), false)
     assert.deepEqual(summarize(session.state).slice(-2), [
       'permission make: cancelled',
       'elicitation Who are you?: cancel',

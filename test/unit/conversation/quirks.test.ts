@@ -69,7 +69,7 @@ describe('quirks of agents, in a conversation', () => {
     const toolCall = { toolCallId: 't', title: 'Edit a.txt', kind: 'edit' }
     void sessions.requestPermission(permissionRequest({ subject: { type: 'tool_call', toolCall } }), never)
     assert.deepEqual(summarize(session.state), ['user: x', 'tool t: pending', 'permission May I?: open'])
-    session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+    session.requests.answerPermission(session.requests.open[0]!.requestId, 'yes')
     agent.say('s', tool('t', { status: 'completed' }))
     const entry = session.state.entries[1]
     assert(entry?.kind === 'tool_call')
@@ -116,7 +116,7 @@ describe('quirks of agents, in a conversation', () => {
     const entry = session.state.entries[0]
     assert(entry?.kind === 'permission')
     assert.deepEqual(entry.options, options)
-    session.answerPermission(entry.requestId, 'B')
+    session.requests.answerPermission(entry.requestId, 'B')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'B' })
   })
 
@@ -141,9 +141,9 @@ describe('quirks of agents, in a conversation', () => {
           },
           never,
         )
-        const [question] = session.pendingRequests
+        const [question] = session.requests.open
         assert.ok(question)
-        session.answerPermission(question.requestId, id === 'allowed' ? 'yes' : 'no')
+        session.requests.answerPermission(question.requestId, id === 'allowed' ? 'yes' : 'no')
         await answered
       }
       agent.endTurn(agent.prompts[0]!, stopReason)
@@ -162,7 +162,7 @@ describe('quirks of agents, in a conversation', () => {
       const { agent, session } = await open()
       void session.prompt([text('x')])
       agent.say('s', running, tool('t', { status: 'in_progress' }))
-      session.cancel()
+      session.turns.cancel()
       agent.endTurn(agent.prompts[0]!, stopReason)
       await settle()
       assert.equal(summarize(session.state)[1], 'tool t: cancelled')
@@ -175,7 +175,7 @@ describe('quirks of agents, in a conversation', () => {
     void session.prompt([text('x')])
     const abort = new AbortController()
     const answer = sessions.requestPermission(permissionRequest(), abort.signal)
-    session.cancel()
+    session.turns.cancel()
     abort.abort()
     assert.deepEqual(await answer, { type: 'cancelled' })
     agent.endTurn(agent.prompts[0]!, 'cancelled')
@@ -250,7 +250,7 @@ describe('quirks of agents, in a conversation', () => {
   it("quirk 15: a value that isn't a choice is kept, and so is a change that only the response reports", async () => {
     const { agent, session } = await open()
     agent.say('s', { type: 'config_options', options: [modes('somewhere')] })
-    const done = session.setConfigOption('mode', 'code')
+    const done = session.optionChanges.set('mode', 'code')
     agent.options[0]!.answer.resolve()
     await done
     const option = session.state.configOptions[0]
@@ -318,10 +318,10 @@ describe('quirks of agents, in a conversation', () => {
     const { agent, session } = await open()
     void session.prompt([text('one')])
     agent.say('s', running, chunk('agent', 'The old', 'a'), tool('t', { status: 'in_progress' }))
-    session.cancel()
+    session.turns.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
-    session.queue.resume()
+    session.turns.queue.resume()
     const two = session.prompt([text('two')])
     agent.say('s', running, chunk('agent', 'The ', 'b'), chunk('agent', ' answer', 'a'))
     agent.say('s', tool('t', { status: 'completed' }), chunk('agent', 'new one', 'b'))

@@ -36,14 +36,17 @@ describe('Session: permission rules', () => {
     const { session, activities } = make()
     session.receive(tool('t', { kind: 'execute', title: 'npm test', rawInput: { command: 'npm test' } }))
     let asked: unknown
-    session.answerByRule = async (_request, call) => {
+    session.requests.answerByRule = async (_request, call) => {
       asked = call
       return { optionId: 'yes', rule }
     }
     const request = permissionRequest({
       subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Run' } },
     })
-    assert.deepEqual(await session.requestPermission(request, never), { type: 'selected', optionId: 'yes' })
+    assert.deepEqual(await session.requests.requestPermission(request, never), {
+      type: 'selected',
+      optionId: 'yes',
+    })
     const call = asked as ToolCallEntry
     assert.deepEqual([call.title, call.toolKind, call.rawInput], ['Run', 'execute', { command: 'npm test' }])
     const entry = session.state.entries.at(-1)
@@ -54,26 +57,29 @@ describe('Session: permission rules', () => {
       activities.filter(one => one === 'requires_action'),
       [],
     )
-    assert.deepEqual(session.pendingRequests, [])
+    assert.deepEqual(session.requests.open, [])
   })
 
   it('leave a request to the user if none matches', async () => {
     const { session } = make()
-    session.answerByRule = async () => undefined
-    const answer = session.requestPermission(permissionRequest(), never)
+    session.requests.answerByRule = async () => undefined
+    const answer = session.requests.requestPermission(permissionRequest(), never)
     await settle()
-    const [waiting] = session.pendingRequests
+    const [waiting] = session.requests.open
     assert.equal(session.state.activity, 'requires_action')
-    assert.equal(session.permission(waiting?.requestId ?? '')?.request.title, permissionRequest().title)
+    assert.equal(
+      session.requests.permission(waiting?.requestId ?? '')?.request.title,
+      permissionRequest().title,
+    )
     const option = permissionRequest().options[0]?.optionId
-    session.answerPermission(waiting?.requestId ?? '', option)
+    session.requests.answerPermission(waiting?.requestId ?? '', option)
     assert.deepEqual(await answer, { type: 'selected', optionId: option })
   })
 
   it('are explained to the user if one matches and refuses', async () => {
     const { session } = make()
-    session.answerByRule = async () => ({ refusal: 'It could write.' })
-    void session.requestPermission(permissionRequest(), never)
+    session.requests.answerByRule = async () => ({ refusal: 'It could write.' })
+    void session.requests.requestPermission(permissionRequest(), never)
     await settle()
     const entry = session.state.entries.at(-1)
     assert.ok(entry?.kind === 'permission')
@@ -85,14 +91,14 @@ describe('Session: permission rules', () => {
     for (const stop of ['cancel', 'withdraw'] as const) {
       const { session } = make()
       let settleRule: (answer: RuleAnswer) => void = () => {}
-      session.answerByRule = () =>
+      session.requests.answerByRule = () =>
         new Promise(resolve => {
           settleRule = resolve
         })
       const withdrawn = new AbortController()
-      const answer = session.requestPermission(permissionRequest(), withdrawn.signal)
+      const answer = session.requests.requestPermission(permissionRequest(), withdrawn.signal)
       await settle()
-      if (stop === 'cancel') session.cancel()
+      if (stop === 'cancel') session.turns.cancel()
       else withdrawn.abort()
       settleRule({ optionId: 'yes', rule })
       assert.deepEqual(await answer, { type: 'cancelled' })
@@ -105,9 +111,9 @@ describe('Session: permission rules', () => {
 
   it("don't apply to Parley's own questions", async () => {
     const { session } = make()
-    session.answerByRule = async () => ({ optionId: 'yes', rule })
-    void session.askUser(permissionRequest(), never)
+    session.requests.answerByRule = async () => ({ optionId: 'yes', rule })
+    void session.requests.askUser(permissionRequest(), never)
     await settle()
-    assert.equal(session.pendingRequests.length, 1)
+    assert.equal(session.requests.open.length, 1)
   })
 })

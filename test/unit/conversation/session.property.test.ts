@@ -39,7 +39,7 @@ class World {
   readonly #settled = new Set<PromptCall>()
 
   pending(n: number): string {
-    return this.session.pendingRequests[n]?.requestId ?? ''
+    return this.session.requests.open[n]?.requestId ?? ''
   }
 
   prompt(): void {
@@ -51,14 +51,14 @@ class World {
 
   ask(signal: AbortSignal): void {
     const index = this.answers.push(undefined) - 1
-    void this.session.requestPermission(permissionRequest(), signal).then(answer => {
+    void this.session.requests.requestPermission(permissionRequest(), signal).then(answer => {
       this.answers[index] = answer
     })
   }
 
   askForm(signal: AbortSignal): void {
     const index = this.filled.push(undefined) - 1
-    void this.session.createElicitation(form(), signal).then(answer => {
+    void this.session.requests.createElicitation(form(), signal).then(answer => {
       this.filled[index] = answer
     })
   }
@@ -86,11 +86,13 @@ const act = (weight: number, name: string, run: (world: World) => unknown) => ({
 })
 const acts: fc.Arbitrary<Act> = fc.oneof(
   act(4, 'prompt', world => world.prompt()),
-  act(2, 'cancel', world => world.session.cancel()),
+  act(2, 'cancel', world => world.session.turns.cancel()),
   act(2, 'time passes', world => world.clock.pass(10_000)),
-  act(2, 'abandon', world => world.session.abandonTurn()),
-  act(1, 'send queued', world => world.session.queue.resume()),
-  act(1, 'withdraw', world => world.session.queue.remove(world.session.queue.queued[0]?.id ?? '')),
+  act(2, 'abandon', world => world.session.turns.abandon()),
+  act(1, 'send queued', world => world.session.turns.queue.resume()),
+  act(1, 'withdraw', world =>
+    world.session.turns.queue.remove(world.session.turns.queue.queued[0]?.id ?? ''),
+  ),
   act(2, 'ask', world => world.ask(new AbortController().signal)),
   act(1, 'ask and withdraw', world => {
     const abort = new AbortController()
@@ -101,19 +103,26 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     weight: 2,
     arbitrary: fc
       .nat(5)
-      .map((n): Act => [`answer ${n}`, world => world.session.answerPermission(world.pending(n), 'yes')]),
+      .map(
+        (n): Act => [
+          `answer ${n}`,
+          world => world.session.requests.answerPermission(world.pending(n), 'yes'),
+        ],
+      ),
   },
   act(2, 'ask with a form', world => world.askForm(new AbortController().signal)),
   {
     weight: 2,
-    arbitrary: fc
-      .tuple(fc.nat(5), fc.constantFrom('Ada', ''))
-      .map(
-        ([n, name]): Act => [
-          `fill in ${n}: ${name}`,
-          world => world.session.answerElicitation(world.pending(n), { action: 'accept', content: { name } }),
-        ],
-      ),
+    arbitrary: fc.tuple(fc.nat(5), fc.constantFrom('Ada', '')).map(
+      ([n, name]): Act => [
+        `fill in ${n}: ${name}`,
+        world =>
+          world.session.requests.answerElicitation(world.pending(n), {
+            action: 'accept',
+            content: { name },
+          }),
+      ],
+    ),
   },
   act(3, 'running', world => world.agent.say('s', running)),
   act(2, 'idle', world => world.agent.say('s', idle())),
@@ -149,7 +158,7 @@ describe('Session (property)', () => {
           assert(agent.prompts.length <= world.outcomes.length)
           const open = session.state.entries.filter(entry => entry.kind === 'permission' && !entry.outcome)
           if (open.length > 0) assert.equal(session.state.activity, 'requires_action')
-          if (session.cancelState !== 'none') assert.notEqual(session.phase, 'ended')
+          if (session.turns.cancelState !== 'none') assert.notEqual(session.phase, 'ended')
           assert.deepEqual(world.follower, snapshotOf(session.state))
         }
         world.end()
@@ -158,8 +167,8 @@ describe('Session (property)', () => {
         assert(world.answers.every(answer => answer !== undefined))
         assert(world.filled.every(answer => answer !== undefined))
         assert.equal(world.session.state.activity, 'idle')
-        assert.equal(world.session.cancelState, 'none')
-        assert.deepEqual(world.session.pendingOptions, [])
+        assert.equal(world.session.turns.cancelState, 'none')
+        assert.deepEqual(world.session.optionChanges.ids, [])
       }),
     )
   })
@@ -169,9 +178,9 @@ describe('Session (property)', () => {
       fc.oneof(
         act(4, 'prompt', world => world.prompt()),
         act(3, 'end', world => world.answer(0, 'v1')),
-        act(1, 'cancel', world => world.session.cancel()),
+        act(1, 'cancel', world => world.session.turns.cancel()),
         act(1, 'ask', world => world.ask(new AbortController().signal)),
-        act(1, 'send queued', world => world.session.queue.resume()),
+        act(1, 'send queued', world => world.session.turns.queue.resume()),
       ),
       { maxLength: 50, size: 'max' },
     )
@@ -180,13 +189,13 @@ describe('Session (property)', () => {
         const world = new World()
         let count = 0
         for (const [, run] of steps) {
-          const shown = world.session.queue.queued.map(({ content }) => content)
+          const shown = world.session.turns.queue.queued.map(({ content }) => content)
           const before = world.agent.prompts.length
           run(world)
           assert(world.open().length <= 1)
           await settle()
           const sent = world.agent.prompts.slice(before).map(({ content }) => content)
-          const now = world.session.queue.queued.map(({ content }) => content)
+          const now = world.session.turns.queue.queued.map(({ content }) => content)
           // the first displayed prompt is sent, unless another was inserted before it
           if (sent.length > 0 && shown.length > 0 && world.outcomes.length === count)
             assert.deepEqual(sent[0], shown[0])
@@ -196,11 +205,11 @@ describe('Session (property)', () => {
           )
           count = world.outcomes.length
         }
-        world.session.queue.resume()
+        world.session.turns.queue.resume()
         while (world.open().length > 0) {
           world.answer(0, 'v1')
           await settle()
-          world.session.queue.resume()
+          world.session.turns.queue.resume()
         }
         const sent = world.agent.prompts.map(({ content }) => JSON.stringify(content))
         assert.deepEqual(

@@ -80,12 +80,12 @@ describe('Session: turns', () => {
     void session.prompt([text('one')])
     const two = session.prompt([text('two')])
     void session.prompt([text('three')])
-    assert.deepEqual([agent.prompts.length, session.queue.queued.length], [1, 2])
+    assert.deepEqual([agent.prompts.length, session.turns.queue.queued.length], [1, 2])
     assert.deepEqual(summarize(session.state), ['user: one'])
     agent.say('s', chunk('agent', 'first'))
     agent.endTurn(agent.prompts[0]!)
     await settle()
-    assert.deepEqual([agent.prompts.length, session.queue.queued.length], [2, 1])
+    assert.deepEqual([agent.prompts.length, session.turns.queue.queued.length], [2, 1])
     agent.say('s', chunk('agent', 'second'))
     agent.endTurn(agent.prompts[1]!)
     assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
@@ -121,12 +121,12 @@ describe('Session: turns', () => {
     const last = () => session.state.entries.at(-1)
     const stopped = session.prompt([text('one')])
     agent.say('s', chunk('agent', 'I begin'))
-    session.cancel()
+    session.turns.cancel()
     agent.endTurn(agent.prompts[0]!, 'end_turn')
     assert.deepEqual(await stopped, { type: 'ended', stopReason: 'cancelled' })
     const byPerson = last()
     assert.ok(byPerson?.kind === 'turn_end' && byPerson.stopReason === 'cancelled' && !byPerson.canceledBy)
-    session.queue.resume()
+    session.turns.queue.resume()
     void session.prompt([text('two')])
     agent.say('s', chunk('agent', 'I begin'))
     agent.endTurn(agent.prompts[1]!, 'cancelled')
@@ -139,9 +139,9 @@ describe('Session: turns', () => {
     const { agent, session } = make()
     void session.prompt([text('one')])
     const two = session.prompt([text('two')])
-    assert.equal(session.queue.remove(session.queue.queued[0]!.id), true)
+    assert.equal(session.turns.queue.remove(session.turns.queue.queued[0]!.id), true)
     assert.deepEqual(await two, { type: 'withdrawn' })
-    assert.equal(session.queue.remove('q99'), false)
+    assert.equal(session.turns.queue.remove('q99'), false)
     agent.endTurn(agent.prompts[0]!)
     await settle()
     assert.equal(agent.prompts.length, 1)
@@ -170,9 +170,9 @@ describe('Session: turns', () => {
     const end = session.state.entries.at(-1)
     assert(end?.kind === 'turn_end')
     assert.deepEqual(end.error, { code: -32000, message: 'Sign in', detail: 'no token' })
-    assert.deepEqual([session.queue.isPaused, agent.prompts.length], [true, 1])
-    session.queue.resume()
-    assert.deepEqual([session.queue.isPaused, agent.prompts.length], [false, 2])
+    assert.deepEqual([session.turns.queue.isPaused, agent.prompts.length], [true, 1])
+    session.turns.queue.resume()
+    assert.deepEqual([session.turns.queue.isPaused, agent.prompts.length], [false, 2])
   })
 
   it('pauses the queue when the agent reports that the turn failed', async () => {
@@ -188,7 +188,7 @@ describe('Session: turns', () => {
       stopReason: 'error',
       error: { code: 1, message: 'broken' },
     })
-    assert.deepEqual([session.queue.isPaused, agent.prompts.length], [true, 1])
+    assert.deepEqual([session.turns.queue.isPaused, agent.prompts.length], [true, 1])
   })
 
   it('reports the error of the response even if the idle state arrives first', async () => {
@@ -250,17 +250,20 @@ describe('Session: stopping the turn', () => {
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
     const answers = [
-      session.requestPermission(permissionRequest(), never),
-      session.requestPermission(permissionRequest(), never),
+      session.requests.requestPermission(permissionRequest(), never),
+      session.requests.requestPermission(permissionRequest(), never),
     ]
-    session.cancel()
+    session.turns.cancel()
     assert.deepEqual(agent.cancels, ['s'])
     assert.deepEqual(await Promise.all(answers), [{ type: 'cancelled' }, { type: 'cancelled' }])
-    assert.equal(session.cancelState, 'requested')
+    assert.equal(session.turns.cancelState, 'requested')
     agent.say('s', tool('t', { status: 'in_progress' }))
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'cancelled' })
-    assert.deepEqual([session.cancelState, session.queue.isPaused, agent.prompts.length], ['none', true, 1])
+    assert.deepEqual(
+      [session.turns.cancelState, session.turns.queue.isPaused, agent.prompts.length],
+      ['none', true, 1],
+    )
     assert.deepEqual(summarize(session.state).slice(-2), ['tool t: cancelled', 'turn_end: cancelled'])
     const three = session.prompt([text('three')])
     assert.deepEqual(agent.prompts[1]?.content, [text('three')])
@@ -272,16 +275,16 @@ describe('Session: stopping the turn', () => {
 
   it('does nothing if no turn is running', () => {
     const { agent, session } = make()
-    session.cancel()
-    assert.deepEqual([agent.cancels, session.cancelState], [[], 'none'])
+    session.turns.cancel()
+    assert.deepEqual([agent.cancels, session.turns.cancelState], [[], 'none'])
   })
 
   it("doesn't cancel a turn whose end was reported before its response", async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     agent.say('s', running, idle('end_turn'))
-    session.cancel()
-    assert.deepEqual([agent.cancels, session.cancelState], [[], 'none'])
+    session.turns.cancel()
+    assert.deepEqual([agent.cancels, session.turns.cancelState], [[], 'none'])
     agent.prompts[0]!.answer.resolve()
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
   })
@@ -290,21 +293,21 @@ describe('Session: stopping the turn', () => {
     const { agent, clock, session } = make()
     const outcome = session.prompt(hello)
     agent.say('s', running, tool('t', { status: 'in_progress' }))
-    session.cancel()
+    session.turns.cancel()
     clock.pass(9999)
-    assert.equal(session.cancelState, 'requested')
+    assert.equal(session.turns.cancelState, 'requested')
     clock.pass(1)
-    assert.equal(session.cancelState, 'overdue')
-    session.abandonTurn()
+    assert.equal(session.turns.cancelState, 'overdue')
+    session.turns.abandon()
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'cancelled' })
-    assert.deepEqual([session.cancelState, session.state.activity], ['none', 'idle'])
+    assert.deepEqual([session.turns.cancelState, session.state.activity], ['none', 'idle'])
     assert.deepEqual(summarize(session.state), ['user: hello', 'tool t: cancelled', 'turn_end: cancelled'])
   })
 
   it('abandons only a canceled turn', () => {
     const { session } = make()
     void session.prompt(hello)
-    session.abandonTurn()
+    session.turns.abandon()
     assert.equal(session.state.activity, 'running')
   })
 
@@ -312,9 +315,9 @@ describe('Session: stopping the turn', () => {
     const { agent, clock, session } = make()
     void session.prompt([text('one')])
     agent.say('s', running)
-    session.cancel()
+    session.turns.cancel()
     clock.pass(10_000)
-    session.abandonTurn()
+    session.turns.abandon()
     const two = session.prompt([text('two')])
     agent.say('s', running, chunk('agent', 'working on two'))
     agent.endTurn(agent.prompts[0]!, 'cancelled')
@@ -329,9 +332,9 @@ describe('Session: stopping the turn', () => {
     const { agent, clock, session } = make()
     void session.prompt([text('one')])
     agent.say('s', running)
-    session.cancel()
+    session.turns.cancel()
     clock.pass(10_000)
-    session.abandonTurn()
+    session.turns.abandon()
     const two = session.prompt([text('two')])
     agent.say('s', running)
     agent.endTurn(agent.prompts[1]!)
@@ -345,7 +348,7 @@ describe('Session: a tool call that the user stopped', () => {
     const { agent, session } = make()
     void session.prompt(hello)
     agent.say('s', running, tool('a', { status: 'failed' }), tool('b', { status: 'in_progress' }))
-    session.cancel()
+    session.turns.cancel()
     agent.say('s', tool('b', { status: 'failed' }), idle('cancelled'))
     assert.deepEqual(summarize(session.state).slice(1, 3), ['tool a: failed', 'tool b: cancelled'])
   })
@@ -355,37 +358,37 @@ describe('Session: permissions', () => {
   it('are shown at the same time, and each gets its own answer', async () => {
     const { session } = make()
     void session.prompt(hello)
-    const first = session.requestPermission(permissionRequest({ title: 'A' }), never)
-    const second = session.requestPermission(permissionRequest({ title: 'B' }), never)
+    const first = session.requests.requestPermission(permissionRequest({ title: 'A' }), never)
+    const second = session.requests.requestPermission(permissionRequest({ title: 'B' }), never)
     const ids = session.state.entries.flatMap(entry => (entry.kind === 'permission' ? [entry.requestId] : []))
     assert.equal(session.state.activity, 'requires_action')
-    assert.equal(session.answerPermission(ids[1]!, 'no'), true)
+    assert.equal(session.requests.answerPermission(ids[1]!, 'no'), true)
     assert.deepEqual(await second, { type: 'selected', optionId: 'no' })
     assert.equal(session.state.activity, 'requires_action')
-    assert.equal(session.answerPermission(ids[0]!, 'yes'), true)
+    assert.equal(session.requests.answerPermission(ids[0]!, 'yes'), true)
     assert.deepEqual(await first, { type: 'selected', optionId: 'yes' })
     assert.equal(session.state.activity, 'running')
   })
 
   it("reject an option that wasn't offered, and a second answer", async () => {
     const { session } = make()
-    const answer = session.requestPermission(permissionRequest(), never)
-    const { requestId } = session.pendingRequests[0]!
-    assert.equal(session.answerPermission(requestId, 'sudo'), false)
-    assert.equal(session.answerPermission('another', 'yes'), false)
-    assert.equal(session.answerPermission(requestId, 'yes'), true)
-    assert.equal(session.answerPermission(requestId, 'no'), false)
+    const answer = session.requests.requestPermission(permissionRequest(), never)
+    const { requestId } = session.requests.open[0]!
+    assert.equal(session.requests.answerPermission(requestId, 'sudo'), false)
+    assert.equal(session.requests.answerPermission('another', 'yes'), false)
+    assert.equal(session.requests.answerPermission(requestId, 'yes'), true)
+    assert.equal(session.requests.answerPermission(requestId, 'no'), false)
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
   })
 
   it('are canceled by the agent', async () => {
     const { session } = make()
     const abort = new AbortController()
-    const answer = session.requestPermission(permissionRequest(), abort.signal)
+    const answer = session.requests.requestPermission(permissionRequest(), abort.signal)
     abort.abort()
     assert.deepEqual(await answer, { type: 'cancelled' })
     assert.deepEqual(summarize(session.state), ['permission May I?: cancelled'])
-    assert.deepEqual(await session.requestPermission(permissionRequest(), abort.signal), {
+    assert.deepEqual(await session.requests.requestPermission(permissionRequest(), abort.signal), {
       type: 'cancelled',
     })
   })
@@ -393,7 +396,7 @@ describe('Session: permissions', () => {
   it('are closed with the turn', async () => {
     const { agent, session } = make()
     void session.prompt(hello)
-    const answer = session.requestPermission(permissionRequest(), never)
+    const answer = session.requests.requestPermission(permissionRequest(), never)
     agent.endTurn(agent.prompts[0]!)
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
@@ -413,28 +416,28 @@ describe('Session: config options', () => {
 
   it('show a choice immediately, and wait for the agent', async () => {
     const { agent, session, value } = withModes()
-    const done = session.setConfigOption('mode', 'code')
-    assert.deepEqual([value(), session.pendingOptions], ['code', ['mode']])
+    const done = session.optionChanges.set('mode', 'code')
+    assert.deepEqual([value(), session.optionChanges.ids], ['code', ['mode']])
     agent.options[0]!.answer.resolve()
     await done
-    assert.deepEqual([value(), session.pendingOptions], ['code', []])
+    assert.deepEqual([value(), session.optionChanges.ids], ['code', []])
   })
 
   it('are reverted if the agent refuses, with the reason', async () => {
     const { agent, session, value } = withModes()
-    const done = session.setConfigOption('mode', 'code')
+    const done = session.optionChanges.set('mode', 'code')
     agent.options[0]!.answer.reject(refused)
     await assert.rejects(done, refused)
-    assert.deepEqual([value(), session.pendingOptions], ['ask', []])
+    assert.deepEqual([value(), session.optionChanges.ids], ['ask', []])
   })
 
   it("are reverted to the agent's last value after several choices", async () => {
     const { agent, session, value } = withModes()
-    const one = session.setConfigOption('mode', 'code')
-    const two = session.setConfigOption('mode', 'plan')
+    const one = session.optionChanges.set('mode', 'code')
+    const two = session.optionChanges.set('mode', 'plan')
     agent.options[0]!.answer.resolve()
     await one
-    assert.deepEqual([value(), session.pendingOptions], ['plan', ['mode']])
+    assert.deepEqual([value(), session.optionChanges.ids], ['plan', ['mode']])
     agent.options[1]!.answer.reject(refused)
     await assert.rejects(two)
     assert.equal(value(), 'code')
@@ -442,44 +445,44 @@ describe('Session: config options', () => {
 
   it("are reverted to the agent's value if every choice is refused", async () => {
     const { agent, session, value } = withModes()
-    const one = session.setConfigOption('mode', 'code')
-    const two = session.setConfigOption('mode', 'plan')
+    const one = session.optionChanges.set('mode', 'code')
+    const two = session.optionChanges.set('mode', 'plan')
     agent.options[0]!.answer.reject(refused)
     await assert.rejects(one)
-    assert.deepEqual([value(), session.pendingOptions], ['plan', ['mode']])
+    assert.deepEqual([value(), session.optionChanges.ids], ['plan', ['mode']])
     agent.options[1]!.answer.reject(refused)
     await assert.rejects(two)
-    assert.deepEqual([value(), session.pendingOptions], ['ask', []])
+    assert.deepEqual([value(), session.optionChanges.ids], ['ask', []])
   })
 
   it("show the agent's value when the user stops waiting, and the new one if that's accepted later", async () => {
     const { agent, session, value } = withModes()
-    const one = session.setConfigOption('mode', 'code')
-    const two = session.setConfigOption('mode', 'plan')
-    session.giveUpOption('mode')
+    const one = session.optionChanges.set('mode', 'code')
+    const two = session.optionChanges.set('mode', 'plan')
+    session.optionChanges.giveUp('mode')
     await Promise.all([one, two])
-    assert.deepEqual([value(), session.pendingOptions], ['ask', []])
+    assert.deepEqual([value(), session.optionChanges.ids], ['ask', []])
     agent.say('s', { type: 'config_value', category: 'mode', value: 'plan' })
     agent.options[1]!.answer.resolve()
     agent.options[0]!.answer.reject(refused)
     await settle()
-    assert.deepEqual([value(), session.pendingOptions], ['plan', []])
-    session.giveUpOption('mode')
+    assert.deepEqual([value(), session.optionChanges.ids], ['plan', []])
+    session.optionChanges.giveUp('mode')
     assert.equal(value(), 'plan')
   })
 
   it('stop waiting when the session ends', async () => {
     const { agent, session } = withModes()
-    const done = session.setConfigOption('mode', 'code')
+    const done = session.optionChanges.set('mode', 'code')
     session.agentEnded({ reason: 'exited', stderrTail: '' })
-    assert.deepEqual(session.pendingOptions, [])
+    assert.deepEqual(session.optionChanges.ids, [])
     agent.options[0]!.answer.reject(refused)
     await assert.rejects(done)
   })
 
   it('keep what the agent reported meanwhile', async () => {
     const { agent, session, value } = withModes()
-    const done = session.setConfigOption('mode', 'code')
+    const done = session.optionChanges.set('mode', 'code')
     agent.say('s', { type: 'config_value', category: 'mode', value: 'plan' })
     agent.options[0]!.answer.reject(refused)
     await assert.rejects(done)
@@ -488,8 +491,8 @@ describe('Session: config options', () => {
 
   it('reject unknown options and values', async () => {
     const { agent, session } = withModes()
-    await assert.rejects(session.setConfigOption('nope', 'x'), RangeError)
-    await assert.rejects(session.setConfigOption('mode', true), TypeError)
+    await assert.rejects(session.optionChanges.set('nope', 'x'), RangeError)
+    await assert.rejects(session.optionChanges.set('mode', true), TypeError)
     assert.equal(agent.options.length, 0)
   })
 })
@@ -497,9 +500,15 @@ describe('Session: config options', () => {
 describe('Session: terminals of Parley', () => {
   it('are shown', () => {
     const { session } = make()
-    session.upsertTerminal({ terminalId: 'x', command: 'ls', cwd: '/w' })
-    session.appendTerminalOutput('x', 'a\n')
-    session.upsertTerminal({ terminalId: 'x', exit: { exitCode: 0 }, truncated: true })
+    session.conversation.applyLocal({
+      type: 'terminal',
+      terminal: { terminalId: 'x', command: 'ls', cwd: '/w' },
+    })
+    session.conversation.applyLocal({ type: 'terminal_output', terminalId: 'x', text: 'a\n' })
+    session.conversation.applyLocal({
+      type: 'terminal',
+      terminal: { terminalId: 'x', exit: { exitCode: 0 }, truncated: true },
+    })
     assert.deepEqual(session.state.terminals.get('x'), {
       terminalId: 'x',
       command: 'ls',
@@ -518,7 +527,7 @@ describe('Session: the end', () => {
     session.onDidEnd(exit => ends.push(exit?.reason))
     const outcome = session.prompt(hello)
     const queued = session.prompt([text('two')])
-    const answer = session.requestPermission(permissionRequest(), never)
+    const answer = session.requests.requestPermission(permissionRequest(), never)
     session.agentEnded({ reason: 'exited', exitCode: 1, message: 'It crashed.', stderrTail: '' })
     agent.exit()
     assert.deepEqual(await answer, { type: 'cancelled' })
@@ -526,7 +535,7 @@ describe('Session: the end', () => {
     assert(result.type === 'failed' && result.error instanceof AgentClosedError)
     assert.equal((await queued).type, 'failed')
     assert.deepEqual(
-      session.queue.prompts.map(({ state, draft }) => [state, draft.text]),
+      session.turns.queue.prompts.map(({ state, draft }) => [state, draft.text]),
       [['returned', 'two']],
     )
     assert.deepEqual(summarize(session.state), [

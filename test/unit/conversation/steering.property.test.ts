@@ -45,7 +45,7 @@ class World {
     this.session = new Session({ agent, sessionId: 's', setup, phase: 'ready', now: () => 1, schedule })
     agent.onUpdate(({ update }) => this.session.receive(update))
     agent.onDidClose(exit => this.session.agentEnded(exit))
-    this.session.queue = this.queue
+    this.session.turns.queue = this.queue
   }
 
   write(joins: boolean): void {
@@ -136,8 +136,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   act(4, 'write', world => world.write(false)),
   act(5, 'write for the turn', world => world.write(true)),
   act(8, 'prepare', world => world.prepare()),
-  act(3, 'send now', world => world.session.steer(world.queue.queued.at(-1)?.id ?? '')),
-  act(1, 'stop and send', world => world.session.sendNow(world.queue.queued.at(-1)?.id ?? '')),
+  act(3, 'send now', world => world.session.turns.steer(world.queue.queued.at(-1)?.id ?? '')),
+  act(1, 'stop and send', world => world.session.turns.sendNow(world.queue.queued.at(-1)?.id ?? '')),
   {
     weight: 8,
     arbitrary: fc
@@ -146,8 +146,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
   act(4, 'the turn ends', world => world.endTurn(false)),
   act(1, 'the turn fails', world => world.endTurn(true)),
-  act(2, 'stop', world => world.session.cancel()),
-  act(1, 'abandon', world => world.session.abandonTurn()),
+  act(2, 'stop', world => world.session.turns.cancel()),
+  act(1, 'abandon', world => world.session.turns.abandon()),
   act(2, 'time passes', world => world.clock.pass(6000)),
   act(1, 'resume', world => world.queue.resume()),
   act(1, 'edit', world => world.queue.edit(world.first())),
@@ -191,7 +191,7 @@ describe('prompts for the running turn', () => {
           world.endTurn(false)
           await settle()
           world.clock.pass(6000)
-          world.session.abandonTurn()
+          world.session.turns.abandon()
           world.queue.resume()
           await settle()
           world.check()

@@ -27,7 +27,7 @@ describe('a prompt for the running turn', () => {
   /** Queues a prompt and asks the agent to add it to the turn. */
   const steer = (words: string) => {
     const outcome = session.prompt([text(words)])
-    assert.equal(session.steer(session.queue.queued.at(-1)!.id), true)
+    assert.equal(session.turns.steer(session.turns.queue.queued.at(-1)!.id), true)
     return outcome
   }
   const shown = () =>
@@ -36,7 +36,7 @@ describe('a prompt for the running turn', () => {
         ? [[entry.blocks.map(block => (block.type === 'text' ? block.text : '')).join(), entry.steering]]
         : [],
     )
-  const states = () => session.queue.prompts.map(({ state, reason }) => [state, reason])
+  const states = () => session.turns.queue.prompts.map(({ state, reason }) => [state, reason])
 
   it('is shown where it was sent, and stays in the queue until the agent has taken it', async () => {
     const outcome = steer('second')
@@ -104,7 +104,7 @@ describe('a prompt for the running turn', () => {
     agent.endTurn(agent.prompts[0]!)
     await settle()
     clock.pass(6000)
-    assert.deepEqual([states()[0]?.[0], session.queue.isPaused], ['queued', true])
+    assert.deepEqual([states()[0]?.[0], session.turns.queue.isPaused], ['queued', true])
     assert.match(String(states()[0]?.[1]), /didn't say/)
     assert.equal(agent.prompts.length, 1)
     // an answer may still come
@@ -122,15 +122,15 @@ describe('a prompt for the running turn', () => {
 
   it("isn't sent to the turn while it's being stopped, or to an agent that can't add it", async () => {
     void session.prompt([text('second')])
-    const { id } = session.queue.queued[0]!
-    session.cancel()
-    assert.deepEqual([session.canSteer, session.steer(id)], [false, false])
+    const { id } = session.turns.queue.queued[0]!
+    session.turns.cancel()
+    assert.deepEqual([session.turns.canSteer, session.turns.steer(id)], [false, false])
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
-    session.queue.resume()
+    session.turns.queue.resume()
     await settle()
     agent.capabilities.steering = false
-    assert.equal(session.canSteer, false)
+    assert.equal(session.turns.canSteer, false)
     assert.deepEqual([agent.steered, agent.prompts.length], [[], 2])
   })
 
@@ -142,7 +142,7 @@ describe('a prompt for the running turn', () => {
     agent.steered[0]!.answer.resolve('startedNewTurn')
     assert.deepEqual(await outcome, { type: 'ended' })
     assert.deepEqual(shown().at(-1), ['second', 'startedNewTurn'])
-    session.cancel()
+    session.turns.cancel()
     assert.equal(agent.cancels.length, 1)
   })
 
@@ -192,7 +192,7 @@ describe('a prompt for the running turn', () => {
       agent.say('s', chunk('agent', second, 'm2'))
       agent.endTurn(agent.prompts[0]!)
       agent.prompts[1]?.answer.resolve()
-      const known = session.reducingState
+      const known = session.conversation.state
       const before = known.entries.filter(({ turn }) => turn === 1).length
       const other = new FakeAgent()
       const sessions = new AgentSessions(other, { now: () => clock.now, schedule: clock.schedule })

@@ -43,9 +43,9 @@ describe('the messages sent to the fixture agent, checked against the official s
     const session = await sessions.newSession({ cwd: folder, additionalDirectories: [], mcpServers: [] })
     const asked = new Promise<void>(resolve => {
       session.onDidChange(() => {
-        const [question] = session.pendingRequests
+        const [question] = session.requests.open
         if (question?.kind !== 'permission') return
-        session.answerPermission(question.requestId, question.options[0]?.optionId)
+        session.requests.answerPermission(question.requestId, question.options[0]?.optionId)
         resolve()
       })
     })

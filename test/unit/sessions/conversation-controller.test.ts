@@ -575,7 +575,7 @@ describe('ConversationController', () => {
           fixture.controller.show(open)
           assert.deepEqual(types(), shown)
         }
-        stopped.session.abandonTurn()
+        stopped.session.turns.abandon()
         assert.deepEqual(types(), [])
       } finally {
         mock.timers.reset()
@@ -651,13 +651,13 @@ describe('ConversationController', () => {
     fixture.agent.capabilities.prompt.image = false
     const image: ContentBlock = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
     await assert.rejects(sendPrompt(controller, [image]), /doesn't support images/)
-    assert.equal(fixture.controller.current?.session.queue.queued.length, 0)
+    assert.equal(fixture.controller.current?.session.turns.queue.queued.length, 0)
   })
 
   it('returns unsent prompts to the composer in order when the agent exits', async () => {
     const open = await ready()
     for (const text of ['first', 'second', 'third']) await sendPrompt(fixture.controller, text)
-    await until(() => fixture.agent.prompts.length === 1 && open.session.queue.queued.length === 2)
+    await until(() => fixture.agent.prompts.length === 1 && open.session.turns.queue.queued.length === 2)
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
     const { queue } = fixture.controller.prompts
@@ -668,7 +668,7 @@ describe('ConversationController', () => {
         ['third', undefined],
       ],
     )
-    assert.deepEqual(open.session.queue.queued, [])
+    assert.deepEqual(open.session.turns.queue.queued, [])
     assert.deepEqual(
       fixture.disk.get<{ prompts: Array<{ text: string }> }>('drafts')?.prompts.map(({ text }) => text),
       ['second', 'third'],
@@ -1418,7 +1418,7 @@ describe('ConversationController', () => {
     assert.equal(shown(), false)
     place.configOptions.giveUp(reported()[0]?.[0] ?? '')
     await given
-    assert.deepEqual([shown(), place.failures.size, place.current?.session.pendingOptions], [true, 0, []])
+    assert.deepEqual([shown(), place.failures.size, place.current?.session.optionChanges.ids], [true, 0, []])
     // the agent responds later, and its value counts from then on
     option(false)
     fixture.agent.options[1]?.answer.resolve()

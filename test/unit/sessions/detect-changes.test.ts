@@ -154,7 +154,7 @@ describe('files that only a command changed', () => {
 
     // a reload takes a moment, and a window is closed for longer
     for (const name of ['a', 'late']) writeFileSync(join(root, `${name}.txt`), 'while no window was open\n')
-    const second = open(structuredClone(first.session.reducingState))
+    const second = open(structuredClone(first.session.conversation.state))
     second.session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
     await until(() => second.changes.list().length === 2)
     assert.deepEqual(
@@ -174,7 +174,7 @@ describe('files that only a command changed', () => {
     // what the user does after the turn is the user's
     second.detecting.dispose()
     writeFileSync(join(root, 'later.txt'), 'by the user\n')
-    const third = open(structuredClone(second.session.reducingState))
+    const third = open(structuredClone(second.session.conversation.state))
     await third.changes.refresh()
     assert.equal(third.changes.list().length, 2)
     third.detecting.dispose()

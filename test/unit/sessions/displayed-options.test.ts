@@ -10,7 +10,7 @@ import { twoWindows } from './sessions-fixture.ts'
 /** A conversation that consists only of pending options. */
 function conversation(...pendingOptions: string[]): OpenSession {
   const state = { configOptions: [{ id: 'mode', name: 'Mode', type: 'unknown' }] }
-  const session = { pendingOptions, phase: 'ready', state }
+  const session = { optionChanges: { ids: pendingOptions }, phase: 'ready', state }
   return { agentId: 'a', agentName: 'Agent', session } as unknown as OpenSession
 }
 
@@ -42,7 +42,7 @@ describe('DisplayedOptions', () => {
     assert.deepEqual(reported(), [])
     mock.timers.tick(5000)
     assert.deepEqual(reported(), ['Mode', 'web'])
-    open.session.pendingOptions.shift()
+    open.session.optionChanges.ids.shift()
     display(open)
     assert.deepEqual(reported(), ['web'])
   })
@@ -114,7 +114,8 @@ describe('the options of a session', () => {
     second.agent.loads[0]!.resolve({ sessionId: 's1', configOptions: [modes('a'), web(false)] })
     await opening
     const { session } = second.controller.current!
-    const lost = () => session.lostOptions.map(({ before, now }) => [before.currentValue, now.currentValue])
+    const lost = () =>
+      session.optionChanges.lost.map(({ before, now }) => [before.currentValue, now.currentValue])
     assert.deepEqual(lost(), [
       ['b', 'a'],
       [true, false],
@@ -123,7 +124,7 @@ describe('the options of a session', () => {
     second.agent.say('s1', { type: 'config_options', options: [modes('a'), web(true)] })
     assert.deepEqual(lost(), [['b', 'a']])
     void session.prompt([{ type: 'text', text: 'Go on' }])
-    await until(() => session.isWorking)
+    await until(() => session.turns.isWorking)
     second.agent.say('s1', { type: 'config_options', options: [modes('a'), web(false)] })
     assert.deepEqual(lost(), [['b', 'a']])
     void second.controller.configOptions.set('mode', 'b')

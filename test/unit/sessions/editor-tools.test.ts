@@ -343,7 +343,7 @@ describe("the editor's tools of a session", () => {
     assert.equal(shown?.toolKind, 'edit')
     assert.equal(question?.toolCallId, shown?.toolCallId)
     assert.doesNotMatch(main(), /summary/)
-    assert.ok(open.session.answerPermission(question!.requestId, 'once'))
+    assert.ok(open.session.requests.answerPermission(question!.requestId, 'once'))
     assert.match(JSON.stringify(await call), /Changed and saved 1 file/)
     assert.match(main(), /function summary/)
     assert.equal((entries('tool_call') as ToolCallEntry[])[0]?.status, 'completed')
@@ -356,7 +356,7 @@ describe("the editor's tools of a session", () => {
     const call = rename(client)
     await until(() => entries('permission').length === 1, 'the question')
     const [question] = entries('permission') as PermissionEntry[]
-    open.session.answerPermission(question!.requestId, 'refuse')
+    open.session.requests.answerPermission(question!.requestId, 'refuse')
     const { content, isError } = await call
     assert.ok(isError)
     assert.match(JSON.stringify(content), /rejected it. Nothing was done/)
@@ -373,11 +373,11 @@ describe("the editor's tools of a session", () => {
         trusted: () => true,
         log: silentLogger,
       }).answersFor('one', () => roots())
-    open.session.answerByRule = answerBy()
+    open.session.requests.answerByRule = answerBy()
     assert.match(JSON.stringify(await rename(client)), /Changed and saved/)
     assert.match(main(), /function summary/)
     rules = [{ tool: 'vscode.*', action: 'reject' }]
-    open.session.answerByRule = answerBy()
+    open.session.requests.answerByRule = answerBy()
     const back = await client.callTool({
       name: 'rename_symbol',
       arguments: { name: 'summary', new_name: 'x' },
@@ -385,7 +385,7 @@ describe("the editor's tools of a session", () => {
     assert.match(JSON.stringify(back), /rule of the user, rejected/)
     // a rule for edits in a folder fits, too
     rules = [{ kind: 'edit', path: '*.ts', action: 'allow' }]
-    open.session.answerByRule = answerBy()
+    open.session.requests.answerByRule = answerBy()
     await client.callTool({ name: 'rename_symbol', arguments: { name: 'summary', new_name: 'again' } })
     assert.match(main(), /function again/)
     // but a task runs what no other rule knows
@@ -394,15 +394,15 @@ describe("the editor's tools of a session", () => {
       { kind: 'execute', action: 'allow' },
       { command: 'npm test *', action: 'allow' },
     ]
-    open.session.answerByRule = answerBy()
+    open.session.requests.answerByRule = answerBy()
     const asked = () => (entries('permission') as PermissionEntry[]).filter(({ outcome }) => !outcome)
     const run = client.callTool({ name: 'run_task', arguments: { name: 'test' } })
     await until(() => asked().length === 1, 'the question about the task')
-    open.session.answerPermission(asked()[0]!.requestId, 'refuse')
+    open.session.requests.answerPermission(asked()[0]!.requestId, 'refuse')
     await run
     assert.deepEqual(features.ran, [])
     rules = [{ tool: 'vscode.run_task', action: 'allow' }]
-    open.session.answerByRule = answerBy()
+    open.session.requests.answerByRule = answerBy()
     await client.callTool({ name: 'run_task', arguments: { name: 'test' } })
     assert.deepEqual(features.ran, ['test'])
   })
@@ -451,9 +451,12 @@ describe("the editor's tools of a session", () => {
     const { client, open, entries } = await session()
     const call = client.callTool({ name: 'ask_user', arguments: { question: 'Which?', choices: ['a', 'b'] } })
     await until(() => entries('elicitation').length === 1, 'the question')
-    const [question] = open.session.pendingRequests
+    const [question] = open.session.requests.open
     assert.ok(
-      open.session.answerElicitation(question!.requestId, { action: 'accept', content: { answer: 'b' } }),
+      open.session.requests.answerElicitation(question!.requestId, {
+        action: 'accept',
+        content: { answer: 'b' },
+      }),
     )
     assert.match(JSON.stringify(await call), /The user answered: b/)
   })

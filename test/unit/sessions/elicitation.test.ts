@@ -24,7 +24,7 @@ async function begin() {
   const client = fixture.clients.of('one', () => fixture.runners.get('one').running?.sessions)
   const question = () => fixture.controller.current?.session.state.entries.at(-1)
   const session = () => fixture.controller.current!.session
-  const pending = () => session().pendingRequests[0]!.requestId
+  const pending = () => session().requests.open[0]!.requestId
   return { fixture, client, question, session, pending }
 }
 
@@ -33,7 +33,10 @@ describe('forms and URLs', () => {
     const { fixture, client, question, session, pending } = await begin()
     const asked = client.createElicitation!(form(), never)
     assert.equal(question()?.kind, 'elicitation')
-    assert.equal(session().answerElicitation(pending(), { action: 'accept', content: { name: 'Ada' } }), true)
+    assert.equal(
+      session().requests.answerElicitation(pending(), { action: 'accept', content: { name: 'Ada' } }),
+      true,
+    )
     assert.deepEqual(await asked, { action: 'accept', content: { name: 'Ada' } })
     await assert.rejects(client.createElicitation!(form({ sessionId: 'nobody' }), never), /No session/)
     assert.deepEqual(fixture.nativeQuestions, [])
@@ -50,7 +53,7 @@ describe('forms and URLs', () => {
     await started
     assert.notEqual(fixture.controller.key, key)
     const { session } = fixture.controller.shownAs(key)!
-    await answerElicitation(session, { openLink: () => Promise.resolve() }, requestId, {
+    await answerElicitation(session.requests, { openLink: () => Promise.resolve() }, requestId, {
       action: 'accept',
       content: { name: 'Ada' },
     })
@@ -79,10 +82,10 @@ describe('forms and URLs', () => {
     })
     void session.prompt([{ type: 'text', text: 'go' }])
     fixture.agent.endTurn(fixture.agent.prompts[0]!)
-    session.cancel()
+    session.turns.cancel()
     await settle()
     assert.equal(answer, undefined)
-    assert.equal(session.elicitation(pending())?.message, 'Who are you?')
+    assert.equal(session.requests.elicitation(pending())?.message, 'Who are you?')
     await fixture.manager.close(fixture.controller.current!)
     await asked
     assert.deepEqual(fixture.nativeQuestions, ['one Who are you?'], 'asked on outside of the conversation')
@@ -95,7 +98,7 @@ describe('forms and URLs', () => {
     const asked = client.createElicitation!(ofNoSession, request.signal)
     request.abort()
     assert.deepEqual(await asked, { action: 'cancel' })
-    assert.deepEqual(fixture.controller.current?.session.pendingRequests, [])
+    assert.deepEqual(fixture.controller.current?.session.requests.open, [])
     assert.deepEqual(fixture.nativeQuestions, [])
   })
 
@@ -108,7 +111,7 @@ describe('forms and URLs', () => {
     await asked
     const opened: string[] = []
     const actions = { openLink: async (href: string) => void opened.push(href) }
-    await answerElicitation(session(), actions, requestId, { action: 'accept' })
+    await answerElicitation(session().requests, actions, requestId, { action: 'accept' })
     assert.deepEqual(opened, [])
   })
 
@@ -117,21 +120,21 @@ describe('forms and URLs', () => {
     const asked = client.createElicitation!(visit, never)
     const refuse = { openLink: () => Promise.reject(new Error("The link couldn't be opened.")) }
     await assert.rejects(
-      answerElicitation(session(), refuse, pending(), { action: 'accept' }),
+      answerElicitation(session().requests, refuse, pending(), { action: 'accept' }),
       /couldn't be opened/,
     )
     const opened: string[] = []
     const actions = { openLink: async (href: string) => void opened.push(href) }
-    await answerElicitation(session(), actions, pending(), { action: 'accept' })
+    await answerElicitation(session().requests, actions, pending(), { action: 'accept' })
     assert.deepEqual(opened, ['https://example.com/'])
     assert.deepEqual(await asked, { action: 'accept' })
 
     void client.createElicitation!({ ...visit, url: 'file:///etc/passwd' }, never)
     await assert.rejects(
-      answerElicitation(session(), actions, pending(), { action: 'accept' }),
+      answerElicitation(session().requests, actions, pending(), { action: 'accept' }),
       /http and https/,
     )
-    await answerElicitation(session(), actions, pending(), { action: 'decline' })
+    await answerElicitation(session().requests, actions, pending(), { action: 'decline' })
     assert.deepEqual(opened, ['https://example.com/'])
   })
 
@@ -140,7 +143,7 @@ describe('forms and URLs', () => {
     void client.createElicitation!(form(), never)
     const actions = { openLink: async () => {} }
     const answer = { action: 'accept' as const, content: { name: 'far too long' } }
-    await assert.rejects(answerElicitation(session(), actions, pending(), answer), /doesn't accept/)
-    await answerElicitation(session(), actions, 'gone', answer)
+    await assert.rejects(answerElicitation(session().requests, actions, pending(), answer), /doesn't accept/)
+    await answerElicitation(session().requests, actions, 'gone', answer)
   })
 })

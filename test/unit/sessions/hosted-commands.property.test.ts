@@ -218,7 +218,7 @@ describe('commands that an agent runs in terminals', () => {
       assert.equal(is('last')[0]!.result!.output, whole, context())
     }
     // the last window shows the same
-    await until(() => window.manager.list().every(({ session }) => !session.isWorking))
+    await until(() => window.manager.list().every(({ session }) => !session.turns.isWorking))
     const [shown] = window.manager.list()
     assert.ok(shown, context())
     const outputs = () => [...shown.session.state.terminals.values()].map(({ output }) => output).sort()

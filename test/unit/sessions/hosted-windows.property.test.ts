@@ -101,15 +101,15 @@ describe('two windows with sessions whose agent outlives them', () => {
     const [first, second] = windowsWith(file)
     await first.controller.opener.start('one')
     await sendPrompt(first.controller, 'p1')
-    await until(() => first.controller.current!.session.pendingRequests.length === 1)
+    await until(() => first.controller.current!.session.requests.open.length === 1)
     await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
     first.isBusy = true
     const [found] = second.controller.failures
     await second.controller.opener.takeOver(found![0])
     assert.equal(second.controller.phase, 'ready')
-    await until(() => second.controller.current!.session.pendingRequests.length === 1)
-    const [request] = second.controller.current!.session.pendingRequests
-    second.controller.current!.session.answerPermission(request!.requestId, 'yes')
+    await until(() => second.controller.current!.session.requests.open.length === 1)
+    const [request] = second.controller.current!.session.requests.open
+    second.controller.current!.session.requests.answerPermission(request!.requestId, 'yes')
     await until(() => readFileSync(file, 'utf8').includes('answer p1 yes'))
     first.isBusy = false
     await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
@@ -125,7 +125,7 @@ describe('two windows with sessions whose agent outlives them', () => {
     const [first, second] = windowsWith(file)
     await first.controller.opener.start('one')
     await sendPrompt(first.controller, 'p1')
-    await until(() => first.controller.current!.session.pendingRequests.length === 1)
+    await until(() => first.controller.current!.session.requests.open.length === 1)
     await sendPrompt(first.controller, 'p2')
     await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
     first.isBusy = true
@@ -147,15 +147,15 @@ describe('two windows with sessions whose agent outlives them', () => {
     await first.controller.opener.start('one')
     await sendPrompt(first.controller, 'p1')
     const { session } = first.controller.current!
-    await until(() => session.pendingRequests.length === 1)
-    session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+    await until(() => session.requests.open.length === 1)
+    session.requests.answerPermission(session.requests.open[0]!.requestId, 'yes')
     await until(() => session.state.activity === 'idle')
     await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
     first.isBusy = true
     await second.controller.opener.takeOver([...second.controller.failures][0]![0])
     assert.equal(second.controller.phase, 'ready')
     await sendPrompt(first.controller, 'p2')
-    await until(() => session.sentPrompt !== undefined)
+    await until(() => session.turns.prompt !== undefined)
     first.isBusy = false
     await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
     const returned = () => first.controller.prompts.queue.returned
@@ -178,7 +178,7 @@ describe('two windows with sessions whose agent outlives them', () => {
       for (const [i, place] of places[0]!.entries()) {
         await place.opener.start('one')
         await sendPrompt(place, `p${i + 1}`)
-        await until(() => place.current!.session.pendingRequests.length === 1)
+        await until(() => place.current!.session.requests.open.length === 1)
       }
       // as after a start without restored sessions: the agent has no window
       const { agent } = first.controller.current!.session
@@ -199,8 +199,8 @@ describe('two windows with sessions whose agent outlives them', () => {
       await until(() => JSON.stringify(open()) === '[0,2]', `${open()}`)
       const winner = windows.find(({ manager }) => manager.list().length === 2)!
       for (const { session } of winner.manager.list()) {
-        await until(() => session.pendingRequests.length === 1)
-        session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+        await until(() => session.requests.open.length === 1)
+        session.requests.answerPermission(session.requests.open[0]!.requestId, 'yes')
       }
       await until(() => (readFileSync(file, 'utf8').match(/answer .+/g) ?? []).length === 2)
       assert.equal(readFileSync(file, 'utf8').match(/initialize/g)?.length, 1)
@@ -220,7 +220,7 @@ describe('two windows with sessions whose agent outlives them', () => {
     ] as const) {
       await place.opener.start('one')
       await sendPrompt(place, prompt)
-      await until(() => place.current!.session.pendingRequests.length === 1)
+      await until(() => place.current!.session.requests.open.length === 1)
     }
     const [one, two] = [second.controller, second.place()]
     await one.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
@@ -228,14 +228,15 @@ describe('two windows with sessions whose agent outlives them', () => {
     first.isBusy = true
     await one.opener.takeOver([...one.failures][0]![0])
     const sessions = () => second.manager.list().map(({ session }) => session)
-    await until(() => sessions().filter(({ pendingRequests }) => pendingRequests.length === 1).length === 2)
+    await until(() => sessions().filter(({ requests }) => requests.open.length === 1).length === 2)
     first.isBusy = false
     await until(() => first.manager.list().length === 0)
     // it's open in this window already
     await two.opener.takeOver([...two.failures][0]![0])
     assert.equal(two.current?.session, second.manager.find('one', 's2')?.session)
     assert.equal(two.phase, 'ready')
-    for (const session of sessions()) session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+    for (const session of sessions())
+      session.requests.answerPermission(session.requests.open[0]!.requestId, 'yes')
     const answers = () => readFileSync(file, 'utf8').match(/answer .+/g) ?? []
     await until(() => answers().length === 2)
     assert.deepEqual(answers().sort(), ['answer p1 yes', 'answer p2 yes'])
@@ -278,8 +279,8 @@ describe('two windows with sessions whose agent outlives them', () => {
     }
     const answer = (at: number, of: number) => {
       const open = windows[at]!.manager.find('one', SESSIONS[of]!)?.session
-      const [request] = open?.pendingRequests ?? []
-      if (open && request?.kind === 'permission') open.answerPermission(request.requestId, 'yes')
+      const [request] = open?.requests.open ?? []
+      if (open && request?.kind === 'permission') open.requests.answerPermission(request.requestId, 'yes')
     }
     const take = (at: number, of: number) => {
       const { failures, opener } = places[at]![of]!

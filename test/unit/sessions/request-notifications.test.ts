@@ -56,8 +56,8 @@ describe('notifications of a pending request', () => {
     mock.timers.reset()
   })
 
-  const ask = (title: string) => open.session.requestPermission(permissionRequest({ title }), never)
-  const first = () => open.session.pendingRequests[0]!.requestId
+  const ask = (title: string) => open.session.requests.requestPermission(permissionRequest({ title }), never)
+  const first = () => open.session.requests.open[0]!.requestId
   const optionId = permissionRequest().options[0]!.optionId
   /** Lets enough time pass for everything that is due. */
   const settled = async () => {
@@ -124,7 +124,7 @@ describe('notifications of a pending request', () => {
   it("report that it was already answered, and reveal the next one that isn't visible", async () => {
     void ask('One?')
     void ask('Two?')
-    open.session.answerPermission(first(), optionId)
+    open.session.requests.answerPermission(first(), optionId)
     assert.deepEqual(
       calls.map(call => call.text),
       ['One?', 'Two?'],
@@ -132,19 +132,19 @@ describe('notifications of a pending request', () => {
     calls[0]!.answer.resolve({ optionId })
     await settled()
     assert.equal(late, 1)
-    assert.equal(open.session.pendingRequests.length, 1)
+    assert.equal(open.session.requests.open.length, 1)
   })
 
   it('close when the request is answered elsewhere or canceled', async () => {
     const withdrawn = new AbortController()
-    void open.session.requestPermission(permissionRequest({ title: 'One?' }), withdrawn.signal)
+    void open.session.requests.requestPermission(permissionRequest({ title: 'One?' }), withdrawn.signal)
     void ask('Two?')
     assert.equal(calls[0]!.over.aborted, false)
     withdrawn.abort()
     assert.equal(calls[0]!.over.aborted, true)
     assert.deepEqual([calls.length, calls[1]!.over.aborted], [2, false])
     seen = true
-    open.session.answerPermission(first(), optionId)
+    open.session.requests.answerPermission(first(), optionId)
     assert.equal(calls[1]!.over.aborted, true)
   })
 
@@ -162,7 +162,7 @@ describe('notifications of a pending request', () => {
 
   it('are shown again for a later request', async () => {
     void ask('One?')
-    open.session.answerPermission(first(), optionId)
+    open.session.requests.answerPermission(first(), optionId)
     void ask('Two?')
     await settled()
     assert.equal(calls.length, 2)

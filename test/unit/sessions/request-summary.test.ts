@@ -12,7 +12,8 @@ function ask(...requests: PermissionRequest[]) {
     setup: { cwd: '/w', additionalDirectories: [], mcpServers: [] },
     phase: 'ready',
   })
-  for (const request of requests) void session.requestPermission(request, new AbortController().signal)
+  for (const request of requests)
+    void session.requests.requestPermission(request, new AbortController().signal)
   return requestSummary(session)
 }
 const command = (line: string) =>

@@ -219,7 +219,7 @@ describe('the requests of an agent in the editor', () => {
       // it asks outside of its own folder, even in a folder of the session
       const outside = client.readTextFile({ sessionId: 'child', path: join(root, 'a.txt') })
       await until(() => waiting(session).length === 1)
-      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+      session.requests.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
       await assert.rejects(outside, /outside of the session/)
     })
 
@@ -232,7 +232,7 @@ describe('the requests of an agent in the editor', () => {
       const reading = client.readTextFile({ sessionId: 'child', path: 'a.txt' })
       await until(() => waiting(session).length === 1)
       assert.match(asked(session)[0]?.description ?? '', /elsewhere/)
-      session.answerPermission(asked(session)[0]?.requestId ?? '', 'refuse')
+      session.requests.answerPermission(asked(session)[0]?.requestId ?? '', 'refuse')
       await assert.rejects(reading, /outside of the session/)
     })
   })
@@ -258,7 +258,7 @@ describe('the requests of an agent in the editor', () => {
           question.options.map(({ kind }) => kind),
           ['allow_once', 'reject_once'],
         )
-        session.answerPermission(question.requestId, name === '.mcp.json' ? 'once' : 'refuse')
+        session.requests.answerPermission(question.requestId, name === '.mcp.json' ? 'once' : 'refuse')
         if (name === '.mcp.json') await writing
         else await assert.rejects(writing, /what programs run/)
       }
@@ -291,20 +291,20 @@ describe('the requests of an agent in the editor', () => {
         new AbortController().signal,
       )
       await until(() => waiting(session).length === 1)
-      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'yes')
+      session.requests.answerPermission(waiting(session)[0]?.requestId ?? '', 'yes')
       await outcome
       const write = (content: string) =>
         client.writeTextFile({ sessionId: 's1', path: '.vscode/settings.json', content })
       const other = write('{\n  "a": 2,\n  "b": "evil"\n}\n')
       await until(() => waiting(session).length === 1)
-      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+      session.requests.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
       await assert.rejects(other)
       await write('{\n  "a": 2\n}\n')
       assert.match(readFileSync(join(root, '.vscode/settings.json'), 'utf8'), /"a": 2/)
       // the permission was valid for only one write
       const again = write('{\n  "a": 1\n}\n')
       await until(() => waiting(session).length === 1)
-      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+      session.requests.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
       await assert.rejects(again)
     })
 
@@ -380,7 +380,7 @@ describe('the requests of an agent in the editor', () => {
       fixture.saved.fire(join(root, '.vscode/settings.json'))
       const writing = client.writeTextFile({ sessionId: 's1', path: '.mcp.json', content: 'allowed' })
       await until(() => waiting(session).length === 1)
-      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'once')
+      session.requests.answerPermission(waiting(session)[0]?.requestId ?? '', 'once')
       await writing
       writeFileSync(join(root, 'x.code-workspace'), 'evil')
       const [call] = fixture.agent.prompts
@@ -394,7 +394,7 @@ describe('the requests of an agent in the editor', () => {
   it('ask if a rule allows the command but its environment has changed', async () => {
     const session = await begin()
     void session.prompt([{ type: 'text', text: 'go' }])
-    session.answerByRule = async () => ({
+    session.requests.answerByRule = async () => ({
       optionId: 'yes',
       rule: { action: 'allow', scope: 'user', text: 'echo *' },
     })
@@ -417,7 +417,7 @@ describe('the requests of an agent in the editor', () => {
     const changed = run([{ name: 'BASH_ENV', value: './evil' }])
     await until(() => waiting(session).length === 1)
     assert.match(waiting(session)[0]?.description ?? '', /BASH_ENV=\.\/evil/)
-    session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+    session.requests.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
     await assert.rejects(changed, /environment/)
     const other = await client.createTerminal({
       sessionId: 's1',

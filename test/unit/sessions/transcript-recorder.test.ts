@@ -207,11 +207,11 @@ describe('TranscriptRecorder', () => {
     void session.prompt([{ type: 'text', text: 'first' }])
     session.receive(running)
     void session.prompt([{ type: 'text', text: 'second' }])
-    session.steer(session.queue.queued.at(-1)!.id)
+    session.turns.steer(session.turns.queue.queued.at(-1)!.id)
     mock.timers.tick(0)
     let whenDropped: unknown
-    session.queue.onDidChange(() => {
-      if (session.queue.prompts.length === 0) whenDropped ??= structuredClone(kept()?.at(-1))
+    session.turns.queue.onDidChange(() => {
+      if (session.turns.queue.prompts.length === 0) whenDropped ??= structuredClone(kept()?.at(-1))
     })
     agent.steered[0]!.answer.resolve('injected')
     await settle()

@@ -20,21 +20,21 @@ describe('PromptQueue', () => {
   })
 
   const waiting = () =>
-    session.queue.queued.map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''))
-  const idOf = (words: string) => session.queue.queued[waiting().indexOf(words)]!.id
+    session.turns.queue.queued.map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''))
+  const idOf = (words: string) => session.turns.queue.queued[waiting().indexOf(words)]!.id
   const sent = () => agent.prompts.map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''))
 
   it('moves a prompt', () => {
-    session.queue.move(idOf('three'), 0)
+    session.turns.queue.move(idOf('three'), 0)
     assert.deepEqual(waiting(), ['three', 'one', 'two'])
-    session.queue.move(idOf('three'), 99)
+    session.turns.queue.move(idOf('three'), 99)
     assert.deepEqual(waiting(), ['one', 'two', 'three'])
-    session.queue.move('gone', 0)
+    session.turns.queue.move('gone', 0)
     assert.deepEqual(waiting(), ['one', 'two', 'three'])
   })
 
   it('can send a prompt now, which stops the turn and keeps the order of the others', async () => {
-    session.sendNow(idOf('two'))
+    session.turns.sendNow(idOf('two'))
     assert.equal(agent.cancels.length, 1)
     assert.deepEqual(sent(), ['running'])
     agent.endTurn(agent.prompts[0]!, 'cancelled')
@@ -42,11 +42,11 @@ describe('PromptQueue', () => {
     assert.deepEqual(sent(), ['running', 'two'])
     agent.endTurn(agent.prompts[1]!)
     await settle()
-    assert.deepEqual([sent(), session.queue.isPaused], [['running', 'two', 'one'], false])
+    assert.deepEqual([sent(), session.turns.queue.isPaused], [['running', 'two', 'one'], false])
   })
 
   it('can send a prompt now even if the agent ends the stopped turn with an error', async () => {
-    session.sendNow(idOf('two'))
+    session.turns.sendNow(idOf('two'))
     agent.prompts[0]!.answer.reject(
       new AgentRequestError('session/prompt', 'cancelled', { code: -32800, message: 'cancelled' }),
     )
@@ -55,20 +55,20 @@ describe('PromptQueue', () => {
   })
 
   it('can send a prompt now from a paused queue without stopping anything', async () => {
-    session.cancel()
+    session.turns.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
-    assert.equal(session.queue.isPaused, true)
-    session.sendNow(idOf('three'))
+    assert.equal(session.turns.queue.isPaused, true)
+    session.turns.sendNow(idOf('three'))
     assert.deepEqual([sent(), agent.cancels.length], [['running', 'three'], 1])
   })
 
   it('can send a prompt now by stopping what the agent does without a prompt', async () => {
-    session.cancel()
+    session.turns.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
     agent.say('s', running)
-    session.sendNow(idOf('three'))
+    session.turns.sendNow(idOf('three'))
     assert.deepEqual([agent.cancels.length, sent().length], [2, 1])
     agent.say('s', idle('cancelled'))
     await settle()
@@ -76,7 +76,7 @@ describe('PromptQueue', () => {
   })
 
   it('sends a prompt that is written after a stop before the queued ones', async () => {
-    session.cancel()
+    session.turns.cancel()
     for (const words of ['no, this', 'and this']) void session.prompt([text(words)])
     assert.deepEqual(waiting(), ['no, this', 'and this', 'one', 'two', 'three'])
     for (const call of agent.prompts) {
@@ -88,9 +88,9 @@ describe('PromptQueue', () => {
   })
 
   it('sends a prompt that is written after a stop behind a queued one that the user has moved to the front', () => {
-    session.cancel()
+    session.turns.cancel()
     void session.prompt([text('no, this')])
-    session.queue.move(idOf('two'), 0)
+    session.turns.queue.move(idOf('two'), 0)
     void session.prompt([text('and this')])
     assert.deepEqual(waiting(), ['two', 'no, this', 'and this', 'one', 'three'])
   })
@@ -98,46 +98,46 @@ describe('PromptQueue', () => {
   it('sends a prompt that is written after a failed turn first', async () => {
     agent.prompts[0]!.answer.reject(new Error('broken'))
     await settle()
-    assert.equal(session.queue.isPaused, true)
+    assert.equal(session.turns.queue.isPaused, true)
     void session.prompt([text('instead')])
     assert.deepEqual([sent().at(-1), waiting()], ['instead', ['one', 'two', 'three']])
   })
 
   it('pauses again if a prompt that was written after a stop is refused', async () => {
-    session.cancel()
+    session.turns.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
-    session.queue.enqueue({ id: 'p', draft: { text: 'p', chips: [], items: [] } }, async () => {
+    session.turns.queue.enqueue({ id: 'p', draft: { text: 'p', chips: [], items: [] } }, async () => {
       throw new Error('No images, please.')
     })
     await settle()
     assert.deepEqual(
-      [sent(), waiting(), session.queue.isPaused],
+      [sent(), waiting(), session.turns.queue.isPaused],
       [['running'], ['one', 'two', 'three'], true],
     )
     assert.deepEqual(
-      session.queue.returned.map(({ id, reason }) => [id, reason]),
+      session.turns.queue.returned.map(({ id, reason }) => [id, reason]),
       [['p', 'No images, please.']],
     )
   })
 
   it('stays paused if the user stops again after selecting a prompt to send next', async () => {
-    session.sendNow(idOf('two'))
-    session.cancel()
+    session.turns.sendNow(idOf('two'))
+    session.turns.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
-    assert.deepEqual([sent(), session.queue.isPaused], [['running'], true])
+    assert.deepEqual([sent(), session.turns.queue.isPaused], [['running'], true])
   })
 
   it('returns a prompt to the composer, from which it can be sent again', async () => {
-    assert.equal(session.queue.edit(idOf('two')), true)
-    assert.equal(session.queue.edit('gone'), false)
+    assert.equal(session.turns.queue.edit(idOf('two')), true)
+    assert.equal(session.turns.queue.edit('gone'), false)
     assert.deepEqual(waiting(), ['one', 'three'])
-    const [{ id, draft, reason } = assert.fail()] = session.queue.returned
+    const [{ id, draft, reason } = assert.fail()] = session.turns.queue.returned
     assert.deepEqual([draft.text, reason], ['two', undefined])
-    session.queue.movedToComposer([id], draft)
-    assert.deepEqual(session.queue.returned, [])
-    session.queue.enqueue({ id, draft }, async () => [text('two!')])
+    session.turns.queue.movedToComposer([id], draft)
+    assert.deepEqual(session.turns.queue.returned, [])
+    session.turns.queue.enqueue({ id, draft }, async () => [text('two!')])
     await settle()
     assert.deepEqual(waiting(), ['one', 'three', 'two!'])
   })
@@ -183,9 +183,9 @@ describe('PromptQueue', () => {
 
   it('leaves its prompts to another window once they are stored for it', async () => {
     const last = session.prompt([text('last')])
-    session.queue.leave(() => false)
+    session.turns.queue.leave(() => false)
     assert.deepEqual(waiting(), ['one', 'two', 'three', 'last'])
-    session.queue.leave(() => true)
+    session.turns.queue.leave(() => true)
     assert.deepEqual(waiting(), [])
     assert.deepEqual(await last, { type: 'withdrawn' })
   })
@@ -201,7 +201,7 @@ describe('PromptQueue', () => {
   })
 
   it('ignores a prompt that is no longer queued', () => {
-    session.sendNow('gone')
+    session.turns.sendNow('gone')
     assert.deepEqual([agent.cancels.length, sent()], [0, ['running']])
   })
 })

@@ -116,10 +116,10 @@ describe('an agent that an earlier window left', () => {
     change(next)
     return next
   }
-  const asks = (window: SessionsFixture) => until(() => session(window).pendingRequests.length === 1)
+  const asks = (window: SessionsFixture) => until(() => session(window).requests.open.length === 1)
   const answer = (window: SessionsFixture) => {
-    const [request] = session(window).pendingRequests
-    session(window).answerPermission(request!.requestId, 'yes')
+    const [request] = session(window).requests.open
+    session(window).requests.answerPermission(request!.requestId, 'yes')
   }
   const complete = async (window: SessionsFixture) => {
     const { state } = session(window)
@@ -153,7 +153,7 @@ describe('an agent that an earlier window left', () => {
       Object.assign(directory, { ready: never, resolveLaunch: never }),
     )
     await goOn(next)
-    await until(() => session(next).pendingRequests.length === 1)
+    await until(() => session(next).requests.open.length === 1)
     assert.equal(next.controller.phase, 'ready')
     answer(next)
     await until(() => JSON.stringify(session(next).state).includes('Ended.'))
@@ -165,8 +165,8 @@ describe('an agent that an earlier window left', () => {
     let isAnswered: boolean | undefined
     next.manager.onDidChange(() => {
       for (const { session } of next.manager.list())
-        for (const { requestId } of session.pendingRequests)
-          isAnswered ??= session.answerPermission(requestId, 'yes')
+        for (const { requestId } of session.requests.open)
+          isAnswered ??= session.requests.answerPermission(requestId, 'yes')
     })
     await goOn(next)
     const { state } = session(next)
@@ -192,7 +192,7 @@ describe('an agent that an earlier window left', () => {
     const next = await reload(changed)
     await goOn(next)
     const before = session(next)
-    await until(() => before.pendingRequests.length === 1)
+    await until(() => before.requests.open.length === 1)
     await until(() => received('initialize') === 2, 'the replacement')
     assert.equal(next.controller.current?.session, before, 'the turn goes on')
     answer(next)
@@ -200,7 +200,7 @@ describe('an agent that an earlier window left', () => {
     await until(() => next.controller.phase === 'ready')
     assert.ok(JSON.stringify(session(next).state).includes('Ended.'))
     await sendPrompt(next.controller, 'more')
-    await until(() => session(next).pendingRequests.length === 1)
+    await until(() => session(next).requests.open.length === 1)
     await until(async () => (await running()).length === 1, 'the end of the first agent')
   })
 
@@ -288,7 +288,7 @@ describe('an agent that an earlier window left', () => {
     await until(() => received('session/resume') === 1, 'the end of the turn')
     await until(() => third.controller.phase === 'ready')
     assert.ok(session(third) !== before)
-    assert.equal(third.manager.find('one', 's2')?.session.pendingRequests.length, 1)
+    assert.equal(third.manager.find('one', 's2')?.session.requests.open.length, 1)
     assert.equal(received('initialize'), 2)
     await until(async () => (await running()).length === 1, 'the end of the first agent')
   })
@@ -363,7 +363,7 @@ describe('an agent that an earlier window left', () => {
       Object.assign(directory, { ready: () => Promise.reject(new Error('no such folder')) }),
     )
     await goOn(next)
-    await until(() => session(next).pendingRequests.length === 1)
+    await until(() => session(next).requests.open.length === 1)
     assert.equal(next.controller.phase, 'ready')
   })
 })

@@ -1,9 +1,12 @@
 import { createServer, type Server } from 'node:net'
 import { HELD_PORT_POLL_MS, HELD_PORT_SLOW_POLL_MS, RELOAD_CLOSE_MS } from '../common/limits.ts'
+import { WaitingConnections } from './waiting-connections.ts'
 
 interface HeldPort {
   /** the agents that expect a server there, and whether their windows serve it */
   owners: Map<unknown, boolean>
+  /** what agents connected to it meanwhile */
+  connections: WaitingConnections
   /** `undefined` while another program has it, or a window */
   server?: Server | undefined
   timer?: NodeJS.Timeout | undefined
@@ -11,7 +14,7 @@ interface HeldPort {
 
 /**
  * Keeps other programs from the ports where agents expect the MCP server of their window while no window serves them, since agents
- * still send their tokens there. Closes all connections without an answer.
+ * still send their tokens there. Their connections wait for the window.
  */
 export class HeldPorts {
   readonly #held = new Map<number, HeldPort>()
@@ -23,11 +26,12 @@ export class HeldPorts {
     this.#holdIfUnserved(port, held)
   }
 
-  /** This agent's window serves the port, or is about to. Resolves once the port is free for it. */
-  serve(port: number, owner: unknown): Promise<void> {
+  /** This agent's window serves the port, or is about to: it's free now. */
+  serve(port: number, owner: unknown): void {
     const held = this.#of(port)
     held.owners.set(owner, true)
-    return this.#free(held)
+    this.#free(held)
+    held.connections.handOver()
   }
 
   /** This agent expects no server anymore at any other of its ports. */
@@ -37,13 +41,14 @@ export class HeldPorts {
       if (held.owners.size > 0) this.#holdIfUnserved(port, held)
       else {
         this.#held.delete(port)
-        void this.#free(held)
+        this.#free(held)
+        held.connections.dispose()
       }
     }
   }
 
   #of(port: number): HeldPort {
-    const held = this.#held.get(port) ?? { owners: new Map() }
+    const held = this.#held.get(port) ?? { owners: new Map(), connections: new WaitingConnections(port) }
     this.#held.set(port, held)
     return held
   }
@@ -57,7 +62,8 @@ export class HeldPorts {
 
   #listen(port: number, held: HeldPort, until: number): void {
     held.timer = undefined
-    const server = createServer(socket => socket.destroy())
+    held.connections.wait()
+    const server = createServer(socket => held.connections.add(socket))
     held.server = server
     server.on('error', () => {
       // a connection that couldn't be accepted
@@ -69,11 +75,10 @@ export class HeldPorts {
     server.listen({ host: '127.0.0.1', port })
   }
 
-  async #free(held: HeldPort): Promise<void> {
-    const { server } = held
+  #free(held: HeldPort): void {
     clearTimeout(held.timer)
+    held.server?.close()
     held.server = undefined
     held.timer = undefined
-    if (server) await new Promise<void>(resolve => server.close(() => resolve()))
   }
 }

@@ -337,7 +337,7 @@ export class HostedAgent {
         this.#note(String(message.sessionId), message.note)
         return
       case 'serve':
-        void this.#serve(Number(message.port))
+        this.#serve(Number(message.port))
         return
       case 'stop':
         // another window stores it
@@ -355,7 +355,7 @@ export class HostedAgent {
     this.#noteChanges()
     const { ports } = this.#options
     if (this.#ending) return
-    if (begun !== undefined) void ports.serve(begun, this)
+    if (begun !== undefined) ports.serve(begun, this)
     if (stopped !== undefined) ports.hold(stopped, this)
     ports.keepOnly(this.#envelope.ports, this)
   }
@@ -368,10 +368,9 @@ export class HostedAgent {
   }
 
   /** The window is about to serve a port, which is kept from others until then. */
-  async #serve(port: number): Promise<void> {
-    const window = this.#window
-    if (this.#envelope.ports.has(port)) await this.#options.ports.serve(port, this)
-    window?.send({ type: 'serving', port })
+  #serve(port: number): void {
+    if (this.#envelope.ports.has(port)) this.#options.ports.serve(port, this)
+    this.#window?.send({ type: 'serving', port })
   }
 
   #write(bytes: Buffer): void {

@@ -87,6 +87,14 @@ export const PORT_FREED_MS = 1000
 export const HELD_PORT_POLL_MS = 100
 /** How often a port is tried that another program keeps. */
 export const HELD_PORT_SLOW_POLL_MS = 2000
+/**
+ * How long an agent's connection to the editor's tools waits for a window. Claude tries a closed one five times and then never
+ * again; a call in a turn that goes on without a window shouldn't wait for ever.
+ */
+export const HELD_CONNECTION_MS = 30_000
+/** Connections that wait at one port, and what is read of each. */
+export const MAX_HELD_CONNECTIONS = 64
+export const MAX_HELD_BYTES = 256 * 1024
 /** After a start, how often to check whether the previous window has closed and left drafts. */
 export const DRAFTS_POLL_MS = 2000
 /** How long another window may take to release a requested session before the session is taken from it. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Socket } from 'node:net'
 import path from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
 import { testDirectory } from '../host/paths.ts'
@@ -36,6 +38,20 @@ async function savedText(folder: string, awaited: string): Promise<string> {
     return text.includes(awaited) && text
   })
 }
+
+/** Resolves once somebody listens at the port. */
+const isListenedAt = (port: number) =>
+  waitFor('the port', async () => {
+    const socket = new Socket().on('error', () => {})
+    const connected = once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.connect(port, '127.0.0.1')
+    const is = await connected
+    socket.destroy()
+    return is
+  })
 
 const update = (sessionUpdate: string, more: object) => ({ update: { sessionUpdate, ...more } })
 const says = (messageId: string, text: string) =>
@@ -189,7 +205,7 @@ describe('an agent that outlives its window', () => {
     await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
   })
 
-  it('reaches the tools of the editor after a reload and a crash, with the connection that it has', async () => {
+  it('reaches the tools of the editor after a reload and a crash, and while there is no window, with the connection that it has', async () => {
     await start('Resuming')
     const [setup] = receivedParams(vscode.root, 'Resuming', 'session/new')
     const [server] = setup!.mcpServers as Array<{ url: string; headers: Array<{ value: string }> }>
@@ -213,7 +229,12 @@ describe('an agent that outlives its window', () => {
       await workbench.page.keyboard.press('Escape')
       await conversation.send('[[say Twice]] [[gate]] [[say and again.]]')
       await conversation.text(/^Twice/).waitFor()
-      await workbench.crash()
+      let asked: ReturnType<typeof tools> | undefined
+      await workbench.crash(async () => {
+        await isListenedAt(Number(new URL(server!.url).port))
+        asked = tools()
+      })
+      assert.deepEqual(await asked, before)
       await find()
       await areThere()
       openGate(vscode.root, 'Resuming')

@@ -157,8 +157,11 @@ export class PageWindow extends VsCodeWindow {
   }
 
   /** The extension host is killed, and the window opens again. */
-  async crash(): Promise<void> {
-    await this.#restart(() => this.#host.kill())
+  async crash(meanwhile?: () => Promise<void>): Promise<void> {
+    await this.#restart(async () => {
+      await this.#host.kill()
+      await meanwhile?.()
+    })
   }
 
   /** The side bar is open again if it was. */

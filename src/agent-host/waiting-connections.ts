@@ -1,0 +1,93 @@
+import { connect, type Socket } from 'node:net'
+import {
+  HELD_CONNECTION_MS,
+  HELD_PORT_POLL_MS,
+  MAX_HELD_BYTES,
+  MAX_HELD_CONNECTIONS,
+} from '../common/limits.ts'
+
+interface Waiting {
+  /** what has arrived: reading tells when an agent has given up */
+  chunks: Buffer[]
+  size: number
+  timer: NodeJS.Timeout
+}
+
+/** Connections that were made to a port while no window served it: the window gets them when it does. */
+export class WaitingConnections {
+  readonly #waiting = new Map<Socket, Waiting>()
+  readonly #port: number
+  readonly #waitMs: number
+  #timer: NodeJS.Timeout | undefined
+  #isServed = false
+
+  constructor(port: number, waitMs = HELD_CONNECTION_MS) {
+    this.#port = port
+    this.#waitMs = waitMs
+  }
+
+  add(socket: Socket): void {
+    socket.on('error', () => {})
+    // Windows doesn't let another program listen at a port to which a connection is open.
+    if (this.#waiting.size >= MAX_HELD_CONNECTIONS || process.platform === 'win32') {
+      socket.destroy()
+      return
+    }
+    const waiting: Waiting = {
+      chunks: [],
+      size: 0,
+      timer: setTimeout(() => socket.destroy(), this.#waitMs),
+    }
+    this.#waiting.set(socket, waiting)
+    socket.on('data', (chunk: Buffer) => {
+      waiting.chunks.push(chunk)
+      waiting.size += chunk.length
+      if (waiting.size > MAX_HELD_BYTES) socket.pause()
+    })
+    socket.once('close', () => this.#release(socket))
+  }
+
+  /** No window serves the port anymore. */
+  wait(): void {
+    this.#isServed = false
+    clearTimeout(this.#timer)
+  }
+
+  /** A window serves the port, or will in a moment. */
+  handOver(): void {
+    this.wait()
+    if (this.#waiting.size === 0) return
+    this.#isServed = true
+    const server = connect(this.#port, '127.0.0.1')
+    server.once('connect', () => {
+      server.destroy()
+      if (this.#isServed) for (const socket of [...this.#waiting.keys()]) this.#pass(socket)
+    })
+    server.once('error', () => {
+      if (this.#isServed) this.#timer = setTimeout(() => this.handOver(), HELD_PORT_POLL_MS)
+    })
+  }
+
+  dispose(): void {
+    this.wait()
+    for (const socket of this.#waiting.keys()) socket.destroy()
+  }
+
+  #pass(socket: Socket): void {
+    const chunks = this.#release(socket)
+    socket.removeAllListeners('data')
+    const server = connect(this.#port, '127.0.0.1')
+    for (const chunk of chunks) server.write(chunk)
+    socket.pipe(server).pipe(socket)
+    server.on('error', () => {})
+    server.once('close', () => socket.destroy())
+    socket.once('close', () => server.destroy())
+  }
+
+  #release(socket: Socket): Buffer[] {
+    const waiting = this.#waiting.get(socket)
+    clearTimeout(waiting?.timer)
+    this.#waiting.delete(socket)
+    return waiting?.chunks ?? []
+  }
+}

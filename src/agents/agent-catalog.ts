@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
+import { AGENT_ICON } from '../common/agent-icon.ts'
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
@@ -252,7 +253,7 @@ export class AgentCatalog extends Owner {
       // Until it's known what is installed, an entry without a command isn't an error.
       return (
         preset ??
-        (isThere || (installed && !this.#installedKnown) ? { name: id, icon: 'sparkle' } : undefined)
+        (isThere || (installed && !this.#installedKnown) ? { name: id, icon: AGENT_ICON } : undefined)
       )
     }
     const layers = this.#options.settings.layers('agents')
@@ -375,7 +376,7 @@ function installedDefinition(
     args: isScript ? [program, ...launch.args] : launch.args,
     // Without this variable, Electron would open a window; plain Node ignores it.
     env: { ...(isScript && { ELECTRON_RUN_AS_NODE: '1' }), ...launch.env },
-    icon: preset?.icon ?? 'sparkle',
+    icon: preset?.icon ?? AGENT_ICON,
     source: 'installed',
   }
 }

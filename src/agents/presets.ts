@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import { AGENT_ICON } from '../common/agent-icon.ts'
 import type { AgentDefinition } from './definition.ts'
 
 /**
@@ -35,7 +36,7 @@ export const agentPresets: readonly AgentPreset[] = [
       { command: 'claude-agent-acp', args: [] },
       { command: 'claude-code-acp', args: [] },
     ],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['claude-acp', 'claude-code-acp'],
   },
   {
@@ -43,7 +44,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Codex',
     description: () => l10n.t("OpenAI's agent, through its ACP adapter"),
     launches: [{ command: 'codex-acp', args: [] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['codex-acp'],
   },
   {
@@ -52,7 +53,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Gemini CLI',
     description: () => l10n.t("Google's agent"),
     launches: [{ command: 'gemini', args: ['--acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['gemini'],
   },
   {
@@ -68,7 +69,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'OpenCode',
     description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'opencode', args: ['acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['opencode'],
   },
   {
@@ -76,7 +77,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Qwen Code',
     description: () => l10n.t("Alibaba's agent"),
     launches: [{ command: 'qwen', args: ['--acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['qwen-code'],
   },
   {
@@ -84,7 +85,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Cursor',
     description: () => l10n.t("Cursor's command-line agent"),
     launches: [{ command: 'cursor-agent', args: ['acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['cursor'],
   },
   {
@@ -92,7 +93,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Goose',
     description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'goose', args: ['acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['goose'],
   },
   {
@@ -100,7 +101,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Kimi CLI',
     description: () => l10n.t("Moonshot AI's agent"),
     launches: [{ command: 'kimi', args: ['acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['kimi'],
   },
   {
@@ -108,7 +109,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Auggie',
     description: () => l10n.t("Augment Code's agent"),
     launches: [{ command: 'auggie', args: ['--acp'], env: { AUGMENT_DISABLE_AUTO_UPDATE: '1' } }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['auggie'],
   },
   {
@@ -117,7 +118,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Grok',
     description: () => l10n.t("xAI's agent"),
     launches: [{ command: 'grok', args: ['agent', 'stdio'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['grok-build'],
   },
   {
@@ -125,7 +126,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Kilo',
     description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'kilo', args: ['acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['kilo'],
   },
   {
@@ -133,7 +134,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Junie',
     description: () => l10n.t("JetBrains' agent"),
     launches: [{ command: 'junie', args: ['--acp=true'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['junie', 'junie-acp'],
   },
   {
@@ -141,7 +142,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Mistral Vibe',
     description: () => l10n.t("Mistral AI's agent"),
     launches: [{ command: 'vibe-acp', args: [] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['mistral-vibe'],
   },
   {
@@ -149,7 +150,7 @@ export const agentPresets: readonly AgentPreset[] = [
     name: 'Cline',
     description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'cline', args: ['--acp'] }],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['cline'],
   },
   {
@@ -163,7 +164,7 @@ export const agentPresets: readonly AgentPreset[] = [
         env: { DROID_DISABLE_AUTO_UPDATE: 'true', FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
       },
     ],
-    icon: 'sparkle',
+    icon: AGENT_ICON,
     registryIds: ['factory-droid'],
   },
 ]

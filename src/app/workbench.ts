@@ -91,7 +91,7 @@ export interface PickItem {
   label: string
   description?: string
   detail?: string
-  /** the name of a codicon */
+  /** the name of a codicon, or the `data:` URI of an SVG in `currentColor` */
   icon?: string
   /** a line between items, with its label as a heading */
   isSeparator?: boolean

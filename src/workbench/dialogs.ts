@@ -1,6 +1,7 @@
 import path from 'node:path'
 import * as vscode from 'vscode'
 import type { Dialogs, InputOptions, PickButton, Picker, PickItem, PickOptions } from '../app/workbench.ts'
+import { AGENT_ICON, isCodicon } from '../common/agent-icon.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { OFFER_UNDO_MS } from '../common/limits.ts'
 import { withCancellation } from './with-cancellation.ts'
@@ -85,12 +86,26 @@ function toItem<T extends PickItem>(item: T): ShownItem<T> {
     label,
     ...(description !== undefined && { description }),
     ...(detail !== undefined && { detail }),
-    ...(icon !== undefined && { iconPath: new vscode.ThemeIcon(icon) }),
+    ...(icon !== undefined && { iconPath: iconPath(icon) }),
     ...(isSeparator && { kind: vscode.QuickPickItemKind.Separator }),
     ...(alwaysShow && { alwaysShow }),
     ...(picked && { picked }),
     ...(buttons && { buttons: buttons.map(toButton) }),
   }
+}
+
+/** Colors of icons in VS Code's default themes: an image doesn't know the theme. */
+const ON_LIGHT = '#3b3b3b'
+const ON_DARK = '#cccccc'
+
+function iconPath(icon: string): vscode.IconPath {
+  const svg = /^data:image\/svg\+xml,(.+)$/s.exec(icon)?.[1]
+  if (svg === undefined) return new vscode.ThemeIcon(isCodicon(icon) ? icon : AGENT_ICON)
+  const inColor = (color: string) => {
+    const data = Buffer.from(decodeURIComponent(svg).replaceAll('currentColor', color)).toString('base64')
+    return vscode.Uri.parse(`data:image/svg+xml;base64,${data}`)
+  }
+  return { light: inColor(ON_LIGHT), dark: inColor(ON_DARK) }
 }
 
 type ShownButton = vscode.QuickInputButton & { button: PickButton }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import compare from 'semver/functions/compare.js'
 import valid from 'semver/functions/valid.js'
+import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { raceAbort } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
@@ -125,7 +126,7 @@ export class InstallManager extends Owner {
   /** The registry's icon of an agent if known, else the name of a codicon. */
   iconOf(id: string): string {
     const preset = agentPresets.find(one => one.id === agentIdOf(id))
-    return this.#options.icons.get(id) ?? preset?.icon ?? 'sparkle'
+    return this.#options.icons.get(id) ?? preset?.icon ?? AGENT_ICON
   }
 
   /** The registry's entry, if its version is newer than the installed one. */

@@ -6,6 +6,7 @@ import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
 import type { AccountNote } from '../../bridge/conversation.ts'
+import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { planText, statusNotes } from './agent-offers.ts'
 
 export interface AgentRowsOptions {
@@ -86,7 +87,7 @@ function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentR
     agentId: agent.id,
     name: agent.name,
     description: agent.description ?? '',
-    icon: agent.icon ?? 'sparkle',
+    icon: agent.icon ?? AGENT_ICON,
     ...(agent.version !== undefined && { version: agent.version }),
     ...(update && { update: update.version }),
     ...(license !== undefined && { license }),

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { effectiveScope, type SettingsSource } from '../../agents/setting-layers.ts'
-import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
+import { AGENT_ICON } from '../../common/agent-icon.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
@@ -15,14 +16,11 @@ export async function agentOf(
   const current = surfaces.active.controller.agentId
   if (current !== undefined) return current
   await agents.ready()
-  const items = agents.list().map(agent => ({ label: labelOf(agent), agentId: agent.agentId }))
+  const items = agents.list().map(agent => ({
+    ...{ label: agent.name, icon: agent.icon ?? AGENT_ICON, agentId: agent.agentId },
+  }))
   const picked = await dialogs.pick(items, { placeholder: l10n.t('Select an agent') })
   return picked?.agentId
-}
-
-/** Quick picks support only codicons. */
-function labelOf({ icon, name }: AgentEntry): string {
-  return `$(${icon !== undefined && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'}) ${name}`
 }
 
 type AgentItem = PickItem & { agentId?: string }
@@ -53,7 +51,7 @@ async function pickOrManage(
   agents: readonly AgentItem[],
   others: readonly AgentItem[],
 ): Promise<AgentItem | undefined> {
-  const manage: AgentItem = { label: `$(extensions) ${l10n.t('Manage Agents')}` }
+  const manage: AgentItem = { label: l10n.t('Manage Agents'), icon: 'extensions' }
   const items = [...agents, { label: '', isSeparator: true }, ...others, manage]
   const picked = await dialogs.pick<AgentItem>(items, { title, placeholder, matchOnDescription: true })
   if (picked !== manage) return picked
@@ -69,7 +67,8 @@ function allAgents(agents: AgentDirectory, accounts: Pick<Accounts, 'get'>, curr
     demo: l10n.t('no account required'),
   }
   return agents.list().map(agent => ({
-    label: labelOf(agent),
+    label: agent.name,
+    icon: agent.icon ?? AGENT_ICON,
     description: [
       agent.agentId === current && l10n.t('current'),
       sources[agent.source],
@@ -97,7 +96,8 @@ export async function selectDefaultAgent(
   const title = l10n.t('Select Default Agent')
   const current = settings.read('defaultAgent').trim()
   const lastUsed: AgentItem = {
-    label: `$(history) ${l10n.t('Most Recently Used Agent')}`,
+    label: l10n.t('Most Recently Used Agent'),
+    icon: 'history',
     ...(current === '' && { description: l10n.t('current') }),
   }
   const placeholder = l10n.t('Select the agent that New Session starts')

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
+import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { MAX_COMPARED_AGENTS, MIN_COMPARED_AGENTS } from '../../common/limits.ts'
@@ -91,7 +92,7 @@ async function pickAgents({
   for (;;) {
     const items = agents.list().map((agent): PickItem & { agent: AgentEntry } => ({
       label: agent.name,
-      icon: /^[a-z0-9-]+$/.test(agent.icon ?? '') ? agent.icon! : 'sparkle',
+      icon: agent.icon ?? AGENT_ICON,
       ...(agent.description !== undefined && { description: agent.description }),
       picked: selected.has(agent.agentId),
       agent,

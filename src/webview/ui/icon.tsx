@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { AGENT_ICON, isCodicon } from '../../common/agent-icon.ts'
 import { loadStyles } from './lazy.tsx'
 
 interface IconProps {
@@ -26,7 +27,7 @@ export function AgentIcon({ icon }: { icon: string | undefined }) {
   if (icon && /^(?:data:image\/|https?:|vscode-|file:)/.test(icon)) {
     return <img class="agent-image" src={icon} alt="" aria-hidden="true" />
   }
-  return <AnyIcon name={icon && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'} />
+  return <AnyIcon name={icon && isCodicon(icon) ? icon : AGENT_ICON} />
 }
 
 /** The icons that were looked for: a list draws the same one again and again. */

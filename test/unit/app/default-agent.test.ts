@@ -23,7 +23,9 @@ describe('the command that selects the default agent', () => {
       dialogs: {
         async pick(items: readonly PickItem[]) {
           lists.push(
-            items.flatMap(({ label, description = '' }) => (label === '' ? [] : `${label} ${description}`)),
+            items.flatMap(({ icon = '', label, description = '' }) =>
+              label === '' ? [] : `${icon} ${label} ${description}`.trimStart(),
+            ),
           )
           const wanted = labels.shift()
           return items.find(({ label }) => wanted !== undefined && label.includes(wanted))
@@ -42,7 +44,7 @@ describe('the command that selects the default agent', () => {
       ready: async () => {},
       list: () => [
         { agentId: 'claude', name: 'Claude', source: 'preset' },
-        { agentId: 'mine', name: 'Mine', source: 'settings' },
+        { agentId: 'mine', name: 'Mine', source: 'settings', icon: 'data:image/svg+xml,x' },
       ],
     } as unknown as AgentDirectory
     await selectDefaultAgent(workbench, { layers, onDidChange: () => ({ dispose() {} }) }, agents, {
@@ -56,10 +58,10 @@ describe('the command that selects the default agent', () => {
     await select()
     assert.deepEqual(lists, [
       [
-        '$(sparkle) Claude installed',
-        '$(sparkle) Mine current · settings',
-        '$(history) Most Recently Used Agent ',
-        '$(extensions) Manage Agents ',
+        'sparkle Claude installed',
+        'data:image/svg+xml,x Mine current · settings',
+        'history Most Recently Used Agent ',
+        'extensions Manage Agents ',
       ],
     ])
   })

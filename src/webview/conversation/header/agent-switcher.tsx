@@ -1,5 +1,6 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
+import { AGENT_ICON } from '../../../common/agent-icon.ts'
 import { t } from '../../l10n.ts'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
@@ -65,14 +66,14 @@ function choicesOf(
   const start = agents.map(agent => ({
     value: `${AGENT}${agent.agentId}`,
     name: agent.name,
-    icon: agent.icon ?? 'robot',
+    icon: agent.icon ?? AGENT_ICON,
     group: t('New session with'),
   }))
   const others = hasEntries && sessionId !== undefined ? agents.filter(({ agentId }) => agentId !== own) : []
   const continued = others.map(agent => ({
     value: `${CONTINUE}${agent.agentId}`,
     name: t('Continue in {0}', agent.name),
-    icon: agent.icon ?? 'robot',
+    icon: agent.icon ?? AGENT_ICON,
     group: t('With this conversation as context'),
   }))
   const command = (value: string, icon: string, label: string, group: string) => ({

@@ -165,6 +165,9 @@ describe("the session's title in the header", () => {
     page.document.querySelector<HTMLElement>('.header-agent')!.click()
     await page.until(() => options().length > 0)
     assert.ok(!options().some(option => option.textContent?.includes('Continue in')), 'nothing to continue')
+    const iconOf = (place: Element) => place.querySelector('.agent-icon')?.className
+    const codex = options().find(option => option.textContent?.includes('Codex'))!
+    assert.equal(iconOf(codex), iconOf(page.document.querySelector('.header-agent')!))
     page.document.querySelector<HTMLElement>('.header-agent')!.click()
     await page.until(() => options().length === 0)
     await choose('Restart Agent')

@@ -181,7 +181,7 @@ class Window {
       this.#world.received.push(words)
       return prompt(sessionId, content)
     }
-    session.queue = this.queue
+    session.turns.queue = this.queue
   }
 
   endTurn(fails: boolean): void {
@@ -352,12 +352,12 @@ const steps = {
 const moreSteps = {
   ...steps,
   failTurn: inWindow(window => window.endTurn(true)),
-  stop: inWindow(window => window.session.cancel()),
+  stop: inWindow(window => window.session.turns.cancel()),
   resume: inWindow(window => window.queue.resume()),
   edit: inWindow(({ queue }) => void queue.edit(queue.queued[0]?.id ?? '')),
   remove: inWindow(window => window.removeFirst()),
   move: inWindow(({ queue }) => queue.move(queue.queued.at(-1)?.id ?? '', 0)),
-  sendNow: inWindow(({ queue, session }) => void session.sendNow(queue.queued.at(-1)?.id ?? '')),
+  sendNow: inWindow(({ queue, session }) => void session.turns.sendNow(queue.queued.at(-1)?.id ?? '')),
   agentExit: inWindow(window => {
     window.session.agentEnded({ reason: 'exited', exitCode: 1, stderrTail: '' })
     window.openSession()

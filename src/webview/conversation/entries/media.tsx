@@ -77,19 +77,23 @@ function sizeOf(base64: string): string {
 export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   const { host } = useApp()
   const name = link.title || link.name || nameOfUri(link.uri)
+  const { size } = link
   const web = /^https?:/i.test(link.uri)
   const { title, host: target } = linkTarget(link.uri, name)
   return (
     <button
       type="button"
       class="chip"
-      title={visibleProse([title, name, link.description, link.mimeType].filter(Boolean).join('\n'))}
+      title={visibleProse(
+        [title, name, link.description, link.mimeType, size !== undefined && formatSize(size)]
+          .filter(Boolean)
+          .join('\n'),
+      )}
       onClick={() => host.send('conversation/link', { href: link.uri })}
     >
       <Icon name={web ? 'globe' : fileIcon(baseName(link.uri))} />
       <span class="chip-label">{visibleProse(name)}</span>
       {target !== undefined && <span class="link-host">{target}</span>}
-      {link.size !== undefined && <span class="quiet">{formatSize(link.size)}</span>}
     </button>
   )
 }
@@ -110,7 +114,6 @@ export function Resource({ resource }: { resource: ResourceBlock }) {
       <summary title={chipOf(resource).detail ?? resource.uri}>
         <Icon name={fileIcon(file)} />
         <span class="chip-label">{name}</span>
-        <span class="quiet">{formatSize(new TextEncoder().encode(text).length)}</span>
       </summary>
       {open && <HighlightedCode text={text} language={languageOfPath(file) || languageOfType(mimeType)} />}
     </details>

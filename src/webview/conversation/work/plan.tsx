@@ -6,10 +6,13 @@ import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { BarLine, useBarOpen } from './bar.tsx'
 
-/** The agent's plans, one line each above the composer until expanded. */
+/** The agent's plans, one line each above the composer until expanded, and until the turn ends in which all steps are done. */
 export function Plans() {
   const { store } = useApp()
-  const plans = (store.head.value?.plans ?? []).filter(plan => plan.entries.length > 0 || plan.markdown)
+  const { plans: all = [], activity } = store.head.value ?? {}
+  const plans = all.filter(plan =>
+    plan.entries.length > 0 ? activity !== 'idle' || currentStep(plan) !== undefined : plan.markdown,
+  )
   return (
     <>
       {plans.map((plan, at) => (
@@ -23,13 +26,19 @@ export function Plans() {
   )
 }
 
+/** `undefined` if all are done. */
+function currentStep({ entries }: Plan): PlanEntry | undefined {
+  return (
+    entries.find(entry => entry.status === 'in_progress') ??
+    entries.find(({ status }) => status !== 'completed' && status !== 'cancelled')
+  )
+}
+
 function PlanView({ plan, label }: { plan: Plan; label: string }) {
   const open = useBarOpen()
-  const done = plan.entries.filter(entry => entry.status === 'completed').length
-  const current =
-    plan.entries.find(entry => entry.status === 'in_progress') ??
-    plan.entries.find(({ status }) => status !== 'completed' && status !== 'cancelled')
+  const current = currentStep(plan)
   const all = plan.entries.length
+  const position = current ? plan.entries.indexOf(current) + 1 : all
   const step = current?.content ?? t('All done')
   return (
     <section class="plan" aria-label={label}>
@@ -40,7 +49,7 @@ function PlanView({ plan, label }: { plan: Plan; label: string }) {
       >
         {all > 0 ? (
           <>
-            <span class="plan-count">{t('{0} of {1}', done, all)}</span>
+            <span class="plan-count">{t('{0} of {1}', position, all)}</span>
             <span class="plan-current" dir="auto" title={step}>
               {step}
             </span>

@@ -170,7 +170,7 @@ describe('conversation page: work of an agent', () => {
     assert.match(query('.changes-omitted')?.textContent ?? '', /commands made in home aren't tracked/)
   })
 
-  it('names the next step of a plan, even if its status is unknown', async () => {
+  it('names the current step of a plan and its number, even if its status is unknown, until all are done', async () => {
     const plan = (...statuses: string[]) => [
       {
         planId: 'p',
@@ -181,13 +181,18 @@ describe('conversation page: work of an agent', () => {
         })),
       },
     ]
-    const current = () => query('.plan-current')?.textContent
-    await show([], { plans: plan('completed', 'blocked', 'pending') })
-    await page.until(() => current() === 'It is blocked')
-    await show([], { plans: plan('completed', 'blocked', 'in_progress') })
-    await page.until(() => current() === 'It is in_progress')
-    await show([], { plans: plan('completed', 'cancelled') })
-    await page.until(() => current() === 'All done')
+    const current = () => `${query('.plan-count')?.textContent}: ${query('.plan-current')?.textContent}`
+    const activity = 'running'
+    await show([], { activity, plans: plan('completed', 'blocked', 'pending') })
+    await page.until(() => current() === '2 of 3: It is blocked')
+    await show([], { activity, plans: plan('completed', 'blocked', 'in_progress') })
+    await page.until(() => current() === '3 of 3: It is in_progress')
+    await show([], { activity, plans: plan('completed', 'cancelled') })
+    await page.until(() => current() === '2 of 2: All done')
+    await show([], { activity: 'idle', plans: plan('completed', 'cancelled') })
+    await page.until(() => !query('.plan'))
+    await show([], { activity: 'idle', plans: plan('completed', 'pending') })
+    await page.until(() => current() === '2 of 2: It is pending')
   })
 
   it('removes a finished plan with the next prompt, even if expanded, and keeps an unfinished one', async () => {
@@ -197,7 +202,8 @@ describe('conversation page: work of an agent', () => {
     })
     const labels = () =>
       [...page.document.querySelectorAll('.plan')].map(one => one.getAttribute('aria-label'))
-    await show([], { plans: [plan('sow', 'completed'), plan('reap', 'pending')] })
+    const plans = [plan('sow', 'completed'), plan('reap', 'pending')]
+    await show([], { activity: 'running', plans })
     await page.until(() => labels().join() === 'Plan 1 of 2,Plan 2 of 2')
     query('.plan .bar-line')!.click()
     await page.until(() => query('.plan-entry')?.textContent?.includes('sow'))

@@ -100,7 +100,7 @@ async function pickAgents({
     const picked = await dialogs.pickMany(items, {
       title: l10n.t('Send to Several Agents'),
       placeholder: l10n.t(
-        'Select {0} to {1} agents. Each works in a worktree of its own, without uncommitted changes.',
+        'Select {0} to {1} agents for worktrees without uncommitted changes',
         MIN_COMPARED_AGENTS,
         MAX_COMPARED_AGENTS,
       ),

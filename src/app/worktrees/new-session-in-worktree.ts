@@ -34,7 +34,8 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   const from = await pickBase(workbench, repository)
   if (!from) return
   const folder = workbench.settings.read('worktrees.folder')
-  const proposed = nameFrom(options.drafts.get(surface.controller.key).text)
+  const draft = options.drafts.get(surface.controller.key).text
+  const proposed = nameFrom(draft.trim() || (options.agents.get(agentId)?.name ?? ''))
   const name = await dialogs.input({
     title: l10n.t('New Session in Worktree'),
     prompt: l10n.t('Worktree name. The branch is named parley/<name>.'),

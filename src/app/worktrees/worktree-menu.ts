@@ -407,7 +407,11 @@ class WorktreeMenu {
     const resolve = l10n.t('Resolve in Merge Editor')
     const text = l10n.t('There are conflicts to resolve. Source Control lists them.')
     await execute('workbench.view.scm')
-    if ((await dialogs.warn(text, resolve)) === resolve) await editors.openConflict(path.join(target, file))
+    // not awaited: what shows the worktree changes at once, not when the message is closed
+    void dialogs
+      .warn(text, resolve)
+      .then(pressed => (pressed === resolve ? editors.openConflict(path.join(target, file)) : undefined))
+      .catch(error => dialogs.error(plainMessage(messageOf(error))))
   }
 
   async #merge(state: WorktreeState, target: string, branch: string): Promise<void> {

@@ -16,7 +16,7 @@ import path from 'node:path'
 import { ConversationSurfaces } from '../../../src/app/conversation/conversation-surface.ts'
 import { newSessionInWorktree } from '../../../src/app/worktrees/new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from '../../../src/app/worktrees/worktree-command-options.ts'
-import { discardAll, showWorktree } from '../../../src/app/worktrees/worktree-menu.ts'
+import { applyToWorkspace, discardAll, showWorktree } from '../../../src/app/worktrees/worktree-menu.ts'
 import { createWorktree } from '../../../src/editor/worktrees/create-worktree.ts'
 import { openRepository, type Worktree } from '../../../src/editor/worktrees/repository.ts'
 import { until } from '../../support/until.ts'
@@ -35,6 +35,7 @@ describe('the commands for worktrees', () => {
   let confirm: () => Promise<string | undefined> | string | undefined
   let press: string | undefined
   let setup = ''
+  let draft = ''
   let activity = 'idle'
   let isBusy = false
   let additionalDirectories: string[] = []
@@ -78,6 +79,7 @@ describe('the commands for worktrees', () => {
     confirm = () => undefined
     press = undefined
     setup = ''
+    draft = 'another'
     activity = 'idle'
     isBusy = false
     cwd = worktree.path
@@ -131,8 +133,12 @@ describe('the commands for worktrees', () => {
         open: ConversationSurfaces.prototype.open,
         list: () => [{ controller: { opener } }],
       },
-      agents: { ready: async () => {}, defaultAgentId: () => 'demo' },
-      drafts: { get: () => ({ text: 'another' }) },
+      agents: {
+        ready: async () => {},
+        defaultAgentId: () => 'demo',
+        get: () => ({ agentId: 'demo', name: 'Demo Agent' }),
+      },
+      drafts: { get: () => ({ text: draft }) },
       manager: {
         list: () => [
           { plan: { setup: { cwd, additionalDirectories } }, session: { state: { activity } }, isBusy },
@@ -160,6 +166,26 @@ describe('the commands for worktrees', () => {
     surfaces = { active: closed, all: [] }
     await newSessionInWorktree(options)
     assert.deepEqual(started.slice(1), [`other: ${another}-2`])
+  })
+
+  it('name the worktree after the agent if nothing is written', async () => {
+    draft = ' '
+    choose = items => items[0]
+    await newSessionInWorktree(options)
+    assert.deepEqual(started, [`tab: ${path.join(directory, 'project.worktrees', 'demo-agent')}`])
+  })
+
+  it('have applied changes with conflicts, although the message that says so is still shown', async () => {
+    for (const [folder, text] of [
+      [worktree.path, 'theirs'],
+      [top, 'mine'],
+    ] as const)
+      writeFileSync(path.join(folder, '.gitignore'), text)
+    confirm = () => 'yes'
+    options.documents = { find: () => undefined, isUnsavedElsewhere: () => false } as never
+    options.workbench.dialogs.warn = () => new Promise(() => {})
+    await applyToWorkspace(options, worktree, top)
+    assert.match(readFileSync(path.join(top, '.gitignore'), 'utf8'), /^<<<<<<< .*mine.*theirs/s)
   })
 
   it('propose the repository of the session first, also if it has no folder in the workspace', async () => {

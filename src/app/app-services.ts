@@ -202,7 +202,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     })
 
   const pageFocus = new PageFocus(workbench)
-  const decisions = new Decisions(workbench)
+  const decisions = new Decisions(workbench, manager)
   const follow = own.add(new FollowAgent(storage.workspace, workbench))
   own.add(offerMerges({ tracker, workbench }))
   const { sideBar, surfaces, tabs, indicators } = createConversationServices({

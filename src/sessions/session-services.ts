@@ -140,7 +140,7 @@ export class SessionServices extends Owner {
     return new SessionFiles(this.#shared.files, {
       roots,
       ...(within && { within }),
-      askAccess: askInConversation(this.#session),
+      askAccess: askInConversation(this.#session, roots, this.#shared.files.rules),
       askMerge: askMergeInConversation(this.#session),
       isAllowed: change => this.#answered.takeChange(change),
       onUnsaved: path => this.#tellUnsaved(path),
@@ -258,10 +258,11 @@ function shownLines(text: string): string {
 }
 
 /** Permission for a file is requested in the conversation, like any other permission. */
-function askInConversation(session: Session): AskAccess {
+function askInConversation(session: Session, { cwd }: Roots, rules: PathRules): AskAccess {
   return async (question, signal) => {
     const { path, realPath, reason } = question
-    const leads = realPath === path ? path : l10n.t('{0}\nLinks to {1}', path, realPath)
+    const name = reason === 'protected' && rules.contains(cwd, path) ? rules.relative(cwd, path) : path
+    const leads = realPath === path ? name : l10n.t('{0}\nLinks to {1}', name, realPath)
     const outcome = await session.requests.askUser(
       {
         sessionId: session.sessionId,

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { ChangeScope, ChangeSelection } from '../../changes/session-changes.ts'
 import type { Disposable } from '../../common/disposable.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
 import { CommandId, ContextKey } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
 import { namesOf } from './file-names.ts'
@@ -13,13 +14,18 @@ type Undo = () => Promise<void>
 /** What the user decided about agents' changes in this window: says what happened, and undoes it on request. */
 export class Decisions {
   readonly #workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>
+  readonly #sessions: { list(): readonly OpenSession[] } | undefined
   /** the latest last */
   readonly #undos: Undo[] = []
   /** What the status bar says of the latest. */
   #shown: Disposable | undefined
 
-  constructor(workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>) {
+  constructor(
+    workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>,
+    sessions?: { list(): readonly OpenSession[] },
+  ) {
     this.#workbench = workbench
+    this.#sessions = sessions
   }
 
   /** Keeps changes. `after`: called when the user has undone that. */
@@ -27,7 +33,7 @@ export class Decisions {
     const { paths, undo } = changes.keep(selection)
     const [first] = paths
     if (first === undefined) return
-    const name = namesOf(this.#workbench, [first])
+    const name = namesOf(this.#workbench, [first], this.#sessions)
     const text = selection.hunks
       ? l10n.t('Kept the change in {0}.', name)
       : paths.length === 1
@@ -36,7 +42,7 @@ export class Decisions {
     this.tell(text, async () => {
       const left = await undo()
       if (left.length > 0) {
-        const names = namesOf(this.#workbench, left)
+        const names = namesOf(this.#workbench, left, this.#sessions)
         const text = l10n.t('These files have changed since, so their changes stay kept: {0}', names)
         void this.#workbench.dialogs.warn(text)
       }

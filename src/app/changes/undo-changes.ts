@@ -19,7 +19,7 @@ export interface UndoServices {
 }
 
 /** Where messages are shown. */
-type Shown = Pick<Workbench, 'dialogs' | 'folders'>
+type Shown = Pick<UndoServices, 'workbench' | 'sessions'>
 
 /** Asks whether to undo a session's changes, and undoes them. */
 export async function confirmUndo(
@@ -33,7 +33,7 @@ export async function confirmUndo(
     .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
   const [first] = files
   if (!first) return
-  const only = files.length === 1 ? namesOf(services.workbench, [first.path]) : undefined
+  const only = files.length === 1 ? namesOf(services.workbench, [first.path], services.sessions) : undefined
   const question = revertQuestion(changes, selection, only, files.length)
   const uncertain = files.filter(file => file.uncertain)
   const details = [
@@ -91,7 +91,7 @@ export async function undoChanges(
 ): Promise<void> {
   const report = await changes.undo(selection)
   if (report.undone) tell(report.undone)
-  warnOfRest(services.workbench, selection, report)
+  warnOfRest(services, selection, report)
   await undoMerged(changes, selection, report, services, tell)
   const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
@@ -118,7 +118,7 @@ async function undoMerged(
   const isRestore = selection.since !== undefined
   for (const { path, why } of report.left) {
     if (why !== 'conflict') continue
-    const name = namesOf(services.workbench, [path])
+    const name = namesOf(services.workbench, [path], services.sessions)
     const offer = isRestore
       ? {
           text: l10n.t(
@@ -144,7 +144,7 @@ async function undoMerged(
   if (more.undone && !report.undone) tell(more.undone)
   report.undone ??= more.undone
   report.left.push(...more.left.filter(({ why }) => why === 'user'))
-  warnOfRest(services.workbench, selection, more)
+  warnOfRest(services, selection, more)
 }
 
 /** Says what was undone, and offers to revert that. `after`: called when the user has done so. */
@@ -155,7 +155,7 @@ export function offerRestore(
 ): void {
   const [first] = undone.files
   if (!first) return
-  const name = namesOf(services.workbench, [first.before.path])
+  const name = namesOf(services.workbench, [first.before.path], services.sessions)
   const text =
     undone.files.length > 1
       ? l10n.t('Reverted the changes in {0} files.', undone.files.length)
@@ -175,9 +175,9 @@ export async function restoreUndone(
 ): Promise<void> {
   const left = await tracker.review.restore(id)
   const failed = left.flatMap(({ path, why }) => (why ? { path, why } : []))
-  for (const { path, why } of failed) showError(workbench, path, why, true)
+  for (const { path, why } of failed) showError({ workbench, sessions }, path, why, true)
   const changed = left.flatMap(({ path, why }) => (why ? [] : path))
-  warnOf(workbench, changed, names =>
+  warnOf({ workbench, sessions }, changed, names =>
     l10n.t(
       "These files weren't restored because they have unsaved changes or the same lines have changed since: {0}",
       names,
@@ -218,7 +218,7 @@ async function confirmForce(
   if (first === undefined) return false
   const file = changes.list().find(one => one.path === first)
   if (file) await services.workbench.editors.openChanges(changes, file)
-  const names = namesOf(services.workbench, paths)
+  const names = namesOf(services.workbench, paths, services.sessions)
   const [text, anyway] =
     since === undefined
       ? [
@@ -233,13 +233,14 @@ async function confirmForce(
 }
 
 function showError(shown: Shown, path: string, error: Error, isRestore: boolean): void {
-  const [name, reason] = [namesOf(shown, [path]), plainMessage(error.message)]
+  const [name, reason] = [namesOf(shown.workbench, [path], shown.sessions), plainMessage(error.message)]
   const text = isRestore
     ? l10n.t("Couldn't restore {0}: {1}", name, reason)
     : l10n.t("Couldn't revert the changes in {0}: {1}", name, reason)
-  void shown.dialogs.error(text)
+  void shown.workbench.dialogs.error(text)
 }
 
 function warnOf(shown: Shown, paths: readonly string[], textOf: (names: string) => string): void {
-  if (paths.length > 0) void shown.dialogs.warn(textOf(namesOf(shown, paths)))
+  if (paths.length > 0)
+    void shown.workbench.dialogs.warn(textOf(namesOf(shown.workbench, paths, shown.sessions)))
 }

@@ -228,9 +228,14 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
         (title || surface || open.session.state.entries.some(({ kind }) => kind === 'message')),
     )
     .sort((a, b) => (b.open.session.state.updatedAt ?? 0) - (a.open.session.state.updatedAt ?? 0))
-    .map(({ open, title, surface }) => ({
+    .map(({ open, title, surface }, _, all) => ({
       label: `$(${ICONS[indicators.of(open)]}) ${plain(title ?? '') || l10n.t('Untitled session')}`,
-      description: [open.agentName, title || !surface ? '' : surfaceName(surface)]
+      description: [
+        open.agentName,
+        ...(title && all.every(other => other.open === open || other.title !== title)
+          ? []
+          : [surfaceName(surface), timeOf(open.session.state, language)]),
+      ]
         .filter(Boolean)
         .join(' · '),
       session: { open },
@@ -276,7 +281,7 @@ function plain(text: string): string {
   return visible(text).trim().replaceAll('$(', '$ (')
 }
 
-function timeOf({ updatedAt }: HistoryItem, language: string): string {
+function timeOf({ updatedAt }: Pick<HistoryItem, 'updatedAt'>, language: string): string {
   return updatedAt === undefined ? '' : new Date(updatedAt).toLocaleString(language)
 }
 

@@ -7,6 +7,7 @@ import { SessionFiles } from '../../editor/files/files.ts'
 import type { EditorTools, SessionTools } from '../../mcp/server/editor-tools.ts'
 import type { ToolConversation, ToolPermission } from '../../mcp/server/tool.ts'
 import { ToolError } from '../../mcp/server/tool-error.ts'
+import { namesOf } from '../changes/file-names.ts'
 import type { Dialogs, Workbench } from '../workbench.ts'
 
 /** Paths that a question lists. */
@@ -75,7 +76,7 @@ export class ChatTools extends Owner {
         askAccess: async ({ path }) =>
           (await isAllowed(
             workbench.dialogs,
-            l10n.t('Allow VS Code chat to change {0}?', visible(path)),
+            l10n.t('Allow VS Code chat to change {0}?', visible(namesOf(workbench, [path]))),
             l10n.t('This file controls which programs run or what agents can do.'),
           ))
             ? 'once'

@@ -3,6 +3,7 @@ import { Decisions } from '../../../src/app/changes/decisions.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
 import type { ChangeScope, ChangeSelection } from '../../../src/changes/session-changes.ts'
+import type { OpenSession } from '../../../src/sessions/open-session.ts'
 
 describe('Decisions about changes', () => {
   it('are told in the status bar, the newest one in place of others, until they are undone', async () => {
@@ -24,7 +25,8 @@ describe('Decisions about changes', () => {
       folders: () => [{ name: 'w', path: '/w' }],
       setContext: async () => undefined,
     }
-    const decisions = new Decisions(workbench as unknown as Workbench)
+    const inWorktree = { plan: { setup: { cwd: '/w.worktrees/task' } } } as OpenSession
+    const decisions = new Decisions(workbench as unknown as Workbench, { list: () => [inWorktree] })
     const keep = (path: string, hunks?: ChangeSelection['hunks']) => {
       const undo = async () => {
         undone.push(path)
@@ -36,6 +38,10 @@ describe('Decisions about changes', () => {
     const action = { label: 'Undo', command: CommandId.undoDecision }
     keep('/w/a.ts', { path: '/w/a.ts', ids: new Set([1]) })
     assert.deepEqual(shown, [{ text: 'Kept the change in a.ts.', action }])
+    keep('/w.worktrees/task/src/c.ts')
+    assert.deepEqual(shown, [{ text: 'Kept the changes in src/c.ts.', action }])
+    assert.equal(await decisions.undo(), true)
+    undone.length = 0
     keep('/w/b.ts')
     assert.deepEqual(shown, [{ text: 'Kept the changes in b.ts.', action }])
     assert.equal(await decisions.undo(), true)

@@ -97,6 +97,20 @@ describe('the list of sessions to open', () => {
     )
   })
 
+  it('distinguishes open sessions with the same title by their places and times', async () => {
+    const at = (hour: number) => {
+      const open = openSession('Claude', 'Fix the build')
+      open.session.state.updatedAt = new Date(2026, 6, 1, hour).getTime()
+      return open
+    }
+    const [first, second] = await listed([
+      [at(9), 'tab'],
+      [at(10), undefined],
+    ])
+    assert.match(first ?? '', /^Fix the build: Claude · 7\/1\/2026, 10:00/)
+    assert.match(second ?? '', /^Fix the build: Claude · in an editor tab · 7\/1\/2026, 9:00/)
+  })
+
   it('distinguishes earlier sessions without a title by their times', async () => {
     const past = (day: number) => ({
       agentId: 'a',

@@ -161,7 +161,10 @@ describe('the composer', () => {
     await conversation.send('both')
     const sent = await waitFor('prompt', () => prompts('Capable').find(one => one[0]?.text === 'both'))
     assert.match(sent[1]?.resource?.uri ?? '', /app\.js$/)
-    const label = conversation.frame.locator('.prompt .chip-label').getByText('app.js', { exact: true }).last()
+    const label = conversation.frame
+      .locator('.prompt .chip-label')
+      .getByText('app.js', { exact: true })
+      .last()
     assert.ok(await label.evaluate(element => element.scrollWidth <= element.clientWidth), 'the name is cut')
     assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
   })

@@ -1,8 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import { messageOf } from '../errors.ts'
 import { PROCESS_VANISH_MS } from '../limits.ts'
 import { OutputPump } from './command-output.ts'
+import { shellFor } from './command-shell.ts'
 import { outputEncoding, systemEncoding } from './decode-output.ts'
 import type { ProcessGuard } from './process-guard.ts'
 import { SpawnError, type SpawnErrorKind, spawnProcess } from './spawn-process.ts'
@@ -80,7 +81,7 @@ export const runCommand: RunCommand = async (request, events) => {
   checkFolder(request.cwd)
   await systemEncoding()
   const isLine = request.args.length === 0 && !isProgram(request.command)
-  const shell = isLine ? shellFor(request.env) : undefined
+  const shell = isLine ? shellFor(request.command, request.env) : undefined
   const program = shell ?? request.command
   const args = shell ? ['-c', inOneStream(request.command)] : request.args
   const { child, tree } = await spawnProcess(
@@ -172,30 +173,4 @@ const START_PROBLEMS: Partial<Record<SpawnErrorKind, string>> = {
   'interpreter-missing': "the program that runs it isn't installed",
   'not-executable': 'it may not be executed',
   'too-long': 'the command is too long',
-}
-
-/**
- * The shell that runs an agent's command lines. Models write them for bash, so use the user's shell if it's bash or zsh,
- * else bash, else `sh`; fish and others wouldn't understand them. `undefined` on Windows, where Node's `shell` option
- * uses `cmd.exe`.
- */
-export function shellFor(
-  env: Readonly<Record<string, string | undefined>>,
-  platform: NodeJS.Platform = process.platform,
-  isExecutable: (path: string) => boolean = executable,
-): string | undefined {
-  if (platform === 'win32') return undefined
-  const own = env.SHELL
-  const candidates = own && /\/(bash|zsh)$/.test(own) ? [own] : []
-  candidates.push('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash', '/run/current-system/sw/bin/bash')
-  return candidates.find(isExecutable) ?? '/bin/sh'
-}
-
-function executable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -3,6 +3,7 @@
  * may interpret differently makes the whole line uncertain, and no rule ever allows an uncertain line.
  */
 
+import { needsBash } from '../../common/processes/command-shell.ts'
 import { programOf, RUNNERS } from './command-effects.ts'
 
 export interface Word {
@@ -51,9 +52,14 @@ export function parseCommandLine(line: string, platform: NodeJS.Platform = proce
   const text = line.replace(/^[ \t\n]+|[ \t\n]+$/g, '')
   if (text === '' || text.length > MAX_LENGTH) return { commands: [], sure: false }
   const { commands, sure } = new Lexer(text, platform === 'win32').read()
-  const strange = STRANGE.test(text) || (platform === 'win32' && STRANGE_ON_WINDOWS.test(text))
+  const strange = STRANGE.test(text) || (platform === 'win32' && isStrangeOnWindows(text))
   if (sure && !strange && commands.length > 0) return { commands, sure: true }
   return { commands: [...commands, ...guessed(text)], sure: false }
+}
+
+/** A backslash separates the parts of a path in `cmd`, and escapes in bash, which runs the lines that need it. */
+function isStrangeOnWindows(text: string): boolean {
+  return STRANGE_ON_WINDOWS.test(text) || (text.includes('\\') && needsBash(text))
 }
 
 /** Possible commands if quotes are ignored: the text between all characters that could separate commands. */

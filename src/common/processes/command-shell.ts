@@ -1,0 +1,81 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, dirname, isAbsolute, join } from 'node:path/win32'
+import { type Environment, environmentLookUp, pathOf } from './spawn-process.ts'
+
+/**
+ * The shell that runs an agent's command line. Models write lines for bash, so it's the user's shell if that is bash or zsh,
+ * else bash, else `sh`; fish and others wouldn't understand them. On Windows, only a line that `cmd.exe` wouldn't understand
+ * runs in the bash of Git for Windows; `undefined` for the others, which Node's `shell` option gives to `cmd.exe`.
+ * @throws Error for the agent, if a line needs bash and there is none
+ */
+export function shellFor(
+  line: string,
+  env: Readonly<Environment>,
+  platform: NodeJS.Platform = process.platform,
+  isExecutable: (path: string) => boolean = executable,
+): string | undefined {
+  if (platform === 'win32') {
+    if (!needsBash(line)) return undefined
+    const bash = gitBashes(env).find(isExecutable)
+    if (bash !== undefined) return bash
+    throw new Error(
+      "The command line is written for bash, which isn't installed on this Windows machine: Git for Windows has one. Without it, command lines run in cmd.exe.",
+    )
+  }
+  const own = env.SHELL
+  const candidates = own && /\/(bash|zsh)$/.test(own) ? [own] : []
+  candidates.push('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash', '/run/current-system/sw/bin/bash')
+  return candidates.find(isExecutable) ?? '/bin/sh'
+}
+
+/** Programs of bash lines, and builtins, that `cmd.exe` has neither by this name nor with these options. */
+const BASH_PROGRAMS =
+  'ls|cat|rm|cp|mv|touch|pwd|grep|egrep|sed|awk|head|tail|wc|cut|tr|uniq|xargs|tee|which|chmod|ln|du|df|ps|kill|env|printf|test|true|false|sleep|uname|basename|dirname|realpath|export|source|unset|set\\s+-\\w+|mkdir\\s+-p|find\\s+\\S+\\s+-\\w+|[A-Za-z_]\\w*=\\S*'
+const CMD_PROGRAMS =
+  'dir|copy|xcopy|del|erase|move|ren|rd|type|findstr|set\\s+\\w+=\\S*|where|if\\s+(?:not\\s+)?exist|for\\s+/\\w|call|start|powershell|pwsh|cmd'
+const program = (names: string) => new RegExp(`(?:^|[|&(;]\\s*)(?:${names})(?:\\.exe)?(?=[\\s;|&)]|$)`, 'i')
+const BASH_ONLY = [
+  program(BASH_PROGRAMS),
+  // cmd.exe knows no single quotes, semicolons, backticks and here documents, and runs only the first of several lines
+  /(?:^|[\s=])'[^']*'|;(?:\s|$)|`|<<|\[\[\s|\/dev\/null|\$\w|\n\s*\S/,
+]
+/** They mean something to bash in double quotes, too. */
+const BASH_EXPANSION = /\$[({]|\$[A-Z_]+\b/
+const CMD_ONLY = [program(CMD_PROGRAMS), /%\w+%|\^[&|<>^\n]/]
+
+/** Whether a command line on Windows means something only in bash. Characters and words that both know tell nothing. */
+export function needsBash(line: string): boolean {
+  const unquoted = line.trim().replace(/"(?:[^"\\]|\\.)*"/g, '""')
+  if (CMD_ONLY.some(pattern => pattern.test(unquoted))) return false
+  return BASH_EXPANSION.test(line) || BASH_ONLY.some(pattern => pattern.test(unquoted))
+}
+
+/** Where Git for Windows has its bash. The one in the system's folder isn't asked: it runs in another system. */
+function gitBashes(env: Readonly<Environment>): string[] {
+  const variable = (name: string) => environmentLookUp(env, name, 'win32')
+  const own = ['CLAUDE_CODE_GIT_BASH_PATH', 'SHELL']
+    .map(variable)
+    .filter((path): path is string => path !== undefined && isAbsolute(path) && /\\bash\.exe$/i.test(path))
+  // its `cmd` folder is on the PATH, or its `bin`
+  const besides = pathOf(env, 'win32')
+    .split(delimiter)
+    .filter(folder => /\\git\\(?:cmd|bin)$/i.test(folder))
+    .map(dirname)
+  const installed = ['ProgramFiles', 'ProgramFiles(x86)']
+    .map(variable)
+    .filter(folder => folder !== undefined)
+    .map(folder => join(folder, 'Git'))
+  const local = variable('LOCALAPPDATA')
+  if (local !== undefined) installed.push(join(local, 'Programs', 'Git'))
+  const paths = [...besides, ...installed].map(folder => join(folder, 'bin', 'bash.exe'))
+  return [...own, ...paths]
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

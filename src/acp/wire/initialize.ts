@@ -134,7 +134,8 @@ export function readAuthMethods(raw: unknown, report: Report): AuthMethod[] {
 
 /**
  * A way to sign in. Besides the specified ones, supports two that agents use: `_meta["terminal-auth"]`, a whole command
- * for a terminal, and `env_var`, which asks for environment variables (its flags default to secret and required).
+ * for a terminal, and `env_var`, which asks for environment variables (its flags default to secret and required). That
+ * command may find another Node than the agent's program, so the specified arguments come first.
  */
 function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   const wire = authMethodSchema.safeParse(raw).data
@@ -149,16 +150,18 @@ function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   const terminal = isRecord(wire._meta)
     ? terminalAuthSchema.safeParse(wire._meta['terminal-auth']).data
     : undefined
-  if (terminal) {
+  const own = { args: wire.args ?? [], env: readEnvironment(wire.env), ...given('label', terminal?.label) }
+  // with nothing to add, the agent's program would only start once more
+  const isOwn = method.type === 'terminal' && (own.args.length > 0 || Object.keys(own.env).length > 0)
+  if (isOwn || (method.type === 'terminal' && !terminal)) method.terminal = own
+  else if (terminal) {
     method.type = 'terminal'
     method.terminal = {
+      ...own,
       args: terminal.args ?? [],
       env: readEnvironment(terminal.env),
       ...given('command', terminal.command),
-      ...given('label', terminal.label),
     }
-  } else if (method.type === 'terminal') {
-    method.terminal = { args: wire.args ?? [], env: readEnvironment(wire.env) }
   } else if (method.type === 'env_var') {
     method.vars = readList(wire.vars, readVariable, report, 'vars')
   } else {

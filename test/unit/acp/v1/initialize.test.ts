@@ -93,6 +93,20 @@ describe('the response to initialize in v1', () => {
     }
   })
 
+  it("runs the agent's own program for a method in a terminal, if it says with what, and another one else", () => {
+    const _meta = {
+      'terminal-auth': { command: 'kimi', args: ['login'], env: { OWN: '1' }, label: 'Log in' },
+    }
+    const method = { id: 'login', name: 'Log in', type: 'terminal', _meta }
+    const [standard, variables, old] = readAuthMethods(
+      [{ ...method, args: ['login'], env: { A: '1' } }, { ...method, env: { A: '1' } }, method],
+      () => {},
+    )
+    assert.deepEqual(standard?.terminal, { args: ['login'], env: { A: '1' }, label: 'Log in' })
+    assert.deepEqual(variables?.terminal, { args: [], env: { A: '1' }, label: 'Log in' })
+    assert.deepEqual(old?.terminal, { command: 'kimi', args: ['login'], env: { OWN: '1' }, label: 'Log in' })
+  })
+
   it('contains sign-in methods of all shapes (quirk 23)', () => {
     const problems: string[] = []
     const keyOf = (name: string) => [{ name, secret: true, optional: false }]

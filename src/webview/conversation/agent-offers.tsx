@@ -38,7 +38,8 @@ function Offer({ offer }: { offer: AgentOffer }) {
   }, [asking, running])
   return (
     <li class="offer">
-      <div class="offer-line">
+      {/* the command that installs it is asked about with its button */}
+      <div class="offer-line" title={[name, description, plan].filter(Boolean).join('\n')}>
         <AgentIcon icon={icon} />
         <div class="offer-text">
           <div class="offer-name">{name}</div>
@@ -60,7 +61,6 @@ function Offer({ offer }: { offer: AgentOffer }) {
           )
         )}
       </div>
-      {!asking && !running && !failed && plan && <div class="offer-plan">{plan}</div>}
       {asking && <InstallConfirmation name={name} asking={asking} onRun={run} onCancel={cancel} />}
       {running && <InstallProgress name={name} running={running} />}
       {failed && !running && <InstallFailure failed={failed} />}

@@ -28,6 +28,12 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
   // in Restricted Mode, agents weren't searched
   const untrusted = head.cards.some(({ id }) => id === 'untrusted')
   const signIn = head.cards.some(({ choices, busy }) => busy || (choices && choices.length > 0))
+  // one that isn't available has a card, with what to do
+  const hasDefault = head.defaultAgentId !== undefined || head.cards.some(({ id }) => id === 'default-agent')
+  const needsAgent = real.length === 0 && !hasDefault
+  const installs = (head.offers ?? []).filter(
+    ({ asking, running, failed }) => !hasDefault || asking || running || failed,
+  )
   const offers = untrusted ? real.length > 0 : head.agents.length > 0
   return (
     <div class="empty" tabIndex={-1}>
@@ -51,16 +57,16 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         {offers && !signIn && (real.length > 0 || !head.looking) && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
-              {real.length > 0 || sessions.length > 0 ? t('Start with an agent') : t('Set Up an Agent')}
+              {needsAgent && sessions.length === 0 ? t('Set Up an Agent') : t('Start with an agent')}
             </h2>
-            {real.length === 0 && !head.cards.some(({ id }) => id === 'no-agent') && (
+            {needsAgent && !head.cards.some(({ id }) => id === 'no-agent') && (
               <p class="quiet">
-                {head.offers && head.offers.length > 0
+                {installs.length > 0
                   ? t('Install Claude Code, Codex, Gemini CLI or another ACP agent, or try the demo.')
                   : t('Add an agent in settings, or try the demo.')}
               </p>
             )}
-            {head.offers && head.offers.length > 0 && <Offers offers={head.offers} />}
+            {installs.length > 0 && <Offers offers={installs} />}
             <Agents agents={[...real, ...demo]} defaultAgentId={head.defaultAgentId} />
           </section>
         )}
@@ -93,7 +99,7 @@ function Agents({ agents, defaultAgentId }: { agents: AgentChoice[]; defaultAgen
   const [stop, setStop] = useState(defaultAgentId)
   const reachable = agents.some(agent => agent.agentId === stop) ? stop : agents[0]?.agentId
   return (
-    <ul class="choices" onKeyDown={event => moveFocus(event, event.currentTarget, '.choice')}>
+    <ul class="choices lines" onKeyDown={event => moveFocus(event, event.currentTarget, '.choice')}>
       {agents.map(agent => (
         <Agent
           key={agent.agentId}

@@ -129,6 +129,35 @@ describe('conversation page: accessibility', () => {
     assert.match(words(), /Choose or install an agent first/)
   })
 
+  it('sets up no agent beside a default one, and says on demand how one is installed', async () => {
+    const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]
+    const plan = 'Runs: npm install codex'
+    const offers = [
+      { id: 'codex-acp', name: 'Codex', description: 'An agent', icon: 'sparkle', plan },
+      { id: 'other', name: 'Other', description: 'Another', icon: 'sparkle' },
+    ]
+    const empty = { phase: 'empty', agent: undefined, agents, offers } as const
+    await show([], { ...empty, noAgent: true })
+    const words = () => page.document.querySelector('.conversation')?.textContent ?? ''
+    await page.until(() => words().includes('Set Up an Agent') && page.document.querySelector('.offer-line'))
+    assert.doesNotMatch(words(), /npm install/)
+    assert.match(page.document.querySelector('.offer-line')?.getAttribute('title') ?? '', /npm install codex/)
+    const running = { progress: 0.5 } as never
+    for (const more of [
+      { defaultAgentId: 'demo' },
+      { cards: [{ id: 'default-agent', kind: 'warning' as const, title: 'Gone', text: 'x', buttons: [] }] },
+    ]) {
+      await show([], { ...empty, noAgent: true })
+      await page.until(() => words().includes('Set Up an Agent'))
+      await show([], { ...empty, ...more })
+      await page.until(() => words().includes('Start with an agent'))
+      assert.doesNotMatch(words(), /Set Up an Agent|Install Claude|Codex/)
+    }
+    await show([], { ...empty, offers: [{ ...offers[1]!, running }, offers[0]!], defaultAgentId: 'demo' })
+    await page.until(() => words().includes('Other'))
+    assert.doesNotMatch(words(), /Codex/)
+  })
+
   it('lists and opens sessions instead of asking to set up an agent', async () => {
     const opened: string[] = []
     page.hear('conversation/openSession', ({ sessionId }) => void opened.push(sessionId))

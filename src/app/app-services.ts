@@ -103,19 +103,17 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     }),
   )
   const held = new HeldSessions(leases)
-  const manager: SessionManager = own.add(
-    new SessionManager({
-      ...{ records, transcripts, held, queues, rules, tracker },
-      services: {
-        files,
-        onDidSave: platform.onDidSaveFile,
-        environment: agentServices.commandEnvironment,
-        guard,
-        turns: turnStore(storage, log),
-      },
-      usage: records,
-    }),
-  )
+  const manager = new SessionManager({
+    ...{ records, transcripts, held, queues, rules, tracker },
+    services: {
+      files,
+      onDidSave: platform.onDidSaveFile,
+      environment: agentServices.commandEnvironment,
+      guard,
+      turns: turnStore(storage, log),
+    },
+    usage: records,
+  })
   const clients = new AgentClients({
     manager,
     activeSession: agentId => {
@@ -150,6 +148,8 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       log,
     }),
   )
+  // Disposed before the runners end their agents: what happens then isn't stored, as sessions of the agent host go on.
+  own.add(manager)
   const planner = new WorkspaceSessionPlanner(
     workbench,
     agentServices.mcp,

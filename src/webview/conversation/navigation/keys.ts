@@ -39,6 +39,13 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   // move between lines of work, however far apart
   const transcript = target?.closest('.transcript')
   if (transcript && (moveFocus(event, transcript, 'button.line') || unfold(event, target))) return
+  if (
+    isScrollKey(event) &&
+    target?.matches('.row :is(button, a, summary)') &&
+    !target.closest('.permission, form')
+  )
+    // what has the focus would be scrolled out of sight
+    target.closest<HTMLElement>('.transcript')?.focus({ preventScroll: true })
   if (/^[1-9]$/.test(event.key) && answer(event, app, Number(event.key))) return
   // in a focused request, Enter selects its first choice, unless a button has the focus
   if (event.key === 'Enter' && target && !target.closest('button, a, summary')) {
@@ -55,6 +62,10 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     event.preventDefault()
     app.composer.current?.type(event.key)
   }
+}
+
+function isScrollKey({ key, shiftKey }: KeyboardEvent): boolean {
+  return !shiftKey && ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End'].includes(key)
 }
 
 /** As in a tree, the right arrow expands a line and the left arrow collapses it (reversed in right-to-left languages). */

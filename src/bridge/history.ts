@@ -20,6 +20,8 @@ export interface HistoryRow {
   updatedAt?: number
   /** the session is open in this window */
   open: boolean
+  /** a view of this window shows it */
+  shown?: true
   activity?: 'idle' | 'running' | 'requires_action'
   /** how its work ended, until the user views it; `interrupted`: its window closed */
   ended?: 'done' | 'failed' | 'interrupted'

@@ -122,6 +122,7 @@ const around = {
   isHere: () => true,
   worktreeOf: () => undefined,
   endedOf: () => undefined,
+  isShown: () => false,
   accountOf: () => undefined,
   iconOf: () => undefined,
   others: [],

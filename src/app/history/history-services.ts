@@ -107,6 +107,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     deletions,
     storage,
     search,
+    surfaces,
     windows,
     workbench,
     worktrees,
@@ -122,7 +123,10 @@ export function createHistoryServices(options: HistoryServicesOptions): {
         else await historyView.open(agentId, sessionId)
       },
       refresh: () => void history.updateLatest(),
-      changes: [history.onDidChange, indicators.onDidChange, windows.onDidChange, worktrees.onDidChange],
+      changes: [
+        ...[history.onDidChange, indicators.onDidChange, surfaces.onDidChangeVisibility],
+        ...[windows.onDidChange, worktrees.onDidChange],
+      ],
     }),
   )
   const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))

@@ -20,6 +20,7 @@ import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { showInWindow } from '../show-in-window.ts'
@@ -35,6 +36,7 @@ export interface HistoryViewOptions {
   history: HistoryList
   agents: Pick<AgentDirectory, 'get'>
   accounts: Pick<Accounts, 'get' | 'onDidChange'>
+  surfaces: Pick<ConversationSurfaces, 'withKey' | 'onDidChangeVisibility'>
   indicators: SessionIndicators
   interrupted: Interrupted
   deletions: SessionDeletions
@@ -85,6 +87,7 @@ export class HistoryView extends Owner {
     this.register(options.history.onDidChange(() => this.#schedule()))
     this.register(options.accounts.onDidChange(() => this.#schedule()))
     this.register(options.indicators.onDidChange(() => this.#schedule()))
+    this.register(options.surfaces.onDidChangeVisibility(() => this.#schedule()))
     this.register(options.windows.onDidChange(() => this.#schedule()))
     this.register(options.worktrees.onDidChange(() => this.#schedule()))
     this.register(options.search.onDidChange(() => this.#schedule()))
@@ -310,6 +313,7 @@ export function surroundings(
     deletions,
     storage,
     search,
+    surfaces,
     windows,
     workbench,
     worktrees,
@@ -327,6 +331,7 @@ export function surroundings(
     iconOf: agentId => agents.get(agentId)?.icon,
     accountOf: agentId =>
       agents.get(agentId)?.source === 'demo' ? undefined : describeAccount(accounts.get(agentId)),
+    isShown: ({ agentId, sessionId }) => surfaces.withKey(sessionKey(agentId, sessionId)) !== undefined,
     endedOf: ({ agentId, sessionId }) =>
       indicators.endedOf(agentId, sessionId) ??
       (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),

@@ -29,6 +29,8 @@ export interface HistorySurroundings {
   accountOf: (agentId: string) => string | undefined
   /** how a session's work ended, if the user hasn't viewed it since */
   endedOf: (item: HistoryItem) => HistoryRow['ended']
+  /** whether a view of this window shows the session */
+  isShown: (item: HistoryItem) => boolean
 }
 
 /** What a page can show. `isPart`: only its first rows. */
@@ -78,14 +80,19 @@ interface Made {
 /** The rows of items that haven't changed, since a change of one of thousands comes with all others. */
 const made = new WeakMap<HistoryItem, Made>()
 
-function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: HistorySurroundings): HistoryRow {
+function rowOf(
+  item: HistoryItem,
+  { isHere, worktreeOf, trusted, endedOf, isShown }: HistorySurroundings,
+): HistoryRow {
   const worktree = worktreeOf(item.cwd)
   const [here, ended] = [isHere(item.cwd), endedOf(item)]
+  const shown = item.open && isShown(item)
   const before = made.get(item)
   if (before?.trusted === trusted) {
     const { row } = before
     const isIn = row.worktree?.name === worktree?.name && row.worktree?.branch === worktree?.branch
-    if (isIn && row.here === here && row.ended === ended) return row
+    const isSame = row.here === here && row.ended === ended && (row.shown ?? false) === shown
+    if (isIn && isSame) return row
   }
   const title = item.title?.trim()
   const row = {
@@ -101,6 +108,7 @@ function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: Hist
     ...(worktree && { worktree }),
     updatedAt: item.updatedAt,
     open: item.open,
+    ...(shown && { shown: true as const }),
     activity: item.activity,
     ended,
     canLoad: trusted && item.canLoad,

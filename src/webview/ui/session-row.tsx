@@ -97,7 +97,7 @@ function stateOf(row: HistoryRow): string | undefined {
   if (row.ended === 'failed') return t('Failed')
   if (row.ended === 'done') return t('Done')
   if (row.ended === 'interrupted') return t('Interrupted')
-  if (row.open) return t('Open here')
+  if (row.shown) return t('Open here')
   return row.archived ? t('Archived') : undefined
 }
 

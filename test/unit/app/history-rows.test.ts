@@ -21,12 +21,16 @@ const item = (more: Partial<HistoryItem>): HistoryItem => ({
   ...more,
 })
 
+/** the sessions that a view shows */
+const shown = new Set<string>()
+
 const around = {
   trusted: true,
   hasFolder: true,
   isHere: () => true,
   worktreeOf: () => undefined,
   endedOf: () => undefined,
+  isShown: ({ sessionId }: { sessionId: string }) => shown.has(sessionId),
   accountOf: () => undefined,
   iconOf: () => undefined,
   storage: { used: 0, max: 0 },
@@ -49,6 +53,17 @@ describe('the rows of History', () => {
     assert.equal(elsewhere({ status: { status: 'open', activity: 'requires_action' } }), 'requires_action')
     assert.equal(elsewhere({ status: { status: 'open', activity: 'idle' } }), 'open')
     assert.equal(elsewhere({ open: true, status: { status: 'open' } }), undefined)
+  })
+
+  it('are shown only if a view shows them, whether or not they are open in this window', () => {
+    const [background, seen] = [item({ open: true, sessionId: 'b' }), item({ open: true, sessionId: 's' })]
+    const list = { items: () => [background, seen, item({ sessionId: 'c' })], agents: () => [] }
+    const isShown = () => historyState(list as unknown as HistoryList, around).rows.map(row => row.shown)
+    assert.deepEqual(isShown(), [undefined, undefined, undefined])
+    shown.add('s').add('c')
+    assert.deepEqual(isShown(), [undefined, true, undefined])
+    shown.clear()
+    assert.deepEqual(isShown(), [undefined, undefined, undefined])
   })
 
   it('show what other windows work in, and have what is only there', () => {

@@ -77,6 +77,22 @@ describe('conversation page: accessibility', () => {
     await says('Ada stopped Why.')
   })
 
+  it('leaves the focus in sight when a key scrolls the conversation', async () => {
+    await show([message('a', 'agent', 'A long answer.'), permission('p')])
+    const button = (label: string) => page.document.querySelector<HTMLElement>(`.transcript ${label}`)
+    await page.until(() => button('[aria-label="Copy Message"]') && button('[data-option]'))
+    const copy = button('[aria-label="Copy Message"]')!
+    for (const key of ['ArrowUp', 'PageDown']) {
+      copy.focus()
+      page.key(copy, key)
+      assert.ok(page.document.activeElement?.classList.contains('transcript'))
+    }
+    const option = button('[data-option]')!
+    option.focus()
+    page.key(option, 'ArrowUp')
+    assert.equal(page.document.activeElement, option)
+  })
+
   it('moves between tool calls with the arrow keys', async () => {
     await show([
       toolCall('1', { toolKind: 'edit' }),
@@ -171,6 +187,8 @@ describe('conversation page: accessibility', () => {
       historyRow('1', { open: true, activity: 'requires_action' }),
       historyRow('2', { open: true, activity: 'running' }),
       historyRow('3', { cwd: '/q', folder: 'q', here: false }),
+      historyRow('4', { open: true }),
+      historyRow('5', { open: true, shown: true }),
     ]
     await show([], { ...empty, sessions })
     await page.until(() => page.document.querySelector('.sessions .session-text') !== null)
@@ -179,7 +197,13 @@ describe('conversation page: accessibility', () => {
     const lines = [...page.document.querySelectorAll<HTMLElement>('.sessions .choice')]
     assert.deepEqual(
       lines.map(line => line.textContent),
-      ['Session 1Needs your answerAgent · p', 'Session 2RunningAgent · p', 'Session 3Agent · in q'],
+      [
+        'Session 1Needs your answerAgent · p',
+        'Session 2RunningAgent · p',
+        'Session 3Agent · in q',
+        'Session 4Agent · p',
+        'Session 5Open hereAgent · p',
+      ],
     )
     lines[1]!.click()
     await page.until(() => opened.length > 0)

@@ -1,22 +1,38 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** Servers that only programs of this machine reach, and of those only the ones that know a token. */
 
-/** Listens on this machine's loopback address, by default on a port that the system chooses. */
-export async function listenLocally(maxConnections: number, port = 0): Promise<Server> {
+/**
+ * Ports that no service is registered for. In a remote window, VS Code would forward a port that the system chooses to the user's
+ * machine and list it in *Ports*. For these, `remote.portsAttributes` in `package.json` turns that off.
+ */
+export const LOCAL_PORTS = { first: 29_200, last: 29_499 }
+/** Ports that are tried before the system chooses one. */
+const MAX_TRIES = 10
+
+/** Listens on this machine's loopback address, by default on one of the local ports. */
+export async function listenLocally(
+  maxConnections: number,
+  port?: number,
+  { first, last } = LOCAL_PORTS,
+): Promise<Server> {
   const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: 16_384 })
   http.maxConnections = maxConnections
   // a broken request concerns nobody else
   http.on('clientError', (_error, socket) => socket.destroy())
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject)
-    http.listen({ host: '127.0.0.1', port }, () => {
-      http.off('error', reject)
-      resolve()
-    })
-  })
+  const tries = Array.from({ length: MAX_TRIES }, () => randomInt(first, last + 1))
+  for (const one of port === undefined ? [...tries, 0] : [port]) {
+    http.listen({ host: '127.0.0.1', port: one })
+    try {
+      await once(http, 'listening')
+      break
+    } catch (error) {
+      if (one === 0 || port !== undefined) throw error
+    }
+  }
   // the window may close without waiting for it
   http.unref()
   return http

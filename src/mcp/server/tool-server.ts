@@ -85,12 +85,12 @@ export class ToolServer {
     this.#log = log
   }
 
-  /** `readingMs`: how long a tool that only reads may take. `port`: by default, one that the system chooses. */
+  /** `readingMs`: how long a tool that only reads may take. `port`: by default, one of the local ports. */
   static async listen(
     version: string,
     log: Logger,
     readingMs = READING_TOOL_MS,
-    port = 0,
+    port?: number,
   ): Promise<ToolServer> {
     const http = await listenLocally(MAX_CONNECTIONS, port)
     const server = new ToolServer(http, version, log, readingMs)

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { LOCAL_PORTS, listenLocally, portOf } from '../../../../src/mcp/server/local-http.ts'
+import { projectDirectory } from '../../../host/paths.ts'
+
+describe('a server for programs of this machine', () => {
+  let open: Array<Pick<Server, 'close'>> = []
+  afterEach(() => {
+    for (const server of open) server.close()
+    open = []
+  })
+  const listen = async (...options: Parameters<typeof listenLocally>) => {
+    const http = await listenLocally(...options)
+    open.push(http)
+    return portOf(http)
+  }
+
+  it("listens on ports that VS Code doesn't forward from remote windows", async () => {
+    const manifest = JSON.parse(readFileSync(join(projectDirectory, 'package.json'), 'utf8'))
+    const attributes = manifest.contributes.configurationDefaults['remote.portsAttributes']
+    const { first, last } = LOCAL_PORTS
+    assert.deepEqual(attributes[`${first}-${last}`]?.onAutoForward, 'ignore')
+    const ports = await Promise.all(Array.from({ length: 20 }, () => listen(1)))
+    assert.equal(new Set(ports).size, 20)
+    for (const port of ports) assert.ok(port >= first && port <= last, String(port))
+  })
+
+  it('listens on another port if those are taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    open.push(taken as never)
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    assert.notEqual(await listen(1, undefined, { first: port, last: port }), port)
+  })
+
+  it('listens on the port that is asked for, or fails', async () => {
+    const port = await listen(1)
+    await assert.rejects(listen(1, port), { code: 'EADDRINUSE' })
+  })
+})

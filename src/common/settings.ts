@@ -60,7 +60,7 @@ export const SETTINGS = {
   /** A command that prepares a new worktree; empty: none. */
   'worktrees.setupCommand': setting(z.string(), 'machine-overridable', ''),
   addActiveContext: setting(z.boolean(), 'window', false),
-  lineComments: setting(z.boolean(), 'window', true),
+  lineComments: setting(z.boolean(), 'window', false),
   codeActions: setting(z.boolean(), 'window', true),
   sendCodeActions: setting(z.boolean(), 'window', false),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { deferred } from '../../src/common/async.ts'
 import { waitFor } from '../host/wait-for.ts'
-import { openFile } from '../support/page/editor.ts'
+import { openFile, selectLines } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
@@ -103,6 +103,18 @@ describe('comments on lines', () => {
     await workbench.host.call('pressComment', 1, 'parley.comments.resolve')
     await workbench.host.call('pressComment', 0, 'parley.comments.reopen')
     await shows('sent', 'resolved')
+  })
+
+  it('are written in an input box, without marks at all lines', async () => {
+    await open('One')
+    await openFile(workbench, name)
+    await selectLines(workbench, 2)
+    await workbench.runCommand('Parley: Add Comment for Agent')
+    await workbench.paletteInput.fill('Why both?')
+    await workbench.paletteInput.press('Enter')
+    await chipsAre(`${name}:1-2`)
+    const [{ lines, text, state } = {} as Thread] = await threads()
+    assert.deepEqual({ lines, text, state }, { lines: [1, 2], text: 'Why both?', state: 'draft' })
   })
 
   it('are changed and deleted at their lines and as chips', async () => {

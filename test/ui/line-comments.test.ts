@@ -11,6 +11,7 @@ describe('a comment on lines', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': { one: fixtureAgent(root, 'One', { results: { initialize: capable } }) },
+      'parley.lineComments': true,
     }),
   })
 

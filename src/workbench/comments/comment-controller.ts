@@ -20,7 +20,7 @@ export function createCommentController(own: DisposableStore): vscode.CommentCon
   // VS Code asks for the ranges again. To ask, it keeps a document open for up to three minutes after its last tab was closed.
   const update = () => {
     // the module that reads all other settings isn't loaded at startup
-    const isOn = vscode.workspace.getConfiguration('parley').get('lineComments') !== false
+    const isOn = vscode.workspace.getConfiguration('parley').get('lineComments') === true
     Object.assign(controller, { commentingRangeProvider: isOn ? ranges : undefined })
   }
   update()

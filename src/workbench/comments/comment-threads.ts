@@ -104,15 +104,23 @@ export class VsCodeComments extends Owner implements CommentThreads {
           throw new UnavailableError(
             l10n.t("Agents don't start in Restricted Mode. Trust this workspace first."),
           )
-        if (!readSetting('lineComments'))
-          throw new UnavailableError(
-            l10n.t('Turn on the setting {0} to comment on lines.', 'parley.lineComments'),
-          )
         const editor = vscode.window.activeTextEditor
         if (!editor) throw new UnavailableError(l10n.t('Open a file in an editor first.'))
         const { start, end, isSingleLine } = editor.selection
         // a selection that ends before the first character of a line doesn't include that line
         const last = isSingleLine || end.character > 0 ? end.line : end.line - 1
+        if (!readSetting('lineComments')) {
+          // VS Code's own input needs lines that are marked for comments
+          const { uri } = editor.document
+          const value = await vscode.window.showInputBox({
+            title: l10n.t('Comment for the agent'),
+            placeHolder: l10n.t('What should the agent do here?'),
+          })
+          if (!value?.trim()) return
+          const lines = new vscode.Range(start.line, 0, last, 0)
+          await this.#add(this.#controller.createCommentThread(uri, lines, []), value)
+          return
+        }
         const range = {
           ...{ startLineNumber: start.line + 1, startColumn: 1 },
           ...{ endLineNumber: last + 1, endColumn: 1 },

@@ -277,7 +277,10 @@ export interface TokenCount {
   thought?: number
   cachedRead?: number
   cachedWrite?: number
+  /** the same by model, if the agent says so; an extension, see `wire/extensions.ts` */
+  models?: ModelTokens[]
 }
+export type ModelTokens = Pick<TokenCount, 'total' | 'input' | 'output'> & { model: string }
 
 /**
  * @see https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons

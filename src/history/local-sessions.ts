@@ -12,6 +12,7 @@ import {
   type KnownAgent,
   type LocalSession,
   MemoryStore,
+  type ModelUsage,
   type SessionStore,
   type SessionUsage,
   type UsageRecord,
@@ -59,6 +60,7 @@ export class LocalSessions implements Disposable {
   readonly #forgotten = new Set<string>()
   /** usage that isn't in the database yet */
   readonly #unsavedUsage = new Map<string, UsageRecord>()
+  readonly #unsavedModels = new Map<string, ModelUsage>()
   #retryTimer: NodeJS.Timeout | undefined
   #isPruned = false
   #closed = false
@@ -212,6 +214,25 @@ export class LocalSessions implements Disposable {
       this.#unsavedUsage.delete(key)
     })
     this.#pruneUsage()
+  }
+
+  /** An agent's model used something. */
+  addModelUsage(reported: ModelUsage): void {
+    const usage = { ...reported, model: this.#withoutSecrets(reported.model) }
+    const key = JSON.stringify(['model', usage.agentId, usage.model, usage.day])
+    addTo(this.#unsavedModels, key, usage)
+    this.#write(key, store => {
+      store.addModelUsage(this.#unsavedModels.get(key) ?? usage)
+      this.#unsavedModels.delete(key)
+    })
+  }
+
+  /** Tokens of the agent's models on each day from `day` on. */
+  modelUsage(agentId: string, day: string): ModelUsage[] {
+    const sums = new MemoryStore()
+    for (const usage of this.#read(store => store.modelUsage(agentId, day), [])) sums.addModelUsage(usage)
+    for (const usage of this.#unsavedModels.values()) sums.addModelUsage(usage)
+    return sums.modelUsage(agentId, day)
   }
 
   /** The agents' usage on each day from `day` on: a row for each currency, and one for tokens. */

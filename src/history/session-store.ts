@@ -48,6 +48,12 @@ export interface UsageRecord extends SessionId {
   outputTokens: number
 }
 
+/** Tokens of one of an agent's models, which a record of its tokens has, too. */
+export type ModelUsage = Pick<
+  UsageRecord,
+  'agentId' | 'day' | 'totalTokens' | 'inputTokens' | 'outputTokens'
+> & { model: string }
+
 /** Sums of {@link UsageRecord}s. */
 export type UsageSum = Pick<UsageRecord, 'currency' | 'cost' | 'totalTokens' | 'inputTokens' | 'outputTokens'>
 export type DayUsage = UsageSum & Pick<UsageRecord, 'day' | 'agentId'>
@@ -75,6 +81,10 @@ export interface SessionStore {
   usage(day: string): DayUsage[]
   /** The counted usage of a session; a row for each currency, and one for tokens. */
   sessionUsage(agentId: string, sessionId: string): SessionUsage[]
+  /** Adds to the sums of the day and the model. */
+  addModelUsage(usage: ModelUsage): void
+  /** Tokens of the agent's models on each day from `day` on. */
+  modelUsage(agentId: string, day: string): ModelUsage[]
   /** Deletes the usage of days that are old. */
   pruneUsage(isOld: (day: string) => boolean): void
   /** What the clock has shown, as JSON; `undefined` if nothing is stored. */
@@ -89,6 +99,7 @@ export class MemoryStore implements SessionStore {
   readonly #agents = new Map<string, KnownAgent>()
   readonly #days = new Map<string, UsageRecord>()
   readonly #usage = new Map<string, UsageRecord>()
+  readonly #models = new Map<string, ModelUsage>()
 
   agentIds(): string[] {
     return [...new Set([...this.#sessions.values()].map(session => session.agentId))]
@@ -145,6 +156,15 @@ export class MemoryStore implements SessionStore {
     )
   }
 
+  addModelUsage(usage: ModelUsage): void {
+    const { agentId, day, model } = usage
+    addTo(this.#models, JSON.stringify([day, agentId, model]), usage)
+  }
+
+  modelUsage(agentId: string, day: string): ModelUsage[] {
+    return [...this.#models.values()].filter(usage => usage.agentId === agentId && usage.day >= day)
+  }
+
   /** It doesn't last so long. */
   pruneUsage(): void {}
   clock(): undefined {}
@@ -158,12 +178,14 @@ export class MemoryStore implements SessionStore {
   close(): void {}
 }
 
+type Amounts = Pick<UsageRecord, 'totalTokens' | 'inputTokens' | 'outputTokens'> & { cost?: number }
+
 /** Adds a record to those with this key, as the database does. */
-export function addTo(records: Map<string, UsageRecord>, key: string, record: UsageRecord): void {
+export function addTo<T extends Amounts>(records: Map<string, T>, key: string, record: T): void {
   const known = records.get(key)
   records.set(key, {
     ...record,
-    cost: (known?.cost ?? 0) + record.cost,
+    ...(record.cost !== undefined && { cost: (known?.cost ?? 0) + record.cost }),
     totalTokens: (known?.totalTokens ?? 0) + record.totalTokens,
     inputTokens: (known?.inputTokens ?? 0) + record.inputTokens,
     outputTokens: (known?.outputTokens ?? 0) + record.outputTokens,

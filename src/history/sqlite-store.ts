@@ -14,6 +14,7 @@ import type {
   DayUsage,
   KnownAgent,
   LocalSession,
+  ModelUsage,
   SessionStore,
   SessionUsage,
   UsageRecord,
@@ -70,7 +71,19 @@ const MIGRATIONS = [
   'ALTER TABLE sessions ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;',
   // what the clock has shown, as JSON: see SeenClock
   'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
+  `CREATE TABLE model_usage (
+     day TEXT NOT NULL,
+     agent_id TEXT NOT NULL,
+     model TEXT NOT NULL,
+     total_tokens REAL NOT NULL,
+     input_tokens REAL NOT NULL,
+     output_tokens REAL NOT NULL,
+     PRIMARY KEY (day, agent_id, model)
+   ) STRICT, WITHOUT ROWID;`,
 ]
+
+const TOKEN_SUMS = `total_tokens = total_tokens + excluded.total_tokens,
+  input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`
 
 /** What is saved of a damaged file. */
 const SALVAGE: Salvage = {
@@ -79,6 +92,7 @@ const SALVAGE: Salvage = {
     agents: ({ capabilities }) => String(capabilities).startsWith('{'),
     session_usage: ({ day }) => isDay(day),
     daily_usage: ({ day }) => isDay(day),
+    model_usage: ({ day }) => isDay(day),
   },
   complete(db) {
     const count = (sql: string) => Number(db.prepare(`SELECT count(*) AS n FROM (${sql})`).get()?.n)
@@ -230,8 +244,7 @@ export class SqliteStore implements SessionStore {
   addUsage(record: UsageRecord): void {
     const { agentId, sessionId, day, currency, mark, cost, totalTokens, inputTokens, outputTokens } = record
     const amounts = [cost, totalTokens, inputTokens, outputTokens]
-    const sums = `cost = cost + excluded.cost, total_tokens = total_tokens + excluded.total_tokens,
-       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`
+    const sums = `cost = cost + excluded.cost, ${TOKEN_SUMS}`
     this.#db.exec('BEGIN IMMEDIATE')
     try {
       this.#prepare(
@@ -261,8 +274,20 @@ export class SqliteStore implements SessionStore {
       .map(row => ({ mark: Number(row.mark), ...readSum(row) }))
   }
 
+  addModelUsage({ day, agentId, model, totalTokens, inputTokens, outputTokens }: ModelUsage): void {
+    this.#prepare(
+      `INSERT INTO model_usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${TOKEN_SUMS}`,
+    ).run(day, agentId, model, totalTokens, inputTokens, outputTokens)
+  }
+
+  modelUsage(agentId: string, day: string): ModelUsage[] {
+    return this.#prepare('SELECT * FROM model_usage WHERE agent_id = ? AND day >= ?')
+      .all(agentId, day)
+      .map(row => ({ day: String(row.day), agentId, model: String(row.model), ...readTokenSum(row) }))
+  }
+
   pruneUsage(isOld: (day: string) => boolean): void {
-    for (const table of ['daily_usage', 'session_usage'])
+    for (const table of ['daily_usage', 'session_usage', 'model_usage'])
       for (const { day } of this.#prepare(`SELECT DISTINCT day FROM ${table}`).all())
         if (isOld(String(day))) this.#prepare(`DELETE FROM ${table} WHERE day = ?`).run(String(day))
   }
@@ -326,6 +351,12 @@ function readSum(row: Row): UsageSum {
   return {
     currency: String(row.currency),
     cost: Number(row.cost),
+    ...readTokenSum(row),
+  }
+}
+
+function readTokenSum(row: Row) {
+  return {
     totalTokens: Number(row.total_tokens),
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),

@@ -89,6 +89,9 @@ const tokens = z
     thought: count,
     cachedRead: count,
     cachedWrite: count,
+    models: z
+      .array(z.object({ model: text, total: z.number(), input: z.number(), output: z.number() }))
+      .optional(),
   })
   .optional()
   .catch(undefined)

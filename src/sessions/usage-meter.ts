@@ -1,3 +1,4 @@
+import type { TokenCount } from '../acp/model.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import type { Session } from '../conversation/session.ts'
 import { dayOf, type LocalSessions } from '../history/local-sessions.ts'
@@ -12,7 +13,7 @@ const MAX_CURRENCIES = 8
 const TOKENS = ''
 
 /** Counts what sessions use, by day and agent. */
-export type UsageRecords = Pick<LocalSessions, 'addUsage' | 'sessionUsage'>
+export type UsageRecords = Pick<LocalSessions, 'addUsage' | 'addModelUsage' | 'sessionUsage'>
 
 export interface UsageMeterOptions {
   agentId: string
@@ -90,9 +91,12 @@ export class UsageMeter extends Owner {
       }
       if (tokens && tokens !== this.#tokens && this.#owesTokens && phase !== 'loading') {
         this.#owesTokens = false
-        const { total, input, output } = tokens
-        if ([total, input, output].every(isAmount))
-          this.#add(TOKENS, 0, { totalTokens: total, inputTokens: input, outputTokens: output })
+        if (isCount(tokens)) this.#add(TOKENS, 0, tokenSum(tokens))
+        const { agentId, records } = this.#options
+        const day = dayOf(this.#now())
+        for (const one of tokens.models ?? [])
+          if (isCount(one) && one.total > 0)
+            records.addModelUsage({ agentId, day, model: one.model, ...tokenSum(one) })
       }
       this.#tokens = tokens
     }
@@ -167,3 +171,15 @@ export function forkUsage(
 function isAmount(value: number): boolean {
   return value >= 0 && value <= MAX_AMOUNT
 }
+
+type Count = Pick<TokenCount, 'total' | 'input' | 'output'>
+
+function isCount({ total, input, output }: Count): boolean {
+  return [total, input, output].every(isAmount)
+}
+
+const tokenSum = ({ total, input, output }: Count) => ({
+  totalTokens: total,
+  inputTokens: input,
+  outputTokens: output,
+})

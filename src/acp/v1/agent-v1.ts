@@ -76,7 +76,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
       })
       const stopReason =
         isRecord(result) && typeof result.stopReason === 'string' ? result.stopReason : 'end_turn'
-      const tokens = isRecord(result) ? readTokens(result.usage, 'unknown') : undefined
+      const tokens = isRecord(result) ? readTokens(result, 'unknown') : undefined
       session.emit({ type: 'state', state: 'idle', stopReason, ...given('tokens', tokens) })
     } catch (failure) {
       const error = toAgentError('session/prompt', failure)

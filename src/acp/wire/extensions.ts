@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
-import { visibleProse } from '../../common/visible.ts'
-import type { SessionUpdate, UsageLimit } from '../model.ts'
+import { visible, visibleProse } from '../../common/visible.ts'
+import type { ModelTokens, SessionUpdate, UsageLimit } from '../model.ts'
 import { given } from './content.ts'
 import { maybeNumber, maybeText } from './lenient.ts'
 
-/** What claude-agent-acp adds to standard updates in `_meta`, the same in both versions. */
+/** What claude-agent-acp and codex-acp add to standard messages in `_meta`, the same in both versions. */
 
 /** Longer suggestions are no prompts that a user would take as they are. Characters. */
 const MAX_SUGGESTION = 1000
@@ -44,4 +44,31 @@ export function readLimit(meta: unknown): UsageLimit | undefined {
     limit.share = Math.min(1, utilization <= 1 ? utilization : utilization / 100)
   if (typeof resetsAt === 'number' && resetsAt > 0) limit.resetsAt = resetsAt * 1000
   return limit
+}
+
+/** Models of one turn, and characters of a name. */
+const MAX_MODELS = 20
+const MAX_MODEL_NAME = 100
+
+const modelUsageSchema = z.object({
+  model: z.string(),
+  token_count: z.object({
+    totalTokens: z.number().nonnegative(),
+    inputTokens: z.number().nonnegative(),
+    outputTokens: z.number().nonnegative(),
+  }),
+})
+
+/** `_meta.quota.model_usage` beside the usage of a turn: its tokens by model. */
+export function readModelTokens(meta: unknown): ModelTokens[] | undefined {
+  const list = isRecord(meta) && isRecord(meta.quota) ? meta.quota.model_usage : undefined
+  if (!Array.isArray(list)) return undefined
+  const models = list.slice(0, MAX_MODELS).flatMap((one): ModelTokens[] => {
+    const wire = modelUsageSchema.safeParse(one).data
+    const model = wire && visible(wire.model).trim().slice(0, MAX_MODEL_NAME)
+    if (!model) return []
+    const { totalTokens, inputTokens, outputTokens } = wire.token_count
+    return [{ model, total: totalTokens, input: inputTokens, output: outputTokens }]
+  })
+  return models.length > 0 ? models : undefined
 }

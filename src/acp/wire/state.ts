@@ -3,6 +3,7 @@ import { isRecord } from '../../common/is-record.ts'
 import { errorText, RpcCode } from '../errors.ts'
 import type { AgentErrorInfo, ReportedBackground, SessionUpdate, TokenCount } from '../model.ts'
 import { given } from './content.ts'
+import { readModelTokens } from './extensions.ts'
 import { anything, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
 
 export const stateSchema = z.object({
@@ -10,6 +11,7 @@ export const stateSchema = z.object({
   stopReason: maybeText,
   background: anything,
   usage: anything,
+  _meta: anything,
   error: anything,
 })
 export const backgroundSchema = z.object({
@@ -30,8 +32,8 @@ export const tokensSchema = z.object({
 })
 
 /** `usage` of a state (v2) or of a prompt's response (v1). */
-export function readTokens(raw: unknown, of: TokenCount['of']): TokenCount | undefined {
-  const wire = tokensSchema.safeParse(raw).data
+export function readTokens({ usage, _meta }: Json, of: TokenCount['of']): TokenCount | undefined {
+  const wire = tokensSchema.safeParse(usage).data
   if (!wire) return undefined
   return {
     of,
@@ -41,6 +43,7 @@ export function readTokens(raw: unknown, of: TokenCount['of']): TokenCount | und
     ...given('thought', wire.thoughtTokens),
     ...given('cachedRead', wire.cachedReadTokens),
     ...given('cachedWrite', wire.cachedWriteTokens),
+    ...given('models', readModelTokens(_meta)),
   }
 }
 
@@ -54,7 +57,7 @@ export function readState(raw: Json): SessionUpdate | undefined {
   return {
     type: 'state',
     state,
-    ...given('tokens', readTokens(wire.usage, 'turn')),
+    ...given('tokens', readTokens(wire, 'turn')),
     // An absent reason, `null` and a value that isn't text all mean: not reported.
     ...given('stopReason', stopReason),
     ...given('error', readError(wire.error)),

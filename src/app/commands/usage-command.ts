@@ -4,7 +4,7 @@ import { formatCost } from '../../common/format-cost.ts'
 import { visible } from '../../common/visible.ts'
 import { currentLimits, limitName, limitReset, limitState } from '../../conversation/usage-limit.ts'
 import { dayOf, type LocalSessions } from '../../history/local-sessions.ts'
-import type { DayUsage, UsageSum } from '../../history/session-store.ts'
+import type { DayUsage, ModelUsage, UsageSum } from '../../history/session-store.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -12,7 +12,7 @@ import type { Dialogs, PickItem, Workbench } from '../workbench.ts'
 
 interface UsageCommandOptions {
   surfaces: ConversationSurfaces
-  records: Pick<LocalSessions, 'usage' | 'sessionUsage'>
+  records: Pick<LocalSessions, 'usage' | 'modelUsage' | 'sessionUsage'>
   nameOf: (agentId: string) => string
   workbench: Workbench
 }
@@ -100,10 +100,11 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
     if (agentId === undefined) return
     const days = rows.filter(row => row.agentId === agentId)
     const title = l10n.t('Usage and Cost of {0}', nameOf(agentId))
-    if (
-      (await pick(dialogs, title, l10n.t('Days with reported usage'), dayItems(days, language), true)) !==
-      'back'
-    )
+    const shown = [
+      ...modelItems(records.modelUsage(agentId, daysAgo(29)), language),
+      ...dayItems(days, language),
+    ]
+    if ((await pick(dialogs, title, l10n.t('Models and days with reported usage'), shown, true)) !== 'back')
       return
   }
 }
@@ -130,6 +131,23 @@ async function pick(
   } finally {
     owned.dispose()
   }
+}
+
+/** The most used model first; none if the agent doesn't report by model. */
+function modelItems(rows: readonly ModelUsage[], language: string): Item[] {
+  if (rows.length === 0) return []
+  const models = new Map<string, number>()
+  for (const { model, totalTokens } of rows) models.set(model, (models.get(model) ?? 0) + totalTokens)
+  return [
+    { label: l10n.t('Models, Last 30 Days'), isSeparator: true },
+    ...[...models]
+      .sort(([, a], [, b]) => b - a)
+      .map(([model, tokens]) => ({
+        label: shortened(model),
+        description: tokenText(tokens, language),
+      })),
+    { label: l10n.t('Days'), isSeparator: true },
+  ]
 }
 
 /** The latest day first. */
@@ -160,9 +178,13 @@ function usageText(rows: readonly UsageSum[], language: string): string {
   }
   const words = [...costs].map(([currency, amount]) => formatCost({ amount, currency }, language))
   if (words.length === 0) words.push(l10n.t('cost not reported'))
-  if (tokens === 1) words.push(l10n.t('1 token'))
-  else if (tokens > 0) words.push(l10n.t('{0} tokens', new Intl.NumberFormat(language).format(tokens)))
+  if (tokens > 0) words.push(tokenText(tokens, language))
   return words.join(' · ')
+}
+
+function tokenText(tokens: number, language: string): string {
+  if (tokens === 1) return l10n.t('1 token')
+  return l10n.t('{0} tokens', new Intl.NumberFormat(language).format(tokens))
 }
 
 /** The usage follows the name and matters most here. */

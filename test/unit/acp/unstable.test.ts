@@ -366,19 +366,32 @@ for (const version of [1, 2] as const) {
         thoughtTokens: null,
         cachedReadTokens: 1,
       }
+      // codex-acp sends it to any client
+      const counts = { totalTokens: 9, inputTokens: 5, outputTokens: 4 }
+      const _meta = {
+        quota: {
+          model_usage: [
+            { model: 'large', token_count: counts },
+            { model: 'wrong', token_count: { ...counts, inputTokens: -1 } },
+            { model: ' ', token_count: counts },
+            'nothing',
+          ],
+        },
+      }
       const prompt = agent.prompt('s', words)
       const { id } = await pipe.waitForMethod('session/prompt')
-      if (version === 1) pipe.send({ id, result: { stopReason: 'end_turn', usage } })
+      if (version === 1) pipe.send({ id, result: { stopReason: 'end_turn', usage, _meta } })
       else {
         pipe.send({ id, result: { messageId: 'm' } })
-        const update = { sessionUpdate: 'state_update', state: 'idle', stopReason: 'end_turn', usage }
+        const update = { sessionUpdate: 'state_update', state: 'idle', stopReason: 'end_turn', usage, _meta }
         pipe.send({ method: 'session/update', params: { sessionId: 's', update } })
       }
       await prompt
       const idle = () => updates.flatMap(({ update }) => (update.type === 'state' ? [update] : [])).at(-1)
       await until(() => idle()?.state === 'idle')
       const of = version === 1 ? 'unknown' : 'turn'
-      const tokens = { of, total: 9, input: 5, output: 4, cachedRead: 1 }
+      const models = [{ model: 'large', total: 9, input: 5, output: 4 }]
+      const tokens = { of, total: 9, input: 5, output: 4, cachedRead: 1, models }
       assert.deepEqual(idle(), { type: 'state', state: 'idle', stopReason: 'end_turn', tokens })
     })
 

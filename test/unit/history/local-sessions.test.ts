@@ -15,7 +15,7 @@ import { mock } from 'node:test'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
 
-import type { UsageRecord } from '../../../src/history/session-store.ts'
+import type { ModelUsage, UsageRecord } from '../../../src/history/session-store.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 const session = (sessionId: string, title?: string) => ({
@@ -187,10 +187,34 @@ describe('LocalSessions', () => {
     }
   })
 
+  const byModel = (model: string, totalTokens: number, day = '2026-11-22'): ModelUsage => ({
+    ...{ agentId: 'codex', day, model, totalTokens, inputTokens: totalTokens, outputTokens: 0 },
+  })
+
+  it('sums up the tokens of models in all windows by day', function () {
+    if (!sqlite) this.skip()
+    now = new Date(2026, 10, 22).getTime()
+    const [first, second] = [make(), make()]
+    first.addModelUsage(byModel('large', 5))
+    second.addModelUsage(byModel('large', 7))
+    second.addModelUsage(byModel('small', 1))
+    first.addModelUsage(byModel('large', 2, '2026-11-23'))
+    for (const sessions of [first, second, make()]) {
+      assert.deepEqual(sessions.modelUsage('codex', '2026-11-22'), [
+        byModel('large', 12),
+        byModel('small', 1),
+        byModel('large', 2, '2026-11-23'),
+      ])
+      assert.deepEqual(sessions.modelUsage('codex', '2026-11-23'), [byModel('large', 2, '2026-11-23')])
+      assert.deepEqual(sessions.modelUsage('claude', ''), [])
+    }
+  })
+
   it('deletes usage older than a year', function () {
     if (!sqlite) this.skip()
     now = new Date(2026, 10, 22).getTime()
     make().addUsage(used('one', { cost: 1, mark: 1 }))
+    make().addModelUsage(byModel('large', 5))
     // in use all the time
     for (; now < new Date(2027, 11, 30).getTime(); now += 86_400_000)
       make().addUsage(used('two', { day: '2027-12-30', cost: 0, mark: 2 }))
@@ -201,6 +225,7 @@ describe('LocalSessions', () => {
       ['2027-12-30'],
     )
     assert.deepEqual(later.sessionUsage('claude', 'one'), [])
+    assert.deepEqual(later.modelUsage('codex', ''), [])
   })
 
   it('deletes no usage because the clock is wrong', function () {
@@ -453,7 +478,10 @@ describe('LocalSessions', () => {
       other.exec('BEGIN IMMEDIATE')
       sessions.addUsage(used('one', { cost: 2, mark: 3 }))
       sessions.addUsage(used('one', { cost: 4, mark: 7 }))
+      sessions.addModelUsage(byModel('large', 5))
+      sessions.addModelUsage(byModel('large', 6))
       assert.equal(sessions.usage('')[0]?.cost, 7)
+      assert.deepEqual(sessions.modelUsage('codex', ''), [byModel('large', 11)])
       other.exec('ROLLBACK')
       other.close()
       sessions.addUsage(used('one', { cost: 8, mark: 15 }))
@@ -463,6 +491,7 @@ describe('LocalSessions', () => {
         [window.usage('')[0]?.cost, window.sessionUsage('claude', 'one')[0]?.mark],
       ])
         assert.deepEqual([cost, mark], [15, 15])
+      assert.deepEqual(window.modelUsage('codex', ''), [byModel('large', 11)])
     })
 
     it('continues on a full disk', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
-import { MemoryStore, type UsageRecord } from '../../../src/history/session-store.ts'
+import { MemoryStore, type ModelUsage, type UsageRecord } from '../../../src/history/session-store.ts'
 import { isSignInAsked } from '../../../src/sessions/failures.ts'
 import { askInHiddenSession } from '../../../src/sessions/hidden-session.ts'
 import { until } from '../../support/until.ts'
@@ -31,6 +31,7 @@ describe('a prompt in a hidden session', () => {
       runner: fixture.runners.get('one'),
       records: Object.assign(fixture.records, {
         addUsage: (record: UsageRecord) => usage.addUsage(record),
+        addModelUsage: (record: ModelUsage) => usage.addModelUsage(record),
         sessionUsage: (agentId: string, sessionId: string) => usage.sessionUsage(agentId, sessionId),
       }),
       cwd: '/own',

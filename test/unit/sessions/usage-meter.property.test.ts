@@ -155,6 +155,13 @@ class World {
     for (const { day, agentId, currency, cost, totalTokens } of this.records.usage(dayOf(START))) {
       sums.set(`${day} ${agentId} ${currency}`, currency === '' ? totalTokens : Math.round(cost * 1000))
     }
+    for (const agentId of ['a', 'b']) {
+      const days = new Map<string, number>()
+      for (const { day, totalTokens } of this.records.modelUsage(agentId, dayOf(START)))
+        days.set(day, (days.get(day) ?? 0) + totalTokens)
+      for (const [day, tokens] of days)
+        assert.equal(tokens, sums.get(`${day} ${agentId} `), 'tokens by model')
+    }
     return sums
   }
 
@@ -185,7 +192,12 @@ class World {
 }
 
 function tokensOf(total: number) {
-  return { of: 'turn' as const, total, input: total, output: 0 }
+  const half = Math.floor(total / 2)
+  const models = [
+    { model: 'large', total: half, input: half, output: 0 },
+    { model: 'small', total: total - half, input: total - half, output: 0 },
+  ]
+  return { of: 'turn' as const, total, input: total, output: 0, models }
 }
 
 type Action = (world: World) => void

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONTRIBUTED_COMMANDS, CommandId, ContextKey } from '../../../src/app/ids.ts'
 import { projectDirectory } from '../../host/paths.ts'
+import { holds } from '../../support/page/editor/when.ts'
 
 interface Contributed {
   commands: Array<{ command: string }>
-  menus: Record<string, Array<{ command?: string; when?: string }>>
+  menus: Record<string, Array<{ command?: string; when?: string; group?: string }>>
   keybindings: Array<{ command: string; key: string; mac?: string }>
 }
 
@@ -26,6 +27,22 @@ describe('the commands of package.json', () => {
       used.filter(command => command.startsWith('parley.') && !known.has(command)),
       [],
     )
+  })
+
+  it('are at most eight in the menus of a conversation', () => {
+    const shown = (menu: string, values: Record<string, unknown>) =>
+      menus[menu]!.filter(
+        ({ when, group }) => !/^navigation/.test(group ?? '') && holds(when, key => values[key]),
+      )
+    for (const historyShown of [false, true])
+      assert.ok(
+        shown('view/title', { view: 'parley.conversation', 'parley.historyShown': historyShown }).length <= 8,
+      )
+    for (const webviewSection of ['conversation', 'prompt', 'message', 'work']) {
+      const values = { webviewId: 'parley.conversation', webviewSection, parleyCanFork: true }
+      const { length } = shown('webview/context', values)
+      assert.ok(length > 1 && length <= 8, `${webviewSection}: ${length}`)
+    }
   })
 
   it('have the same keys on macOS, with Cmd instead of Ctrl', () => {

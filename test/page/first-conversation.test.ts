@@ -23,6 +23,8 @@ describe('the first conversation', () => {
 
     const edit = conversation.permission.filter({ hasText: 'Allow this edit?' })
     await edit.getByText('planets.js').first().waitFor()
+    const plan = conversation.frame.getByRole('region', { name: 'Plan' })
+    await plan.getByText('2 of 4').waitFor()
     await conversation.waitForFocus(edit.getByRole('button', { name: 'Allow once' }))
     assert.equal(planets(), before, 'The file was changed before the person agreed')
     await workbench.page.keyboard.press('1')
@@ -34,7 +36,7 @@ describe('the first conversation', () => {
     await command.getByRole('button', { name: 'Allow once' }).click()
     await conversation.text('exit code 0').waitFor()
 
-    await conversation.frame.getByRole('region', { name: 'Plan' }).getByText('All done').waitFor()
+    await plan.waitFor({ state: 'detached' })
     for (const row of [/^Read: Read planets\.js/, /^Edit: Edit planets\.js/, /^Command: ls -la/])
       await conversation.button(row).waitFor()
     await conversation.frame.getByRole('button', { name: /^Context: [\d,]+ of 200,000 tokens/ }).waitFor()

@@ -37,7 +37,7 @@ export class AgentClients {
   }
 
   /** `sessions`: those of the agent's process; `undefined` before it's ready. */
-  of(agentId: string, sessions: () => AgentSessions | undefined): AgentClient {
+  readonly of = (agentId: string, sessions: () => AgentSessions | undefined): AgentClient => {
     const { nativeElicitation } = this.#options
     return {
       // a subagent works in the session that started it

@@ -48,8 +48,7 @@ import { type LaunchConsent, launchConsent } from './launch-consent.ts'
 
 interface AgentServicesOptions {
   platform: Platform
-  /** Called when something is installed. */
-  guard: () => ProcessGuard
+  guard: ProcessGuard
   /** The name that an agent had when it was used last. */
   lastName: (agentId: string) => string | undefined
   /** Files that no permission rule lets an agent change. */
@@ -148,7 +147,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
             const { env, platform } = await environment.get()
             return { env: withNetworkSettings(env, network()), platform }
           },
-          guard: options.guard(),
+          guard: options.guard,
           ...{ installed, log },
           fetch,
         })
@@ -214,7 +213,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       environment: await environment.get(),
       cwd: workbench.folders()[0]?.path ?? homedir(),
       version: platform.version,
-      guard: options.guard(),
+      guard: options.guard,
       secrets,
       ...(server.type !== 'stdio' &&
         (await mcp.usesSignIn(server)) && { token: () => mcpSignIns.token(server.url) }),

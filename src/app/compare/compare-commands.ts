@@ -4,15 +4,14 @@ import { UnavailableError } from '../../common/errors.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
-import type { CompareActions, ComparePage } from './compare-page.ts'
+import type { ComparePage } from './compare-page.ts'
 import type { Comparisons, StoredComparison } from './comparisons.ts'
 
 interface CompareCommandOptions {
   workbench: Workbench
   surfaces: Pick<ConversationSurfaces, 'active'>
   comparisons: Pick<Comparisons, 'list'>
-  comparePage: Pick<ComparePage, 'show'>
-  compareActions: () => Promise<CompareActions>
+  comparePage: Pick<ComparePage, 'show' | 'actions'>
 }
 
 const fromPage = z.object({ conversation: z.string() })
@@ -27,7 +26,7 @@ export function compareCommands(options: CompareCommandOptions) {
       if (!success && surfaces.active.sendTo()) return
       if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
-      const actions = await options.compareActions()
+      const actions = await comparePage.actions()
       await actions.sendTo(success ? data.conversation : surfaces.active.controller.key)
     },
     [CommandId.showComparison]: async () => {

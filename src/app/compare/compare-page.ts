@@ -28,7 +28,7 @@ interface ComparePageOptions extends WebviewTabOptions {
   /** A worktree was made, removed or restored. */
   onDidChangeWorktrees: Event<void>
   onDidGrantTrust: Event<void>
-  actions: () => Promise<CompareActions>
+  loadActions: (page: ComparePage) => Promise<CompareActions>
 }
 
 /** What needs Git, and what the buttons of the page do; loaded when it's used first. */
@@ -73,6 +73,17 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     this.#sendAll()
   }
 
+  /** What its buttons do. */
+  actions(): Promise<CompareActions> {
+    return this.#options.loadActions(this)
+  }
+
+  /** The comparison to which a worktree belongs. */
+  comparisonOf(worktree: string): { show(): void } | undefined {
+    const found = this.#options.comparisons.of(worktree)
+    return found && { show: () => this.show(found.id) }
+  }
+
   /** Something changed the worktree of this agent. */
   #filesChanged(agent: number): void {
     this.#nextReadAt = 0
@@ -83,7 +94,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     const { comparisons, log, manager, onDidChangeWorktrees, onDidGrantTrust, workbench } = this.#options
     const act = async (participantId: ParticipantId, run: (actions: CompareActions) => Promise<void>) => {
       if (!comparisons.at(participantId)) return
-      await reportErrors(workbench.dialogs, 'compare', log, async () => run(await this.#options.actions()))
+      await reportErrors(workbench.dialogs, 'compare', log, async () => run(await this.actions()))
       if (participantId.id === this.#shownId) this.#filesChanged(participantId.agent)
     }
     connection.handle(compareMessages, {
@@ -237,7 +248,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     if (id === undefined || !workbench.isTrusted) return
     // an agent loses its worktree when it was removed and another one has its path
     if (!comparisons.at({ id, agent })?.worktree && !this.#sent.has(agent)) return
-    const files = await (await this.#options.actions()).files({ id, agent })
+    const files = await (await this.actions()).files({ id, agent })
     const written = JSON.stringify(files)
     if (!this.isVisible || id !== this.#shownId || this.#sent.get(agent) === written) return
     this.#sent.set(agent, written)

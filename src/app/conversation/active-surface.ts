@@ -20,7 +20,7 @@ const FOCUS_STAYS_MS = 300
  */
 export class ActiveSurface<Surface> extends Owner {
   readonly #change = this.register(new Emitter<void>())
-  #current: Surface
+  #current: Surface | undefined
   /** The surface that the user used before the current one only got the focus. */
   #before: Surface | undefined
   /** The surface that the user used and that still has the focus, as its page reported. */
@@ -31,13 +31,13 @@ export class ActiveSurface<Surface> extends Owner {
 
   readonly onDidChange = this.#change.event
 
-  constructor(surface: Surface) {
+  constructor() {
     super()
-    this.#current = surface
     this.register({ dispose: () => clearTimeout(this.#timer) })
   }
 
   get current(): Surface {
+    if (this.#current === undefined) throw new Error('There is no surface yet.')
     return this.#current
   }
 
@@ -99,7 +99,8 @@ export class ActiveSurface<Surface> extends Owner {
 
   #show(surface: Surface): void {
     if (this.#current === surface) return
+    const isFirst = this.#current === undefined
     this.#current = surface
-    this.#change.fire()
+    if (!isFirst) this.#change.fire()
   }
 }

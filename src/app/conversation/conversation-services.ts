@@ -3,10 +3,7 @@ import { withTimeout } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import { FolderStore, type KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
-import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
-import { SessionIndicators } from '../../sessions/session-indicators.ts'
-import type { SessionManager } from '../../sessions/session-manager.ts'
 import { ContextKey } from '../ids.ts'
 import { DraftStore } from '../storage/draft-store.ts'
 import { OptionMemory } from '../storage/option-memory.ts'
@@ -14,49 +11,35 @@ import type { WindowStorage } from '../storage/stores.ts'
 import { MementoState, WindowFiles, type WindowStates } from '../storage/window-states.ts'
 import type { Workbench } from '../workbench.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
-import { ConversationSurfaces } from './conversation-surface.ts'
-import { ConversationTabs } from './conversation-tabs.ts'
+import { ConversationTabs, type ConversationTabsOptions } from './conversation-tabs.ts'
 import { type SecondPage, SideBar } from './side-bar.ts'
 
 /** How long the search for agents waits for a session that an earlier window left running. Milliseconds. */
 const SEARCH_AFTER_MS = 1000
 
-interface ConversationServicesOptions {
+interface ConversationServicesOptions
+  extends Pick<ConversationTabsOptions, 'surfaces' | 'indicators' | 'store' | 'createController'> {
   bridge: Omit<ConversationBridgeOptions, 'controller'>
-  manager: SessionManager
-  store: KeyValueStore
   /** Which page the side bar shows. */
   shown: KeyValueStore
-  /** Each place has its own controller, which remembers its session in `store`. */
-  createController: (store: KeyValueStore, newKey: string) => ConversationController
   history: SecondPage
-  own: { add<T extends Disposable>(item: T): T }
+  own: Own
 }
 
 /** The places for conversations: the view in the side bar, and any number of editor tabs. */
 export function createConversationServices({
   bridge,
-  manager,
+  surfaces,
+  indicators,
   store,
   shown,
   createController,
   history,
   own,
-}: ConversationServicesOptions): {
-  sideBar: SideBar
-  surfaces: ConversationSurfaces
-  tabs: ConversationTabs
-  indicators: SessionIndicators
-} {
-  const indicators = own.add(
-    new SessionIndicators(manager, (open): boolean => surfaces.showing(open)?.isVisible ?? false),
-  )
+}: ConversationServicesOptions): { sideBar: SideBar; tabs: ConversationTabs } {
   const controller = own.add(createController(store, NEW_KEY))
   const sideBar: SideBar = new SideBar(
-    {
-      ...bridge,
-      controller,
-    },
+    { ...bridge, controller },
     {
       onFirstShown: () => {
         // The saved conversation is shown immediately, whereas finding the agents takes as long as the shell's profile. A turn
@@ -70,10 +53,9 @@ export function createConversationServices({
     history,
     shown,
   )
-  const surfaces = own.add(new ConversationSurfaces(sideBar))
-  own.add(surfaces.onDidChangeVisibility(() => indicators.markSeen()))
+  own.add(surfaces).add(sideBar)
   const tabs = own.add(new ConversationTabs({ ...bridge, surfaces, indicators, store, createController }))
-  return { sideBar, surfaces, tabs, indicators }
+  return { sideBar, tabs }
 }
 
 interface Own {

@@ -5,6 +5,7 @@ import { type Disposable, DisposableStore, Owner } from '../../common/disposable
 import { Emitter } from '../../common/event.ts'
 import type { FindQuery } from '../../common/find-pattern.ts'
 import { sessionKey } from '../../common/session-key.ts'
+import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import type { SessionOpener } from '../../sessions/session-opener.ts'
@@ -52,24 +53,19 @@ export interface ConversationSurface {
 
 /** The surfaces that show conversations, and the active one, to which commands apply. */
 export class ConversationSurfaces extends Owner {
-  readonly #sideBar: ConversationSurface
-  readonly #tabs = new Map<ConversationSurface, Disposable>()
+  readonly #surfaces = new Map<ConversationSurface, Disposable>()
   readonly #change = this.register(new Emitter<void>())
   readonly #visibility = this.register(new Emitter<void>())
-  readonly #active: ActiveSurface<ConversationSurface>
+  readonly #active = this.register(new ActiveSurface<ConversationSurface>())
 
   /** A surface was shown or hidden, or shows another conversation: see `isVisible`. */
   readonly onDidChangeVisibility = this.#visibility.event
   /** Another one became active, or the active one shows something else. */
   readonly onDidChange = this.#change.event
 
-  constructor(sideBar: ConversationSurface) {
+  constructor() {
     super()
-    this.#sideBar = sideBar
-    this.#active = this.register(new ActiveSurface(sideBar))
     this.register(this.#active.onDidChange(() => this.#change.fire()))
-    this.register(sideBar.controller.onDidChange(() => this.#change.fire()))
-    this.register(sideBar.controller.onDidSwitch(() => this.#visibility.fire()))
   }
 
   get active(): ConversationSurface {
@@ -96,19 +92,27 @@ export class ConversationSurfaces extends Owner {
     return this.#active.run(command)
   }
 
-  add(tab: ConversationSurface): void {
+  /** The side bar is the first one. */
+  add(surface: ConversationSurface): void {
     const following = new DisposableStore()
-    following.add(tab.controller.onDidChange(() => this.#change.fire()))
-    following.add(tab.controller.onDidSwitch(() => this.#visibility.fire()))
-    this.#tabs.set(tab, following)
-    this.activate(tab)
+    following.add(surface.controller.onDidChange(() => this.#change.fire()))
+    following.add(surface.controller.onDidSwitch(() => this.#visibility.fire()))
+    this.#surfaces.set(surface, following)
+    this.activate(surface)
   }
 
   remove(tab: ConversationSurface): void {
-    this.#tabs.get(tab)?.dispose()
-    this.#tabs.delete(tab)
+    this.#surfaces.get(tab)?.dispose()
+    this.#surfaces.delete(tab)
     this.#visibility.fire()
-    this.#active.remove(tab, this.#sideBar)
+    this.#active.remove(tab, this.list()[0]!)
+  }
+
+  /** The agent's session in the visible conversation that was used last, if any. */
+  sessionOf(agentId: string): Session | undefined {
+    const { controller, isVisible } = this.active
+    const { current } = controller
+    return isVisible && current?.agentId === agentId ? current.session : undefined
   }
 
   /** Whether the surface still exists. */
@@ -156,7 +160,7 @@ export class ConversationSurfaces extends Owner {
   }
 
   /** Reveals the session where it's shown, else in `instead`, by default the side bar, and then the request. */
-  async reveal(open: OpenSession, requestId?: string, instead = this.#sideBar): Promise<void> {
+  async reveal(open: OpenSession, requestId?: string, instead = this.list()[0]!): Promise<void> {
     const surface = this.showing(open) ?? instead
     if (surface.controller.current !== open) surface.controller.show(open)
     await surface.reveal()
@@ -164,13 +168,13 @@ export class ConversationSurfaces extends Owner {
   }
 
   override dispose(): void {
-    for (const following of this.#tabs.values()) following.dispose()
-    this.#tabs.clear()
+    for (const following of this.#surfaces.values()) following.dispose()
+    this.#surfaces.clear()
     super.dispose()
   }
 
   /** All surfaces. */
   list(): ConversationSurface[] {
-    return [this.#sideBar, ...this.#tabs.keys()]
+    return [...this.#surfaces.keys()]
   }
 }

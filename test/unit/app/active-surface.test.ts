@@ -19,7 +19,8 @@ describe('the active conversation', () => {
   })
 
   function begin(): void {
-    active = new ActiveSurface<Surface>('side bar')
+    active = new ActiveSurface<Surface>()
+    active.set('side bar')
     changes = 0
     active.onDidChange(() => {
       changes += 1

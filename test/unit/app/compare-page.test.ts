@@ -57,7 +57,7 @@ describe('the page that compares agents', () => {
       iconOf: () => undefined,
       onDidChangeWorktrees: nothing,
       onDidGrantTrust: trust.event,
-      actions: async () => ({
+      loadActions: async () => ({
         files: async ({ id }: ParticipantId) => {
           read.push(id)
           await onRead()

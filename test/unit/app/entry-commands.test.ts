@@ -33,7 +33,9 @@ describe('commands for a conversation whose end is shown while the rest of it is
     const exporter = {
       exportSession: async ({ sessionId }: { sessionId: string }) => void exported.push(sessionId),
     }
-    commands = entryCommands(new ConversationSurfaces(surface), {} as Workbench, exporter)
+    const surfaces = new ConversationSurfaces()
+    surfaces.add(surface)
+    commands = entryCommands(surfaces, {} as Workbench, exporter)
     void fixture.controller.opener.reopen('load', reference).catch(() => {})
     assert.ok(fixture.controller.opener.end)
   })

@@ -33,7 +33,8 @@ describe('a session is shown in only one place per window', () => {
     revealed = []
     sideBar = fixture.controller
     tab = fixture.place()
-    surfaces = new ConversationSurfaces(surface(sideBar))
+    surfaces = new ConversationSurfaces()
+    surfaces.add(surface(sideBar))
     surfaces.add(surface(tab))
     fixture.elsewhere = (reference, mine) => surfaces.elsewhere(reference, mine)
     const starting = tab.opener.start()

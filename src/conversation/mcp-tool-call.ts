@@ -91,7 +91,7 @@ function subjectOf(rawInput: unknown): string | undefined {
     action,
     evaluate,
     at,
-    Array.isArray(files) ? files.join(', ') : undefined,
+    Array.isArray(files) ? files.filter(one => typeof one === 'string').join(', ') : undefined,
   ].find((one): one is string => typeof one === 'string' && one !== '')
   return first !== undefined && typeof new_name === 'string' ? `${first} → ${new_name}` : first
 }

@@ -46,6 +46,10 @@ describe("a call of the editor's tools, as agents report it", () => {
     assert.equal(called('vscode_hover'), 'VS Code: hover')
     for (const title of ['Read mcp__a__b', 'mcp__a', 'mcp', 'vscode_unknown', `mcp__a__${'b'.repeat(400)}`])
       assert.equal(called(title), undefined)
+    const files = [{ path: 'a.ts', toString: 1, valueOf: 1 }]
+    assert.deepEqual(mcpToolCall({ title: 'mcp__github__push_files', rawInput: { files } }), {
+      ...{ tool: 'push_files', server: 'github' },
+    })
     assert.equal(readableTitle('mcp__vscode__show_diff'), 'show_diff (VS Code)')
     assert.equal(readableTitle('Read mcp__a__b'), 'Read mcp__a__b')
     assert.equal(readableTitle('echo (everything MCP Server)'), 'echo (everything MCP Server)')

@@ -231,7 +231,7 @@ export function repeatsCommand(text: string, command: string): boolean {
 }
 
 /** What some agents say beside the command about its folder. */
-const FOLDER = /\[(?:current working directory|in) ([^\]]+)\]/
+const FOLDER = /\[(?:current working directory|in) ([^[\]]+)\]/
 
 /** The folder of a command, if a text says only that. */
 export function folderIn(text: string): string | undefined {
@@ -263,7 +263,8 @@ const MIN_CUT = 8
 
 /** Nothing if only the name of a tool or a verb is left, as in `Execute`, `execute_bash:` and `Run command:`. */
 function withoutVerb(text: string): string {
-  const rest = text.replace(/^[\s:()[\]–—-]+|[\s:()[\]–—-]+$/g, '')
+  // looking behind keeps it from trying each character of a long run
+  const rest = text.replace(/^[\s:()[\]–—-]+|(?<![\s:()[\]–—-])[\s:()[\]–—-]+$/g, '')
   return /^\w*(?: command| tool)?$/.test(rest) ? '' : rest
 }
 

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
-import { besideCommand, commandOf, repeatsCommand } from '../../../../src/conversation/tool-command.ts'
+import {
+  besideCommand,
+  commandOf,
+  folderIn,
+  repeatsCommand,
+} from '../../../../src/conversation/tool-command.ts'
 import { toolCall } from '../conversation/entries.ts'
 
 const command = (rawInput: unknown, title = '') =>
@@ -40,6 +45,13 @@ describe('the command of a tool call', () => {
       ['', 'ls', ''],
     ]
     for (const [title, line, expected] of beside) assert.equal(besideCommand(title, line), expected, title)
+  })
+
+  it('is found in long texts at once', () => {
+    assert.equal(folderIn(' [in /w/a b] '), '/w/a b')
+    assert.equal(folderIn('[in a'.repeat(100_000)), undefined)
+    const dashes = `x${'-'.repeat(100_000)}x`
+    assert.equal(besideCommand(`${dashes} ls`, 'ls'), dashes)
   })
 
   it('is the content of a request whose title is only a name or was cut', () => {

@@ -1,12 +1,15 @@
 /** Decodes what programs write, which is UTF-8 on most systems, but not on all, and not of all programs. */
 import { isUtf8 } from 'node:buffer'
 import { execFile } from 'node:child_process'
+import { systemProgram } from './process-system.ts'
 
 /** In place of output that isn't text. In English, because the agent reads it. */
 export const BINARY_OUTPUT = '[binary output]\n'
 
 /** Bytes of a line after which it's decoded without its end. */
 const MAX_LINE_BYTES = 16 * 1024
+/** Bytes at its end in which a space is looked for. */
+const MAX_SEARCHED_BYTES = 1024
 
 /** Binary data may begin with a line that has no control character: the name of the format. */
 const LOOK_AHEAD_BYTES = 32
@@ -54,8 +57,13 @@ export class OutputDecoder {
       out += this.#line(bytes, at, end)
       at = end
     }
+    if (bytes.length - at > MAX_LINE_BYTES) {
+      const end = betweenCharacters(bytes, at)
+      out += this.#line(bytes, at, end)
+      at = end
+    }
     this.#rest = Uint8Array.from(bytes.subarray(at))
-    return this.#rest.length > MAX_LINE_BYTES ? out + this.end() : out
+    return out
   }
 
   /** What is left, although it may end within a character. */
@@ -120,6 +128,16 @@ function wholeCharacters(bytes: Uint8Array): number {
     return size > back ? bytes.length - back : bytes.length
   }
   return bytes.length
+}
+
+/**
+ * A position near the end of the bytes from `start` on that is within a character of no encoding: after a space or a punctuation
+ * mark. The end if there is none.
+ */
+function betweenCharacters(bytes: Uint8Array, start: number): number {
+  const first = Math.max(start, bytes.length - MAX_SEARCHED_BYTES)
+  const found = bytes.subarray(first).findLastIndex(byte => byte < 0x30)
+  return found < 0 ? bytes.length : first + found + 1
 }
 
 /** Some programs of Windows, such as `wsl`, write UTF-16, often without a byte order mark. */
@@ -192,6 +210,7 @@ const OEM_CODE_PAGES: Record<string, string> = {
 export function outputEncoding(setting: string | undefined): string | undefined {
   if (setting === undefined || setting.startsWith('utf')) return undefined
   if (setting === 'macroman') return 'macintosh'
+  if (setting === 'cp950') return 'big5'
   return setting.replace(/^(windows|euc|koi8|shift|big5)(?=[a-z\d])/, '$1-')
 }
 
@@ -232,7 +251,9 @@ export function systemEncoding(): Promise<void> {
   lookUp ??= (async () => {
     if (process.platform === 'win32') {
       const printed = await new Promise<string>(resolve =>
-        execFile('chcp.com', { windowsHide: true, timeout: 5000 }, (_error, stdout) => resolve(stdout ?? '')),
+        execFile(systemProgram('chcp.com'), { windowsHide: true, timeout: 5000 }, (_error, stdout) =>
+          resolve(stdout ?? ''),
+        ),
       )
       knownSystemEncoding = codePageEncoding(printed)
     } else {

@@ -82,7 +82,7 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
 }
 
 /** With its full path, because on Windows, a program of that name in the working directory would take precedence. */
-function systemProgram(...names: string[]): string {
+export function systemProgram(...names: string[]): string {
   return path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', ...names)
 }
 

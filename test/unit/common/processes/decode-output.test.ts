@@ -40,6 +40,15 @@ describe('decoding the output of a command', () => {
     assert.equal(decoded(GBK.subarray(0, -2)), GBK_TEXT.slice(0, -2), 'without a line end')
   })
 
+  it('decodes a long line before its end without cutting a character', () => {
+    const sizes = () => Array<number>(100).fill(4096)[Symbol.iterator]()
+    const gbk = Buffer.concat(Array(6000).fill(GBK.subarray(0, 14)))
+    assert.equal(decoded(gbk, { sizes: sizes() }), '当前代码页: 93'.repeat(6000))
+    const words = '日本語 '.repeat(3000)
+    const wrong = Buffer.concat([Buffer.from(words), Buffer.from([0xff]), Buffer.from(words)])
+    assert.equal(decoded(wrong, { sizes: sizes() }), `${words}\ufffd${words}`)
+  })
+
   it('uses the configured encoding where it fits', () => {
     assert.equal(decoded(SHIFT_JIS, { encoding: 'shiftjis' }), 'ファイル\n')
     assert.equal(decoded(Buffer.from('é\n'), { encoding: 'shiftjis' }), 'é\n')
@@ -74,7 +83,17 @@ describe('decoding the output of a command', () => {
   })
 
   it('knows the encodings of settings, code pages and locales', () => {
-    const settings = ['windows1252', 'iso88591', 'eucjp', 'koi8r', 'shiftjis', 'big5hkscs', 'gbk', 'macroman']
+    const settings = [
+      'windows1252',
+      'iso88591',
+      'eucjp',
+      'koi8r',
+      'shiftjis',
+      'big5hkscs',
+      'gbk',
+      'cp950',
+      'macroman',
+    ]
     for (const setting of settings) new TextDecoder(outputEncoding(setting))
     assert.deepEqual([outputEncoding('utf8bom'), outputEncoding(undefined)], [undefined, undefined])
     assert.equal(codePageEncoding('Active code page: 936\r\n'), 'gbk')

@@ -45,9 +45,9 @@ export class TranscriptRecorder extends Owner {
   readonly #change = this.register(new Emitter<void>())
   /** What is `unsaved` has changed. */
   readonly onDidChangeUnsaved = this.#change.event
-  /** Never overwrite a saved conversation with a session that failed to open. */
   /** The session began with options that may not be stored. */
   #hasStartOptions: boolean
+  /** Never overwrite a saved conversation with a session that failed to open. */
   #wasReady = false
   #isOver = false
   /** the number of the agent's last frame before the first change that isn't written */

@@ -56,6 +56,22 @@ describe('SessionDeleter', () => {
     second.held.reserve(theirs).dispose()
   })
 
+  it('keeps other windows from an open session until its agent has deleted it', async () => {
+    const [first, second] = twoWindows()
+    const starting = first.controller.opener.start('one')
+    await until(() => first.started.length > 0 && first.agent.newSessions.length > 0)
+    first.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+    await starting
+    first.controller.leave()
+    let wasFree = false
+    first.agent.deleteSession = async () => {
+      wasFree = second.leases.acquire('one', 's1')
+    }
+    await first.deleter.delete(theirs)
+    assert.equal(wasFree, false)
+    assert.equal(second.leases.acquire('one', 's1'), true)
+  })
+
   it("deletes what is saved if the agent can't delete, isn't running or is gone", async () => {
     const fixture = await SessionsFixture.withSession()
     Object.assign(fixture.agent, { capabilities: { ...fixture.agent.capabilities, delete: false } })

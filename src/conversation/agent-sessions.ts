@@ -632,7 +632,7 @@ class UpdateBuffer {
   }
 }
 
-/** The id of the session in which this tool call runs: this one, or a subagent in it. */
+/** The id of the session in which the tool call runs: `session`'s, or that of a subagent in it; `undefined` if it doesn't. */
 function runsToolCall(
   { sessionId, conversation: { state } }: Session,
   toolCallId: string,

@@ -74,7 +74,7 @@ export class OptionChanges {
     if (this.#before.length > 0) this.#before = this.lost.map(({ before }) => before)
   }
 
-  /** The user knows. */
+  /** The user knows which options lost their value. */
   forgetLost(): void {
     this.#before = []
     this.#session.changed()

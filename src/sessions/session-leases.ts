@@ -61,7 +61,7 @@ export class HeldSessions {
   }
 
   /** Acquires the session as soon as another window releases it. Resolves to false if none does within `waitMs`. */
-  async await(session: SessionId, signal: AbortSignal, waitMs: number): Promise<boolean> {
+  async acquireWithin(waitMs: number, session: SessionId, signal: AbortSignal): Promise<boolean> {
     const end = performance.now() + waitMs
     while (!this.acquire(session)) {
       if (performance.now() >= end) return false

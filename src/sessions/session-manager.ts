@@ -47,7 +47,7 @@ export class SessionManager extends Owner {
 
   /** A session was opened or closed. */
   readonly onDidChange = this.#change.event
-  /** Another window requests a session that isn't open but reserved here, or has taken it. */
+  /** Another window requests a session that isn't open but held here, or has taken it. */
   readonly onDidYield = this.#yielded.event
 
   constructor(options: SessionManagerOptions) {

@@ -57,9 +57,9 @@ export class SessionServices extends Owner {
   readonly #changes: SessionChanges
   readonly #answered: AnsweredPermissions
   readonly #files: SessionFiles
-  /** by the id of a subagent's session */
   /** by path: the last turn in which the user was told that an editor has unsaved changes of the file */
   readonly #unsaved = new Map<string, number>()
+  /** by the id of a subagent's session */
   readonly #subagents = new Map<string, SubagentFiles>()
   readonly #write = this.register(new Emitter<string>())
 

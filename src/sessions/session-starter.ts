@@ -108,7 +108,7 @@ export class SessionStarter {
     previous?: OpenSession,
   ): Promise<OpenSession> {
     const { held, hosted } = this.#options
-    if (!(await held.await(reference, signal, how === 'restore' ? RELOAD_CLOSE_MS : 0)))
+    if (!(await held.acquireWithin(how === 'restore' ? RELOAD_CLOSE_MS : 0, reference, signal)))
       throw new SessionElsewhereError(await hosted?.has(reference))
     const hold = held.hold(reference)
     try {

@@ -159,7 +159,10 @@ export class PendingRequests {
     for (const requestId of shown) this.#conversation.applyLocal({ type: 'request_closed', requestId })
   }
 
-  /** An earlier window showed the requests that the conversation shows. They can be answered before the agent repeats them, which then gets the answer. */
+  /**
+   * An earlier window showed the requests that the conversation shows. They can be answered before the agent repeats them, which
+   * then gets the answer.
+   */
   expectShown(): void {
     for (const entry of this.open) {
       const { kind, requestId } = entry

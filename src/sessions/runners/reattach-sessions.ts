@@ -54,7 +54,7 @@ export async function reattachSessions(
     const record = records.get(agentId, sessionId) ?? (unsaved && { sessionId, ...unsaved })
     if (!record) continue
     if (attached.isOver && !unsaved && goesOnElsewhere(options, id, hosted.id)) continue
-    if (!(await held.await(id, lost.signal, RELOAD_CLOSE_MS).catch(() => false))) {
+    if (!(await held.acquireWithin(RELOAD_CLOSE_MS, id, lost.signal).catch(() => false))) {
       // The window before has left the agent, but may take long to close. Without the session, this one would refuse what the
       // agent asks. Of an agent that has exited, another process may have gone on with the session.
       if (attached.isOver || lost.signal.aborted) {

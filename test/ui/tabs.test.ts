@@ -127,7 +127,7 @@ describe('several sessions', () => {
     await choose(page.locator('.part.editor .title .editor-actions'), 'New Session in Editor Tab')
     const second = await pageOf('New session', '[data-phase="ready"]')
     await second.send('[[title Next]] [[say Here I am.]]')
-    const next = sessions.getByRole('button', { name: 'Next Open' })
+    const next = sessions.getByRole('button', { name: /^Next\b/ })
     await next.waitFor()
     await workbench.screenshot('in-editor-tabs')
     await tab(long).click()

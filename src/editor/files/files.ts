@@ -93,6 +93,10 @@ export class FileAccess {
   }
 }
 
+function missing({ path }: GuardedPath): FileMissingError {
+  return new FileMissingError(`There is no file ${path}.`)
+}
+
 function ended(): FileError {
   return new FileError('ended', 'The session has ended.')
 }
@@ -215,7 +219,7 @@ export class SessionFiles implements Disposable {
         return text
       }
       const info = await this.#files.stat(file, 'read')
-      if (!info) throw new FileMissingError(`There is no file ${file.path}.`)
+      if (!info) throw missing(file)
       // An agent may request many large files at once, and their texts wait in memory until it reads them.
       const turn = String(this.#nextRead++ % PARALLEL_READS)
       const text = await this.#reads.run(turn, () =>
@@ -344,7 +348,18 @@ export class SessionFiles implements Disposable {
       // the user allowed exactly this text in exactly this file
       return isAllowed ? undefined : 'protected'
     }
-    return file.inside ? undefined : 'outside'
+    if (file.inside) return undefined
+    // Nothing to protect: some agents look for instructions in each folder above, before each edit.
+    if (content === undefined && (await this.#isMissing(file))) throw missing(file)
+    return 'outside'
+  }
+
+  async #isMissing(file: GuardedPath): Promise<boolean> {
+    if (this.#document(file)) return false
+    return this.#files.stat(file, 'read').then(
+      info => info === undefined,
+      () => false,
+    )
   }
 
   #document(file: GuardedPath): OpenDocument | undefined {

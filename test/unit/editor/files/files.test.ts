@@ -486,7 +486,22 @@ describe('files without an open document', () => {
   describe('outside of the roots', () => {
     const outer = () => path.dirname(folder())
     const outside = () => path.join(outer(), `${path.basename(folder())}-outside`)
-    afterEach(() => disk.remove(outside()))
+    const other = () => `${outside()}-other`
+    afterEach(async () => {
+      for (const file of [outside(), other()]) await disk.remove(file)
+    })
+
+    it('ask nothing about a file that does not exist, until it is written', async () => {
+      const asked: string[] = []
+      const session = files({}, async ({ operation }) => {
+        asked.push(operation)
+        return 'once'
+      })
+      await assert.rejects(session.readTextFile({ path: outside() }), FileMissingError)
+      assert.deepEqual(asked, [])
+      await session.writeTextFile({ path: outside(), content: 'new' })
+      assert.deepEqual(asked, ['write'])
+    })
 
     it("aren't touched if the user refuses", async () => {
       writeFileSync(outside(), 'secret')
@@ -509,7 +524,8 @@ describe('files without an open document', () => {
       await session.readTextFile({ path: outside() })
       await session.writeTextFile({ path: outside(), content: 'new' })
       assert.deepEqual(asked, [`read ${outside()}`, `read ${outside()}`, `write ${outside()}`])
-      await assert.rejects(session.readTextFile({ path: path.join(outer(), 'other') }), { reason: 'refused' })
+      writeFileSync(other(), 'text')
+      await assert.rejects(session.readTextFile({ path: other() }), { reason: 'refused' })
     })
 
     it('ask about the target of a link', async () => {
@@ -539,6 +555,7 @@ describe('files without an open document', () => {
     })
 
     it('stop asking when the session ends', async () => {
+      writeFileSync(outside(), 'text')
       let gone = false
       const asked = new Promise<SessionFiles>(resolve => {
         const session = files({}, async (_question, signal) => {
@@ -553,7 +570,7 @@ describe('files without an open document', () => {
       session.dispose()
       await assert.rejects(session.writeTextFile({ path: outside(), content: '' }), { reason: 'ended' })
       assert.equal(gone, true)
-      assert.equal(existsSync(outside()), false)
+      assert.equal(readFileSync(outside(), 'utf8'), 'text')
     })
 
     it("stop asking when the agent cancels its request, which isn't performed", async () => {

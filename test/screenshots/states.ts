@@ -76,6 +76,11 @@ export const states: State[] = [
       await allow(conversation, 'Allow this edit?')
       await conversation.permission.filter({ hasText: 'Allow running this command?' }).waitFor()
       await studio.captureSideBar('permission-command')
+      // it's gone with the end of the turn
+      const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
+      await plan.click()
+      await studio.captureSideBar('plan-open')
+      await plan.click()
       await allow(conversation, 'Allow running this command?')
       await conversation.text('exit code 0').waitFor()
       await studio.waitForTurnEnd(conversation)
@@ -83,16 +88,12 @@ export const states: State[] = [
     },
   },
   {
-    name: 'tools-and-plan-open',
+    name: 'tools-open',
     async take(studio) {
       const conversation = await studio.conversation()
-      const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
-      await plan.click()
-      await studio.captureSideBar('plan-open')
       for (const row of [/^Command: ls -la/, /^Edit: Edit planets\.js/])
         await conversation.button(row).first().click()
       await conversation.frame.locator('.diff').first().waitFor()
-      await plan.click()
       await conversation
         .button(/^Edit: Edit planets\.js/)
         .first()
@@ -117,7 +118,6 @@ export const states: State[] = [
         .button(/^Edit: Edit planets\.js/)
         .first()
         .click()
-      await conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button').click()
       await conversation.frame.locator('.diff').first().waitFor()
       await studio.captureEditor('wide-tab')
       await studio.captureWindow('wide-window')

@@ -17,7 +17,8 @@ export function shellFor(
   if (platform === 'win32') {
     if (!needsBash(line)) return undefined
     const bash = gitBashes(env).find(isExecutable)
-    if (bash !== undefined) return bash
+    // its programs may be on the PATH without it
+    if (bash !== undefined || !hasBashSyntax(line)) return bash
     throw new Error(
       "The command line is written for bash, which isn't installed on this Windows machine: Git for Windows has one. Without it, command lines run in cmd.exe.",
     )
@@ -34,20 +35,26 @@ const BASH_PROGRAMS =
 const CMD_PROGRAMS =
   'dir|copy|xcopy|del|erase|move|ren|rd|type|findstr|set\\s+\\w+=\\S*|where|if\\s+(?:not\\s+)?exist|for\\s+/\\w|call|start|powershell|pwsh|cmd'
 const program = (names: string) => new RegExp(`(?:^|[|&(;]\\s*)(?:${names})(?:\\.exe)?(?=[\\s;|&)]|$)`, 'i')
-const BASH_ONLY = [
-  program(BASH_PROGRAMS),
-  // cmd.exe knows no single quotes, semicolons, backticks and here documents, and runs only the first of several lines
-  /(?:^|[\s=])'[^']*'|;(?:\s|$)|`|<<|\[\[\s|\/dev\/null|\$\w|\n\s*\S/,
-]
+const BASH_PROGRAM = program(BASH_PROGRAMS)
+/** cmd.exe knows no single quotes, semicolons, backticks and here documents, and runs only the first of several lines. */
+const BASH_SYNTAX = /(?:^|[\s=])'[^']*'|;(?:\s|$)|`|<<|\[\[\s|\/dev\/null|\$\w|\n\s*\S/
 /** They mean something to bash in double quotes, too. */
 const BASH_EXPANSION = /\$[({]|\$[A-Z_]+\b/
 const CMD_ONLY = [program(CMD_PROGRAMS), /%\w+%|\^[&|<>^\n]/]
 
 /** Whether a command line on Windows means something only in bash. Characters and words that both know tell nothing. */
 export function needsBash(line: string): boolean {
-  const unquoted = line.trim().replace(/"(?:[^"\\]|\\.)*"/g, '""')
+  const unquoted = withoutQuoted(line)
   if (CMD_ONLY.some(pattern => pattern.test(unquoted))) return false
-  return BASH_EXPANSION.test(line) || BASH_ONLY.some(pattern => pattern.test(unquoted))
+  return BASH_PROGRAM.test(unquoted) || hasBashSyntax(line)
+}
+
+function hasBashSyntax(line: string): boolean {
+  return BASH_EXPANSION.test(line) || BASH_SYNTAX.test(withoutQuoted(line))
+}
+
+function withoutQuoted(line: string): string {
+  return line.trim().replace(/"(?:[^"\\]|\\.)*"/g, '""')
 }
 
 /** Where Git for Windows has its bash. The one in the system's folder isn't asked: it runs in another system. */
@@ -59,7 +66,7 @@ function gitBashes(env: Readonly<Environment>): string[] {
   // its `cmd` folder is on the PATH, or its `bin`
   const besides = pathOf(env, 'win32')
     .split(delimiter)
-    .filter(folder => /\\git\\(?:cmd|bin)$/i.test(folder))
+    .filter(folder => /\\git(?:\\current)?\\(?:cmd|bin)$/i.test(folder))
     .map(dirname)
   const installed = ['ProgramFiles', 'ProgramFiles(x86)']
     .map(variable)

@@ -86,10 +86,15 @@ describe('the shell for command lines of agents', () => {
         assert.equal(shell('ls', git, only(installed)), installed)
     })
     it("isn't the one of the Windows Subsystem for Linux", () => {
-      assert.throws(() => shell('ls', git, only(String.raw`C:\Windows\System32\bash.exe`)), /Git for Windows/)
+      assert.throws(
+        () => shell('ls; pwd', git, only(String.raw`C:\Windows\System32\bash.exe`)),
+        /Git for Windows/,
+      )
     })
     it('is said to be missing if a line needs it', () => {
-      assert.throws(() => shell('ls -la', {}, only()), /written for bash, which isn't installed/)
+      assert.throws(() => shell('ls -la; pwd', {}, only()), /written for bash, which isn't installed/)
+      // other programs of that name may be on the PATH
+      assert.equal(shell('ls -la', {}, only()), undefined)
     })
     it('leaves no rule sure of what bash would read differently', () => {
       assert.equal(parseCommandLine(String.raw`node src\a.js`, 'win32').sure, true)

@@ -100,12 +100,22 @@ const ON_DARK = '#cccccc'
 
 function iconPath(icon: string): vscode.IconPath {
   const svg = /^data:image\/svg\+xml,(.+)$/s.exec(icon)?.[1]
-  if (svg === undefined) return new vscode.ThemeIcon(isCodicon(icon) ? icon : AGENT_ICON)
+  const text = svg === undefined ? undefined : decoded(svg)
+  if (text === undefined) return new vscode.ThemeIcon(isCodicon(icon) ? icon : AGENT_ICON)
   const inColor = (color: string) => {
-    const data = Buffer.from(decodeURIComponent(svg).replaceAll('currentColor', color)).toString('base64')
+    const data = Buffer.from(text.replaceAll('currentColor', color)).toString('base64')
     return vscode.Uri.parse(`data:image/svg+xml;base64,${data}`)
   }
   return { light: inColor(ON_LIGHT), dark: inColor(ON_DARK) }
+}
+
+/** A setting may name anything. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 type ShownButton = vscode.QuickInputButton & { button: PickButton }

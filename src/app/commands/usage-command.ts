@@ -188,7 +188,9 @@ function tokenText(tokens: number, language: string): string {
 }
 
 /** The usage follows the name and matters most here. */
-function shortened(name: string): string {
+function shortened(text: string): string {
+  // of agents, without their icons
+  const name = text.replaceAll('$(', '$ (')
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).trimEnd()}…` : name
 }
 

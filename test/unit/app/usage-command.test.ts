@@ -76,14 +76,14 @@ describe('the list of usage and cost', () => {
         ['small', 3],
         ['large', 4],
         ['small', 2],
-        ['tiny', 1],
+        ['$(flame) tiny', 1],
       ],
     )
     assert.deepEqual(withModels, [
       '[Models, Last 30 Days]',
       'small 5 tokens',
       'large 4 tokens',
-      'tiny 1 token',
+      '$ (flame) tiny 1 token',
       '[Days]',
       `${day} $1.00 · 10 tokens`,
     ])

@@ -31,3 +31,8 @@ function spelled(character: string): string {
   const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
   return `‹U+${code}›`
 }
+
+/** In labels of VS Code's lists, `$(name)` is an icon; in text of agents it's text. */
+export function withoutIcons(text: string): string {
+  return text.replaceAll('$(', '$ (')
+}

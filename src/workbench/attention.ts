@@ -7,6 +7,7 @@ import { ContextKey, HiddenCommandId } from '../app/ids.ts'
 import type { WindowSessions } from '../app/window-sessions.ts'
 import { Owner } from '../common/disposable.ts'
 import { UnavailableError } from '../common/errors.ts'
+import { withoutIcons } from '../common/visible.ts'
 import { kindText } from '../conversation/requests/permission-text.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import {
@@ -116,7 +117,7 @@ export class Attention extends Owner {
       }
       // no icons in an agent's text
       return questions.map(({ text, requestId }) => ({
-        label: text.replaceAll('$(', '$ ('),
+        label: withoutIcons(text),
         description,
         open,
         requestId,

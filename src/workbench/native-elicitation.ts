@@ -8,7 +8,7 @@ import type {
 } from '../acp/model.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
-import { visible, visibleProse } from '../common/visible.ts'
+import { visible, visibleProse, withoutIcons } from '../common/visible.ts'
 import { describeUrl, type UrlWarning } from '../conversation/requests/described-url.ts'
 import {
   checkContent,
@@ -169,7 +169,7 @@ async function choose(
 
 /** An agent's text for a quick input, where `$(name)` would be an icon. */
 function labelOf(text: string): string {
-  return visibleProse(text).replaceAll('$(', '$ (')
+  return withoutIcons(visibleProse(text))
 }
 
 /** An agent's text in lines that fit into a quick input. */

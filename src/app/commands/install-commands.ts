@@ -4,6 +4,7 @@ import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { RegistryAgent } from '../../agents/registry/registry-format.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { withoutIcons } from '../../common/visible.ts'
 import { helpLabel, planText } from '../agents/agent-offers.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { AgentLogs } from '../platform.ts'
@@ -162,15 +163,12 @@ function noneInstalled(): string {
   return l10n.t('No agents are installed by Parley. To install one, run “Parley: Install Agent…”.')
 }
 
-/** Codicon syntax in the registry's text is escaped. */
-const plain = (text: string) => text.replaceAll('$(', '$ (')
-
 function itemOf(installs: InstallManager, agent: RegistryAgent, note: string | undefined): Item {
   const plan = installs.planOf(agent.id)
   return {
-    label: plain(agent.name),
-    description: plain([agent.version, note].filter(Boolean).join(' · ')),
-    detail: plain([agent.description, plan && planText(plan)].filter(Boolean).join('  ')),
+    label: withoutIcons(agent.name),
+    description: withoutIcons([agent.version, note].filter(Boolean).join(' · ')),
+    detail: withoutIcons([agent.description, plan && planText(plan)].filter(Boolean).join('  ')),
     id: agent.id,
   }
 }

@@ -7,7 +7,7 @@ import { messageOf } from '../../common/errors.ts'
 import { formatCost } from '../../common/format-cost.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { sessionKey } from '../../common/session-key.ts'
-import { visible } from '../../common/visible.ts'
+import { visible, withoutIcons } from '../../common/visible.ts'
 import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
@@ -278,7 +278,7 @@ function summaryItem(summary: SessionSummary, where: string, language: string): 
 
 /** Text of agents and of other windows' files: no icons, and nothing that can't be seen. */
 function plain(text: string): string {
-  return visible(text).trim().replaceAll('$(', '$ (')
+  return withoutIcons(visible(text).trim())
 }
 
 function timeOf({ updatedAt }: Pick<HistoryItem, 'updatedAt'>, language: string): string {

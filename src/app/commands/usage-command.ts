@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { DisposableStore } from '../../common/disposable.ts'
 import { formatCost } from '../../common/format-cost.ts'
-import { visible } from '../../common/visible.ts'
+import { visible, withoutIcons } from '../../common/visible.ts'
 import { currentLimits, limitName, limitReset, limitState } from '../../conversation/usage-limit.ts'
 import { dayOf, type LocalSessions } from '../../history/local-sessions.ts'
 import type { DayUsage, ModelUsage, UsageSum } from '../../history/session-store.ts'
@@ -189,8 +189,7 @@ function tokenText(tokens: number, language: string): string {
 
 /** The usage follows the name and matters most here. */
 function shortened(text: string): string {
-  // of agents, without their icons
-  const name = text.replaceAll('$(', '$ (')
+  const name = withoutIcons(text)
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).trimEnd()}…` : name
 }
 

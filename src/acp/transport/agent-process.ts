@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { withTimeout } from '../../common/async.ts'
@@ -18,6 +19,9 @@ import {
 
 /** A program that an agent starts may need some time until it starts another one. */
 const LOOKS_AFTER_TRAFFIC = 4
+
+/** What an agent starts inherits it, so that the guard finds what nothing else relates to the agent. */
+const TREE_VARIABLE = 'PARLEY_AGENT_TREE'
 
 /** maximum number of characters of stderr that a failure card shows */
 export const STDERR_TAIL = 8 * 1024
@@ -42,7 +46,7 @@ export class AgentProcess implements RunningProcess {
   #stopping: Promise<void> | undefined
   #ending: Promise<void> | undefined
 
-  private constructor(child: ChildProcess, tree: ProcessTree, options: AgentProcessOptions) {
+  private constructor(child: ChildProcess, tree: ProcessTree, id: string, options: AgentProcessOptions) {
     const { stdin, stdout, stderr } = child
     if (!stdin || !stdout || !stderr) throw new SpawnError('other', 'The process has no standard streams.')
     this.#child = child
@@ -52,7 +56,7 @@ export class AgentProcess implements RunningProcess {
     this.stderr = stderr
     this.#tree = tree
     this.#guard = options.guard
-    this.#guard?.add(this.pid)
+    this.#guard?.add(this.pid, `${TREE_VARIABLE}=${id}`)
     this.#stderrEnded = this.#readStderr(stderr, options)
     this.exited = new Promise(resolve => {
       child.once('exit', (exitCode, signal) => {
@@ -71,8 +75,10 @@ export class AgentProcess implements RunningProcess {
 
   /** Starts the agent in a process group of its own: a {@link StartProcess}. */
   static async start(launch: SpawnRequest, options: AgentProcessOptions = {}): Promise<AgentProcess> {
-    const { child, tree } = await spawnProcess(launch, { stdio: ['pipe', 'pipe', 'pipe'] })
-    return new AgentProcess(child, tree, options)
+    const id = randomUUID()
+    const env = { ...launch.env, [TREE_VARIABLE]: id }
+    const { child, tree } = await spawnProcess({ ...launch, env }, { stdio: ['pipe', 'pipe', 'pipe'] })
+    return new AgentProcess(child, tree, id, options)
   }
 
   get hasExited(): boolean {
@@ -123,7 +129,7 @@ export class AgentProcess implements RunningProcess {
     this.#remainingLooks -= 1
     this.#isLooking = true
     await this.#tree.follow()
-    if (!this.#hasExited) this.#guard?.follow(this.pid, this.#tree.descendants)
+    if (!this.#hasExited) this.#guard?.follow(this.pid, this.#tree.descendants, this.#tree.seen)
     this.#isLooking = false
   }
 

@@ -7,10 +7,13 @@ import type { Logger } from '../logger.ts'
 
 /** Ends process trees when this process dies without having ended them. */
 export interface ProcessGuard extends Disposable {
-  /** Watches a process tree, given its root. */
-  add(pid: number): void
-  /** The descendants of a watched root as they are now, with when each started: some can't be found once it's gone. */
-  follow(pid: number, descendants: ReadonlyMap<number, number>): void
+  /** Watches a process tree, given its root, and the environment variable that only its processes have. */
+  add(pid: number, variable?: string): void
+  /**
+   * The descendants of a watched root as they are now, with when each started: some can't be found once it's gone.
+   * `seen`: those that started later are found by their environment variable.
+   */
+  follow(pid: number, descendants: ReadonlyMap<number, number>, seen: number): void
   /** The whole tree has exited. */
   remove(pid: number): void
 }
@@ -38,8 +41,8 @@ export interface ProcessGuardOptions {
 export function createProcessGuard(
   options: ProcessGuardOptions,
 ): ProcessGuard & { readonly closed: Promise<void> } {
-  /** by root: what is known of its tree */
-  const watched = new Map<number, string>()
+  /** by root: the lines that say what is known of its tree */
+  const watched = new Map<number, { added: string; followed: string }>()
   const closed = deferred()
   let child: ChildProcess | undefined
   let disposed = false
@@ -68,7 +71,7 @@ export function createProcessGuard(
     started.unref()
     // A pipe keeps the event loop alive, just as a child process does.
     ;(started.stdin as unknown as { unref?: () => void } | null)?.unref?.()
-    for (const [pid, known] of watched) started.stdin?.write(`add ${pid}\n${known}`)
+    for (const { added, followed } of watched.values()) started.stdin?.write(added + followed)
     return started
   }
 
@@ -80,16 +83,18 @@ export function createProcessGuard(
 
   return {
     closed: closed.promise,
-    add(pid) {
-      watched.set(pid, '')
-      if (child) child.stdin?.write(`add ${pid}\n`)
+    add(pid, variable = '') {
+      const added = `add ${pid} ${variable}\n`
+      watched.set(pid, { added, followed: '' })
+      if (child) child.stdin?.write(added)
       else if (!disposed) child = start()
     },
-    follow(pid, descendants) {
-      const known = `follow ${[pid, ...[...descendants].map(one => one.join(':'))].join(' ')}\n`
-      if (!watched.has(pid) || watched.get(pid) === known) return
-      watched.set(pid, known)
-      child?.stdin?.write(known)
+    follow(pid, descendants, seen) {
+      const followed = `follow ${[pid, seen, ...[...descendants].map(one => one.join(':'))].join(' ')}\n`
+      const known = watched.get(pid)
+      if (!known || known.followed === followed) return
+      known.followed = followed
+      child?.stdin?.write(followed)
     },
     remove(pid) {
       if (!watched.delete(pid)) return

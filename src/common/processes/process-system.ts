@@ -69,6 +69,27 @@ export const operatingSystem: ProcessSystem = {
   },
 }
 
+/**
+ * The processes that were started with this environment variable, `NAME=value`; it is inherited however they were started,
+ * also by those whose parent is gone. None on Windows, and none of those whose environment is hidden from this user.
+ */
+export async function processesWith(variable: string): Promise<Set<number>> {
+  if (process.platform === 'win32') return new Set()
+  if (process.platform !== 'linux') {
+    const list = run('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], LIST_OPTIONS)
+    const { stdout } = await list.catch(() => ({ stdout: '' }))
+    const lines = stdout.split('\n').filter(line => line.includes(variable))
+    return new Set(lines.map(line => Number.parseInt(line, 10)))
+  }
+  const found = new Set<number>()
+  const look = async (pid: string) => {
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+    if (environment.split('\0').includes(variable)) found.add(Number(pid))
+  }
+  await Promise.all((await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(look))
+  return found
+}
+
 /** The command line of a process; `undefined` if it can't be read. */
 export async function commandLineOf(pid: number): Promise<string | undefined> {
   try {

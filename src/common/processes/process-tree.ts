@@ -1,6 +1,12 @@
 import { delay } from '../async.ts'
 import { PROCESS_POLL_MS, PROCESS_VANISH_MS } from '../limits.ts'
-import { type EndSignal, operatingSystem, type ProcessRow, type ProcessSystem } from './process-system.ts'
+import {
+  type EndSignal,
+  operatingSystem,
+  type ProcessRow,
+  type ProcessSystem,
+  processesWith,
+} from './process-system.ts'
 
 /** Windows: a process starts at most this long before we know its id, in milliseconds. */
 const START_SLACK_MS = 5000
@@ -19,6 +25,7 @@ export class ProcessTree {
   readonly #descendants = new Map<number, number>()
   /** Descendants that had left the tree when it was followed last. */
   #leaving = new Set<number>()
+  #seen = 0
   #rootHasExited = false
   /** Once nothing is left, the ids may belong to others: they are never used again. */
   #isGone = false
@@ -47,6 +54,7 @@ export class ProcessTree {
     const byId = new Map(rows.map(row => [row.pid, row]))
     if (byId.get(this.root)?.zombie !== false) return
     this.#rootStarted ??= byId.get(this.root)?.started
+    this.#seen = rows.reduce((latest, row) => Math.max(latest, row.started), 0)
     const current = this.#descendantsIn(rows, byId, new Map())
     const left = [...this.#descendants.keys()].filter(pid => !current.has(pid))
     for (const pid of left) if (this.#leaving.has(pid)) this.#descendants.delete(pid)
@@ -59,8 +67,24 @@ export class ProcessTree {
     return this.#descendants
   }
 
+  /** When the last process started that was there when the tree was followed last. */
+  get seen(): number {
+    return this.#seen
+  }
+
+  /**
+   * Records the processes with this environment variable that started since the tree was followed last. Earlier ones had
+   * left the tree on purpose, such as a browser.
+   */
+  async recordNewborn(variable: string): Promise<void> {
+    const marked = await processesWith(variable)
+    for (const { pid, started } of (marked.size > 0 && (await this.#system.list())) || [])
+      if (pid !== this.root && marked.has(pid) && started >= this.#seen) this.#descendants.set(pid, started)
+  }
+
   /** The descendants as another process that follows the tree has recorded them. */
-  remember(descendants: ReadonlyMap<number, number>): void {
+  remember(descendants: ReadonlyMap<number, number>, seen: number): void {
+    this.#seen = seen
     this.#descendants.clear()
     for (const [pid, started] of descendants) this.#descendants.set(pid, started)
   }

@@ -45,11 +45,40 @@ guard.add(root.pid)
 const [output] = await once(root.stdout, 'data')
 const daemon = Number(output)
 const { started } = (await operatingSystem.list()).find(({ pid }) => pid === daemon)
-guard.follow(root.pid, new Map([[daemon, started]]))
+guard.follow(root.pid, new Map([[daemon, started]]), started)
 pids.push(daemon)
 process.stdin.on('data', text => { if (String(text).includes('dispose')) { guard.dispose(); void guard.closed.then(() => { console.log('closed'); process.exit(0) }) }
   if (String(text).includes('gone')) for (const pid of [pids[0], root.pid]) guard.remove(pid) })
 console.log(pids.join(' '))
+`
+
+/**
+ * An agent that starts two daemons in groups of their own, each by way of a process that exits at once. The first has left
+ * the agent when its processes are looked at; the second starts after that. Prints their ids, and runs until it's killed.
+ */
+const NEWBORN = `
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createProcessGuard } from ${JSON.stringify(path.join(SOURCE, 'process-guard.ts'))}
+import { operatingSystem } from ${JSON.stringify(path.join(SOURCE, 'process-system.ts'))}
+const log = { trace() {}, debug() {}, info() {}, warn: text => console.error(text), error: text => console.error(text) }
+const guard = createProcessGuard({ script: process.argv[2], graceMs: 0, log })
+const helper = \`const { pid } = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
+console.log(pid); process.exit(0)\`
+const agent = \`process.stdin.on('data', () => require('node:child_process').spawn(process.execPath, ['-e', \${JSON.stringify(helper)}], { stdio: ['ignore', 'inherit', 'ignore'] }))
+process.stdin.on('end', () => process.exit(0))\`
+const variable = 'PARLEY_TEST=' + process.pid
+const env = { ...process.env, PARLEY_TEST: String(process.pid) }
+const root = spawn(process.execPath, ['-e', agent], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], env })
+guard.add(root.pid, variable)
+const start = async () => {
+  root.stdin.write('start')
+  return Number((await once(root.stdout, 'data'))[0])
+}
+const left = await start()
+const { started } = (await operatingSystem.list()).find(({ pid }) => pid === left)
+guard.follow(root.pid, new Map(), started + 1)
+console.log(left, await start())
 `
 
 describe('the process guard', () => {
@@ -112,6 +141,29 @@ describe('the process guard', () => {
       parent.kill('SIGKILL')
       await until(() => !treeIsAlive(daemon))
     })
+  })
+
+  it('stops what an agent started just before, also if its parent is gone, but not what had left the agent earlier', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const file = path.join(folder, 'newborn.ts')
+    await writeFile(file, NEWBORN)
+    const outfile = path.join(folder, 'newborn.mjs')
+    await build({ entryPoints: [file], outfile, bundle: true, platform: 'node', format: 'esm' })
+    const parent = spawn(process.execPath, [outfile, guardScript], { stdio: ['pipe', 'pipe', 'inherit'] })
+    let pids: number[] = []
+    try {
+      pids = String((await once(parent.stdout!, 'data'))[0])
+        .trim()
+        .split(' ')
+        .map(Number)
+      const [left, newborn] = pids
+      parent.kill('SIGKILL')
+      await until(() => !treeIsAlive(newborn!))
+      assert.ok(treeIsAlive(left!))
+    } finally {
+      parent.kill('SIGKILL')
+      for (const pid of pids) if (treeIsAlive(pid)) process.kill(-pid, 'SIGKILL')
+    }
   })
 
   it('stops remaining processes some time after it was disposed', async () => {

@@ -64,7 +64,7 @@ export const DOWNLOAD_IDLE_MS = 60_000
 
 // ---- other windows ------------------------------------------------------------------------------------------------
 
-/** How often a window renews the session or file lock that it owns. */
+/** How often a window says that it's there, and renews the file locks that it owns. */
 export const OWNER_HEARTBEAT_MS = 5000
 /** After this time without a renewal, the owner is considered gone: it crashed, or its machine sleeps. */
 export const OWNER_STALE_MS = 20_000

@@ -10,6 +10,7 @@ import { ageOf, isNews, observe, readSeenClock, type SeenClock, UNSEEN_CLOCK } f
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
+import { Windows } from './windows.ts'
 
 /** How often the limits are checked while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
@@ -26,12 +27,15 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions {
    * isn't known now.
    */
   pinned?: () => ReadonlySet<string> | undefined
+  /** Milliseconds since the machine started. */
+  clock?: () => number
 }
 
 /** The saved conversations and the leases of their sessions, in one file that stays within limits of size and age. */
 export class ConversationStorage extends Owner {
   readonly transcripts: Transcripts
   readonly leases: Leases
+  readonly windows: Windows
   readonly #database: TranscriptDatabase
   readonly #folder: string
   readonly #log: Logger
@@ -50,7 +54,8 @@ export class ConversationStorage extends Owner {
     this.#pinned = options.pinned ?? (() => new Set())
     this.#now = options.now ?? Date.now
     this.#database = this.register(new TranscriptDatabase(options))
-    this.leases = this.register(new Leases(this.#database, this.#now))
+    this.windows = this.register(new Windows(this.#database, options.clock))
+    this.leases = this.register(new Leases(this.#database, this.windows))
     this.transcripts = this.register(
       new Transcripts({
         database: this.#database,

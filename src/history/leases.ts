@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
-import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS, SESSION_REQUESTS_POLL_MS } from '../common/limits.ts'
-import { operatingSystem } from '../common/processes/process-system.ts'
+import { SESSION_REQUESTS_POLL_MS } from '../common/limits.ts'
 import { idOfStored, type SessionId, sessionKey, storedId } from '../common/session-key.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
+import type { Windows } from './windows.ts'
 
 type Row = Record<string, unknown>
 
@@ -17,16 +16,13 @@ const OF = 'WHERE agent_id = ? AND session_id = ?'
  * errors; everything else reports them.
  */
 export class Leases implements Disposable {
-  /** the id of this window, new at each start */
-  readonly owner = randomUUID()
   readonly #database: TranscriptDatabase
-  readonly #now: () => number
+  readonly #windows: Windows
   readonly #held = new Map<string, SessionId>()
   readonly #changed = new Emitter<SessionId>()
   readonly #lost = new Emitter<SessionId>()
   readonly #requested = new Emitter<SessionId>()
   #pollTimer: NodeJS.Timeout | undefined
-  #beatAt = 0
 
   /** This window has begun to use a session, seized it or released it: another one may have written its conversation. */
   readonly onDidChange = this.#changed.event
@@ -35,9 +31,14 @@ export class Leases implements Disposable {
   /** Another window requests a session that is open in this one. Fires repeatedly until it's released. */
   readonly onDidRequest = this.#requested.event
 
-  constructor(database: TranscriptDatabase, now: () => number) {
+  constructor(database: TranscriptDatabase, windows: Windows) {
     this.#database = database
-    this.#now = now
+    this.#windows = windows
+  }
+
+  /** the id of this window */
+  get owner(): string {
+    return this.#windows.own
   }
 
   /** Takes a session for this window. Returns false if another live window has it, other than `from`. */
@@ -98,12 +99,9 @@ export class Leases implements Disposable {
     return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
   }
 
-  /**
-   * Renews this window's leases and fires events for takeovers and requests by other windows. Called by a timer while
-   * sessions are open.
-   */
+  /** Fires events for takeovers and requests by other windows. Called by a timer while sessions are open. */
   poll(): void {
-    const { missing, requested } = this.#database.attempt(() => this.#renew(), { missing: [], requested: [] })
+    const { missing, requested } = this.#database.attempt(() => this.#check(), { missing: [], requested: [] })
     for (const session of missing) {
       if (this.acquire(session.agentId, session.sessionId)) continue
       this.#held.delete(sessionKey(session.agentId, session.sessionId))
@@ -115,10 +113,6 @@ export class Leases implements Disposable {
   dispose(): void {
     clearInterval(this.#pollTimer)
     this.#held.clear()
-    if (this.#database.isOpen) {
-      const end = () => this.#database.run('DELETE FROM leases WHERE owner = ?', this.owner)
-      this.#database.attempt(end, undefined)
-    }
     for (const emitter of [this.#changed, this.#lost, this.#requested]) emitter.dispose()
   }
 
@@ -138,16 +132,11 @@ export class Leases implements Disposable {
   }
 
   /** Returns this window's sessions that were taken by other windows, and those that others request. */
-  #renew(): { missing: SessionId[]; requested: SessionId[] } {
+  #check(): { missing: SessionId[]; requested: SessionId[] } {
     const rows = this.#database.all('SELECT * FROM leases WHERE owner = ?', this.owner)
     const keyOf = (row: Row) => sessionKey(String(row.agent_id), idOfStored(String(row.session_id)))
     const ours = new Map(rows.map(row => [keyOf(row), row]))
     const held = [...this.#held]
-    const now = this.#now()
-    if (ours.size > 0 && Math.abs(now - this.#beatAt) >= OWNER_HEARTBEAT_MS) {
-      this.#beatAt = now
-      this.#database.run('UPDATE leases SET beat = ? WHERE owner = ?', now, this.owner)
-    }
     return {
       missing: held.flatMap(([key, session]) => (ours.has(key) ? [] : [session])),
       requested: held.flatMap(([key, session]) => (ours.get(key)?.wanted_by ? [session] : [])),
@@ -155,6 +144,7 @@ export class Leases implements Disposable {
   }
 
   #replace(agentId: string, sessionId: string): void {
+    this.#windows.beat()
     this.#database.run(
       'REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, NULL)',
       agentId,
@@ -162,7 +152,8 @@ export class Leases implements Disposable {
       this.owner,
       hostname(),
       process.pid,
-      this.#now(),
+      // for a window of an earlier version; renewed with the window
+      Date.now(),
     )
   }
 
@@ -170,8 +161,7 @@ export class Leases implements Disposable {
     return this.#database.all(`SELECT * FROM leases ${OF}`, agentId, storedId(sessionId))[0]
   }
 
-  #isLive({ host, pid, beat }: Row): boolean {
-    if (Math.abs(this.#now() - Number(beat)) >= OWNER_STALE_MS) return false
-    return host !== hostname() || operatingSystem.exists(Number(pid))
+  #isLive(lease: Row): boolean {
+    return this.#windows.isAlive(String(lease.owner), lease)
   }
 }

@@ -239,4 +239,16 @@ export const TRANSCRIPT_MIGRATIONS = [
   `CREATE TABLE options (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, options TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
+  // started, beat: milliseconds since the machine started
+  `CREATE TABLE windows (
+     id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, started INTEGER NOT NULL, beat INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TRIGGER leases_end AFTER DELETE ON windows BEGIN
+     DELETE FROM leases WHERE owner = OLD.id;
+   END;
+   -- windows of earlier versions know others by their leases only; what a crash left isn't theirs
+   CREATE TRIGGER leases_renew AFTER UPDATE ON windows BEGIN
+     UPDATE leases SET beat = unixepoch() * 1000 WHERE owner = NEW.id;
+   END;
+   DELETE FROM leases WHERE abs(beat - unixepoch() * 1000) > 20000;`,
 ]

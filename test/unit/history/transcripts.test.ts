@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert'
-import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -27,6 +26,7 @@ import {
   readEntry,
   readHead,
   readTerminal,
+  TRANSCRIPT_MIGRATIONS,
   valueJson,
 } from '../../../src/history/transcript-schema.ts'
 import { until } from '../../support/until.ts'
@@ -336,8 +336,8 @@ describe('the conversation storage', () => {
         ],
       )
       const [copy] = other.transcripts.byAge()
-      here.leases.dispose()
-      other.leases.dispose()
+      here.windows.dispose()
+      other.windows.dispose()
       make().transcripts.discard(copy!)
       assert.deepEqual(has('t\u0001'), [false, false])
     })
@@ -494,7 +494,7 @@ describe('the conversation storage', () => {
       const more = { replace: false, entries: [entry(2, 'And more.')], terminals: [] }
       assert.equal(storage.transcripts.write('claude', 'one', more), true)
       assert.equal(make().transcripts.read('claude', 'one')?.entries.length, 3)
-      assert.equal(query('PRAGMA user_version')?.user_version, 5)
+      assert.equal(query('PRAGMA user_version')?.user_version, TRANSCRIPT_MIGRATIONS.length)
       assert.equal(query('PRAGMA auto_vacuum')?.auto_vacuum, 2, 'it can shrink')
       assert.deepEqual(problems, [])
     })
@@ -763,7 +763,7 @@ describe('the conversation storage', () => {
         entries: texts.map(([at, text]) => entry(at, text)),
         terminals: [],
       })
-    const options = { now: () => now }
+    const options = { clock: () => now }
 
     before(function () {
       if (!sqlite) this.skip()
@@ -815,36 +815,6 @@ describe('the conversation storage', () => {
       assert.deepEqual(reported, ['lost t'])
       one.leases.poll()
       assert.equal(reported.length, 1)
-    })
-
-    it('is free when the window that has it is gone or silent for a long time', () => {
-      const [one, two] = [make(options), make(options)]
-      one.leases.acquire('a', 's')
-      one.leases.acquire('a', 't')
-      one.leases.acquire('a', 'u')
-      now += 15_000
-      assert.equal(two.leases.acquire('a', 's'), false)
-      one.leases.poll()
-      now += 15_000
-      assert.equal(two.leases.acquire('a', 's'), false, 'it is alive')
-      now += 30_000
-      assert.equal(two.leases.acquire('a', 's'), true)
-      one.leases.poll()
-      assert.equal(two.leases.acquire('a', 't'), false, 'it was asleep')
-      one.dispose()
-      assert.equal(two.leases.acquire('a', 't'), true)
-      // the id of a process that was killed
-      const dead = spawnSync(process.execPath, ['-e', '']).pid
-      const three = make(options)
-      three.leases.acquire('a', 'v')
-      three.leases.acquire('a', 'w')
-      const db = new sqlite!.DatabaseSync(file)
-      db.exec(`UPDATE leases SET pid = ${dead} WHERE session_id IN ('v', 'w')`)
-      // which says nothing of a process on another machine
-      db.exec("UPDATE leases SET host = 'another' WHERE session_id = 'w'")
-      db.close()
-      assert.equal(two.leases.acquire('a', 'v'), true)
-      assert.equal(two.leases.acquire('a', 'w'), false)
     })
   })
 })

@@ -47,7 +47,11 @@ describe('what was stored', () => {
   })
 
   function open(folder: string) {
-    const options = { now: () => now, trouble: new StorageTrouble(message => problems.push(message)) }
+    const options = {
+      now: () => now,
+      clock: () => now,
+      trouble: new StorageTrouble(message => problems.push(message)),
+    }
     const records = new LocalSessions({ file: path.join(folder, 'sessions.db'), ...options })
     const conversations = new ConversationStorage({ file: path.join(folder, 'conversations.db'), ...options })
     windows.push(records, conversations)
@@ -123,7 +127,9 @@ describe('what was stored', () => {
     const folder = path.join(disk!.folder, 'state')
     leave(folder, LEFT.closed)
     const db = new sqlite!.DatabaseSync(path.join(folder, 'conversations.db'))
-    db.exec('DROP TABLE said; DROP TABLE clock; DROP TABLE options; PRAGMA user_version = 2')
+    db.exec(
+      'DROP TABLE said; DROP TABLE clock; DROP TABLE options; DROP TABLE windows; PRAGMA user_version = 2',
+    )
     db.close()
     disk!.fill()
     const { conversations } = open(folder)

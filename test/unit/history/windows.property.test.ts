@@ -95,12 +95,15 @@ class TestWindow {
   crash(file: string): void {
     this.#store.transcripts.has('a', 's')
     const db = new sqlite!.DatabaseSync(file)
-    const leases = db.prepare('SELECT * FROM leases').all()
+    const rows = ['windows', 'leases'].map(
+      table => [table, db.prepare(`SELECT * FROM ${table}`).all()] as const,
+    )
     this.#store.dispose()
-    db.exec('DELETE FROM leases')
-    for (const lease of leases) {
-      db.prepare('INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?)').run(...(Object.values(lease) as string[]))
-    }
+    for (const [table, all] of rows)
+      for (const row of all) {
+        const values = Object.values(row) as string[]
+        db.prepare(`REPLACE INTO ${table} VALUES (${values.map(() => '?')})`).run(...values)
+      }
     db.close()
     this.entries = undefined
     this.#needsWhole = false
@@ -137,7 +140,7 @@ describe('a session in several windows (property)', () => {
             else if (one.type === 'poll') window.store.leases.poll()
             else window.open(one.type)
           }
-          const last = new ConversationStorage({ file, now: () => now })
+          const last = new ConversationStorage({ file })
           const texts = (last.transcripts.read('a', 's')?.entries ?? []).flatMap(entry =>
             entry.kind === 'message' && entry.role === 'agent' && entry.blocks[0]?.type === 'text'
               ? [entry.blocks[0].text]

@@ -1,6 +1,6 @@
 import type { HLJSApi } from 'highlight.js'
 import { loadOnce } from '../../common/async.ts'
-import { grammarOf, grammars } from './languages.ts'
+import { grammarNames, grammarOf, loadGrammar } from './languages.ts'
 
 const wanted = new Set<string>()
 /** Loaded with the first grammar, so that conversations without code don't need it. */
@@ -9,11 +9,11 @@ let hljs: HLJSApi | undefined
 
 /** by grammar */
 const loaders = new Map(
-  Object.entries(grammars).map(([name, load]) => {
+  grammarNames.map(name => {
     const loader = loadOnce(async () => {
-      const [engine, grammar] = await Promise.all([loadCore(), load()])
+      const [engine, grammar] = await Promise.all([loadCore(), loadGrammar(name)])
       hljs = engine
-      engine.registerLanguage(name, grammar.default)
+      engine.registerLanguage(name, grammar)
     })
     return [name, loader]
   }),

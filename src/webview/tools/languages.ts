@@ -1,56 +1,68 @@
 import type { LanguageFn } from 'highlight.js'
 
-/** The grammars included with Parley, each in a separate file that is loaded on demand. */
-export const grammars: Readonly<Record<string, () => Promise<{ default: LanguageFn }>>> = {
-  bash: () => import('highlight.js/lib/languages/bash'),
-  c: () => import('highlight.js/lib/languages/c'),
+type Grammars = Record<string, LanguageFn>
+const small = (): Promise<Grammars> => import('./grammars/small.ts')
+const styles = (): Promise<Grammars> => import('./grammars/styles.ts')
+const scripts = (): Promise<Grammars> => import('./grammars/scripts.ts')
+
+/** The grammars included with Parley, in files that are loaded on demand: those that are small or share much come together. */
+const files: Readonly<Record<string, () => Promise<Grammars>>> = {
+  bash: small,
+  c: small,
   cpp: () => import('highlight.js/lib/languages/cpp'),
-  csharp: () => import('highlight.js/lib/languages/csharp'),
-  css: () => import('highlight.js/lib/languages/css'),
-  dart: () => import('highlight.js/lib/languages/dart'),
-  diff: () => import('highlight.js/lib/languages/diff'),
-  dockerfile: () => import('highlight.js/lib/languages/dockerfile'),
-  elixir: () => import('highlight.js/lib/languages/elixir'),
-  erlang: () => import('highlight.js/lib/languages/erlang'),
-  fsharp: () => import('highlight.js/lib/languages/fsharp'),
-  go: () => import('highlight.js/lib/languages/go'),
-  graphql: () => import('highlight.js/lib/languages/graphql'),
-  groovy: () => import('highlight.js/lib/languages/groovy'),
-  haskell: () => import('highlight.js/lib/languages/haskell'),
-  http: () => import('highlight.js/lib/languages/http'),
-  ini: () => import('highlight.js/lib/languages/ini'),
-  java: () => import('highlight.js/lib/languages/java'),
-  javascript: () => import('highlight.js/lib/languages/javascript'),
-  json: () => import('highlight.js/lib/languages/json'),
-  julia: () => import('highlight.js/lib/languages/julia'),
-  kotlin: () => import('highlight.js/lib/languages/kotlin'),
-  latex: () => import('highlight.js/lib/languages/latex'),
-  less: () => import('highlight.js/lib/languages/less'),
-  lua: () => import('highlight.js/lib/languages/lua'),
-  makefile: () => import('highlight.js/lib/languages/makefile'),
-  markdown: () => import('highlight.js/lib/languages/markdown'),
-  nix: () => import('highlight.js/lib/languages/nix'),
-  objectivec: () => import('highlight.js/lib/languages/objectivec'),
-  perl: () => import('highlight.js/lib/languages/perl'),
+  csharp: small,
+  css: styles,
+  dart: small,
+  diff: small,
+  dockerfile: small,
+  elixir: small,
+  erlang: small,
+  fsharp: small,
+  go: small,
+  graphql: small,
+  groovy: small,
+  haskell: small,
+  http: small,
+  ini: small,
+  java: small,
+  javascript: scripts,
+  json: small,
+  julia: small,
+  kotlin: small,
+  latex: small,
+  less: styles,
+  lua: small,
+  makefile: small,
+  markdown: small,
+  nix: small,
+  objectivec: small,
+  perl: small,
   php: () => import('highlight.js/lib/languages/php'),
-  powershell: () => import('highlight.js/lib/languages/powershell'),
-  properties: () => import('highlight.js/lib/languages/properties'),
-  protobuf: () => import('highlight.js/lib/languages/protobuf'),
-  python: () => import('highlight.js/lib/languages/python'),
-  r: () => import('highlight.js/lib/languages/r'),
-  ruby: () => import('highlight.js/lib/languages/ruby'),
-  rust: () => import('highlight.js/lib/languages/rust'),
-  scala: () => import('highlight.js/lib/languages/scala'),
-  scss: () => import('highlight.js/lib/languages/scss'),
-  shell: () => import('highlight.js/lib/languages/shell'),
+  powershell: small,
+  properties: small,
+  protobuf: small,
+  python: small,
+  r: small,
+  ruby: small,
+  rust: small,
+  scala: small,
+  scss: styles,
+  shell: small,
   sql: () => import('highlight.js/lib/languages/sql'),
   swift: () => import('highlight.js/lib/languages/swift'),
-  typescript: () => import('highlight.js/lib/languages/typescript'),
-  vbnet: () => import('highlight.js/lib/languages/vbnet'),
+  typescript: scripts,
+  vbnet: small,
   vim: () => import('highlight.js/lib/languages/vim'),
-  wasm: () => import('highlight.js/lib/languages/wasm'),
-  xml: () => import('highlight.js/lib/languages/xml'),
-  yaml: () => import('highlight.js/lib/languages/yaml'),
+  wasm: small,
+  xml: small,
+  yaml: small,
+}
+
+export const grammarNames: readonly string[] = Object.keys(files)
+
+export async function loadGrammar(name: string): Promise<LanguageFn> {
+  const grammars = await files[name]!()
+  return grammars[name] ?? grammars.default!
 }
 
 /** By grammar: its other names in fences and file extensions. */
@@ -94,7 +106,7 @@ const aliases: Readonly<Record<string, string>> = {
 }
 
 const byName = new Map<string, string>()
-for (const name of Object.keys(grammars)) byName.set(name, name)
+for (const name of grammarNames) byName.set(name, name)
 for (const [name, others] of Object.entries(aliases))
   for (const other of others.split(' ')) byName.set(other, name)
 

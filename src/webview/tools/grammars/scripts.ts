@@ -1,0 +1,2 @@
+export { default as javascript } from 'highlight.js/lib/languages/javascript'
+export { default as typescript } from 'highlight.js/lib/languages/typescript'

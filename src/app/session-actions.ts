@@ -85,12 +85,26 @@ export class SessionActions {
   }
 
   /** A turn that is stopped can't be continued. */
-  async #mayClose({ isBusy, session }: OpenSession): Promise<boolean> {
-    if (!isBusy && (session.phase !== 'ready' || session.state.activity === 'idle')) return true
-    const close = l10n.t('Close Session')
-    const text = l10n.t('Close {0}?', titleOf(session) ?? l10n.t('Untitled session'))
+  async #mayClose(open: OpenSession): Promise<boolean> {
+    return !isAtWork(open) || this.#mayEnd(l10n.t('Close {0}?', nameOf(open)), l10n.t('Close Session'))
+  }
+
+  /** The sessions can be brought back, but not the turns that end with them. */
+  async mayDelete(items: readonly SessionId[]): Promise<boolean> {
+    const working = items.flatMap(({ agentId, sessionId }) => {
+      const open = this.#manager.find(agentId, sessionId)
+      return open && isAtWork(open) ? open : []
+    })
+    const [first] = working
+    if (!first) return true
+    return items.length === 1
+      ? this.#mayEnd(l10n.t('Delete {0}?', nameOf(first)), l10n.t('Delete Session'))
+      : this.#mayEnd(l10n.t('Delete {0} sessions?', items.length), l10n.t('Delete Sessions'))
+  }
+
+  async #mayEnd(question: string, end: string): Promise<boolean> {
     const detail = l10n.t('A turn is running. It ends, too.')
-    return (await this.#workbench.dialogs.confirm(plainMessage(text), { detail }, close)) === close
+    return (await this.#workbench.dialogs.confirm(plainMessage(question), { detail }, end)) === end
   }
 
   /** An empty title restores the automatic one. */
@@ -115,6 +129,7 @@ export class SessionActions {
       return
     }
     if (action === 'delete') {
+      if (!(await this.mayDelete([item]))) return
       if (open) this.#close(open)
       this.#deletions.mark([this.#deleter.mark(item)])
       return
@@ -209,4 +224,12 @@ export class SessionActions {
       void this.#history.refresh()
     })
   }
+}
+
+function isAtWork({ isBusy, session }: OpenSession): boolean {
+  return isBusy || (session.phase === 'ready' && session.state.activity !== 'idle')
+}
+
+function nameOf({ session }: OpenSession): string {
+  return titleOf(session) ?? l10n.t('Untitled session')
 }

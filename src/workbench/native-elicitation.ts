@@ -143,18 +143,23 @@ function begin(name: string, form: Form, signal: AbortSignal): Promise<Elicitati
   return choose(l10n.t('{0} asks: {1}', name, visibleProse(form.message)), about, accept, signal)
 }
 
-/** Lets the user accept, decline or cancel (Escape). The full message is listed below the choices. */
+/**
+ * Lets the user accept, decline or cancel (Escape). The list may open while the user types, so Enter accepts nothing: the first
+ * item is the beginning of the message, whose rest is listed below the choices.
+ */
 async function choose(
   title: string,
   about: readonly string[],
   accept: string,
   signal: AbortSignal,
 ): Promise<ElicitationOutcome['action']> {
+  const [first, ...rest] = about.map(line => ({ label: labelOf(line), alwaysShow: true }))
   const choices: Array<vscode.QuickPickItem & { action?: 'accept' | 'decline' }> = [
+    first ?? { label: labelOf(title), alwaysShow: true },
     { label: accept, action: 'accept' },
     { label: l10n.t('Decline'), action: 'decline' },
     { label: '', kind: vscode.QuickPickItemKind.Separator },
-    ...about.map(line => ({ label: labelOf(line), alwaysShow: true })),
+    ...rest,
   ]
   for (;;) {
     const options = { title, placeHolder: about[0] ?? '', ignoreFocusOut: true }

@@ -236,6 +236,7 @@ export class HistoryView extends Owner {
     const items = history.items().filter(item => keys.has(sessionKey(item.agentId, item.sessionId)))
     if (action === 'delete') {
       const deletable = items.filter(({ canDelete }) => canDelete)
+      if (!(await actions.mayDelete(deletable))) return
       const kept = items.length - (await actions.deleteAll(deletable))
       if (kept > 0) void workbench.dialogs.info(keptText(kept))
       return

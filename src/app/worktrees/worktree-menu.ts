@@ -233,6 +233,13 @@ class WorktreeMenu {
             },
           ]
         : []),
+      // Enter accepts the first item, and applying can't be undone
+      {
+        label: l10n.t('New Session Here'),
+        icon: 'add',
+        detail: l10n.t('Starts another session in the worktree'),
+        run: () => this.#start(),
+      },
       ...(target === undefined
         ? []
         : [
@@ -258,12 +265,6 @@ class WorktreeMenu {
         icon: 'git-branch',
         detail: l10n.t('Continues on a branch that stays when the worktree is removed'),
         run: () => this.#branch(repository, state),
-      },
-      {
-        label: l10n.t('New Session Here'),
-        icon: 'add',
-        detail: l10n.t('Starts another session in the worktree'),
-        run: () => this.#start(),
       },
       { label: l10n.t('Open in New Window'), icon: 'empty-window', run: () => this.#openWindow() },
       empty

@@ -11,7 +11,7 @@ type Item = { action?: string }
 class Workbench {
   readonly dialogs: unknown[] = []
   readonly opened: string[] = []
-  readonly lists: Array<{ pick: (action: string) => void; closed: () => boolean }> = []
+  readonly lists: Array<{ pick: (action: string) => void; enter: () => void; closed: () => boolean }> = []
 
   readonly api = {
     CancellationTokenSource: class {
@@ -37,7 +37,7 @@ class Workbench {
           token.signal.addEventListener('abort', () => close())
           if (token.signal.aborted) close()
           const pick = (action: string) => close(items.find(item => item.action === action))
-          this.lists.push({ pick, closed: () => closed })
+          this.lists.push({ pick, enter: () => close(items[0]), closed: () => closed })
         }),
       withProgress: async () => {},
       showWarningMessage: async (...said: unknown[]) => void this.dialogs.push(said),
@@ -97,6 +97,18 @@ describe('requests outside of a session', () => {
       assert.deepEqual([workbench.dialogs, workbench.opened], [[], []])
     })
   }
+
+  it('are not accepted by an Enter that the user typed elsewhere, and are shown again', async () => {
+    for (const request of [question, visit, { ...question, message: '', title: '', fields: [] }]) {
+      const asked = prompts.ask('a', request as ElicitationRequest, new AbortController().signal)
+      await settle()
+      workbench.lists.at(-1)!.enter()
+      await settle()
+      workbench.lists.at(-1)!.pick('decline')
+      assert.deepEqual(await asked, { action: 'decline' })
+    }
+    assert.deepEqual([workbench.lists.length, workbench.opened], [6, []])
+  })
 
   it('open a URL if the user agrees, and never after they were canceled', async () => {
     const never = new AbortController().signal

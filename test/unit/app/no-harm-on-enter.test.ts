@@ -115,24 +115,34 @@ describe('a list', () => {
   })
 
   it('of sessions ends a turn only if the user agrees', async () => {
-    const close = async (user: ReturnType<typeof answering>, activity: string) => {
+    const end = async (action: 'close' | 'delete', user: ReturnType<typeof answering>, activity: string) => {
       const closed: unknown[] = []
       const session = { phase: 'ready', state: { activity, title: 'Fix it', entries: [] } }
       const open = { session, isBusy: false, agentName: 'A' }
       const actions = new SessionActions({
         manager: { find: () => open, close: async (one: unknown) => void closed.push(one) },
         surfaces: { showing: () => undefined },
+        deleter: { mark: (item: unknown) => item },
+        deletions: { mark() {} },
         workbench: { dialogs: user.dialogs },
       } as unknown as ConstructorParameters<typeof SessionActions>[0])
-      await actions.act('close', { agentId: 'a', sessionId: 's' } as HistoryItem)
+      const item = { agentId: 'a', sessionId: 's' } as HistoryItem
+      await actions.act(action, item)
+      const several = await actions.mayDelete([item, item])
+      assert.equal(several, activity === 'idle' || closed.length > 0)
       return closed.length
     }
-    const user = answering()
-    assert.equal(await close(user, 'idle'), 1)
-    assert.deepEqual(user.asked, [])
-    assert.equal(await close(user, 'running'), 0)
-    assert.deepEqual(user.asked, ['Close Fix it?'])
-    user.agree()
-    assert.equal(await close(user, 'running'), 1)
+    for (const [action, question] of [
+      ['close', 'Close Fix it?'],
+      ['delete', 'Delete Fix it?'],
+    ] as const) {
+      const user = answering()
+      assert.equal(await end(action, user, 'idle'), 1)
+      assert.deepEqual(user.asked, [])
+      assert.equal(await end(action, user, 'running'), 0)
+      assert.deepEqual(user.asked, [question, 'Delete 2 sessions?'])
+      user.agree()
+      assert.equal(await end(action, user, 'running'), 1)
+    }
   })
 })

@@ -60,6 +60,11 @@ export class PromptSender {
     this.#queueOf(key).movedToComposer(ids, draft)
   }
 
+  /** A prompt that was removed from the queue goes to the composer with this key. */
+  giveBack(key: string, prompt: StoredPrompt): void {
+    this.#queueOf(key).addReturned([prompt])
+  }
+
   /** Whether prompts wait for the session that is being opened. */
   get isSending(): boolean {
     return this.queue.prompts.some(({ state }) => state === 'sending')

@@ -1,8 +1,10 @@
+import * as l10n from '@vscode/l10n'
 import type { Handlers } from '../../bridge/contract.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
+import type { Decisions } from '../changes/decisions.ts'
 import { CommandId } from '../ids.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
@@ -14,6 +16,7 @@ interface ComposerOptions {
   drafts: DraftStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
+  changes: { decisions: Pick<Decisions, 'tell'> }
   workbench: Pick<Workbench, 'context' | 'execute'>
 }
 
@@ -22,7 +25,7 @@ interface ComposerOptions {
  * sends the page the latest changes, before the confirmation that its prompt is stored.
  */
 export function composerHandlers(
-  { controller, drafts, comments, optionMemory, workbench: { context, execute } }: ComposerOptions,
+  { controller, drafts, comments, optionMemory, changes, workbench: { context, execute } }: ComposerOptions,
   show: () => void,
 ) {
   const mine = (key: string) => key === controller.key
@@ -50,8 +53,12 @@ export function composerHandlers(
     'composer/removeQueued': ({ key, id }) => {
       const draft = queue(key)?.prompts.find(prompt => prompt.id === id)?.draft
       const isRemoved = queue(key)?.remove(id) ?? false
-      if (isRemoved && draft) comments.promptRemoved(draft)
-      return isRemoved
+      if (!isRemoved || !draft) return isRemoved
+      comments.promptRemoved(draft)
+      changes.decisions.tell(l10n.t('Prompt removed from the queue.'), async () =>
+        controller.prompts.giveBack(key, { id, draft }),
+      )
+      return true
     },
     'composer/sendNow': ({ key, id }) => {
       if (mine(key)) controller.current?.sendNow(id)

@@ -2,11 +2,16 @@ import assert from 'node:assert/strict'
 import { confirmSignOut } from '../../../src/app/ask-agent.ts'
 import { providerCommands } from '../../../src/app/commands/provider-commands.ts'
 import { ruleCommands } from '../../../src/app/commands/rule-commands.ts'
+import { composerHandlers } from '../../../src/app/conversation/composer-handlers.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import { SessionActions } from '../../../src/app/session-actions.ts'
 import type { Dialogs, PickItem } from '../../../src/app/workbench.ts'
+import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
+import type { StoredPrompt } from '../../../src/conversation/attachment.ts'
+import { PromptQueue } from '../../../src/conversation/prompts/prompt-queue.ts'
 import type { HistoryItem } from '../../../src/sessions/listing/history-item.ts'
 import type { PermissionRule } from '../../../src/sessions/permission-rules/rule.ts'
+import { settle } from '../conversation/fake-agent.ts'
 
 /** Answers pickers by labels, in order; accepts the first item for `Enter`, and gives up after the last. Dialogs are canceled. */
 function answering(...labels: string[]) {
@@ -144,5 +149,29 @@ describe('a list', () => {
       user.agree()
       assert.equal(await end(action, user, 'running'), 1)
     }
+  })
+
+  it('of queued prompts gives a removed one back if the user undoes that', async () => {
+    const queue = new PromptQueue('k')
+    const draft = { ...EMPTY_DRAFT, text: 'An hour of writing' }
+    queue.enqueue({ id: 'p', draft }, async () => [{ type: 'text', text: draft.text }])
+    await settle()
+    const undos: Array<() => Promise<void>> = []
+    const handlers = composerHandlers(
+      {
+        controller: {
+          key: 'k',
+          prompts: { queue, giveBack: (_: string, prompt: StoredPrompt) => queue.addReturned([prompt]) },
+        },
+        comments: { promptRemoved() {} },
+        changes: { decisions: { tell: (_: string, undo: () => Promise<void>) => void undos.push(undo) } },
+        workbench: {},
+      } as unknown as Parameters<typeof composerHandlers>[0],
+      () => {},
+    )
+    await handlers['composer/removeQueued']({ key: 'k', id: 'p' })
+    assert.deepEqual(queue.prompts, [])
+    await undos[0]?.()
+    assert.deepEqual(queue.returned, [{ id: 'p', draft }])
   })
 })

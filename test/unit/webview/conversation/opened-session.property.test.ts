@@ -70,6 +70,7 @@ class World {
         drafts,
         comments: { reveal() {}, promptRemoved() {} },
         optionMemory: {},
+        changes: { decisions: { tell() {} } },
         workbench: { context: { sources: {} }, execute: async () => undefined },
       } as unknown as Parameters<typeof composerHandlers>[0],
       () => this.#pump.sendNow(),

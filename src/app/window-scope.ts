@@ -1,4 +1,3 @@
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { DisposableStore } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
@@ -22,7 +21,6 @@ import { FirstSteps } from './first-steps.ts'
 import { SessionExporter } from './history/export-sessions.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import { SessionImporter } from './history/import-sessions.ts'
-import { ContextKey } from './ids.ts'
 import { ChatTools } from './mcp/chat-tools.ts'
 import { McpPage } from './mcp/mcp-page.ts'
 import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
@@ -67,13 +65,12 @@ export function createWindowScope(
   )
   const windows = own.add(
     new WindowSessions({
-      folder: path.join(storage.globalFolder, 'windows'),
+      windows: process.windowRows,
       workspace: platform.workspaceIdentity,
-      ...{ manager, indicators, log },
+      ...{ manager, indicators },
       starting: () => comparisons.starting(),
       used: () => [...workbench.folders().map(folder => folder.path), ...files.documents.unsaved()],
       onDidChangeUsed: platform.onDidChangeUnsaved,
-      confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
       show: open => void surfaces.reveal(open),
       redact: text => secrets.redact(text),
     }),

@@ -1,21 +1,17 @@
-import { readFileSync, rmSync, watch } from 'node:fs'
-import path from 'node:path'
 import * as z from 'zod'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
-import { WINDOW_HEARTBEAT_MS } from '../common/limits.ts'
-import type { Logger } from '../common/logger.ts'
+import { WINDOW_HEARTBEAT_MS, WINDOWS_POLL_MS } from '../common/limits.ts'
 import { markdownText } from '../common/markdown-text.ts'
-import { makePrivateFolder, writePrivateFile } from '../common/private-files.ts'
 import { readableTitle } from '../conversation/mcp-tool-call.ts'
 import { branchOf } from '../editor/git-branch.ts'
+import type { Windows } from '../history/windows.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { requestSummary } from '../sessions/request-notifications.ts'
 import type { SessionIndicator, SessionIndicators } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { titleOf } from '../sessions/session-title.ts'
 import { watchSessions } from '../sessions/watch-sessions.ts'
-import { WindowFiles } from './storage/window-states.ts'
 
 /** Maximum number of sessions of a window. */
 const MAX_SESSIONS = 200
@@ -64,8 +60,7 @@ export interface OtherSession extends SessionSummary {
 }
 
 interface WindowSessionsOptions {
-  /** for the files of all windows */
-  folder: string
+  windows: Pick<Windows, 'publish' | 'others' | 'hasNews' | 'request' | 'takeRequest'>
   /** The URI of this window's workspace; empty for none. */
   workspace: string
   manager: Pick<SessionManager, 'list' | 'find' | 'onDidChange'>
@@ -76,21 +71,14 @@ interface WindowSessionsOptions {
   used: () => string[]
   /** What is used may have changed. Another window must not remove a folder before it hears of it. */
   onDidChangeUsed: Event<void>
-  /** Resolves once the window is visible. */
-  confirm: () => PromiseLike<unknown>
   /** Shows a session of this window, which another window asked for. */
   show: (open: OpenSession) => void
   redact: (text: string) => string
-  log: Logger
 }
 
-/**
- * The active sessions of all windows on this machine. Each window writes what it has to a file of its own, and reads those of
- * the others, which anything may have written. The file of a window that crashed is left out, and removed.
- */
+/** The active sessions of all windows on this machine. Each window publishes its own, and reads what the others have published. */
 export class WindowSessions extends Owner {
   readonly #options: WindowSessionsOptions
-  readonly #files: WindowFiles
   readonly #change = this.register(new Emitter<void>())
   #others: OtherSession[] = []
   #busy: string[] = []
@@ -99,7 +87,6 @@ export class WindowSessions extends Owner {
   #written = ''
   #timer: NodeJS.Timeout | undefined
   #due = 0
-  #readTimer: NodeJS.Timeout | undefined
 
   /** What other windows have changed. */
   readonly onDidChange = this.#change.event
@@ -107,24 +94,21 @@ export class WindowSessions extends Owner {
   constructor(options: WindowSessionsOptions) {
     super()
     this.#options = options
-    const { folder, log, confirm, manager, indicators } = options
-    this.#files = this.register(new WindowFiles({ folder, log, confirm }))
-    this.register(
-      toDisposable(() => {
-        clearTimeout(this.#timer)
-        clearTimeout(this.#readTimer)
-        rmSync(this.#requestFile(this.#files.name), { force: true })
-      }),
-    )
+    const { manager, indicators, windows } = options
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
     this.register(watchSessions(manager, open => this.#watch(open)))
     this.register(indicators.onDidChange(() => this.#writeSoon(WRITE_MS)))
     this.register(options.onDidChangeUsed(() => this.#writeSoon(0)))
     this.#writeSoon(WRITE_MS)
-    const check = setInterval(() => this.#check(), WINDOW_HEARTBEAT_MS)
-    check.unref()
-    this.register(toDisposable(() => clearInterval(check)))
-    this.#follow()
-    this.#check()
+    this.#every(WINDOWS_POLL_MS, () => windows.hasNews() && this.refresh())
+    // a window that crashed says nothing
+    this.#every(WINDOW_HEARTBEAT_MS, () => this.#check())
+  }
+
+  #every(ms: number, act: () => unknown): void {
+    const timer = setInterval(act, ms)
+    timer.unref()
+    this.register(toDisposable(() => clearInterval(timer)))
   }
 
   /** The sessions of the other windows. */
@@ -160,18 +144,18 @@ export class WindowSessions extends Owner {
 
   /** Asks the window of a session to show it. */
   request({ window, agentId, sessionId }: OtherSession): void {
-    const file = this.#requestFile(window.name)
-    writePrivateFile(file, JSON.stringify({ agentId, sessionId }), `${file}.${this.#files.name}`)
+    this.#options.windows.request(window.name, JSON.stringify({ agentId, sessionId }))
   }
 
-  /** Reads what the others have written. */
-  refresh(): void {
-    this.#readTimer = undefined
+  /** Reads what the others have published. Returns false if that isn't known now. */
+  refresh(): boolean {
     this.#answer()
+    const states = this.#options.windows.others()
+    if (!states) return false
     const busy: string[] = []
     const used: string[] = []
-    const others = [...this.#files.others()].flatMap(([name, state]) => {
-      const { success, data } = windowState.safeParse(state)
+    const others = [...states].flatMap(([name, state]) => {
+      const { success, data } = windowState.safeParse(parsed(state))
       if (!success) return []
       const { workspace } = data
       busy.push(...(data.busy ?? []))
@@ -185,10 +169,12 @@ export class WindowSessions extends Owner {
     this.#busy = busy
     this.#used = used
     const known = JSON.stringify(others)
-    if (known === this.#known) return
-    this.#known = known
-    this.#others = others
-    this.#change.fire()
+    if (known !== this.#known) {
+      this.#known = known
+      this.#others = others
+      this.#change.fire()
+    }
+    return true
   }
 
   // ---- this window -------------------------------------------------------------------------------------------------
@@ -221,11 +207,11 @@ export class WindowSessions extends Owner {
       ...(used.length > 0 && { used }),
     }
     const written = JSON.stringify(state)
-    if (written === this.#written && this.#files.isOwn) return
+    if (written === this.#written) return
     // a window that has nothing to tell isn't there for the others
     if (sessions.length + busy.length + used.length === 0 && this.#written === '') return
     this.#written = written
-    this.#files.write(state)
+    this.#options.windows.publish(written)
   }
 
   async #summaryOf(
@@ -250,46 +236,26 @@ export class WindowSessions extends Owner {
 
   // ---- the other windows -------------------------------------------------------------------------------------------
 
-  #follow(): void {
-    const { folder, log } = this.#options
-    try {
-      makePrivateFolder(folder)
-      const watcher = watch(folder, () => {
-        this.#readTimer ??= setTimeout(() => this.refresh(), 50)
-      })
-      watcher.on('error', () => watcher.close())
-      this.register(toDisposable(() => watcher.close()))
-    } catch (error) {
-      // the regular checks find changes later
-      log.debug(`${folder} can't be watched: ${String(error)}`)
-    }
-  }
-
-  /** Removes what crashed windows left, and finds what wasn't reported. */
   #check(): void {
-    this.#files.takeOver(() => {})
     this.#writeSoon(WRITE_MS)
     this.refresh()
   }
 
-  #requestFile(window: string): string {
-    return path.join(this.#options.folder, `${window}.show`)
-  }
-
   /** Shows the session that another window asked for. */
   #answer(): void {
-    const file = this.#requestFile(this.#files.name)
-    let wanted: unknown
-    try {
-      wanted = JSON.parse(readFileSync(file, 'utf8'))
-    } catch {
-      return
-    } finally {
-      rmSync(file, { force: true })
-    }
-    const { success, data } = request.safeParse(wanted)
+    const wanted = this.#options.windows.takeRequest()
+    const { success, data } = request.safeParse(wanted && parsed(wanted))
     const open = success ? this.#options.manager.find(data.agentId, data.sessionId) : undefined
     if (open) this.#options.show(open)
+  }
+}
+
+/** Anything may have written it. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }
 

@@ -103,6 +103,8 @@ export const TAKE_OVER_MS = 10_000
 export const ACQUIRE_SESSION_POLL_MS = 200
 /** How often a window with open sessions checks for requests of other windows. */
 export const SESSION_REQUESTS_POLL_MS = 1000
+/** How often a window checks for what other windows tell. */
+export const WINDOWS_POLL_MS = 500
 /** How often the conversation of another window is read again. */
 export const FOLLOW_WINDOW_MS = 1000
 /** How long a write to a database waits for another window's write. Short, because it blocks the extension host. */

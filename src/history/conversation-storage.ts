@@ -10,12 +10,12 @@ import { ageOf, isNews, observe, readSeenClock, type SeenClock, UNSEEN_CLOCK } f
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
-import { Windows } from './windows.ts'
+import { Windows, type WindowsOptions } from './windows.ts'
 
 /** How often the limits are checked while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
 
-export interface ConversationStorageOptions extends TranscriptDatabaseOptions {
+export interface ConversationStorageOptions extends TranscriptDatabaseOptions, WindowsOptions {
   /** The secrets to redact. */
   secrets?: SecretRegistry
   /** Maximum total size of all conversations in bytes; beyond it, the oldest are deleted. 0: no limit. */
@@ -27,8 +27,6 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions {
    * isn't known now.
    */
   pinned?: () => ReadonlySet<string> | undefined
-  /** Milliseconds since the machine started. */
-  clock?: () => number
 }
 
 /** The saved conversations and the leases of their sessions, in one file that stays within limits of size and age. */
@@ -54,7 +52,7 @@ export class ConversationStorage extends Owner {
     this.#pinned = options.pinned ?? (() => new Set())
     this.#now = options.now ?? Date.now
     this.#database = this.register(new TranscriptDatabase(options))
-    this.windows = this.register(new Windows(this.#database, options.clock))
+    this.windows = this.register(new Windows(this.#database, options))
     this.leases = this.register(new Leases(this.#database, this.windows))
     this.transcripts = this.register(
       new Transcripts({

@@ -69,6 +69,11 @@ export class TranscriptDatabase implements Disposable {
     return Boolean(this.#opened)
   }
 
+  /** As far as is known. */
+  get isWritable(): boolean {
+    return this.#opened?.unwritable === undefined
+  }
+
   /** Something may be stored, even if it can't be opened. */
   get hasFile(): boolean {
     return existsSync(this.#options.file)

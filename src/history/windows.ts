@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Disposable } from '../common/disposable.ts'
-import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../common/limits.ts'
+import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS, WINDOW_STALE_MS } from '../common/limits.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 
@@ -12,6 +12,19 @@ export const machineClock = () => Number(process.hrtime.bigint() / 1_000_000n)
 const STARTED = Math.round(machineClock() - process.uptime() * 1000)
 /** How exact that is. Milliseconds. */
 const CLOCK_ERROR_MS = 1000
+
+/** What a window publishes isn't read if it's larger. Characters. */
+const MAX_STATE = 1024 * 1024
+
+export interface WindowsOptions {
+  /** Milliseconds since the machine started. */
+  clock?: (() => number) | undefined
+  /**
+   * Resolves once the window itself responds: with VS Code in a browser, the extension host outlives its window by hours. Without it,
+   * the window is open while its process runs.
+   */
+  confirm?: (() => PromiseLike<unknown>) | undefined
+}
 
 /**
  * The windows on this machine: each renews its row while it's there. A window that crashed, or whose machine sleeps, is gone. A row
@@ -24,11 +37,19 @@ export class Windows implements Disposable {
   readonly #clock: () => number
   /** the last heartbeats of windows with another clock, and when they were first seen */
   readonly #seen = new Map<string, { beat: unknown; at: number }>()
+  readonly #confirm: () => PromiseLike<unknown>
   #timer: NodeJS.Timeout | undefined
+  #renewed = 0
+  /** when the window responded last, by the clock */
+  #answered: number
+  #state: string | null = null
+  #version = ''
 
-  constructor(database: TranscriptDatabase, clock: () => number = machineClock) {
+  constructor(database: TranscriptDatabase, options: WindowsOptions = {}) {
     this.#database = database
-    this.#clock = clock
+    this.#clock = options.clock ?? machineClock
+    this.#confirm = options.confirm ?? (async () => {})
+    this.#answered = this.#clock()
   }
 
   /** This window is there from now on, until it's disposed. */
@@ -38,16 +59,14 @@ export class Windows implements Disposable {
 
   /** The same in a transaction. */
   beat(): void {
+    this.#renewed = this.#clock()
     this.#database.run(
-      'INSERT INTO windows VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET beat = excluded.beat',
-      this.own,
-      hostname(),
-      process.pid,
-      STARTED,
-      this.#clock(),
+      `INSERT INTO windows (id, host, pid, started, beat, answered, state) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET beat = excluded.beat, answered = excluded.answered, state = excluded.state`,
+      ...[this.own, hostname(), process.pid, STARTED, this.#renewed, this.#answered, this.#state],
     )
     if (this.#timer) return
-    this.#timer = setInterval(() => this.renew(), OWNER_HEARTBEAT_MS)
+    this.#timer = setInterval(() => void this.#goOn(), OWNER_HEARTBEAT_MS)
     this.#timer.unref()
     for (const { id } of this.#database.all('SELECT id FROM windows'))
       if (!this.isAlive(String(id))) this.#remove(String(id))
@@ -67,9 +86,68 @@ export class Windows implements Disposable {
     return age > -CLOCK_ERROR_MS && age < OWNER_STALE_MS
   }
 
+  /** Tells the other windows, as long as this one is there. */
+  publish(state: string): void {
+    this.#state = state
+    this.renew()
+  }
+
+  /** What the other open windows publish, by their ids; `undefined` if it can't be read now. */
+  others(): Map<string, string> | undefined {
+    const read = () => {
+      const rows = this.#database.all('SELECT * FROM windows WHERE length(state) <= ?', MAX_STATE)
+      const open = rows.filter(row => row.id !== this.own && this.#isOpen(row))
+      return new Map(open.map(({ id, state }) => [String(id), String(state)]))
+    }
+    // what can only be read now may be old
+    return this.#database.isWritable ? this.#database.attempt(read, undefined) : undefined
+  }
+
+  /** Whether other windows may have written anything since this was called last. */
+  hasNews(): boolean {
+    if (!this.#database.isWritable) return false
+    const before = this.#version
+    this.#version = this.#database.attempt(() => this.#database.foreignVersion, before)
+    return this.#version !== before
+  }
+
+  /** Asks another window for something. It's gone if that window has been asked for something else meanwhile. */
+  request(id: string, request: string): void {
+    const ask = () => this.#database.run('UPDATE windows SET request = ? WHERE id = ?', request, id)
+    this.#database.attempt(ask, undefined)
+  }
+
+  /** What another window asked for, once. */
+  takeRequest(): string | undefined {
+    const take = () => {
+      const [row] = this.#database.all('SELECT request FROM windows WHERE id = ?', this.own)
+      if (row?.request == null) return undefined
+      this.#database.run('UPDATE windows SET request = NULL WHERE id = ?', this.own)
+      return String(row.request)
+    }
+    return this.#database.isWritable ? this.#database.attempt(take, undefined) : undefined
+  }
+
   dispose(): void {
     clearInterval(this.#timer)
     if (this.#database.isOpen) this.#database.attempt(() => this.#remove(this.own), undefined)
+  }
+
+  /** While the disk can't be written, each attempt may copy the whole file to read it. */
+  async #goOn(): Promise<void> {
+    if (this.#database.isWritable || this.#clock() - this.#renewed >= WINDOW_STALE_MS) this.renew()
+    try {
+      await this.#confirm()
+      this.#answered = this.#clock()
+    } catch {
+      // the window closes
+    }
+  }
+
+  /** Whether a window lives, and is one that responds. */
+  #isOpen({ id, host, answered }: Record<string, unknown>): boolean {
+    const hasAnswered = host !== hostname() || this.#clock() - Number(answered) < WINDOW_STALE_MS
+    return hasAnswered && this.isAlive(String(id))
   }
 
   #remove(id: string): void {

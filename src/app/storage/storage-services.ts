@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { CheckpointLimits } from '../../changes/checkpoints.ts'
@@ -12,6 +13,7 @@ import { ConversationStorage } from '../../history/conversation-storage.ts'
 import { StorageTrouble } from '../../history/database.ts'
 import { LocalSessions } from '../../history/local-sessions.ts'
 import { SearchClient } from '../../history/search/search-client.ts'
+import { ContextKey } from '../ids.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
@@ -44,6 +46,8 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
     void removeUnfinishedFiles(storeFolders(storage), log)
+    // what earlier versions told other windows
+    void rm(fileOf('windows'), { recursive: true, force: true }).catch(() => {})
     if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
   const codeKeeper = setTimeout(
@@ -68,6 +72,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       maxBytes,
       maxAgeMs: () => workbench.settings.read('history.maximumAge') * DAY_MS,
       pinned: () => records.pinned(),
+      confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
     }),
   )
   let trimmer: NodeJS.Timeout | undefined
@@ -79,7 +84,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       }),
     )
   own.add(toDisposable(() => clearTimeout(trimmer)))
-  const { transcripts, leases } = conversations
+  const { transcripts, leases, windows } = conversations
   transcripts.onDidDelete(({ agentId, sessionId }) => previews.remove(sessionKey(agentId, sessionId)))
   const search = own.add(
     new SearchClient({
@@ -95,6 +100,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     records,
     transcripts,
     leases,
+    windowRows: windows,
     conversations,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
     historySize: () => ({ used: conversations.usedBytes, max: maxBytes() }),

@@ -51,9 +51,7 @@ export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): 
     workspaceFolder !== undefined
       ? ['', 'views', 'drafts', 'draft-items', 'turns'].map(name => join(workspaceFolder, name))
       : []
-  const shared = ['previews', 'windows', 'left-prompts', 'turns', 'worktrees'].map(name =>
-    join(globalFolder, name),
-  )
+  const shared = ['previews', 'left-prompts', 'turns', 'worktrees'].map(name => join(globalFolder, name))
   return [...shared, ...inWorkspace]
 }
 

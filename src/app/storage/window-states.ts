@@ -24,9 +24,6 @@ export interface WindowStates extends Disposable {
   write(state: unknown): void
 }
 
-/** A larger state of another window isn't read. Bytes. */
-const MAX_OTHERS_BYTES = 1024 * 1024
-
 /** Open windows of this process. A process id alone doesn't identify an extension host that was restarted. */
 const openHere = new Set<string>()
 
@@ -80,21 +77,6 @@ export class WindowFiles implements WindowStates {
     if (taken.length === 0) return
     take(taken.flatMap(name => this.#read(name) ?? []))
     for (const name of taken) rmSync(this.#path(name), { force: true })
-  }
-
-  /** The states of the other open windows, by the names of their files. One that can't be read is left out. */
-  others(): Map<string, unknown> {
-    const states = new Map<string, unknown>()
-    for (const name of this.#list()) {
-      if (name.startsWith(this.name) || !this.#isOpen(name)) continue
-      try {
-        if (statSync(this.#path(name)).size > MAX_OTHERS_BYTES) continue
-        states.set(name.slice(0, -'.json'.length), JSON.parse(readFileSync(this.#path(name), 'utf8')))
-      } catch {
-        // removed meanwhile, or damaged
-      }
-    }
-    return states
   }
 
   write(state: unknown): void {

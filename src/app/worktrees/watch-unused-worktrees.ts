@@ -54,7 +54,7 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
     const used = async () => {
       const { history, surfaces, comparisons, windows, documents, hosts } = options
       const agents = await hosts.list()
-      windows.refresh()
+      if (!windows.refresh()) throw new Error("It isn't known what other windows use.")
       return [
         ...workbench.folders().map(folder => folder.path),
         ...documents.unsaved(),

@@ -49,7 +49,7 @@ describe('worktrees that nothing uses', () => {
       history: { directories: () => [session] },
       surfaces: { list: () => [] },
       comparisons: { starting: () => [starting] },
-      windows: { refresh: () => {}, others: () => [], busy: () => [], used: () => [window] },
+      windows: { refresh: () => true, others: () => [], busy: () => [], used: () => [window] },
       documents: { unsaved: () => [path.join(unsaved, 'new.txt')] },
       hosts: { list: async () => [] },
       log: silentLogger,

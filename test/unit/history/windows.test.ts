@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { TRANSCRIPT_MIGRATIONS } from '../../../src/history/transcript-schema.ts'
@@ -32,9 +33,9 @@ describe('the windows of a machine', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  function start(): ConversationStorage {
+  function start(confirm?: () => Promise<unknown>): ConversationStorage {
     const trouble = new StorageTrouble(message => assert.fail(message))
-    const window = new ConversationStorage({ file, trouble, clock: () => now, now: () => set })
+    const window = new ConversationStorage({ file, trouble, clock: () => now, now: () => set, confirm })
     open = [...open, window]
     return window
   }
@@ -133,6 +134,44 @@ describe('the windows of a machine', () => {
       sql('SELECT session_id FROM leases').map(row => row.session_id),
       ['t'],
     )
+  })
+
+  it('tell each other something while they respond, which one with a browser that was closed does not', async () => {
+    mock.timers.enable({ apis: ['setInterval'] })
+    try {
+      let answers = true
+      const one = start(async () => answers || new Promise(() => {}))
+      const two = start()
+      assert.equal(two.windows.hasNews(), true)
+      assert.equal(two.windows.hasNews(), false)
+      one.windows.publish('state')
+      two.leases.acquire('a', 's')
+      assert.equal(two.windows.hasNews(), true)
+      const seen = () => two.windows.others()?.get(one.windows.own)
+      const minute = async () => {
+        for (let beats = 0; beats < 12; beats++) {
+          now += 5000
+          mock.timers.tick(5000)
+          await new Promise(setImmediate)
+        }
+      }
+      await minute()
+      assert.equal(seen(), 'state')
+      sql('DELETE FROM windows')
+      assert.equal(seen(), undefined)
+      await minute()
+      assert.equal(seen(), 'state', 'it was asleep')
+      answers = false
+      await minute()
+      await minute()
+      assert.equal(seen(), undefined)
+      assert.equal(two.windows.isAlive(one.windows.own), true, 'its process runs')
+      answers = true
+      await minute()
+      assert.equal(seen(), 'state')
+    } finally {
+      mock.timers.reset()
+    }
   })
 
   it('know those of an earlier version, which know them', () => {

@@ -44,7 +44,6 @@ export function appCommands(platform: Platform, services: AppServices) {
       },
       showTraffic: () => logs.showTraffic(),
       help: platform.fileInExtension('media', 'help', 'help.md'),
-      pickSession: how => services.actions.pick(how),
       refreshHistory: () => void services.history.refresh(),
       deleteSessions: () =>
         deleteSessions(workbench.dialogs, services.history, services.actions, services.conversations),

@@ -21,8 +21,6 @@ export const CommandId = ids('parley', [
   'worktree',
   'sendTo',
   'showComparison',
-  'loadSession',
-  'resumeSession',
   'cancelTurn',
   'restartAgent',
   'showHelp',
@@ -163,11 +161,8 @@ export const CommentMenuId = ids('parley.comments', [
   'reopen',
 ])
 
-/** Buttons above the diff of a proposed change. Webviews can't run them, since they're the user's decision. */
+/** Buttons above the diff of a proposed change, also of an agent in a terminal. Webviews can't run them, since they're the user's decision. */
 export const ProposalId = {
-  apply: 'parley.applyProposal',
-  discard: 'parley.discardProposal',
-  /** of an agent in a terminal */
   accept: 'parley.acceptDiff',
   reject: 'parley.rejectDiff',
 } as const

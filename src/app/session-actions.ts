@@ -19,7 +19,6 @@ import { SessionElsewhereError } from '../sessions/session-leases.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { titleOf } from '../sessions/session-title.ts'
 import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
-import { pickSession } from './commands/pick-session.ts'
 import type { ConversationMatch, ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Workbench } from './workbench.ts'
 
@@ -76,12 +75,6 @@ export class SessionActions {
     const { active } = this.#surfaces
     await active.reveal()
     await active.controller.signIn.offer(agentId, then)
-  }
-
-  /** Lets the user choose a session, and opens it. */
-  async pick(how: 'load' | 'resume'): Promise<void> {
-    const item = await pickSession(this.#workbench, this.#history, how)
-    if (item) await this.act(how, item)
   }
 
   /** A turn that is stopped can't be continued. */

@@ -25,6 +25,11 @@ export function createWorkbenchServices(
   own: DisposableStore,
 ) {
   const { workbench, storage, log, proposals } = platform
+  const answerProposal = async (accept: boolean, uri: unknown) => {
+    if (proposals.answer(accept, uri)) return
+    const { answerEditableDiff } = await import('./changes/editable-diffs.ts')
+    await answerEditableDiff(accept, uri)
+  }
   const { tracker, manager, surfaces, indicators, records, nameOf } = services
   own.add(noticeLocalSettings(storage, platform.settings))
   own.add(followUserEdits(tracker))
@@ -76,15 +81,8 @@ export function createWorkbenchServices(
     }),
     [CommandId.showQuestion]: () => attention.show(),
     [HiddenCommandId.answerNotification]: (id: unknown, choice: unknown) => attention.answer(id, choice),
-    [ProposalId.apply]: (uri: unknown) => proposals.answer(true, uri),
-    [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
-    [ProposalId.accept]: (uri: unknown) => answerTerminalAgent(true, uri),
-    [ProposalId.reject]: (uri: unknown) => answerTerminalAgent(false, uri),
+    [ProposalId.accept]: (uri: unknown) => answerProposal(true, uri),
+    [ProposalId.reject]: (uri: unknown) => answerProposal(false, uri),
   }
   return { changeEditors, commands }
-}
-
-async function answerTerminalAgent(accept: boolean, uri: unknown): Promise<void> {
-  const { answerEditableDiff } = await import('./changes/editable-diffs.ts')
-  await answerEditableDiff(accept, uri)
 }

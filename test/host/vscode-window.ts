@@ -115,6 +115,23 @@ export abstract class VsCodeWindow {
     return this.palette.locator('.monaco-list-row').filter({ has: name }).first()
   }
 
+  /** Chooses an entry of a context menu of VS Code; `submenu` is where it is, if it's in one. */
+  async chooseFromContextMenu(target: Locator, entry: string, submenu?: string): Promise<void> {
+    const item = (text: string) => this.page.locator('.monaco-menu .action-item', { hasText: text }).last()
+    await waitFor(`${entry} in the menu`, async () => {
+      await target.click({ button: 'right' })
+      // a menu ignores clicks right after it opens
+      const shown = await succeeds(
+        (async () => {
+          if (submenu !== undefined) await item(submenu).hover({ timeout: 3000 })
+          await item(entry).hover({ timeout: 3000 })
+        })(),
+      )
+      await this.page.keyboard.press(shown ? 'Enter' : 'Escape')
+      return shown
+    })
+  }
+
   /** A notification that contains a text. */
   notification(text: string | RegExp): Locator {
     return this.page.locator('.notification-toast', { hasText: text }).first()

@@ -57,7 +57,7 @@ describe('the first conversation', () => {
   for (const [how, stop] of [
     ['the button', () => conversation.button(/^Stop/).click()],
     ['Escape', () => conversation.composer.press('Escape')],
-    ['the command', () => workbench.runCommand('Parley: Cancel Turn')],
+    ['the command', () => workbench.runCommand('Parley: Stop Turn')],
   ] as const)
     it(`stops a turn with ${how} and can then continue`, async () => {
       await conversation.send('/slow 600')

@@ -120,23 +120,6 @@ describe('sessions', () => {
     await workbench.runCommand('View: Close All Editors')
   })
 
-  it('can be loaded and resumed from the command palette', async () => {
-    const conversation = await talk('/think loudly', /Both were scripted/)
-    const history = await HistoryPage.open(workbench)
-    await history.search.fill('')
-    await history.clickAction('/think loudly', 'Close')
-    await conversation.waitForPhase('empty')
-    await workbench.runAndPick('Parley: Load Session…', '/think loudly')
-    await conversation.waitForPhase('ready')
-    await conversation.text(/Both were scripted/).waitFor()
-    await HistoryPage.open(workbench)
-    await history.clickAction('/think loudly', 'Close')
-    await conversation.waitForPhase('empty')
-    await workbench.runAndPick('Parley: Resume Session…', '/think loudly')
-    await conversation.waitForPhase('ready')
-    await conversation.frame.getByRole('heading', { name: '/think loudly' }).waitFor()
-  })
-
   it('get what is typed at once, as soon as their composer can be seen', async () => {
     const conversation = await talk('/think of what is opened', /Both were scripted/)
     const history = await HistoryPage.open(workbench)

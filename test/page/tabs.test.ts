@@ -87,12 +87,6 @@ describe('several sessions', () => {
           await workbench.runAndPick('Parley: Open Session…', 'Only')
         },
       ],
-      [
-        'Load Session',
-        async () => {
-          await workbench.runAndPick('Parley: Load Session…', 'Only')
-        },
-      ],
     ]
     const loads = () => receivedParams(vscode.root, 'Fixture', 'session/load').length
     const before = loads()

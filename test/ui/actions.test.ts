@@ -20,7 +20,8 @@ describe('actions', () => {
 
   it('open the conversation as a document, and export it to a file', async () => {
     await conversation.runTurn('[[think of it]] [[tool a]] [[say All is **well**.]]')
-    await workbench.runCommand('Parley: Open Conversation as Document')
+    const heading = conversation.frame.getByRole('heading').first()
+    await workbench.chooseFromContextMenu(heading, 'Open Conversation as Document')
     const editor = workbench.page.locator('.editor-instance .view-lines')
     await editor.filter({ hasText: 'All is' }).waitFor()
     await editor.filter({ hasText: '<details>' }).waitFor()

@@ -21,14 +21,14 @@ describe('commands', () => {
     await why.waitFor()
     await why.locator('.codicon-info').waitFor()
     const offered = async (title: string) => (await workbench.commandTitles(title)).includes(title)
-    for (const title of ['Change Model…', 'Fork Session', 'Go to Next Turn', 'Go to Next Pending Request'])
+    for (const title of ['Change Model…', 'Fork Session', 'Find in Conversation', 'Go to Pending Request'])
       assert.ok(!(await offered(`Parley: ${title}`)), title)
 
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await waitFor('Change Model in the palette', () => offered('Parley: Change Model…'))
     await conversation.send('/help')
-    await waitFor('Go to Next Turn in the palette', () => offered('Parley: Go to Next Turn'))
-    assert.ok(!(await offered('Parley: Go to Next Pending Request')))
+    await waitFor('Find in the palette', () => offered('Parley: Find in Conversation'))
+    assert.ok(!(await offered('Parley: Go to Pending Request')))
 
     await ConversationPage.startSession(workbench, 'Honest')
     await waitFor('no Change Model in the palette', async () => !(await offered('Parley: Change Model…')))

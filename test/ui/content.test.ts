@@ -91,7 +91,7 @@ describe('message content', () => {
     const question = workbench.notification(/Apply this change to .*planets\.js/)
     await question.waitFor()
     assert.equal(planets(), original, 'The file was written before the person agreed')
-    await question.getByRole('button', { name: 'Apply' }).click()
+    await question.getByRole('button', { name: 'Accept' }).click()
     // the file is briefly empty while it's being written
     await waitFor('change on disk', () => /export const planets = \['Earth'\]/.test(planets()))
     await tab(/planets\.js \(proposed\)/).waitFor({ state: 'detached' })

@@ -59,20 +59,6 @@ describe('in the editor, Parley', () => {
   const explorerRow = (name: string) =>
     workbench.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).first()
 
-  async function chooseFromMenu(of: Locator, entry: string): Promise<void> {
-    const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
-    await waitFor(`"${entry}" in the menu`, async () => {
-      await of.click({ button: 'right' })
-      // a menu ignores clicks right after it opens
-      const shown = await item.hover({ timeout: 3000 }).then(
-        () => true,
-        () => false,
-      )
-      await workbench.page.keyboard.press(shown ? 'Enter' : 'Escape')
-      return shown
-    })
-  }
-
   /** A file in a folder that may be collapsed. */
   async function inExplorer(name: string): Promise<Locator> {
     await workbench.runCommand('View: Show Explorer')
@@ -107,7 +93,7 @@ describe('in the editor, Parley', () => {
       await explorerRow('notes').click({ modifiers: ['Control'] })
       return (await both.count()) === 2
     })
-    await chooseFromMenu(file, 'Add to Conversation')
+    await workbench.chooseFromContextMenu(file, 'Add to Conversation')
     conversation = await ConversationPage.find(workbench)
     await chip('planets.js').waitFor()
     await chip('notes').waitFor()
@@ -118,7 +104,7 @@ describe('in the editor, Parley', () => {
 
   it("adds a file from its tab's context menu, and the active editor with the icon in its title", async () => {
     await openFile(workbench, 'server.js')
-    await chooseFromMenu(
+    await workbench.chooseFromContextMenu(
       workbench.page.locator('.tab', { hasText: 'server.js' }).first(),
       'Add to Conversation',
     )
@@ -195,7 +181,7 @@ describe('in the editor, Parley', () => {
     // offered once there is something to quote
     await conversation.send('[[say Something to quote.]]')
     await conversation.agentMessage('Something to quote.').waitFor()
-    await workbench.runCommand('Parley: Quote Selection')
+    await workbench.chooseFromContextMenu(conversation.agentMessage('Something to quote.'), 'Quote Selection')
     await conversation.frame.getByRole('alert').getByText('Select text in the conversation first.').waitFor()
     await conversation.composer.fill('x')
     await conversation.frame.getByRole('alert').waitFor({ state: 'detached' })
@@ -203,8 +189,6 @@ describe('in the editor, Parley', () => {
     await workbench.runCommand('View: Close All Editors')
     await workbench.runCommand('Parley: Add File to Conversation')
     await workbench.notification('Open or select a file on this machine first.').waitFor()
-    await workbench.runCommand('Parley: Add Terminal Selection to Conversation')
-    await workbench.notification('Select text in the terminal first.').waitFor()
   })
 
   /** The texts of all blocks of the last prompt. */

@@ -80,9 +80,18 @@ describe("reviewing agents' changes in the editor", () => {
     await workbench.page.keyboard.press(key)
   }
 
+  /** VS Code knows late that there are changes. */
+  const goToChange = async () => {
+    await waitFor('the command', async () => {
+      const review = 'Parley: Review Agent Changes'
+      return (await workbench.commandTitles(review)).includes(review)
+    })
+    await press('ArrowDown')
+  }
+
   it('decides on them with the keyboard, goes on to the next one, and undoes each decision', async () => {
     await edit('findPlanet seekPlanet ')
-    await workbench.runCommand('Parley: Next Agent Change')
+    await goToChange()
     await cursorIn(3)
     await lens('1 of 3').waitFor()
     await workbench.screenshot('review-lens')
@@ -108,7 +117,9 @@ describe("reviewing agents' changes in the editor", () => {
     await cursorIn(6)
     await press('k')
     await cursorIn(9)
-    await workbench.runCommand('Parley: Revert Agent Changes…')
+    await editor()
+      .getByRole('button', { name: /^Revert Agent Changes/ })
+      .click()
     await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
     const kept = ORIGINAL.replaceAll('Mercury', 'Hermes').replaceAll('Mars', 'Ares')
     await waitFor('the kept changes alone', () => planets() === kept)
@@ -213,7 +224,7 @@ describe("reviewing agents' changes in the editor", () => {
       await conversation.send(`[[edit ${second} Venus Aphrodite]]`)
       await bar().getByText('1 file').waitFor()
       await workbench.page.getByRole('tab', { name: /^Source Control.* - 2 pending changes/ }).waitFor()
-      await workbench.runCommand('Parley: Next Agent Change')
+      await goToChange()
       await shows(second, 'Aphrodite')
       await waitFor('the mark of the tab', async () => (await markOf(second)).includes('P'))
 

@@ -145,7 +145,8 @@ describe('several sessions', () => {
     workbench = await vscode.open()
     const inTab = await begin('Upfront')
     await begin('Aside')
-    await workbench.runCommand('Parley: Move Conversation to Side Bar')
+    const titleBar = workbench.page.locator('.part.editor .editor-actions')
+    await titleBar.getByRole('button', { name: /^Move Conversation to Side Bar/ }).click()
     await tab('Aside').waitFor({ state: 'detached' })
     const aside = await pageOf('Aside')
     const received = (method: string) => receivedParams(vscode.server.root, 'Fixture', method)
@@ -169,7 +170,7 @@ describe('several sessions', () => {
           await page.composer.click()
           await waitFor('the focus', () => page.frame.evaluate(() => document.hasFocus()))
         }
-        await workbench.runCommand('Parley: Cancel Turn', { from })
+        await workbench.runCommand('Parley: Stop Turn', { from })
         await waitFor('a cancel', () => received('session/cancel').length > before)
         const canceled = received('session/cancel').slice(before)
         assert.deepEqual(

@@ -22,7 +22,6 @@ export interface GeneralCommandOptions {
   showTraffic: () => void
   /** The path of the first page of the help. */
   help: string
-  pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
   deleteSessions: () => Promise<void>
   exportAll: () => Promise<void>
@@ -37,11 +36,6 @@ export interface GeneralCommandOptions {
 export function generalCommands(options: GeneralCommandOptions) {
   const { workbench, surfaces, agents, accounts } = options
   const shown = () => surfaces.active.controller
-  const pickSession = (how: 'load' | 'resume') => {
-    if (!workbench.isTrusted)
-      throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
-    return options.pickSession(how)
-  }
   return {
     [CommandId.newSession]: () => surfaces.open(surfaces.active, opener => opener.start()),
     [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
@@ -50,8 +44,6 @@ export function generalCommands(options: GeneralCommandOptions) {
       await surfaces.open(surfaces.active, opener => opener.start(picked))
     },
     [CommandId.selectDefaultAgent]: () => selectDefaultAgent(workbench, options.settings, agents, accounts),
-    [CommandId.loadSession]: () => pickSession('load'),
-    [CommandId.resumeSession]: () => pickSession('resume'),
     [CommandId.cancelTurn]: () => {
       const controller = shown()
       const { current, phase } = controller

@@ -1,11 +1,8 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
-import { newestFirst } from '../../common/date-groups.ts'
 import { DisposableStore } from '../../common/disposable.ts'
-import { messageOf } from '../../common/errors.ts'
 import { formatCost } from '../../common/format-cost.ts'
-import { plainMessage } from '../../common/plain-message.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import { visible, withoutIcons } from '../../common/visible.ts'
 import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
@@ -20,85 +17,7 @@ import {
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { OtherSession, SessionSummary, WindowSessions } from '../window-sessions.ts'
-import type { Dialogs, PickItem, Workbench } from '../workbench.ts'
-
-type Item = PickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })
-
-/**
- * Lets the user choose a session to load or resume, by title, folder or agent. Offers to start agents that aren't
- * running, to list their sessions; the list grows as they answer.
- */
-export async function pickSession(
-  { dialogs, language }: Workbench,
-  history: HistoryList,
-  how: 'load' | 'resume',
-): Promise<HistoryItem | undefined> {
-  const owned = new DisposableStore()
-  const picker = owned.add(dialogs.createPicker<Item>())
-  picker.title = how === 'load' ? l10n.t('Load Session') : l10n.t('Resume Session')
-  picker.placeholder = l10n.t('Select a session')
-  picker.matchOnDescription = true
-  picker.matchOnDetail = true
-  const fill = () => {
-    const agents = history.agents()
-    picker.busy = agents.some(agent => agent.state === 'loading')
-    picker.items = itemsOf(history, how, picker.busy, language)
-  }
-  owned.add(history.onDidChange(fill))
-  fill()
-  void history.refresh()
-  try {
-    return await new Promise<HistoryItem | undefined>(resolve => {
-      owned.add(
-        picker.onDidAccept(picked => {
-          if (picked && 'item' in picked) resolve(picked.item)
-          else if (picked && 'start' in picked) void startAgent(dialogs, history, picked.start)
-        }),
-      )
-      owned.add(picker.onDidHide(() => resolve(undefined)))
-      picker.show()
-    })
-  } finally {
-    owned.dispose()
-  }
-}
-
-async function startAgent(dialogs: Dialogs, history: HistoryList, agentId: string): Promise<void> {
-  try {
-    await history.start(agentId)
-  } catch (error) {
-    void dialogs.error(plainMessage(messageOf(error)))
-  }
-}
-
-function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean, language: string): Item[] {
-  const sessions = history
-    .items()
-    .filter(item => !item.archived && (how === 'load' ? item.canLoad : item.canResume && !item.open))
-    .sort(newestFirst)
-    .map(item => ({
-      label: item.title?.trim() || l10n.t('Untitled session'),
-      description: item.agentName,
-      detail: [timeOf(item, language), item.cwd].filter(Boolean).join(' · '),
-      item,
-    }))
-  const starts = history
-    .agents()
-    .filter(agent => agent.state === 'not-started')
-    .map(agent => ({
-      label: `$(debug-start) ${l10n.t('Start {0}', agent.name)}`,
-      description: l10n.t('to list its sessions'),
-      alwaysShow: true,
-      start: agent.agentId,
-    }))
-  if (sessions.length + starts.length === 0 && !busy) {
-    const label =
-      how === 'load' ? l10n.t('There are no sessions to load.') : l10n.t('There are no sessions to resume.')
-    return [{ label, nothing: true }]
-  }
-  const separator = { label: '', isSeparator: true, nothing: true as const }
-  return starts.length > 0 ? [...sessions, separator, ...starts] : sessions
-}
+import type { PickItem, Workbench } from '../workbench.ts'
 
 const ICONS: Record<SessionIndicator, string> = {
   waiting: 'bell-dot',

@@ -3,7 +3,6 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { FileVersion } from '../../app/workbench.ts'
 import { Owner } from '../../common/disposable.ts'
-import { UnavailableError } from '../../common/errors.ts'
 import { DiffContents, type DiffTexts } from '../../editor/diff-texts.ts'
 
 /** A file with its two versions. */
@@ -136,12 +135,14 @@ export class Proposals extends Owner {
   /** by the URI of the diff's right side */
   readonly #asked = new Map<string, (apply: boolean) => void>()
 
-  /** The user's answer to the proposal in the diff with this right side, or in the active one. */
-  answer(apply: boolean, uri?: unknown): void {
+  /**
+   * The user's answer to the proposal in the diff with this right side, or in the active one. Returns whether it's one of these.
+   */
+  answer(apply: boolean, uri?: unknown): boolean {
     const shown = uri instanceof vscode.Uri ? uri : activeDiff()
     const answer = shown && this.#asked.get(shown.toString())
-    if (!answer) throw new UnavailableError(l10n.t('No proposed change is open.'))
-    answer(apply)
+    answer?.(apply)
+    return answer !== undefined
   }
 
   /** Resolves with the user's answer, after closing the diff. Stays pending without one. */
@@ -149,11 +150,11 @@ export class Proposals extends Owner {
     const title = l10n.t('{0} (proposed)', path.basename(file))
     const { uri, close } = await this.#diffs.open(file, texts, { title, preview: false })
     const key = uri.toString()
-    const apply = l10n.t('Apply')
+    const accept = l10n.t('Accept')
     const agreed = await new Promise<boolean>(resolve => {
       this.#asked.set(key, resolve)
-      void vscode.window.showInformationMessage(question, apply, l10n.t('Discard')).then(chosen => {
-        if (chosen !== undefined) resolve(chosen === apply)
+      void vscode.window.showInformationMessage(question, accept, l10n.t('Reject')).then(chosen => {
+        if (chosen !== undefined) resolve(chosen === accept)
       })
     })
     this.#asked.delete(key)

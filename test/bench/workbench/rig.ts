@@ -11,6 +11,7 @@ import { waitFor } from '../../host/wait-for.ts'
 import { Workbench } from '../../host/workbench.ts'
 import { ConversationPage } from '../../ui/support/conversation-page.ts'
 import { agentLog, fixtureAgent, type LogLine } from '../../ui/support/fixture-agent.ts'
+import { HistoryPage } from '../../ui/support/history-page.ts'
 import { CpuClock } from './cpu.ts'
 import { bigSession, turns } from './sizes.ts'
 
@@ -107,7 +108,7 @@ export class BenchWindow {
   }
 
   acceptHighlighted(): Promise<void> {
-    return this.workbench.paletteInput.press('Enter')
+    return this.workbench.page.keyboard.press('Enter')
   }
 
   /** The displayed conversation. */
@@ -115,9 +116,10 @@ export class BenchWindow {
     return ConversationPage.find(this.workbench)
   }
 
-  /** Moves to the long session's row in the quick pick; accepting it loads the session. */
-  highlightLongSession(): Promise<void> {
-    return this.workbench.runAndHighlight('Parley: Load Session…', bigSession.title)
+  /** Searches for the long session in History; accepting it loads the session. */
+  async highlightLongSession(): Promise<void> {
+    const history = await HistoryPage.open(this.workbench)
+    await history.find(bigSession.title)
   }
 
   /** Shows the long session; loads it if another one is displayed. */

@@ -1,6 +1,5 @@
 import type { Frame, Locator } from 'playwright-core'
 import type { VsCodeWindow } from '../../host/vscode-window.ts'
-import { waitFor } from '../../host/wait-for.ts'
 
 /** History, in the side bar or in an editor tab, as a user reads and uses it. */
 export class HistoryPage {
@@ -22,8 +21,13 @@ export class HistoryPage {
 
   /** History in an editor tab. */
   static async openTab(window: VsCodeWindow): Promise<HistoryPage> {
-    await window.runCommand('Parley: Open History in Editor Tab')
-    return (await HistoryPage.findTab(window)).#focused()
+    const sideBar = await HistoryPage.open(window)
+    await window.page.getByRole('button', { name: /^Open History in Editor Tab/ }).click()
+    const tab = await HistoryPage.findTab(window)
+    await tab.#focused()
+    await sideBar.back()
+    await tab.search.click()
+    return tab
   }
 
   /** Finds the editor tab that is already displayed. */
@@ -82,17 +86,7 @@ export class HistoryPage {
   }
 
   /** Chooses an entry of the session's context menu, which VS Code shows. */
-  async chooseFromMenu(window: VsCodeWindow, title: string, entry: string): Promise<void> {
-    const item = window.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
-    await waitFor(`${entry} in the menu`, async () => {
-      await this.row(title).click({ button: 'right' })
-      // a menu ignores clicks right after it opens
-      const shown = await item.hover({ timeout: 3000 }).then(
-        () => true,
-        () => false,
-      )
-      await window.page.keyboard.press(shown ? 'Enter' : 'Escape')
-      return shown
-    })
+  async chooseFromMenu(window: VsCodeWindow, title: string, entry: string, submenu?: string): Promise<void> {
+    await window.chooseFromContextMenu(this.row(title), entry, submenu)
   }
 }

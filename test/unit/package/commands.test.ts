@@ -6,7 +6,7 @@ import { projectDirectory } from '../../host/paths.ts'
 import { holds } from '../../support/page/editor/when.ts'
 
 interface Contributed {
-  commands: Array<{ command: string }>
+  commands: Array<{ command: string; title: string }>
   menus: Record<string, Array<{ command?: string; when?: string; group?: string }>>
   keybindings: Array<{ command: string; key: string; mac?: string }>
 }
@@ -45,6 +45,44 @@ describe('the commands of package.json', () => {
     }
   })
 
+  it('are at most fifty in the palette; all others are in a menu, have a key, or are what a page does', () => {
+    const hidden = new Set(
+      menus.commandPalette!.filter(({ when }) => when === 'false').map(({ command }) => command),
+    )
+    assert.ok(commands.length - hidden.size <= 50, String(commands.length - hidden.size))
+    const inMenus = Object.entries(menus).flatMap(([menu, entries]) =>
+      menu === 'commandPalette' ? [] : entries.map(({ command }) => command),
+    )
+    const reached = new Set([...inMenus, ...keybindings.map(({ command }) => command)])
+    const isReached = (command = '') =>
+      ['parley.', 'parley.sideBar.', 'parley.tab.'].some(prefix =>
+        reached.has(command.replace('parley.', prefix)),
+      )
+    const { previousTurn, nextTurn, firstTurn, latest, nextQuestion, undoRestore, renameSession } = CommandId
+    const { selectDefaultAgent, updateAgent, removeAgent } = CommandId
+    const { addMcpServer, signInToMcpServer, signOutOfMcpServer } = CommandId
+    const byPage: string[] = [
+      ...[previousTurn, nextTurn, firstTurn, latest, nextQuestion, undoRestore, renameSession],
+      ...[selectDefaultAgent, updateAgent, removeAgent],
+      ...[addMcpServer, signInToMcpServer, signOutOfMcpServer],
+    ]
+    assert.deepEqual([...hidden].filter(command => !isReached(command)).sort(), byPage.sort())
+  })
+
+  it('are found in the palette by the words that people type', () => {
+    const texts: Record<string, string> = JSON.parse(
+      readFileSync(join(projectDirectory, 'package.nls.json'), 'utf8'),
+    )
+    const found = (word: string) =>
+      commands
+        .filter(({ command }) =>
+          menus.commandPalette!.every(entry => entry.command !== command || entry.when !== 'false'),
+        )
+        .filter(({ title }) => texts[title.slice(1, -1)]!.toLowerCase().includes(word))
+    for (const word of ['stop', 'accept', 'review', 'chat', 'fork', 'history', 'undo'])
+      assert.ok(found(word).length > 0, word)
+  })
+
   it('have the same keys on macOS, with Cmd instead of Ctrl', () => {
     for (const { key, mac } of keybindings) assert.equal(mac, key.replaceAll('ctrl+', 'cmd+'), key)
   })
@@ -64,31 +102,14 @@ describe('the commands of package.json', () => {
     }
   })
 
-  it('that need a conversation, a prompt, a restore or a repository are hidden from the palette without one', () => {
+  it('that need a conversation, a prompt or a repository are hidden from the palette without one', () => {
     const conditions = new Map(menus.commandPalette?.map(({ command, when }) => [command, when]))
     const need = (key: string, ...names: Array<keyof typeof CommandId>) => {
       for (const name of names) assert.equal(conditions.get(CommandId[name]), key, name)
     }
-    need(
-      ContextKey.hasSession,
-      'copyConversation',
-      'exportConversation',
-      'openConversationAsDocument',
-      'newSessionWithConversation',
-      'find',
-      'renameSession',
-    )
-    need(
-      ContextKey.hasPrompts,
-      'copyMessage',
-      'quoteSelection',
-      'editPrompt',
-      'sendAgain',
-      'restoreCheckpoint',
-    )
-    need(ContextKey.hasPrompts, 'previousTurn', 'nextTurn', 'firstTurn', 'latest')
-    need(ContextKey.canUndoRestore, 'undoRestore')
-    need(ContextKey.questionWaits, 'nextQuestion')
+    need(ContextKey.hasSession, 'exportConversation', 'find')
+    need(ContextKey.hasPrompts, 'restoreCheckpoint')
+    need(ContextKey.questionWaits, 'showQuestion')
     need(ContextKey.canUndoDecision, 'undoDecision')
     // of VS Code's Git extension
     need('gitOpenRepositoryCount > 0', 'newSessionInWorktree', 'sendTo')

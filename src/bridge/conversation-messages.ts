@@ -271,8 +271,13 @@ export const conversationMessages = {
     key,
     work: z.union([z.object({ toolCallId: id }), z.object({ terminalId: id }), z.object({ subagentId: id })]),
   }),
-  /** Cancels the request if no option is given. */
-  'conversation/permission': z.object({ key, requestId: id, optionId: id.optional() }),
+  /** Cancels the request if no option is given. `reason`: a prompt for the running turn, which says why or what else to do. */
+  'conversation/permission': z.object({
+    key,
+    requestId: id,
+    optionId: id.optional(),
+    reason: z.object({ id: promptId, text: draftText.shape.text }).optional(),
+  }),
   /**
    * Answers a form with values by key, or accepts a URL, which the host then opens. The values are validated by the
    * form's owner.

@@ -249,7 +249,7 @@ describe('the views', () => {
 })
 
 /** Whether the buttons that save a rule are in the view, and nothing covers them. */
-const buttonsSeen = `[...document.querySelectorAll('.rule-buttons button')].every(button => {
+const buttonsSeen = `[...document.querySelectorAll('.popup-buttons button')].every(button => {
   const { left, right, top, bottom } = button.getBoundingClientRect()
   const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
   return top >= 0 && bottom <= innerHeight && button.contains(there)

@@ -4,6 +4,7 @@ import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { Handlers } from '../../bridge/contract.ts'
 import type { Attachment } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { EMPTY_DRAFT } from '../../common/draft.ts'
 import { cancelWork } from '../../conversation/cancel-work.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
@@ -53,9 +54,12 @@ export function sessionHandlers({
         waitForAgent(dialogs, open.agentName, what, () => cancelWork(open.session, work)),
       )
     },
-    'conversation/permission': ({ key, requestId, optionId }) => {
+    'conversation/permission': ({ key, requestId, optionId, reason }) => {
       // a request that is no longer pending is shown with its outcome
       controller.shownAs(key)?.session.requests.answerPermission(requestId, optionId)
+      if (!reason) return
+      const { id, text } = reason
+      controller.prompts.enqueue(key, { id, draft: { ...EMPTY_DRAFT, text } }, { joins: true })
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {
       const requests = controller.shownAs(key)?.session.requests

@@ -61,8 +61,7 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
     </Button>
   )
   return (
-    <div class="rule-offers-content">
-      <h2>{t('Create Permission Rule')}</h2>
+    <>
       {!found && !failure && <p class="quiet">{t('Loading…')}</p>}
       {found && found.offers.length === 0 && (
         <p class="quiet">
@@ -94,7 +93,7 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
             <summary>{t('Show Setting')}</summary>
             <PlainCode text={offer.json} wrap whole />
           </details>
-          <div class="rule-buttons">
+          <div class="popup-buttons">
             {offer.isOfWorkspace ? [inWorkspace, inUser] : [inUser, found.workspace && inWorkspace]}
             <Button onClick={onCancel}>{t('Cancel')}</Button>
           </div>
@@ -105,6 +104,6 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
           {failure}
         </p>
       )}
-    </div>
+    </>
   )
 }

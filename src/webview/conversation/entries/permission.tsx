@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
@@ -32,6 +33,7 @@ import { Line, ToolTitle } from './line.tsx'
 import { ToolContent, useWhole } from './tool-call.tsx'
 
 const RuleOffers = lazy(() => import('./always-allow.tsx').then(module => module.RuleOffers))
+const RejectReason = lazy(() => import('./reject-reason.tsx').then(module => module.RejectReason))
 
 /** Smaller movements of the pointer count as a click. CSS pixels. */
 const IN_PLACE = 8
@@ -71,6 +73,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
   const primary = primaryOption(entry)
   const all = store.waiting.value
+  const rejection = entry.isChoice ? undefined : entry.options.find(({ kind }) => kind === 'reject_once')
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
   const called = askedTool(entry, tool)
   const label = t('Permission needed: {0}', visibleProse(called ? mcpToolText(called, t) : entry.title))
@@ -145,24 +148,51 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             <span class="button-label">{t('Cancel')}</span>
           </button>
         )}
+        {rejection && (
+          <PopupButton
+            label={t('Reject with Reason…')}
+            title={t('Rejects this and tells the agent what to do instead')}
+            heading={t('Reject with Reason')}
+          >
+            {(answered, close) => (
+              <RejectReason slot={slot} option={rejection} onAnswered={answered} onCancel={close} />
+            )}
+          </PopupButton>
+        )}
         {(entry.command || tool) && entry.options.some(option => option.kind.startsWith('allow')) && (
-          <AlwaysAllow entry={entry} />
+          <PopupButton
+            label={t('Create Rule…')}
+            title={t('Creates a rule that allows this automatically')}
+            heading={t('Create Permission Rule')}
+          >
+            {(saved, close) => <RuleOffers requestId={entry.requestId} onSaved={saved} onCancel={close} />}
+          </PopupButton>
         )}
       </div>
     </div>
   )
 }
 
-/** Offers a rule that answers requests like this one. The button is rendered with the others, so that none of them moves. */
-function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
+interface PopupButtonProps {
+  label: string
+  title: string
+  /** of the popup */
+  heading: string
+  /** `answered`: the request is answered by what the popup did. */
+  children: (answered: () => void, close: () => void) => ComponentChildren
+}
+
+/** Another way to answer, in a popup. Its button is rendered with the others, so that none of them moves. */
+function PopupButton({ label, title, heading, children }: PopupButtonProps) {
   const button = useRef<HTMLButtonElement>(null)
   const { composer } = useApp()
   const [open, setOpen] = useState(false)
-  // the request is answered with it and its button is gone; another request may have the focus by now
-  const saved = useCallback(() => {
+  // the button is gone with the request; another request may have the focus by now
+  const answered = useCallback(() => {
     const { activeElement } = document
     setOpen(false)
-    if (activeElement === document.body || activeElement?.closest('.rule-offers')) composer.current?.focus()
+    if (activeElement === document.body || activeElement?.closest('.permission-popup'))
+      composer.current?.focus()
   }, [composer])
   const close = useCallback(() => {
     setOpen(false)
@@ -173,17 +203,20 @@ function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
       <button
         ref={button}
         type="button"
-        class="link-button always-allow"
+        class="link-button permission-more"
         aria-haspopup="dialog"
         aria-expanded={open}
-        title={t('Creates a rule that allows this automatically')}
+        title={title}
         onClick={() => setOpen(!open)}
       >
-        {t('Create Rule…')}
+        {label}
       </button>
       {open && (
-        <Popup anchor={button} onClose={close} class="rule-offers" label={t('Create Permission Rule')}>
-          <RuleOffers requestId={entry.requestId} onSaved={saved} onCancel={close} />
+        <Popup anchor={button} onClose={close} class="permission-popup" label={heading}>
+          <div class="permission-popup-content">
+            <h2>{heading}</h2>
+            {children(answered, close)}
+          </div>
         </Popup>
       )}
     </>

@@ -405,7 +405,7 @@ describe('conversation page', () => {
       )
     await page.until(() => button('Allow'))
     // all buttons are added at once, since a later one would move the others
-    assert.ok(page.document.querySelector('.permission .always-allow'))
+    assert.ok(page.document.querySelector('.permission .permission-more'))
     const pointer = (type: string, on: Element, clientX: number, more: MouseEventInit = {}) => {
       const event = new page.window.MouseEvent(type, { bubbles: true, clientX, clientY: 50, ...more })
       on.dispatchEvent(Object.assign(event, { pointerId: 1 }))
@@ -458,6 +458,25 @@ describe('conversation page', () => {
       answers.map(({ optionId }) => optionId),
       ['no', 'yes'],
     )
+  })
+
+  it('moves the reason of a rejection to the composer if the request is answered in another way', async () => {
+    const options = [
+      { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
+      { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
+    ]
+    await show([permission('1', { options })])
+    await page.until(() => page.document.querySelector('.permission-more'))
+    page.document.querySelector<HTMLElement>('.permission-more')!.click()
+    await page.until(() => page.document.activeElement?.matches('.reject-reason'))
+    const reason = page.document.querySelector<HTMLTextAreaElement>('.reject-reason')!
+    reason.value = 'Use tabs'
+    reason.dispatchEvent(new page.window.Event('input', { bubbles: true }))
+    const outcome = { type: 'selected', optionId: 'yes' } as const
+    await patch({ op: 'entry', index: 0, entry: permission('1', { options, outcome }) })
+    await page.until(() => area().textContent === 'Use tabs')
+    assert.equal(answers.length, 0)
+    assert.equal(page.document.querySelector('.permission-popup'), null)
   })
 
   it('describes the effect of an option whose name says something else, and hides nothing', async () => {

@@ -278,11 +278,11 @@ describe('conversation page: work of an agent', () => {
       permission('p', { toolCallId: 'call-t' }),
     ])
     await press('Create Rule…')
-    await page.until(() => page.document.querySelectorAll('.rule-offers .field-choice').length === 2)
-    assert.equal(query('.rule-buttons .primary')?.textContent, 'Save in User Settings')
-    page.document.querySelectorAll<HTMLElement>('.rule-offers .field-choice input')[1]?.click()
-    await page.until(() => query('.rule-offers')?.textContent?.includes('Two.'))
-    assert.equal(query('.rule-buttons .primary')?.textContent, 'Save in Workspace Settings')
+    await page.until(() => page.document.querySelectorAll('.permission-popup .field-choice').length === 2)
+    assert.equal(query('.popup-buttons .primary')?.textContent, 'Save in User Settings')
+    page.document.querySelectorAll<HTMLElement>('.permission-popup .field-choice input')[1]?.click()
+    await page.until(() => query('.permission-popup')?.textContent?.includes('Two.'))
+    assert.equal(query('.popup-buttons .primary')?.textContent, 'Save in Workspace Settings')
     saving = () => {
       throw new Error('The disk is full.')
     }
@@ -290,7 +290,7 @@ describe('conversation page: work of an agent', () => {
     await page.until(() => query('.rule-failure')?.textContent?.includes('The disk is full.'))
     saving = undefined
     await press('Save in Workspace Settings')
-    await page.until(() => !query('.rule-offers'))
+    await page.until(() => !query('.permission-popup'))
     const [name, params] = heard.at(-1) as [string, object]
     assert.equal(name, 'save')
     assert.deepEqual(params, {
@@ -302,11 +302,11 @@ describe('conversation page: work of an agent', () => {
     })
     // typing a digit in a popup doesn't answer a request
     await press('Create Rule…')
-    await page.until(() => query('.rule-offers .field-choice input'))
-    page.key(query('.rule-offers .field-choice input')!, '1')
+    await page.until(() => query('.permission-popup .field-choice input'))
+    page.key(query('.permission-popup .field-choice input')!, '1')
     assert.equal(heard.length, 1)
     await press('Cancel')
-    await page.until(() => !query('.rule-offers'))
+    await page.until(() => !query('.permission-popup'))
     assert.equal(page.document.activeElement?.textContent, 'Create Rule…')
   })
 

@@ -58,7 +58,7 @@ export function createProcessScope(
   const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders)
   const agentServices = createAgentServices({ platform, own, protectedFiles, guard, lastName })
   const { agents, rules, nameOf, providers } = agentServices
-  const composer = composerServices(storage, workbench.setContext, log, own)
+  const composer = composerServices(storage, stored.windowRows, log, own)
   /** resolves when this window goes on with the turns of an earlier one */
   const agentsBack = deferred()
   const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise)

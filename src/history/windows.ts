@@ -32,13 +32,14 @@ export interface WindowsOptions {
  */
 export class Windows implements Disposable {
   /** the id of this window, new at each start */
-  readonly own = randomUUID()
+  readonly own: string = randomUUID()
   readonly #database: TranscriptDatabase
   readonly #clock: () => number
   /** the last heartbeats of windows with another clock, and when they were first seen */
   readonly #seen = new Map<string, { beat: unknown; at: number }>()
   readonly #confirm: () => PromiseLike<unknown>
   #timer: NodeJS.Timeout | undefined
+  #isCleaned = false
   #renewed = 0
   /** when the window responded last, by the clock */
   #answered: number
@@ -52,9 +53,16 @@ export class Windows implements Disposable {
     this.#answered = this.#clock()
   }
 
-  /** This window is there from now on, until it's disposed. */
+  /** This window is there from now on, until it's disposed. Others know in a few seconds: a start doesn't wait for the database. */
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#goOn(), OWNER_HEARTBEAT_MS)
+    this.#timer.unref()
+  }
+
+  /** The same at once. */
   renew(): void {
     this.#database.attempt(() => this.beat(), undefined)
+    this.start()
   }
 
   /** The same in a transaction. */
@@ -65,9 +73,9 @@ export class Windows implements Disposable {
        ON CONFLICT DO UPDATE SET beat = excluded.beat, answered = excluded.answered, state = excluded.state`,
       ...[this.own, hostname(), process.pid, STARTED, this.#renewed, this.#answered, this.#state],
     )
-    if (this.#timer) return
-    this.#timer = setInterval(() => void this.#goOn(), OWNER_HEARTBEAT_MS)
-    this.#timer.unref()
+    this.start()
+    if (this.#isCleaned) return
+    this.#isCleaned = true
     for (const { id } of this.#database.all('SELECT id FROM windows'))
       if (!this.isAlive(String(id))) this.#remove(String(id))
   }
@@ -86,6 +94,15 @@ export class Windows implements Disposable {
     return age > -CLOCK_ERROR_MS && age < OWNER_STALE_MS
   }
 
+  /** Whether a window lives and responds, or may, if that can't be read now. `earlier`: as for `isAlive`. */
+  isOpen(id: string, earlier: Record<string, unknown>): boolean {
+    const read = () => {
+      const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
+      return row ? this.#responds(row) : this.isAlive(id, earlier)
+    }
+    return this.#database.attempt(read, operatingSystem.exists(Number(earlier.pid)))
+  }
+
   /** Tells the other windows, as long as this one is there. */
   publish(state: string): void {
     this.#state = state
@@ -96,7 +113,7 @@ export class Windows implements Disposable {
   others(): Map<string, string> | undefined {
     const read = () => {
       const rows = this.#database.all('SELECT * FROM windows WHERE length(state) <= ?', MAX_STATE)
-      const open = rows.filter(row => row.id !== this.own && this.#isOpen(row))
+      const open = rows.filter(row => row.id !== this.own && this.#responds(row))
       return new Map(open.map(({ id, state }) => [String(id), String(state)]))
     }
     // what can only be read now may be old
@@ -144,8 +161,7 @@ export class Windows implements Disposable {
     }
   }
 
-  /** Whether a window lives, and is one that responds. */
-  #isOpen({ id, host, answered }: Record<string, unknown>): boolean {
+  #responds({ id, host, answered }: Record<string, unknown>): boolean {
     const hasAnswered = host !== hostname() || this.#clock() - Number(answered) < WINDOW_STALE_MS
     return hasAnswered && this.isAlive(String(id))
   }

@@ -3,13 +3,12 @@ import { withTimeout } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import { FolderStore, type KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
+import type { Windows } from '../../history/windows.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
-import { ContextKey } from '../ids.ts'
 import { DraftStore } from '../storage/draft-store.ts'
 import { OptionMemory } from '../storage/option-memory.ts'
 import type { WindowStorage } from '../storage/stores.ts'
 import { MementoState, WindowFiles, type WindowStates } from '../storage/window-states.ts'
-import type { Workbench } from '../workbench.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationTabs, type ConversationTabsOptions } from './conversation-tabs.ts'
 import { type SecondPage, SideBar } from './side-bar.ts'
@@ -63,14 +62,9 @@ interface Own {
 }
 
 /** Services that the composers of all conversations share. */
-export function composerServices(
-  storage: WindowStorage,
-  setContext: Workbench['setContext'],
-  log: Logger,
-  own: Own,
-) {
+export function composerServices(storage: WindowStorage, windows: Windows, log: Logger, own: Own) {
   return {
-    drafts: own.add(new DraftStore(draftStorage(storage, setContext, log))),
+    drafts: own.add(new DraftStore(draftStorage(storage, windows, log))),
     optionMemory: own.add(new OptionMemory(storage.global)),
   }
 }
@@ -78,16 +72,13 @@ export function composerServices(
 /** The drafts of this workspace. A window without a workspace has no folder for files. */
 function draftStorage(
   { workspaceFolder, workspace }: WindowStorage,
-  setContext: Workbench['setContext'],
+  windows: Windows,
   log: Logger,
 ): { windows: WindowStates; items: KeyValueStore } {
   if (workspaceFolder === undefined)
     return { windows: new MementoState(workspace, 'parley.drafts'), items: workspace }
-  const folder = path.join(workspaceFolder, 'drafts')
-  // Checks that the window itself responds: with VS Code in a browser, the extension host outlives its window by hours.
-  const confirm = () => setContext(ContextKey.windowIsOpen, true)
   return {
-    windows: new WindowFiles({ folder, log, confirm }),
+    windows: new WindowFiles({ folder: path.join(workspaceFolder, 'drafts'), log, windows }),
     items: new FolderStore(path.join(workspaceFolder, 'draft-items'), log),
   }
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Disposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
-import { WINDOW_HEARTBEAT_MS, WINDOW_STALE_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { writePrivateFile } from '../../common/private-files.ts'
-import { operatingSystem } from '../../common/processes/process-system.ts'
+import type { Windows } from '../../history/windows.ts'
 
 /**
  * The state that each window of a workspace stores for itself. A state has one writer, so that two windows never
@@ -24,32 +24,26 @@ export interface WindowStates extends Disposable {
   write(state: unknown): void
 }
 
-/** Open windows of this process. A process id alone doesn't identify an extension host that was restarted. */
-const openHere = new Set<string>()
+/** The names of files start with the process and the id of their windows; a shorter id is one of an earlier version. */
+const OWNER = /^(\d+)-([\da-f-]+)/
 
 export interface WindowFilesOptions {
   folder: string
   log: Logger
-  /** Resolves once the window is visible. */
-  confirm?: () => PromiseLike<unknown>
-  /** Whether the extension host of a window is running, from the name of its file. */
-  isRunning?: (name: string) => boolean
+  windows: Pick<Windows, 'own' | 'start' | 'isOpen'>
 }
 
 /** Stores a file for each window in one folder. */
 export class WindowFiles implements WindowStates {
-  /** The prefix of this window's files. */
-  readonly name = `${process.pid}-${randomUUID().slice(0, 8)}`
   readonly #options: WindowFilesOptions
-  #timer: NodeJS.Timeout | undefined
+  /** The prefix of this window's files. */
+  readonly #name: string
   #isWritten = false
   hasOthers = false
 
   constructor(options: WindowFilesOptions) {
     this.#options = options
-    openHere.add(this.name)
-    this.#timer = setInterval(() => void this.#confirm(), WINDOW_HEARTBEAT_MS)
-    this.#timer.unref()
+    this.#name = `${process.pid}-${options.windows.own}`
   }
 
   get isOwn(): boolean {
@@ -60,12 +54,12 @@ export class WindowFiles implements WindowStates {
     const taken: string[] = []
     this.hasOthers = false
     for (const name of this.#list()) {
-      if (name.startsWith(this.name)) continue
+      if (name.startsWith(this.#name)) continue
       if (this.#isOpen(name)) {
         this.hasOthers = true
         continue
       }
-      const mine = `${this.name}+${randomUUID().slice(0, 8)}.json`
+      const mine = `${this.#name}+${randomUUID().slice(0, 8)}.json`
       try {
         // only one window can rename it
         renameSync(this.#path(name), this.#path(mine))
@@ -80,43 +74,34 @@ export class WindowFiles implements WindowStates {
   }
 
   write(state: unknown): void {
+    this.#options.windows.start()
     try {
-      writePrivateFile(this.#file, JSON.stringify(state), this.#path(`${this.name}.new`))
+      writePrivateFile(this.#file, JSON.stringify(state), this.#path(`${this.#name}.new`))
       this.#isWritten = true
     } catch (error) {
-      this.#warn(this.name, error)
+      this.#warn(this.#name, error)
     }
   }
 
   /** The window closes: the next one may take over its state immediately. */
   dispose(): void {
-    clearInterval(this.#timer)
-    openHere.delete(this.name)
     if (!this.#isWritten) return
     try {
-      renameSync(this.#file, this.#path(`closed-${this.name}.json`))
+      renameSync(this.#file, this.#path(`closed-${this.#name}.json`))
     } catch (error) {
-      this.#warn(this.name, error)
+      this.#warn(this.#name, error)
     }
   }
 
   #isOpen(name: string): boolean {
-    if (!(this.#options.isRunning ?? isRunning)(name)) return false
-    const stats = statSync(this.#path(name), { throwIfNoEntry: false })
-    return stats !== undefined && Date.now() - stats.mtimeMs < WINDOW_STALE_MS
-  }
-
-  async #confirm(): Promise<void> {
-    try {
-      await this.#options.confirm?.()
-      if (this.#isWritten && openHere.has(this.name)) utimesSync(this.#file, new Date(), new Date())
-    } catch {
-      // taken over, or the disk can't be written: the next write reports that
-    }
+    const [, pid, id] = OWNER.exec(name) ?? []
+    if (pid === undefined || id === undefined) return false
+    const beat = statSync(this.#path(name), { throwIfNoEntry: false })?.mtimeMs
+    return this.#options.windows.isOpen(id, { host: hostname(), pid, beat })
   }
 
   get #file(): string {
-    return this.#path(`${this.name}.json`)
+    return this.#path(`${this.#name}.json`)
   }
 
   #path(name: string): string {
@@ -143,18 +128,6 @@ export class WindowFiles implements WindowStates {
   #warn(name: string, error: unknown): void {
     this.#options.log.warn(`The window's state in ${this.#path(name)}: ${messageOf(error)}`)
   }
-}
-
-/** A file's name starts with the name of its window. */
-function windowOf(name: string): string {
-  return /^\d+-\w+/.exec(name)?.[0] ?? ''
-}
-
-function isRunning(name: string): boolean {
-  const pid = Number.parseInt(name, 10)
-  if (Number.isNaN(pid)) return false
-  if (pid === process.pid) return openHere.has(windowOf(name))
-  return operatingSystem.exists(pid)
 }
 
 function exists(file: string): boolean {

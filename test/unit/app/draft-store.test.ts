@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,23 +14,23 @@ import { scaledRuns } from '../../support/property-tests.ts'
 
 describe('DraftStore', () => {
   let directory: string
-  /** the names of the running windows; removing one simulates a crash */
+  /** the ids of the running windows; removing one simulates a crash */
   const running = new Set<string>()
   const opened: DraftStore[] = []
   let last = ''
   const open = () => {
+    last = randomUUID()
+    running.add(last)
     const windows = new WindowFiles({
       folder: join(directory, 'drafts'),
       log: silentLogger,
-      isRunning: file => [...running].some(name => file.startsWith(name)),
+      windows: { own: last, start() {}, isOpen: id => running.has(id) },
     })
-    last = windows.name
-    running.add(last)
     const store = new DraftStore({ windows, items: new FolderStore(join(directory, 'items'), silentLogger) })
     opened.push(store)
     return store
   }
-  const crash = (name = last) => void running.delete(name)
+  const crash = (id = last) => void running.delete(id)
   /** The store of the next window. */
   const reopen = () => {
     crash()

@@ -54,6 +54,7 @@ describe('what Parley stores', () => {
     const drafts = new WindowFiles({
       folder: path.join(storage().workspaceFolder, 'drafts'),
       log: silentLogger,
+      windows: { own: '0', start() {}, isOpen: () => true },
     })
     drafts.write({ text: 'a draft' })
     assert.deepEqual(readable(directory), [])

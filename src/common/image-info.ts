@@ -32,13 +32,19 @@ function info(type: string, width: number, height: number): ImageInfo {
   return { mimeType: `image/${type}`, width, height }
 }
 
-/** The size is in a segment whose marker is one of C0 to CF, except for three with tables. */
-function jpegInfo(view: DataView): ImageInfo {
-  for (let at = 2; ; at += 2 + view.getUint16(at + 2)) {
+/** Segments and fill bytes of a JPEG before its size; real ones have some hundreds at most. */
+const MAX_SEGMENTS = 10_000
+
+/** The size is in a segment whose marker is one of C0 to CF, except for three with tables. A marker may follow fill bytes, FF. */
+function jpegInfo(view: DataView): ImageInfo | undefined {
+  let at = 2
+  for (let steps = 0; steps < MAX_SEGMENTS && view.getUint8(at) === 0xff; steps++) {
     const marker = view.getUint8(at + 1)
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
       return info('jpeg', view.getUint16(at + 7), view.getUint16(at + 5))
+    at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2)
   }
+  return undefined
 }
 
 /** The fourth letter of the first chunk's name is the kind: lossy, lossless or extended. */

@@ -253,10 +253,13 @@ export function besideCommand(title: string, command: string): string {
   if (repeated !== undefined) return withoutVerb(said.replace(repeated, () => ' '))
   const cut = /^(.*?)\s*(?:…|\.\.\.)$/.exec(said)?.[1]
   if (cut === undefined) return said
-  for (let at = cut.indexOf(whole[0]!); at >= 0; at = cut.indexOf(whole[0]!, at + 1))
+  for (let at = cut.indexOf(whole[0]!); at >= 0 && at <= MAX_BEFORE; at = cut.indexOf(whole[0]!, at + 1))
     if (cut.length - at >= MIN_CUT && whole.startsWith(cut.slice(at))) return withoutVerb(cut.slice(0, at))
   return said
 }
+
+/** The command follows the name of a tool or a verb. Characters; without a limit, a title could take quadratic time. */
+const MAX_BEFORE = 200
 
 /** A shorter beginning of a command may be another word. Characters. */
 const MIN_CUT = 8

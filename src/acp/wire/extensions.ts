@@ -65,7 +65,12 @@ export function readModelTokens(meta: unknown): ModelTokens[] | undefined {
   if (!Array.isArray(list)) return undefined
   const models = list.slice(0, MAX_MODELS).flatMap((one): ModelTokens[] => {
     const wire = modelUsageSchema.safeParse(one).data
-    const model = wire && visible(wire.model).trim().slice(0, MAX_MODEL_NAME)
+    const model =
+      wire &&
+      visible(wire.model)
+        .trim()
+        .slice(0, MAX_MODEL_NAME)
+        .replace(/[\ud800-\udbff]$/, '')
     if (!model) return []
     const { totalTokens, inputTokens, outputTokens } = wire.token_count
     return [{ model, total: totalTokens, input: inputTokens, output: outputTokens }]

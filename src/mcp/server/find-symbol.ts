@@ -35,6 +35,8 @@ export interface SymbolInput {
   column?: number | undefined
 }
 
+/** Symbols of the same name that are looked up at all. */
+const MAX_SAME_NAME = 1000
 /** How many symbols of the same name a question about which is meant lists. */
 const MAX_CHOICES = 20
 
@@ -79,7 +81,7 @@ async function findByName(
         symbol.container === undefined ||
         lastName(symbol.container) === lastName(container)),
   )
-  const inside = await roots.within(found, ({ location }) => location.path)
+  const inside = await roots.within(found.slice(0, MAX_SAME_NAME), ({ location }) => location.path)
   const [only, ...others] = inside
   if (!only)
     throw new ToolError(
@@ -90,7 +92,7 @@ async function findByName(
       .slice(0, MAX_CHOICES)
       .map(({ kind, location }) => `${kind} ${startOf(roots, location)}`)
     throw new ToolError(
-      `There are ${inside.length} symbols with that name. Call again with "file" and "line" of the one you mean.`,
+      `There are ${found.length > MAX_SAME_NAME ? 'very many' : inside.length} symbols with that name. Call again with "file" and "line" of the one you mean.`,
       locations,
     )
   }

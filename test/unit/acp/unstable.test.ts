@@ -372,6 +372,7 @@ for (const version of [1, 2] as const) {
         quota: {
           model_usage: [
             { model: 'large', token_count: counts },
+            { model: `${'x'.repeat(99)}😀`, token_count: counts },
             { model: 'wrong', token_count: { ...counts, inputTokens: -1 } },
             { model: ' ', token_count: counts },
             'nothing',
@@ -390,7 +391,7 @@ for (const version of [1, 2] as const) {
       const idle = () => updates.flatMap(({ update }) => (update.type === 'state' ? [update] : [])).at(-1)
       await until(() => idle()?.state === 'idle')
       const of = version === 1 ? 'unknown' : 'turn'
-      const models = [{ model: 'large', total: 9, input: 5, output: 4 }]
+      const models = ['large', 'x'.repeat(99)].map(model => ({ model, total: 9, input: 5, output: 4 }))
       const tokens = { of, total: 9, input: 5, output: 4, cachedRead: 1, models }
       assert.deepEqual(idle(), { type: 'state', state: 'idle', stopReason: 'end_turn', tokens })
     })

@@ -21,6 +21,18 @@ describe('the type and size of an image', () => {
     for (const [kind, hex] of Object.entries(webp)) assert.deepEqual(read(hex), sized('image/webp'), kind)
   })
 
+  it('follows the fill bytes before a marker of a JPEG', () => {
+    assert.deepEqual(read(images.jpeg.replace('ffdb', 'ffffffffdb')), sized('image/jpeg'))
+    assert.deepEqual(read(images.jpeg.replace('ffc0', 'ffffffffc0')), sized('image/jpeg'))
+  })
+
+  it('is unknown for a JPEG of which it would take millions of steps to find, or whose segments are none', () => {
+    const jpeg = images.jpeg
+    const size = jpeg.slice(jpeg.indexOf('ffc0'))
+    assert.equal(read(`ffd8ff${'ff'.repeat(100_000)}${size}`), undefined)
+    assert.equal(read(`ffd8ffe0${'0000'.repeat(4)}${size}`), undefined)
+  })
+
   it('is unknown for other data, and for what was cut', () => {
     for (const hex of [...Object.values(images), ...Object.values(webp)])
       assert.equal(read(hex.slice(0, 16)), undefined)

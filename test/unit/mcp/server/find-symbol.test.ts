@@ -39,6 +39,23 @@ describe('the symbol that an agent names', () => {
     assert.match(String((await find('x\ny', 'x', [], 3)).at), /only 2 lines/)
   })
 
+  it('is looked up in a limited number of the files that declare the name', async () => {
+    const location = { start: { line: 1, column: 1 }, end: { line: 1, column: 1 } }
+    const symbols = async () =>
+      Array.from({ length: 20_000 }, (_, i) => ({
+        ...{ name: 'create', kind: 'function' },
+        location: { ...location, path: `/${i}` },
+      }))
+    let looks = 0
+    const within = async (all: unknown[]) => {
+      looks += all.length
+      return all
+    }
+    const context = { features: { symbols }, roots: { within, name: String } } as unknown as ToolContext
+    await assert.rejects(findSymbol({ name: 'create' }, context), /very many symbols with that name/)
+    assert.ok(looks <= 1000, `${looks} looks`)
+  })
+
   it('is searched for in time that a file or an outline cannot extend', async () => {
     const reference = 'a b '.repeat(500_000)
     const { ms: usual } = await find(reference, 'c')

@@ -5,11 +5,7 @@ import type { Session } from '../conversation/session.ts'
 import type { SessionState } from '../conversation/state.ts'
 import type { LocalSession } from '../history/session-store.ts'
 import type { SessionRecords } from './ports.ts'
-
-const MAX_LENGTH = 120
-
-/** The form in which some agents replay the mention of a file: its whole URI. */
-const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
+import { shortTitle } from './short-title.ts'
 
 /** The title of a session: the user's, otherwise the automatic one. */
 export function titleOf(session: Session): string | undefined {
@@ -23,14 +19,14 @@ export function recordedTitle(
   return record?.givenTitle ?? record?.title
 }
 
-/** The automatic title: the agent's, else the first line of the first prompt, else none yet. */
+/** The automatic title: the agent's, else one made from the first prompt, else none yet. */
 export function sessionTitle(state: SessionState): string | undefined {
   const reported = state.title?.trim()
   if (reported) return reported
   for (const entry of state.entries) {
     if (entry.kind !== 'message' || entry.role !== 'user') continue
-    const line = firstLine(beginning(entry.blocks))
-    if (line) return line
+    const title = shortTitle(beginning(entry.blocks))
+    if (title) return title
   }
   return undefined
 }
@@ -59,7 +55,7 @@ export function titleToRecord(
   return records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
 }
 
-/** The prompt's text as it was in the composer, limited to the length of a title. */
+/** The prompt's text as it was in the composer, as much as a title needs. */
 function beginning(blocks: readonly ContentBlock[]): string {
   const few = blocks
     .slice(0, 12)
@@ -68,16 +64,6 @@ function beginning(blocks: readonly ContentBlock[]): string {
   const standing = few.filter((_, i) => within[i])
   const written = draftOf(standing, block => ({ id: '', ...chipOf(block) })).text
   return written.trim() === '' ? '' : written
-}
-
-function firstLine(text: string): string | undefined {
-  const line = text
-    .split('\n')
-    .map(part => part.replace(mentionedFile, '@$1').trim())
-    .find(part => part !== '')
-  if (!line) return undefined
-  const letters = Array.from(line)
-  return letters.length > MAX_LENGTH ? `${letters.slice(0, MAX_LENGTH).join('')}…` : line
 }
 
 /** A title as a file name that is valid on every system. */

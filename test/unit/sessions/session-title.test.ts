@@ -10,13 +10,13 @@ describe('the title of a session', () => {
     return sessionTitle(state)
   }
 
-  it('is the first line of the first prompt, with its mentions', () => {
+  it('is made from the first line of the first prompt, with its mentions', () => {
     const link: ContentBlock = { type: 'resource_link', uri: 'file:///p/a.ts', name: 'a.ts' }
     const text = (words: string): ContentBlock => ({ type: 'text', text: words })
     assert.equal(titled(text('Look at '), link, text(' and say more\nplease')), 'Look at @a.ts and say more')
     assert.equal(titled(text('\n\n  first \nsecond')), 'first')
     assert.equal(titled(text('Look at @file:///home/me/p/a.ts and b.ts')), 'Look at @a.ts and b.ts')
-    assert.equal(titled(text('x'.repeat(200))), `${'x'.repeat(120)}…`)
+    assert.equal(titled(text('x'.repeat(200))), `${'x'.repeat(50)}…`)
   })
 
   it('is the one that the user gave, also once it is closed', () => {

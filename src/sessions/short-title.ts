@@ -1,0 +1,67 @@
+import { linkedParts } from '../common/file-links.ts'
+
+/** Longer titles are cut after a word. Characters. */
+const MAX_LENGTH = 50
+/** Where a title is cut within a word, as there is no other place. */
+const MIN_LENGTH = 30
+/** No more of a prompt is read. Characters. */
+const MAX_READ = 4000
+
+/**
+ * A title made from a prompt: its first sentence without markup, with names in place of paths and websites, at most 50
+ * characters. `undefined` if there is no text.
+ */
+export function shortTitle(prompt: string): string | undefined {
+  for (const line of prompt.slice(0, MAX_READ).split('\n')) {
+    const words = withoutMarkup(line)
+      .replace(mentionedFile, '@$1')
+      .split(/(?<=\s)/)
+      .map(word => linkedParts(word).map(named).join(''))
+      .join('')
+    const title = cut(firstSentence(words.trim()))
+    if (title !== '') return title
+  }
+  return undefined
+}
+
+/** The form in which some agents replay the mention of a file: its whole URI. */
+const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
+
+/** The text of a line of Markdown. Rules, fences and comments have none. */
+function withoutMarkup(line: string): string {
+  if (/^\s*(?:```|~~~|<!--|-{3,}\s*$|={3,}\s*$)/.test(line)) return ''
+  return line
+    .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d{1,3}[.)]\s+)+/, '')
+    .replace(/!?\[([^[\]]{1,200})\]\([^()\s]{0,400}\)/g, '$1')
+    .replace(/`+([^`]+)`+/g, '$1')
+    .replace(/(\*\*|__|~~)(?=\S)([^*_~]+)\1/g, '$2')
+}
+
+/** A path's last part, if it looks like one and not like `and/or` or `/command`; a website's host. */
+function named({ text, href }: ReturnType<typeof linkedParts>[number]): string {
+  if (href !== undefined) return URL.canParse(href) ? new URL(href).host || text : text
+  const [, at = '', path = ''] = /^(@?)(.*)$/s.exec(text) ?? []
+  const parts = path.split(/[\\/]/).filter(part => part !== '')
+  const last = parts.at(-1) ?? ''
+  const isPath = parts.length > 2 || (parts.length > 1 && /^[~./\\]|^[a-z]:|\.\w+$/i.test(path))
+  return isPath ? at + last : text
+}
+
+/** Without its full stop or colon. A word such as "Hi." or "Why?" is no sentence by itself. */
+function firstSentence(line: string): string {
+  const [sentence = line] = SENTENCE.exec(line) ?? []
+  return sentence.replace(/[\s.:。：]+$/, '') || line
+}
+
+const SENTENCE = /^.*?(?:(?<=.{2})[。！？]|(?<=.{9})(?<!\b(?:e\.g|i\.e|etc|vs|cf|ca|no|\w))[.!?](?=\s|$))/
+
+function cut(title: string): string {
+  const letters = Array.from(title)
+  if (letters.length <= MAX_LENGTH) return title
+  const space = letters.lastIndexOf(' ', MAX_LENGTH)
+  const end = space >= MIN_LENGTH ? space : MAX_LENGTH
+  return `${letters
+    .slice(0, end)
+    .join('')
+    .replace(/[\s,;:–-]+$/, '')}…`
+}

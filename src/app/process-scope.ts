@@ -56,7 +56,10 @@ export function createProcessScope(
   const { records, transcripts } = stored
   const lastName = (agentId: string) => records.agent(agentId)?.name
   const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders)
-  const agentServices = createAgentServices({ platform, own, protectedFiles, guard, lastName })
+  const agentServices = createAgentServices({
+    ...{ platform, own, protectedFiles, guard, lastName },
+    windows: stored.windowRows,
+  })
   const { agents, rules, nameOf, providers } = agentServices
   const composer = composerServices(storage, stored.windowRows, log, own)
   /** resolves when this window goes on with the turns of an earlier one */

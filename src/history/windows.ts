@@ -13,6 +13,8 @@ const STARTED = Math.round(machineClock() - process.uptime() * 1000)
 /** How exact that is. Milliseconds. */
 const CLOCK_ERROR_MS = 1000
 
+type Row = Record<string, unknown>
+
 /** What a window publishes isn't read if it's larger. Characters. */
 const MAX_STATE = 1024 * 1024
 
@@ -36,7 +38,7 @@ export class Windows implements Disposable {
   readonly #database: TranscriptDatabase
   readonly #clock: () => number
   /** the last heartbeats of windows with another clock, and when they were first seen */
-  readonly #seen = new Map<string, { beat: unknown; at: number }>()
+  readonly #seen = new Map<unknown, { beat: unknown; at: number }>()
   readonly #confirm: () => PromiseLike<unknown>
   #timer: NodeJS.Timeout | undefined
   #isCleaned = false
@@ -76,31 +78,20 @@ export class Windows implements Disposable {
     this.start()
     if (this.#isCleaned) return
     this.#isCleaned = true
-    for (const { id } of this.#database.all('SELECT id FROM windows'))
-      if (!this.isAlive(String(id))) this.#remove(String(id))
+    for (const row of this.#database.all('SELECT * FROM windows')) if (!this.#lives(row)) this.#remove(row.id)
   }
 
-  /** `earlier`: what a window says of itself that runs an earlier version of Parley, which isn't among the windows. */
-  isAlive(id: string, earlier?: Record<string, unknown>): boolean {
-    if (id === this.own) return true
-    const [row = earlier] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
-    if (!row) return false
-    const pid = Number(row.pid)
-    const isHere = row.host === hostname()
-    if (isHere && !operatingSystem.exists(pid)) return false
-    if (!isHere || row === earlier) return this.#goesOn(id, row.beat)
-    if (pid === process.pid && Math.abs(Number(row.started) - STARTED) > CLOCK_ERROR_MS) return false
-    const age = this.#clock() - Number(row.beat)
-    return age > -CLOCK_ERROR_MS && age < OWNER_STALE_MS
+  /**
+   * Whether a window lives, or may, if that can't be read now. `earlier`: what is known of one that isn't among the windows, since
+   * it has just started or runs an earlier version of Parley.
+   */
+  isAlive(id: string, earlier: Row): boolean {
+    return id === this.own || this.#is(id, earlier, row => this.#lives(row))
   }
 
-  /** Whether a window lives and responds, or may, if that can't be read now. `earlier`: as for `isAlive`. */
-  isOpen(id: string, earlier: Record<string, unknown>): boolean {
-    const read = () => {
-      const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
-      return row ? this.#responds(row) : this.isAlive(id, earlier)
-    }
-    return this.#database.attempt(read, operatingSystem.exists(Number(earlier.pid)))
+  /** The same, and whether it responds. */
+  isOpen(id: string, earlier: Row): boolean {
+    return this.#is(id, earlier, row => this.#responds(row))
   }
 
   /** Tells the other windows, as long as this one is there. */
@@ -161,21 +152,43 @@ export class Windows implements Disposable {
     }
   }
 
-  #responds({ id, host, answered }: Record<string, unknown>): boolean {
-    const hasAnswered = host !== hostname() || this.#clock() - Number(answered) < WINDOW_STALE_MS
-    return hasAnswered && this.isAlive(String(id))
+  #is(id: string, earlier: Row, check: (row: Row) => boolean): boolean {
+    const read = () => {
+      const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
+      return row ? check(row) : this.#goesOn({ ...earlier, id })
+    }
+    return this.#database.attempt(read, mayRun(earlier))
   }
 
-  #remove(id: string): void {
-    this.#database.run('DELETE FROM windows WHERE id = ?', id)
+  #responds(row: Row): boolean {
+    const hasAnswered = row.host !== hostname() || this.#clock() - Number(row.answered) < WINDOW_STALE_MS
+    return hasAnswered && this.#lives(row)
+  }
+
+  #lives(row: Row): boolean {
+    if (row.host !== hostname()) return this.#goesOn(row)
+    if (row.pid === process.pid && Math.abs(Number(row.started) - STARTED) > CLOCK_ERROR_MS) return false
+    const age = this.#clock() - Number(row.beat)
+    return mayRun(row) && age > -CLOCK_ERROR_MS && age < OWNER_STALE_MS
   }
 
   /** The clock of another machine, or the one that earlier versions use, can't be compared with this one. */
-  #goesOn(id: string, beat: unknown): boolean {
+  #goesOn(row: Row): boolean {
+    const { id, beat } = row
     const now = this.#clock()
     const seen = this.#seen.get(id)
+    if (!mayRun(row)) return false
     if (seen?.beat === beat) return now - seen!.at < OWNER_STALE_MS
     this.#seen.set(id, { beat, at: now })
     return true
   }
+
+  #remove(id: unknown): void {
+    this.#database.run('DELETE FROM windows WHERE id = ?', String(id))
+  }
+}
+
+/** One on another machine may. */
+function mayRun({ host, pid }: Row): boolean {
+  return host !== hostname() || operatingSystem.exists(Number(pid))
 }

@@ -19,6 +19,7 @@ import { platformTarget } from '../../src/agents/registry/registry-format.ts'
 import { Emitter } from '../../src/common/event.ts'
 import { silentLogger } from '../../src/common/logger.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
+import { processWindow } from '../support/process-windows.ts'
 import { assertSettled, messageTexts } from './expect.ts'
 import { type AgentName, installAgent } from './install.ts'
 import { AGENTS_CACHE } from './paths.ts'
@@ -139,7 +140,7 @@ describe('agents from the registry, installed by Parley', function () {
       platform: process.platform,
       source: 'process' as const,
     }
-    installed = new InstalledAgents(path.join(root, 'agents'), silentLogger)
+    installed = new InstalledAgents(path.join(root, 'agents'), processWindow(), silentLogger)
     const log = silentLogger
     const icons = new AgentIcons({ directory: root, registryUrl: () => server?.origin, fetch, log })
     installs = new InstallManager({

@@ -1,43 +1,49 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, open, readFile, rm, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { delay } from '../../common/async.ts'
 import { CancelledError } from '../../common/errors.ts'
-import { FILE_LOCK_POLL_MS, OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../../common/limits.ts'
-import { operatingSystem } from '../../common/processes/process-system.ts'
+import { FILE_LOCK_POLL_MS } from '../../common/limits.ts'
+
+/** The windows that share the locks. */
+export interface LockingWindows {
+  /** the id of this one */
+  readonly own: string
+  /** This window is there from now on. */
+  start(): void
+  isAlive(id: string, earlier: Record<string, unknown>): boolean
+}
 
 /**
- * Does work that only one process on this machine may do at a time: windows share their storage. Waits while another one
- * does it. The lock of a process that died is taken over. Rejects with `CancelledError` if `signal` aborts before the
+ * Does work that only one window on this machine may do at a time, since they share their storage. Waits while another one
+ * does it. The lock of a window that's gone is taken over. Rejects with `CancelledError` if `signal` aborts before the
  * lock is acquired; after that, the work must check the signal.
  */
 export async function withFileLock<T>(
   file: string,
+  windows: LockingWindows,
   work: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
+  windows.start()
   await mkdir(dirname(file), { recursive: true })
-  let lock = await acquire(file)
+  let lock = await acquire(file, windows)
   while (!lock) {
     if (signal?.aborted) throw new CancelledError()
     await delay(FILE_LOCK_POLL_MS)
-    lock = await acquire(file)
+    lock = await acquire(file, windows)
   }
-  const heartbeat = setInterval(() => {
-    const now = new Date()
-    void utimes(file, now, now).catch(() => {})
-  }, OWNER_HEARTBEAT_MS)
   try {
     return await work()
   } finally {
-    clearInterval(heartbeat)
     await release(file, lock)
   }
 }
 
-/** Creates the lock and returns its content; `undefined` if another process has it, or had it until now. */
-async function acquire(file: string): Promise<string | undefined> {
-  const lock = `${process.pid} ${randomUUID()}`
+/** Creates the lock and returns its content; `undefined` if another one has it, or had it until now. */
+async function acquire(file: string, windows: LockingWindows): Promise<string | undefined> {
+  const lock = `${process.pid} ${windows.own} ${randomUUID()}`
   try {
     const handle = await open(file, 'wx')
     try {
@@ -53,8 +59,8 @@ async function acquire(file: string): Promise<string | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  const abandoned = await readAbandoned(file)
-  if (abandoned !== undefined) await removeAbandoned(file, abandoned)
+  const abandoned = await readAbandoned(file, windows)
+  if (abandoned !== undefined) await removeAbandoned(file, abandoned, windows)
   return undefined
 }
 
@@ -63,13 +69,13 @@ async function acquire(file: string): Promise<string | undefined> {
  * that another one has created meanwhile. Therefore only the process that has the lock for removing this very lock
  * removes it, if it's still there.
  */
-async function removeAbandoned(file: string, abandoned: string): Promise<void> {
+async function removeAbandoned(file: string, abandoned: string, windows: LockingWindows): Promise<void> {
   const name = abandoned.replace(/[^\w-]+/g, '-').slice(0, 60)
   const removal = `${file}.${name}.lock`
-  const lock = await acquire(removal)
+  const lock = await acquire(removal, windows)
   if (!lock) return
   try {
-    if ((await readAbandoned(file)) === abandoned) await rm(file, { force: true })
+    if ((await readAbandoned(file, windows)) === abandoned) await rm(file, { force: true })
   } finally {
     await release(removal, lock)
   }
@@ -81,13 +87,13 @@ async function release(file: string, lock: string): Promise<void> {
   if (now === lock) await rm(file, { force: true })
 }
 
-/** The content of a lock whose owner is gone or no longer responds; `undefined` if the lock is in use or was released. */
-async function readAbandoned(file: string): Promise<string | undefined> {
+/** The content of a lock whose window is gone; `undefined` if the lock is in use or was released. */
+async function readAbandoned(file: string, windows: LockingWindows): Promise<string | undefined> {
   try {
-    const [{ mtimeMs }, lock] = await Promise.all([stat(file), readFile(file, 'utf8')])
-    if (Date.now() - mtimeMs > OWNER_STALE_MS) return lock
-    const pid = Number.parseInt(lock, 10)
-    return pid > 0 && !operatingSystem.exists(pid) ? lock : undefined
+    const [{ mtimeMs: beat }, lock] = await Promise.all([stat(file), readFile(file, 'utf8')])
+    const [pid, id = ''] = lock.split(' ')
+    // earlier versions renew the file
+    return windows.isAlive(id, { host: hostname(), pid, beat }) ? undefined : lock
   } catch {
     return undefined
   }

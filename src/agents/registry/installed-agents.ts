@@ -9,7 +9,7 @@ import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
-import { withFileLock } from './file-lock.ts'
+import { type LockingWindows, withFileLock } from './file-lock.ts'
 
 /**
  * How an installed agent is started. Paths are relative to its folder.
@@ -80,6 +80,7 @@ export const OWN_NAMES: readonly string[] = [RECORD, IN_USE]
  */
 export class InstalledAgents extends Owner {
   readonly #directory: string
+  readonly #windows: LockingWindows
   readonly #log: Logger
   readonly #changed = this.register(new Emitter<void>())
   readonly onDidChange = this.#changed.event
@@ -88,9 +89,10 @@ export class InstalledAgents extends Owner {
   #agents: InstalledAgent[] = []
   #read: Promise<void> | undefined
 
-  constructor(directory: string, log: Logger) {
+  constructor(directory: string, windows: LockingWindows, log: Logger) {
     super()
     this.#directory = directory
+    this.#windows = windows
     this.#log = log
     this.register(
       toDisposable(() => {
@@ -127,7 +129,7 @@ export class InstalledAgents extends Owner {
 
   /** Runs `work` on an agent's files that only one window may do at a time. */
   exclusively<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return withFileLock(join(this.#directory, `${id}.lock`), work, signal)
+    return withFileLock(join(this.#directory, `${id}.lock`), this.#windows, work, signal)
   }
 
   /**

@@ -22,6 +22,7 @@ import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
 import { visible } from '../../common/visible.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import type { Windows } from '../../history/windows.ts'
 import { Bridges } from '../../mcp/bridge/bridges.ts'
 import { checkServer } from '../../mcp/check-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
@@ -49,6 +50,7 @@ import { type LaunchConsent, launchConsent } from './launch-consent.ts'
 interface AgentServicesOptions {
   platform: Platform
   guard: ProcessGuard
+  windows: Windows
   /** The name that an agent had when it was used last. */
   lastName: (agentId: string) => string | undefined
   /** Files that no permission rule lets an agent change. */
@@ -107,14 +109,14 @@ function fetchAsSet(network: Platform['network']): typeof fetch {
 
 /** Provides the agents and MCP servers of the settings and the machine. */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
-  const { platform, protectedFiles, own } = options
+  const { platform, protectedFiles, windows, own } = options
   const { workbench, storage, log, logs, secrets, settings, trust, network } = platform
   const { dialogs } = workbench
   const secretStore = new CheckedSecrets(platform.secretStore, storage.global, dialogs, log)
   const registryAddress = () => registryUrl(workbench.settings)
   const fetch = fetchAsSet(network)
   const environment = own.add(new LaunchEnvironmentSource({ log }))
-  const installed = own.add(new InstalledAgents(path.join(storage.globalFolder, 'agents'), log))
+  const installed = own.add(new InstalledAgents(path.join(storage.globalFolder, 'agents'), windows, log))
   const registry = new RegistryClient({
     url: registryAddress,
     directory: storage.globalFolder,

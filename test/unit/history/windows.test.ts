@@ -4,11 +4,13 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
 import { mock } from 'node:test'
+import { withFileLock } from '../../../src/agents/registry/file-lock.ts'
 import { WindowFiles } from '../../../src/app/storage/window-states.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { TRANSCRIPT_MIGRATIONS } from '../../../src/history/transcript-schema.ts'
+import { until } from '../../support/until.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 /** The first version that has the table. */
@@ -167,7 +169,7 @@ describe('the windows of a machine', () => {
       await minute()
       await minute()
       assert.equal(seen(), undefined)
-      assert.equal(two.windows.isAlive(one.windows.own), true, 'its process runs')
+      assert.equal(two.windows.isAlive(one.windows.own, {}), true, 'its process runs')
       answers = true
       await minute()
       assert.equal(seen(), 'state')
@@ -242,6 +244,37 @@ describe('the windows of a machine', () => {
     const found: unknown[] = []
     two.takeOver(states => found.push(...states))
     assert.deepEqual([found, one.isOwn], [['b'], true])
+  })
+
+  it('do something one after the other, as long as they live, however the clock is set', async () => {
+    const lock = path.join(directory, 'mine.lock')
+    const windows = [start(), start()]
+    const done: string[] = []
+    let end = () => {}
+    const ended = new Promise<void>(resolve => (end = resolve))
+    const first = withFileLock(lock, windows[0]!.windows, async () => {
+      done.push('first')
+      await ended
+    })
+    await until(() => done.length === 1)
+    const polled = () =>
+      assert.rejects(
+        withFileLock(lock, windows[1]!.windows, async () => done.push('too early'), AbortSignal.abort()),
+      )
+    await polled()
+    windows[0]!.windows.renew()
+    for (const years of [-30, 30]) {
+      utimesSync(lock, new Date(), new Date(set + years * 365 * 24 * 3_600_000))
+      await polled()
+      now += 15_000
+      windows[0]!.windows.renew()
+    }
+    const second = withFileLock(lock, windows[1]!.windows, async () => done.push('second'))
+    now += 30_000
+    await second
+    end()
+    await first
+    assert.deepEqual(done, ['first', 'second'])
   })
 
   it('know those of an earlier version, which know them', () => {

@@ -25,6 +25,7 @@ import { waitFor } from '../../../host/wait-for.ts'
 import { bundlePrograms } from '../../../support/bundle-program.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 import { NpmRegistry } from '../../../support/npm-registry.ts'
+import { processWindow } from '../../../support/process-windows.ts'
 
 const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
 
@@ -48,7 +49,7 @@ describe('AgentInstaller', () => {
     storage = join(home, 'agents')
     const { PATH = '' } = process.env
     env = { PATH, HOME: home, npm_config_registry: npm.server.origin, npm_config_cache: join(home, 'cache') }
-    installed = new InstalledAgents(storage, log)
+    installed = new InstalledAgents(storage, processWindow(), log)
     npm.gate = Promise.resolve()
   })
   afterEach(async () => {
@@ -101,7 +102,7 @@ describe('AgentInstaller', () => {
     assert.deepEqual([agent?.distribution, agent?.source], ['npx', 'mine@1.0.0'])
     assert.ok(reported.some(({ step }) => step.includes('mine@1.0.0')))
     // another window finds the agent
-    const other = new InstalledAgents(storage, log)
+    const other = new InstalledAgents(storage, processWindow(), log)
     await other.ready()
     assert.deepEqual(other.agents, installed.agents)
   })
@@ -519,7 +520,7 @@ describe('AgentInstaller', () => {
 
   it('installs once if two windows install at the same time', async () => {
     publish('1.0.0')
-    const other = new InstalledAgents(storage, log)
+    const other = new InstalledAgents(storage, processWindow(), log)
     const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
     const before = packages()
     await Promise.all([
@@ -593,7 +594,7 @@ describe('AgentInstaller', () => {
     const installing = confirmAndInstall(installer(), npx())
     await waitFor('a request of npm', () => npm.server.requests.length > asked)
     await rm(join(storage, 'mine.lock'))
-    const other = new InstalledAgents(storage, log)
+    const other = new InstalledAgents(storage, processWindow(), log)
     await other.cleanUp()
     open()
     await installing

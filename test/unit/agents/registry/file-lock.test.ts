@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict'
-import fs, { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import fs, { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import { withFileLock } from '../../../../src/agents/registry/file-lock.ts'
-import { operatingSystem } from '../../../../src/common/processes/process-system.ts'
 import { waitFor } from '../../../host/wait-for.ts'
 
 describe('withFileLock', () => {
   const GONE = 999_999_999
   let folder: string
   let file: string
+  /** the ids of the windows that live */
+  const alive = new Set<string>()
   let working: number
   let most: number
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-lock-'))
     file = join(folder, 'mine.lock')
+    alive.add('one').add('two')
     working = 0
     most = 0
   })
@@ -29,8 +31,8 @@ describe('withFileLock', () => {
   })
 
   /** Takes the lock and works until `end` resolves. */
-  const take = (end: Promise<unknown> = new Promise(setImmediate)) =>
-    withFileLock(file, async () => {
+  const take = (end: Promise<unknown> = new Promise(setImmediate), own = 'one') =>
+    withFileLock(file, { own, start() {}, isAlive: id => alive.has(id) }, async () => {
       most = Math.max(most, ++working)
       await end
       working--
@@ -63,7 +65,6 @@ describe('withFileLock', () => {
   })
 
   it('lets only one take over an abandoned lock, also if one is slow to remove it', async () => {
-    assert.ok(!operatingSystem.exists(GONE))
     await writeFile(file, String(GONE))
     const count = polls()
     let end = () => {}
@@ -93,14 +94,14 @@ describe('withFileLock', () => {
     assert.deepEqual(await readdir(folder), [])
   })
 
-  it("doesn't release the lock of a process that took it over", async () => {
+  it("doesn't release the lock of a window that took it over", async () => {
     let end = () => {}
     const first = take(new Promise<void>(resolve => (end = resolve)))
     await waitFor('the first', () => working === 1)
     // as after the computer slept
-    await utimes(file, 0, 0)
+    alive.delete('one')
     let endSecond = () => {}
-    const second = take(new Promise<void>(resolve => (endSecond = resolve)))
+    const second = take(new Promise<void>(resolve => (endSecond = resolve)), 'two')
     await waitFor('the second', () => working === 2)
     const lock = await readFile(file, 'utf8')
     end()

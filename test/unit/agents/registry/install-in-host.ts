@@ -6,6 +6,7 @@ import { InstalledAgents } from '../../../../src/agents/registry/installed-agent
 import { readRegistry } from '../../../../src/agents/registry/registry-format.ts'
 import { silentLogger as log } from '../../../../src/common/logger.ts'
 import { createProcessGuard } from '../../../../src/common/processes/process-guard.ts'
+import { processWindow } from '../../../support/process-windows.ts'
 
 const [, , storage = '', script = ''] = process.argv
 const { PATH = '', HOME = '', ...others } = process.env
@@ -13,7 +14,7 @@ const own = Object.entries(others).filter(([name]) => /^(npm_config_|PARLEY_)/.t
 const env = { PATH, HOME, ...(Object.fromEntries(own) as Record<string, string>) }
 const mine = { id: 'mine', name: 'Mine', version: '1.0.0', distribution: { npx: { package: 'mine@1.0.0' } } }
 const installer = new AgentInstaller({
-  installed: new InstalledAgents(storage, log),
+  installed: new InstalledAgents(storage, processWindow(), log),
   environment: async () => ({ env, platform: process.platform }),
   guard: createProcessGuard({ script, graceMs: 0, log }),
   ...{ fetch, log },

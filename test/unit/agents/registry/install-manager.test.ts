@@ -10,6 +10,7 @@ import { RegistryError, type RegistrySnapshot } from '../../../../src/agents/reg
 import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
 import { Emitter } from '../../../../src/common/event.ts'
+import { processWindow } from '../../../support/process-windows.ts'
 
 const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
 
@@ -49,7 +50,7 @@ describe('InstallManager', () => {
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'parley-installs-'))
-    installed = new InstalledAgents(directory, log)
+    installed = new InstalledAgents(directory, processWindow(), log)
     known = snapshot('1.0.0')
     fetched = async () => snapshot('1.0.0')
     fetches = 0

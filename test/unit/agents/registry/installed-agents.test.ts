@@ -14,13 +14,14 @@ import type { RunningProcess } from '../../../../src/acp/transport/running-proce
 import { InstalledAgents, startInstalled } from '../../../../src/agents/registry/installed-agents.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { waitFor } from '../../../host/wait-for.ts'
+import { processWindow } from '../../../support/process-windows.ts'
 
 describe('starting an installed agent', () => {
   let storage: string
   let installed: InstalledAgents
   beforeEach(async () => {
     storage = await mkdtemp(join(tmpdir(), 'parley-installed-'))
-    installed = new InstalledAgents(storage, silentLogger)
+    installed = new InstalledAgents(storage, processWindow(), silentLogger)
   })
   afterEach(async () => {
     installed.dispose()
@@ -108,7 +109,7 @@ describe('starting an installed agent', () => {
       await waitFor('both marks', async () => (await readdir(join(directory, 'in-use'))).length === 2)
       installed.dispose()
       await waitFor('the end of one', async () => (await readdir(join(directory, 'in-use'))).length === 1)
-      installed = new InstalledAgents(storage, silentLogger)
+      installed = new InstalledAgents(storage, processWindow(), silentLogger)
       await installed.read()
       await installed.remove('mine')
       assert.ok((await readdir(directory)).includes('run'))

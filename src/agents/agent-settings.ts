@@ -4,7 +4,14 @@ import { isRecord } from '../common/is-record.ts'
 import { protocolChoices } from '../common/settings.ts'
 import { type AgentDefinition, systemPromptSetting } from './definition.ts'
 import { layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
-import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
+import {
+  describeIssue,
+  issuePath,
+  kindOf,
+  type SettingProblem,
+  settingProblem,
+  withoutHuge,
+} from './setting-problem.ts'
 
 const SETTING = 'parley.agents'
 
@@ -65,10 +72,11 @@ export interface AgentSettings {
  * @param wellKnown the name and icon of a well-known agent with this id, used if the entry has none
  */
 export function readAgentSettings(
-  layers: readonly SettingLayer[],
+  all: readonly SettingLayer[],
   wellKnown: (id: string) => { name: string; icon: string } | undefined = () => undefined,
 ): AgentSettings {
   const problems: SettingProblem[] = []
+  const layers = withoutHuge(SETTING, all, problems)
   for (const layer of layers) {
     if (layer.value === undefined || isRecord(layer.value)) continue
     const message = l10n.t('expected an object with agents by ID, found {0}', kindOf(layer.value))

@@ -40,6 +40,37 @@ export function settingProblem(
   }
 }
 
+/** Members of all objects and lists of a setting: more would block the editor, and a workspace may contain any. */
+const MAX_MEMBERS = 10_000
+
+/** The layers without those whose value is too large, each with a problem. */
+export function withoutHuge(
+  setting: string,
+  layers: readonly SettingLayer[],
+  problems: SettingProblem[],
+): SettingLayer[] {
+  return layers.filter(layer => {
+    if (!isHuge(layer.value)) return true
+    const message = l10n.t('expected at most {0} values in all, found more', MAX_MEMBERS)
+    problems.push(settingProblem(setting, [], layer, message))
+    return false
+  })
+}
+
+function isHuge(value: unknown): boolean {
+  const open = [value]
+  let count = 0
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    const members = Object.values(next)
+    count += members.length
+    if (count > MAX_MEMBERS) return true
+    for (const member of members) open.push(member)
+  }
+  return false
+}
+
 /** `parley.agents › claude › args[2]` */
 export function settingPath(setting: string, path: ReadonlyArray<string | number>): string {
   let text = setting

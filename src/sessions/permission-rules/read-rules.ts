@@ -9,6 +9,7 @@ import {
   kindOf,
   type SettingProblem,
   settingProblem,
+  withoutHuge,
 } from '../../agents/setting-problem.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { parseCommandPattern } from './command-line.ts'
@@ -41,7 +42,7 @@ export function readPermissionRules(
 ): { rules: PermissionRule[]; problems: SettingProblem[] } {
   const rules: PermissionRule[] = []
   const problems: SettingProblem[] = []
-  for (const layer of [...layers].reverse()) {
+  for (const layer of withoutHuge(SETTING, layers, problems).reverse()) {
     if (layer.value === undefined || layer.scope === 'default') continue
     if (!Array.isArray(layer.value)) {
       const message = l10n.t('expected an array of rules, found {0}', kindOf(layer.value))

@@ -46,6 +46,20 @@ describe('the setting parley.agents', () => {
     )
   })
 
+  it('leaves out what a scope has if that is huge, and says so once', () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 5]))
+    for (const huge of [many, { a: { command: 'x', env: many } }, { a: many }]) {
+      const { agents, problems } = readAgentSettings([user({ mine: { command: 'mine' } }), workspace(huge)])
+      assert.deepEqual(
+        agents.map(({ id }) => id),
+        ['mine'],
+      )
+      assert.deepEqual(problems.map(describeProblem), [
+        'parley.agents (workspace settings): expected at most 10000 values in all, found more.',
+      ])
+    }
+  })
+
   it('changes the preset if the entry has no command', () => {
     const wellKnown = (id: string) => (id === 'codex' ? { name: 'Codex', icon: 'sparkle' } : undefined)
     const layers = [

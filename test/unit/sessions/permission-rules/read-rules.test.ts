@@ -31,6 +31,19 @@ describe('parley.permissionRules', () => {
     )
   })
 
+  it('are left out of a scope that has too many, and the others count', () => {
+    const huge = Array.from({ length: 20_000 }, () => 5)
+    const { rules, problems } = read(
+      [{ command: 'npm test', action: 'ask' }],
+      [{ scope: 'workspace', value: huge }],
+    )
+    assert.deepEqual([rules.length, problems.length], [1, 1])
+    assert.match(
+      describeProblem(problems[0]!),
+      /^parley\.permissionRules \(workspace settings\): expected at most/,
+    )
+  })
+
   it('reject a rule without any condition', () => {
     for (const rule of [{ action: 'allow' }, { agent: '*', action: 'allow' }]) {
       const { rules, problems } = read([rule])

@@ -64,7 +64,13 @@ export function createProcessScope(
   const composer = composerServices(storage, stored.windowRows, log, own)
   /** resolves when this window goes on with the turns of an earlier one */
   const agentsBack = deferred()
-  const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise)
+  const { files, tracker } = createChangeServices(
+    platform,
+    protectedFiles,
+    own,
+    agentsBack.promise,
+    stored.conversations,
+  )
 
   storeGitFoldersIn(gitFolderStore(storage, log))
   const hosts = agentHosts(platform)

@@ -6,7 +6,7 @@ import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { damagedFiles, removeDamagedFiles } from './database.ts'
 import { Leases } from './leases.ts'
-import { ageOf, isNews, observe, readSeenClock, type SeenClock, UNSEEN_CLOCK } from './retention-clock.ts'
+import { StoredClock } from './stored-clock.ts'
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
@@ -29,12 +29,16 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions, W
   pinned?: () => ReadonlySet<string> | undefined
 }
 
-/** The saved conversations and the leases of their sessions, in one file that stays within limits of size and age. */
+/**
+ * The saved conversations and the leases of their sessions, which stay within limits of size and age. What agents changed is in
+ * the same file: see {@link ChangesStore}.
+ */
 export class ConversationStorage extends Owner {
   readonly transcripts: Transcripts
   readonly leases: Leases
   readonly windows: Windows
-  readonly #database: TranscriptDatabase
+  readonly clock: StoredClock
+  readonly database: TranscriptDatabase
   readonly #folder: string
   readonly #log: Logger
   readonly #maxBytes: () => number
@@ -51,12 +55,13 @@ export class ConversationStorage extends Owner {
     this.#maxAgeMs = options.maxAgeMs ?? (() => 0)
     this.#pinned = options.pinned ?? (() => new Set())
     this.#now = options.now ?? Date.now
-    this.#database = this.register(new TranscriptDatabase(options))
-    this.windows = this.register(new Windows(this.#database, options))
-    this.leases = this.register(new Leases(this.#database, this.windows))
+    this.database = this.register(new TranscriptDatabase(options))
+    this.clock = new StoredClock(this.database, this.#now)
+    this.windows = this.register(new Windows(this.database, options))
+    this.leases = this.register(new Leases(this.database, this.windows))
     this.transcripts = this.register(
       new Transcripts({
-        database: this.#database,
+        database: this.database,
         leases: this.leases,
         secrets: options.secrets,
         now: this.#now,
@@ -70,7 +75,8 @@ export class ConversationStorage extends Owner {
 
   /** Bytes of all conversations on disk. */
   get usedBytes(): number {
-    return this.#database.usedBytes
+    const ofChanges = () => Number(this.database.all('SELECT total(bytes) AS n FROM workspaces')[0]?.n)
+    return this.database.attempt(() => this.database.usedBytes - ofChanges(), 0)
   }
 
   /**
@@ -81,14 +87,15 @@ export class ConversationStorage extends Owner {
     this.#trimmedAt = this.#now()
     const maxAge = this.#maxAgeMs()
     const max = this.#maxBytes()
-    const clock = this.#observeClock()
+    const { clock } = this
+    clock.look()
     const writes = this.transcripts.lastWrites().map(({ copy, at }) => ({
       copy,
       // when the earliest versions wrote isn't known
-      isOld: maxAge > 0 && at > 0 && ageOf(clock, at) > maxAge,
-      age: at > 0 ? ageOf(clock, at) : Number.POSITIVE_INFINITY,
+      isOld: maxAge > 0 && at > 0 && clock.ageOf(at) > maxAge,
+      age: at > 0 ? clock.ageOf(at) : Number.POSITIVE_INFINITY,
     }))
-    if (maxAge > 0) this.removeDamaged(time => ageOf(clock, time) > maxAge)
+    if (maxAge > 0) this.removeDamaged(time => clock.ageOf(time) > maxAge)
     const isLarge = max > 0 && this.usedBytes > max
     if (!isLarge && !writes.some(({ isOld }) => isOld)) return
     const pinned = this.#pinned()
@@ -113,7 +120,7 @@ export class ConversationStorage extends Owner {
       }
     if (deleted === 0) return
     this.#log.info(`Deleted ${deleted} saved conversations to stay within the limits of age and size.`)
-    this.#database.compactLater()
+    this.database.compactLater()
   }
 
   /** Damaged files that were moved aside may hold text that was deleted since. */
@@ -128,24 +135,6 @@ export class ConversationStorage extends Owner {
     } catch (error) {
       this.#log.warn(`A damaged file couldn't be deleted: ${messageOf(error)}`)
     }
-  }
-
-  #readClock(): SeenClock {
-    const read = () => {
-      const [row] = this.#database.all('SELECT seen FROM clock')
-      return readSeenClock(row?.seen)
-    }
-    return this.#database.attempt(read, UNSEEN_CLOCK)
-  }
-
-  /** All windows share what they have seen. */
-  #observeClock(): SeenClock {
-    const known = this.#readClock()
-    const seen = observe(known, this.#now())
-    if (!isNews(seen, known)) return seen
-    const json = JSON.stringify(seen)
-    this.#database.attempt(() => this.#database.run('REPLACE INTO clock VALUES (1, ?)', json), undefined)
-    return seen
   }
 }
 

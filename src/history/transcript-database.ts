@@ -52,6 +52,8 @@ export class TranscriptDatabase implements Disposable {
   #failedAt: number | undefined
   /** Work is running, for which the file must stay open. */
   #isInUse = false
+  /** why the last work failed */
+  #failure: unknown
   /** damage was found in the file since it was first opened */
   #suspect = false
   /** how often the file was opened */
@@ -84,7 +86,7 @@ export class TranscriptDatabase implements Disposable {
     this.#prepare(sql)?.run(...values)
   }
 
-  all(sql: string, ...values: Array<string | number>): Array<Record<string, unknown>> {
+  all(sql: string, ...values: Array<string | number | null>): Array<Record<string, unknown>> {
     return this.#prepare(sql)?.all(...values) ?? []
   }
 
@@ -130,6 +132,14 @@ export class TranscriptDatabase implements Disposable {
     } finally {
       this.#isInUse = false
     }
+  }
+
+  /** Like `transaction`, but also throws why it failed. */
+  perform<T>(work: () => T, kind?: 'IMMEDIATE' | 'DEFERRED'): T {
+    const failed = Symbol('failed')
+    const result = this.transaction<T | typeof failed>(work, failed, kind)
+    if (result === failed) throw this.#failure ?? new Error('The database is closed.')
+    return result
   }
 
   /** Something was written completely. */
@@ -226,6 +236,7 @@ export class TranscriptDatabase implements Disposable {
 
   /** Damage was found in the open file. It's checked completely when it's next needed. */
   #closeDamaged(error: unknown): void {
+    this.#failure = error
     const opened = this.#opened
     this.#statements.clear()
     if (opened?.unwritable !== undefined) {
@@ -275,6 +286,7 @@ export class TranscriptDatabase implements Disposable {
   }
 
   #failed(error: unknown): void {
+    this.#failure = error
     this.#log.warn(`The database of conversations ${this.#options.file}: ${messageOf(error)}`)
     this.#trouble.failed(this.#options.file, error, reason =>
       l10n.t("Parley can't save conversations to disk. Agents still keep their own sessions. {0}", reason),

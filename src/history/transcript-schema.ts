@@ -4,6 +4,7 @@ import { boundDepth } from '../common/bound-depth.ts'
 import { entryKind, entryKindOf } from '../conversation/entries/entry-kinds.ts'
 import { serializable, serializableEntry } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
+import { CHANGES_TABLES, countSavedChanges, SALVAGED_CHANGES } from './changes-schema.ts'
 import type { Salvage } from './database.ts'
 
 /** The minimum shape of a row of a saved conversation, checked on reading, since a file may contain anything. */
@@ -139,6 +140,7 @@ function parsed(json: string): unknown {
 /** What is saved of a damaged file. */
 export const TRANSCRIPT_SALVAGE: Salvage = {
   tables: {
+    ...SALVAGED_CHANGES,
     entries: ({ position }) => isPosition(position),
     texts: ({ position }) => isPosition(position),
     terminals: () => true,
@@ -152,6 +154,7 @@ export const TRANSCRIPT_SALVAGE: Salvage = {
     said: ({ hosted_id: id }) => /^[0-9a-f]{16}$/.test(String(id)),
   },
   complete(db) {
+    countSavedChanges(db)
     // an entry that is lost is shown as damaged, in its place
     db.exec(`
       WITH RECURSIVE places (agent_id, session_id, position, last) AS (
@@ -255,4 +258,5 @@ export const TRANSCRIPT_MIGRATIONS = [
   `ALTER TABLE windows ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE windows ADD COLUMN state TEXT;
    ALTER TABLE windows ADD COLUMN request TEXT;`,
+  CHANGES_TABLES,
 ]

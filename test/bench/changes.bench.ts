@@ -19,11 +19,10 @@ import path from 'node:path'
 import { ChangeTracker } from '../../src/changes/change-tracker.ts'
 import { ChangeScope, SessionChanges } from '../../src/changes/session-changes.ts'
 import { WorkTree } from '../../src/changes/work-tree.ts'
-import { silentLogger } from '../../src/common/logger.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { filesShared } from '../../src/editor/files/files.ts'
-import { ChangesStore } from '../../src/history/changes-store.ts'
+import { ChangesOnDisk } from '../support/changes-on-disk.ts'
 
 const CHANGED = 1000
 const TOUCHED = 200
@@ -46,7 +45,7 @@ const UNDO_BOUND = 15
 const MAX_BLOCK_MS = 50
 
 const root = mkdtempSync(path.join(tmpdir(), 'parley-changes-bench-'))
-const store = new ChangesStore(path.join(root, '.store'), silentLogger)
+const store = new ChangesOnDisk(path.join(root, '.store'))
 const files = filesShared({ documents: noDocuments, fileSystem: disk })
 const tracker = new ChangeTracker({ files, store })
 const changes = new SessionChanges(tracker, 'bench/session', { cwd: root, additionalDirectories: [] })

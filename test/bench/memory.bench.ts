@@ -22,7 +22,7 @@ import { disk } from '../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../src/editor/files/files.ts'
 import { branchOf } from '../../src/editor/git-branch.ts'
 import { listOnDisk } from '../../src/editor/list-files.ts'
-import { ChangesStore } from '../../src/history/changes-store.ts'
+import { ChangesOnDisk } from '../support/changes-on-disk.ts'
 
 const ROUNDS = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)
 /** Resident memory. What one attack leaves behind adds up over the series. */
@@ -35,7 +35,7 @@ const ADDED_BYTES = Number(process.env.PARLEY_BENCH_ADDED_BYTES ?? 256 * 1024 **
 
 const top = mkdtempSync(path.join(tmpdir(), 'parley-memory-'))
 const shared = filesShared({ documents: noDocuments, fileSystem: disk })
-const store = new ChangesStore(path.join(top, 'store'), silentLogger)
+const store = new ChangesOnDisk(path.join(top, 'store'))
 const tracker = new ChangeTracker({ files: shared, store })
 const peaks: number[] = []
 const rss = () => process.memoryUsage().rss / 1e6

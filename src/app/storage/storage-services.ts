@@ -113,13 +113,15 @@ export function createChangeServices(
   protectedFiles: ProtectedFiles,
   own: DisposableStore,
   agentsBack: Promise<void>,
+  { database, clock }: ConversationStorage,
 ) {
   const files = createFiles(protectedFiles)
   const folder = path.join(storage.workspaceFolder ?? storage.globalFolder, 'changes')
+  const workspace = path.relative(storage.globalFolder, folder)
   const tracker = own.add(
     new ChangeTracker({
       files,
-      store: own.add(new ChangesStore(folder, log)),
+      store: own.add(new ChangesStore({ database, clock, workspace, folder, log })),
       trash,
       checkpoints: () => checkpointLimits(workbench.settings),
       excluded: hiddenFiles,

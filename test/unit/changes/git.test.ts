@@ -19,17 +19,17 @@ import { repositoryOf } from '../../../src/changes/repository-moves.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { readable } from '../../../src/common/file-names.ts'
-import { silentLogger } from '../../../src/common/logger.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { ChangesOnDisk, hasSqlite } from '../../support/changes-on-disk.ts'
 import { until } from '../../support/until.ts'
 
-describe('changes by agents in a repository', () => {
+const describeStored = hasSqlite ? describe : describe.skip
+describeStored('changes by agents in a repository', () => {
   let root: string
   let storage: string
-  let store: ChangesStore
+  let store: ChangesOnDisk
   let tracker: ChangeTracker
   let changes: SessionChanges
   let watching: ((path: string) => void) | undefined
@@ -41,7 +41,7 @@ describe('changes by agents in a repository', () => {
     execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' })
   }
   const open = () => {
-    store = new ChangesStore(storage, silentLogger)
+    store = new ChangesOnDisk(storage)
     const watch = (changed: (path: string) => void) => {
       watching = changed
       return { dispose: () => {} }

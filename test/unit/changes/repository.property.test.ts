@@ -11,11 +11,10 @@ import type { FileChange } from '../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
-import { silentLogger } from '../../../src/common/logger.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { ChangesOnDisk, hasSqlite } from '../../support/changes-on-disk.ts'
 import {
   charactersOf,
   decodeLegacy,
@@ -81,7 +80,7 @@ class World {
   readonly trouble = new Trouble(this.storage)
   readonly #encoding: string | undefined
   readonly #sign: string
-  store!: ChangesStore
+  store!: ChangesOnDisk
   tracker!: ChangeTracker
   changes!: SessionChanges
   turn: { number: number; tree: WorkTree; before: Awaited<ReturnType<WorkTree['snapshot']>> } | undefined
@@ -111,7 +110,7 @@ class World {
   open(): void {
     const encodings = { ...legacyEncodings, configured: () => this.#encoding }
     const files = filesShared({ documents: noDocuments, fileSystem: disk, encodings })
-    this.store = new ChangesStore(this.storage, silentLogger)
+    this.store = new ChangesOnDisk(this.storage)
     const trash = (path: string) => disk.remove(path)
     this.tracker = new ChangeTracker({ files, store: this.store, trash })
     this.changes = new SessionChanges(this.tracker, 's', { cwd: this.root, additionalDirectories: [] })
@@ -380,7 +379,8 @@ async function take(world: World, { what, name, ...place }: Step): Promise<void>
 
 const isGit = (what: string) => ['commit', 'stash', 'bring back', 'branch and back'].includes(what)
 
-describe('the change tracker in a repository, with stores on disk (property)', () => {
+const describeStored = hasSqlite ? describe : describe.skip
+describeStored('the change tracker in a repository, with stores on disk (property)', () => {
   it("never takes the user's lines, and finds every agent's change, whatever Git and the disk do", async () => {
     const steps = fc.array(step, { minLength: 3, maxLength: 12 })
     const encoding = fc.constantFrom(undefined, ...LEGACY_ENCODINGS)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -19,11 +18,10 @@ import fc from 'fast-check'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { type Kept, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { type Snapshot, WorkTree } from '../../../src/changes/work-tree.ts'
-import { silentLogger } from '../../../src/common/logger.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { ChangesOnDisk, databaseOf, hasSqlite } from '../../support/changes-on-disk.ts'
 import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
 
@@ -39,7 +37,7 @@ class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-contents-')))
   readonly storage = mkdtempSync(join(tmpdir(), 'parley-contents-storage-'))
   readonly written = new Map<string, Buffer>()
-  store!: ChangesStore
+  store!: ChangesOnDisk
   tracker!: ChangeTracker
   changes!: SessionChanges
   turn: { tree: WorkTree; before: Snapshot } | undefined
@@ -49,7 +47,7 @@ class World {
 
   async open(): Promise<void> {
     const files = filesShared({ documents: noDocuments, fileSystem: disk })
-    this.store = new ChangesStore(this.storage, silentLogger, TIMES)
+    this.store = new ChangesOnDisk(this.storage, { times: TIMES })
     const trash = (path: string) => disk.remove(path)
     const limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: LIMIT }
     this.tracker = new ChangeTracker({ files, store: this.store, trash, checkpoints: () => limits })
@@ -62,8 +60,8 @@ class World {
   async close(): Promise<void> {
     await this.changes.refresh()
     this.tracker.dispose()
-    this.store.dispose()
     await this.store.flushed()
+    this.store.dispose()
   }
 
   write(name: string): void {
@@ -74,7 +72,7 @@ class World {
   }
 
   get blobs(): string[] {
-    const folder = join(this.storage, 'blobs')
+    const folder = join(this.storage, 'contents')
     if (!existsSync(folder)) return []
     return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap(name => {
       const hash = name.slice(3)
@@ -84,12 +82,20 @@ class World {
 
   /** All that what is stored names: tracked files, checkpoints and undos. */
   named(): Set<string> {
-    const all = ['files', 'undone'].flatMap(name => {
-      const folder = join(this.storage, name)
-      if (!existsSync(folder)) return []
-      return readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8'))
-    })
-    return new Set(all.flatMap(text => text.match(/\b[0-9a-f]{64}\b/g) ?? []))
+    const records = ['changed_files', 'undone_files'].flatMap(table =>
+      this.sql(`SELECT record FROM ${table}`).map(({ record }) => String(record)),
+    )
+    return new Set(records.flatMap(record => record.match(/\b[0-9a-f]{64}\b/g) ?? []))
+  }
+
+  sql(text: string): Array<Record<string, unknown>> {
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    const db = new DatabaseSync(databaseOf(this.storage))
+    try {
+      return db.prepare(text).all()
+    } finally {
+      db.close()
+    }
   }
 
   /** `isLate`: contents could be removed before the changes are noticed. */
@@ -196,7 +202,7 @@ async function take(world: World, { what, name }: Step): Promise<void> {
       await world.close()
       return world.open()
     case 'another window': {
-      const other = new ChangesStore(world.storage, silentLogger, TIMES)
+      const other = new ChangesOnDisk(world.storage, { times: TIMES })
       await other.load()
       await other.loadUndone()
       other.dispose()
@@ -209,7 +215,8 @@ async function take(world: World, { what, name }: Step): Promise<void> {
   }
 }
 
-describe('contents of binary files that are stored (property)', () => {
+const describeStored = hasSqlite ? describe : describe.skip
+describeStored('contents of binary files that are stored (property)', () => {
   it('stay while something names them, and no longer', async () => {
     const steps = fc.array(step, { minLength: 5, maxLength: 30 })
     await fc.assert(
@@ -262,7 +269,7 @@ describe('contents of binary files that are stored (property)', () => {
       await world.open()
       const bytes = () =>
         world.blobs.reduce((sum, hash) => {
-          const file = join(world.storage, 'blobs', hash.slice(0, 2), hash)
+          const file = join(world.storage, 'contents', hash.slice(0, 2), hash)
           return sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0)
         }, 0)
       for (let i = 0; i < 20; i++) {
@@ -287,27 +294,37 @@ describe('contents of binary files that are stored (property)', () => {
     }
   })
 
-  it('stay if an undo that cannot be read may name them, or if another window may use them', async () => {
+  it('stay if an undo that cannot be read names them, or if another window uses them', async () => {
     const world = new World()
     try {
       await world.open()
-      const unused = async () => world.store.put(Buffer.alloc(10))
-      const hash = await unused()
-      mkdirSync(join(world.storage, 'undone'), { recursive: true })
-      writeFileSync(join(world.storage, 'undone', 'u.jsonl'), '{"id":"u","at":1}\n{"before":{"pa')
-      const other = await world.store.put(Buffer.alloc(20))
+      const [hash, other] = [await world.store.put(Buffer.alloc(10)), await world.store.put(Buffer.alloc(20))]
+      const value = { type: 'binary' as const, hash, size: 10, mode: 0o644 }
+      const file = {
+        path: '/a',
+        text: '',
+        segments: [],
+        attributes: [{ value, by: 'user' as const, seq: 0 }],
+      }
+      await world.store.addUndone({ id: 'u', at: Date.now() }, [{ before: file, after: file }])
+      world.sql("UPDATE undone_files SET record = '{'")
+      const window = new ChangesOnDisk(world.storage, { times: TIMES })
+      await window.put(Buffer.alloc(20))
       await take(world, { what: 'wait', name: '' })
       await take(world, { what: 'wait', name: '' })
       assert.ok((await world.store.get(hash)) && (await world.store.get(other)))
-      rmSync(join(world.storage, 'undone', 'u.jsonl'))
-      // another window has it, too
-      await new ChangesStore(world.storage, silentLogger).put(Buffer.alloc(20))
-      await world.store.put(Buffer.alloc(30))
+      world.store.forgetUndone('u')
       await until(
         async () => (await world.store.get(hash)) === undefined,
         'the content that nothing uses to be removed',
       )
       assert.ok(await world.store.get(other))
+      window.dispose()
+      await world.store.put(Buffer.alloc(30))
+      await until(
+        async () => (await world.store.get(other)) === undefined,
+        'the content that no window uses anymore to be removed',
+      )
     } finally {
       world.dispose()
     }

@@ -6,18 +6,18 @@ import fc from 'fast-check'
 import { TrackedFile } from '../../../src/changes/tracked-file.ts'
 import { UndoLog, type Undone, type UndoneFile } from '../../../src/changes/undo-log.ts'
 import { type Deferred, deferred } from '../../../src/common/async.ts'
-import { silentLogger } from '../../../src/common/logger.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { ChangesOnDisk, hasSqlite } from '../../support/changes-on-disk.ts'
 import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
 
-describe('the log of undos', () => {
+const describeStored = hasSqlite ? describe : describe.skip
+describeStored('the log of undos', () => {
   let folder = ''
-  let store: ChangesStore
+  let store: ChangesOnDisk
   let log: UndoLog
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'parley-undo-log-'))
-    store = new ChangesStore(folder, silentLogger)
+    store = new ChangesOnDisk(folder)
     log = new UndoLog(store)
   })
   afterEach(() => {
@@ -37,7 +37,7 @@ describe('the log of undos', () => {
   const pathsIn = (all: readonly Undone[]) =>
     all.flatMap(({ files }) => files.map(({ before }) => before.path))
   /** What the next window finds. */
-  const reloaded = async () => pathsIn(await new ChangesStore(folder, silentLogger).loadUndone())
+  const reloaded = async () => pathsIn(await new ChangesOnDisk(folder).loadUndone())
   const key = (path: string) => path
 
   it('keeps a file that is undone while the others of that undo are restored', async () => {
@@ -107,7 +107,7 @@ describe('the log of undos', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(what, fc.nat(3)), { minLength: 3, maxLength: 15 }), async steps => {
-        const store = new ChangesStore(folder, silentLogger)
+        const store = new ChangesOnDisk(folder)
         const log = new UndoLog(store)
         const begun: Undone[] = []
         const expected = new Map<UndoneFile, Undone>()
@@ -148,7 +148,7 @@ describe('the log of undos', () => {
         await Promise.all(running)
         const paths = [...expected.keys()].map(({ before }) => before.path).sort()
         assert.deepEqual(pathsIn(log.all).sort(), paths)
-        const next = new ChangesStore(folder, silentLogger)
+        const next = new ChangesOnDisk(folder)
         await store.flushed()
         assert.deepEqual(pathsIn(await next.loadUndone()).sort(), paths)
         for (const one of [...log.all]) log.forget(one)

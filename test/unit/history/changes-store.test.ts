@@ -1,47 +1,80 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import {
+  existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { mock } from 'node:test'
 import { Checkpoints } from '../../../src/changes/checkpoints.ts'
 import type { TrackedFile } from '../../../src/changes/tracked-file.ts'
 import { UndoLog } from '../../../src/changes/undo-log.ts'
 import { RETRY_STORE_MS } from '../../../src/common/limits.ts'
-import { silentLogger } from '../../../src/common/logger.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { ChangesOnDisk, databaseOf, hasSqlite } from '../../support/changes-on-disk.ts'
 import { until } from '../../support/until.ts'
 
-const LINE_FEED = 10
 const DAY = 24 * 3_600_000
+/** No process has that id. */
+const GONE = 2 ** 30
 
-describe('the stored changes of agents', () => {
+const describeStored = hasSqlite ? describe : describe.skip
+describeStored('the stored changes of agents', () => {
   let folder = ''
-  let store: ChangesStore
+  let store: ChangesOnDisk
+  let windows: ChangesOnDisk[]
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'parley-kept-changes-'))
-    store = new ChangesStore(folder, silentLogger)
+    windows = []
+    store = again()
   })
   afterEach(() => {
-    store.dispose()
+    for (const window of windows) window.dispose()
     rmSync(folder, { recursive: true, force: true })
   })
-  const again = () => new ChangesStore(folder, silentLogger)
-  const names = (name: string) => readdirSync(join(folder, name), { recursive: true }).map(String)
+  const again = (times?: { collectAfter: number; recent: number }) => {
+    const window = new ChangesOnDisk(folder, times && { times })
+    windows.push(window)
+    return window
+  }
+  const sql = (text: string, ...values: Array<string | number>) => {
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    const db = new DatabaseSync(databaseOf(folder))
+    try {
+      return db.prepare(text).all(...values)
+    } finally {
+      db.close()
+    }
+  }
   /** The clock was observed since 1970. */
   const knowTheTime = () =>
-    writeFileSync(join(folder, 'clock.json'), JSON.stringify({ runs: [{ from: 0, to: Date.now(), age: 0 }] }))
-  const blobs = () => names('blobs').filter(name => name.length > 2)
+    sql('REPLACE INTO clock VALUES (1, ?)', JSON.stringify({ runs: [{ from: 0, to: Date.now(), age: 0 }] }))
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+  const contents = () =>
+    existsSync(join(folder, 'contents'))
+      ? readdirSync(join(folder, 'contents'), { recursive: true, encoding: 'utf8' }).filter(
+          name => name.length > 2,
+        )
+      : []
+  // a link that leads to itself can't be read, also by root
+  const unreadable = (file: string) => {
+    renameSync(file, join(folder, 'kept'))
+    symlinkSync(file, file)
+    return () => {
+      rmSync(file)
+      renameSync(join(folder, 'kept'), file)
+    }
+  }
+  const pathsOf = (found: Array<{ files: Array<{ before: { path: string } }> }>) =>
+    found.flatMap(({ files }) => files.map(({ before }) => before.path))
   const by = { turns: [{ session: 's', turn: 1 }] }
   const changed = (path: string, text = 'b\n') => ({
     path,
@@ -64,6 +97,13 @@ describe('the stored changes of agents', () => {
     ],
   })
 
+  const HEAD = { id: 'u', at: Date.now(), session: 's' }
+  const PATHS = ['/w/a', '/w/b', '/w/c']
+  const undone = (path: string) => ({
+    before: changed(path, `before ${path}\n`),
+    after: changed(path, `after ${path} é\n`),
+  })
+
   it('are available to the next window, with each text stored once', async () => {
     store.save('/w/a', changed('/w/a'))
     store.save('/w/b', changed('/w/b'))
@@ -72,28 +112,10 @@ describe('the stored changes of agents', () => {
       (await again().load()).sort((a, b) => (a.path < b.path ? -1 : 1)),
       [changed('/w/a'), changed('/w/b')],
     )
-    assert.equal(blobs().length, 1)
+    assert.equal(contents().length, 1)
     store.save('/w/a', undefined)
     await store.flushed()
     assert.deepEqual(await again().load(), [changed('/w/b')])
-  })
-
-  it('are written once before and after a write, between which only the time passes', async () => {
-    const now = mock.method(performance, 'now', () => 5)
-    try {
-      const { segments, attributes } = changed('/w/a')
-      const write = async (text: string, at: number) => {
-        store.save('/w/a', { ...changed('/w/a', text), history: { segments, attributes, at } })
-        await store.flushed()
-        return readFileSync(join(folder, 'files', names('files')[0]!), 'utf8')
-      }
-      const first = await write('"at":1\n', 7)
-      assert.equal(await write('"at":1\n', 8), first)
-      const second = await write('"at":2\n', 8)
-      assert.notEqual(second.replace('"at":8', '"at":7'), first)
-    } finally {
-      now.mock.restore()
-    }
   })
 
   it('include checkpoints, and whether they were deleted', async () => {
@@ -149,10 +171,9 @@ describe('the stored changes of agents', () => {
     const warned = (warning: Error) => warnings.push(warning.name)
     process.on('warning', warned)
     store.save('/w/a', changed('/w/a'))
-    assert.deepEqual(readdirSync(folder), [])
+    assert.ok(!existsSync(databaseOf(folder)))
     await store.flushed()
-    const old = new Date(1000)
-    for (const name of names('files')) utimesSync(join(folder, 'files', name), old, old)
+    sql('UPDATE changed_files SET written_at = 1000')
     store.save('/w/b', changed('/w/b'))
     store.dispose()
     await new Promise(setImmediate)
@@ -172,11 +193,11 @@ describe('the stored changes of agents', () => {
     const history = { segments, attributes: [{ value, by: 'user' as const, seq: 0 }], at: 7 }
     store.save('/w/a', { ...changed('/w/a'), history })
     await store.flushed()
-    const old = new Date(1000)
-    for (const name of blobs()) utimesSync(join(folder, 'blobs', name), old, old)
+    assert.deepEqual(await again().load(), [{ ...changed('/w/a'), history }])
+    assert.ok(await store.get(hash), 'another window may use it')
+    store.dispose()
     const next = again()
     assert.deepEqual(await next.load(), [{ ...changed('/w/a'), history }])
-    await next.loadUndone()
     assert.equal(await next.get(hash), undefined)
     assert.ok(await next.get(checkpointed))
     assert.deepEqual(await next.load(), [{ ...changed('/w/a'), history }])
@@ -184,29 +205,32 @@ describe('the stored changes of agents', () => {
   })
 
   it('keep only the latest text of a file that changes often, and what else refers to its earlier ones', async () => {
-    const texts = Array.from({ length: 20 }, (_, i) => `${i}\n`)
-    await store.put(Buffer.from('3\n'))
-    for (const text of texts) {
-      store.save('/w/a', changed('/w/a', text))
-      await store.flushed()
-      if (text === '5\n') {
+    const collecting = again({ collectAfter: 1, recent: 0 })
+    await collecting.load()
+    collecting.removeUnused({ inUse: () => new Set([hash('3\n')]), collected() {} })
+    for (const text of ['3\n', 'unused\n']) await collecting.put(Buffer.from(text))
+    for (let i = 0; i < 20; i++) {
+      const text = `${i}\n`
+      collecting.save('/w/a', changed('/w/a', text))
+      await collecting.flushed()
+      if (i === 5) {
+        collecting.save('/w/b', changed('/w/b', text))
         // another window
-        store.save('/w/b', changed('/w/b', text))
-        await again().put(Buffer.from('7\n'))
+        await store.put(Buffer.from('7\n'))
       }
-      if (text === '9\n')
-        await store.addUndone({ id: 'u', at: Date.now() }, [
+      if (i === 9)
+        await collecting.addUndone({ id: 'u', at: Date.now() }, [
           { before: changed('/w/a', text), after: changed('/w/a', 'undone\n') },
         ])
     }
-    const there = await Promise.all(blobs().map(name => store.get(name.slice(3))))
-    assert.deepEqual(there.map(String).sort(), ['19\n', '3\n', '5\n', '7\n', '9\n', 'undone\n'])
-    store.save('/w/a', changed('/w/a', '4\n'))
-    await store.flushed()
-    assert.equal(String(await store.get(await store.put(Buffer.from('4\n')))), '4\n')
-    const next = again()
-    assert.deepEqual((await next.load()).map(({ text }) => text).sort(), ['4\n', '5\n'])
-    next.dispose()
+    const expected = ['19\n', '3\n', '5\n', '7\n', '9\n', 'undone\n']
+    await until(() => contents().length <= expected.length, 'unused contents to be removed')
+    const there = await Promise.all(contents().map(name => store.get(name.slice(3))))
+    assert.deepEqual(there.map(String).sort(), expected)
+    collecting.save('/w/a', changed('/w/a', '4\n'))
+    await collecting.flushed()
+    assert.equal(String(await store.get(await collecting.put(Buffer.from('4\n')))), '4\n')
+    assert.deepEqual((await again().load()).map(({ text }) => text).sort(), ['4\n', '5\n'])
   })
 
   it('loses no text while the same ones are stored and replaced at random', async () => {
@@ -287,250 +311,257 @@ describe('the stored changes of agents', () => {
     assert.deepEqual(await again().loadUndone(), [undone])
   })
 
-  it('skip damaged entries', async () => {
-    store.save('/w/a', changed('/w/a'))
-    store.save('/w/b', changed('/w/b'))
+  it('skip damaged records, whose contents stay until they are too old', async () => {
+    for (const path of ['/w/a', '/w/b']) store.save(path, changed(path, path))
+    await store.addUndone(HEAD, [undone('/w/a'), undone('/w/b')])
     await store.flushed()
-    writeFileSync(join(folder, 'files', names('files')[0]!), '{"x"')
-    assert.equal((await again().load()).length, 1)
+    const count = contents().length
+    sql("UPDATE changed_files SET record = '{' WHERE record LIKE '%/w/b%'")
+    sql("UPDATE undone_files SET record = '{' WHERE record LIKE '%/w/b%'")
+    const next = again()
+    assert.deepEqual(
+      (await next.load()).map(({ path }) => path),
+      ['/w/a'],
+    )
+    assert.deepEqual(pathsOf(await next.loadUndone()), ['/w/a'])
+    next.forgetUndone(HEAD.id)
+    await next.flushed()
+    assert.equal(contents().length, count - 2)
+    sql('UPDATE changed_files SET written_at = 1000')
+    sql('UPDATE undone_files SET at = 1000')
+    knowTheTime()
+    const later = again()
+    assert.deepEqual([await later.load(), await later.loadUndone()], [[], []])
+    await later.flushed()
+    assert.deepEqual(contents(), [])
   })
 
-  describe('after a write that stopped midway', () => {
-    const HEAD = { id: 'u', at: Date.now(), session: 's' }
-    const undone = (path: string) => ({
-      before: changed(path, `before ${path}\n`),
-      after: changed(path, `after ${path} é\n`),
-    })
-    const PATHS = ['/w/a', '/w/b', '/w/c']
-    const log = () => join(folder, 'undone', 'u.jsonl')
-    const age = () => {
-      const old = new Date(Date.now() - 3_600_000)
-      for (const name of blobs()) utimesSync(join(folder, 'blobs', name), old, old)
+  it('are those of the workspace, until another one was not opened for long', async () => {
+    const other = new ChangesOnDisk(folder, { workspace: 'other', folder: join(folder, 'other') })
+    windows.push(other)
+    other.save('/w/a', changed('/w/a', 'other\n'))
+    await other.addUndone(HEAD, [undone('/w/b')])
+    store.save('/w/a', changed('/w/a'))
+    await Promise.all([store.flushed(), other.flushed()])
+    assert.deepEqual(await again().load(), [changed('/w/a')])
+    assert.deepEqual(await again().loadUndone(), [])
+    assert.deepEqual(await other.load(), [changed('/w/a', 'other\n')])
+    sql("UPDATE workspaces SET used_at = 1000 WHERE workspace = 'other'")
+    knowTheTime()
+    await again().load()
+    assert.deepEqual([await other.load(), await other.loadUndone()], [[], []])
+    assert.deepEqual(await again().load(), [changed('/w/a')])
+  })
+
+  it('lose nothing, and need no space, after a window was killed', async () => {
+    store.save('/w/a', changed('/w/a'))
+    await store.flushed()
+    const killed = `window ${GONE} x`
+    const [left, fresh] = [hash('left'), hash('fresh')]
+    const file = (name: string) => join(folder, 'contents', name.slice(0, 2), name)
+    for (const [name, end] of [
+      [left, ''],
+      [fresh, `.${killed.replaceAll(' ', '-')}.new`],
+    ] as const) {
+      mkdirSync(dirname(file(name)), { recursive: true })
+      writeFileSync(file(name) + end, '')
+      sql("INSERT INTO contents VALUES ('w', ?, 0, 0)", name)
+      sql("INSERT INTO content_uses VALUES ('w', ?, ?)", killed, name)
     }
-    const pathsOf = (found: Array<{ files: Array<{ before: { path: string } }> }>) =>
-      found.flatMap(({ files }) => files.map(({ before }) => before.path))
+    await store.put(Buffer.from('of a running window'))
+    assert.deepEqual(await again().load(), [changed('/w/a')])
+    assert.equal(contents().length, 2)
+  })
 
-    // a link that leads to itself can't be read, also by root
-    const unreadable = (...place: string[]) => {
-      const file = join(folder, ...place)
-      renameSync(file, join(folder, 'kept'))
-      symlinkSync(file, file)
-      return () => {
-        rmSync(file)
-        renameSync(join(folder, 'kept'), file)
-      }
-    }
-
-    it('at any byte, have all reverted files that were written whole, and lose no content', async () => {
-      for (const path of PATHS) await store.addUndone(HEAD, [undone(path)])
-      const whole = readFileSync(log())
-      const ends = [...whole.entries()].flatMap(([at, byte]) => (byte === LINE_FEED ? at : []))
-      const count = blobs().length
-      for (let cut = 0; cut < whole.length; cut++) {
-        writeFileSync(log(), whole.subarray(0, cut))
-        age()
-        const written = PATHS.filter((_, i) => cut >= ends[i + 1]!)
-        const expected = written.length === 0 ? [] : [{ ...HEAD, files: written.map(undone) }]
-        assert.deepEqual(await again().loadUndone(), expected, `cut at ${cut}`)
-        // cut between two lines, it is a whole log of fewer files
-        if (cut === 0 || ends.some(end => cut === end || cut === end + 1)) {
-          for (const path of PATHS)
-            for (const { text } of Object.values(undone(path))) await again().put(Buffer.from(text))
-        } else assert.equal(blobs().length, count, `cut at ${cut}`)
-      }
-    })
-
-    it('have what is added later, and what was cut off stays until it is too old', async () => {
-      for (const path of PATHS) await store.addUndone(HEAD, [undone(path)])
-      const whole = readFileSync(log(), 'utf8')
-      const torn = whole.slice(0, -20)
-      const rest = torn.slice(torn.lastIndexOf('\n') + 1)
-      writeFileSync(log(), torn)
-      await again().addUndone(HEAD, [undone('/w/d')])
-      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/b', '/w/d'])
-      await again().saveUndone({ ...HEAD, files: [undone('/w/b')] })
-      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/b'])
-      assert.ok(readFileSync(log(), 'utf8').includes(rest))
-      const last = again()
-      last.forgetUndone(HEAD.id)
-      await until(() => !readFileSync(log(), 'utf8').includes('/w/b'), 'the undo to be forgotten')
-      assert.deepEqual(await again().loadUndone(), [])
-      assert.equal(readFileSync(log(), 'utf8'), `${rest}\n`)
-      const old = new Date(Date.now() - 31 * 24 * 3_600_000)
-      utimesSync(log(), old, old)
-      knowTheTime()
-      age()
-      await again().loadUndone()
-      assert.deepEqual([names('undone'), blobs()], [[], []])
-    })
-
-    it('on a full disk, have what was reverted before and after', async () => {
-      await store.addUndone(HEAD, [undone('/w/a')])
-      const full = mock.method(fs, 'appendFile', async (file: string, line: string) => {
-        writeFileSync(file, Buffer.from(line).subarray(0, 100), { flag: 'a' })
-        throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
-      })
-      syncBuiltinESMExports()
-      await assert.rejects(store.addUndone(HEAD, [undone('/w/b')]), { code: 'ENOSPC' })
-      assert.equal(full.mock.callCount(), 1)
-      full.mock.restore()
-      syncBuiltinESMExports()
-      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a'])
-      await store.addUndone(HEAD, [undone('/w/c')])
-      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/c'])
-    })
-
-    it('on a full disk, are stored once there is space again', async () => {
-      const { writeFile } = fs
-      let isFull = true
-      const writes = mock.method(fs, 'writeFile', async (...args: Parameters<typeof writeFile>) => {
-        if (!isFull) return writeFile(...args)
-        throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
-      })
-      mock.timers.enable({ apis: ['setTimeout'] })
-      syncBuiltinESMExports()
-      try {
-        store.save('/w/a', changed('/w/a', 'old\n'))
-        store.save('/w/b', changed('/w/b'))
-        await store.flushed()
-        assert.deepEqual(await again().load(), [])
-        const failed = writes.mock.callCount()
-        assert.ok(failed >= 2)
-        store.save('/w/a', changed('/w/a'))
-        isFull = false
-        // the changes of both, and the content that they share
-        while (writes.mock.callCount() < failed + 3) {
-          mock.timers.tick(RETRY_STORE_MS)
-          await new Promise(setImmediate)
-        }
-        await store.flushed()
-      } finally {
-        mock.timers.reset()
-        writes.mock.restore()
-        syncBuiltinESMExports()
-      }
-      const paths = (await again().load()).map(({ path, text }) => [path, text])
-      assert.deepEqual(paths.sort(), [
-        ['/w/a', 'b\n'],
-        ['/w/b', 'b\n'],
-      ])
-    })
-
-    it('are without the unfinished files of a window that was killed', async () => {
-      store.save('/w/a', changed('/w/a'))
-      await store.addUndone(HEAD, [undone('/w/a')])
-      await store.flushed()
-      const left = [
-        'dropped-checkpoints.json.1.new',
-        `files/${names('files')[0]}.2.new`,
-        'undone/u.jsonl.3.new',
-      ]
-      const [blob] = blobs()
-      for (const name of [...left, `blobs/${blob}.4.new`]) writeFileSync(join(folder, name), '{')
-      const unfinished = () => names('.').filter(name => name.endsWith('.new')).length
-      await again().loadUndone()
-      assert.equal(unfinished(), 4, 'another window may be writing them')
-      const old = new Date(Date.now() - 3_600_000)
-      for (const name of [...left, `blobs/${blob}.4.new`]) utimesSync(join(folder, name), old, old)
-      await again().loadUndone()
-      assert.equal(unfinished(), 0)
-      assert.equal((await again().load()).length, 1)
-      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a'])
-    })
-
-    it('lose nothing while the disk cannot be read', async () => {
-      store.save('/w/a', changed('/w/a'))
-      await store.addUndone(HEAD, [undone('/w/b')])
-      await store.flushed()
-      age()
-      for (const place of [
-        ['undone'],
-        ['files'],
-        ['windows'],
-        ['undone', 'u.jsonl'],
-        ['blobs', blobs()[0]!],
-      ]) {
-        const back = unreadable(...place)
-        const next = again()
-        await next.load().catch(() => {})
-        await next.loadUndone().catch(() => {})
-        if (place[0] === 'undone') {
-          next.forgetUndone(HEAD.id)
-          await next.saveUndone({ ...HEAD, files: [] }).catch(() => {})
-        }
-        back()
-        assert.deepEqual(
-          (await again().load()).map(({ text }) => text),
-          ['b\n'],
-          place.join('/'),
-        )
-        assert.deepEqual((await again().loadUndone()).at(0)?.files.at(-1), undone('/w/b'), place.join('/'))
-      }
-    })
-
-    it('keep a reverted file whose text cannot be read, which is offered once it can', async () => {
-      for (const path of PATHS) await store.addUndone(HEAD, [undone(path)])
-      for (const blob of blobs()) {
-        const back = unreadable('blobs', blob)
-        const next = again()
-        const [found] = await next.loadUndone()
-        assert.equal(found?.files.length, 2, blob)
-        await next.saveUndone(found)
-        await next.saveUndone(found)
-        next.forgetUndone('other')
-        back()
-        const [whole] = await again().loadUndone()
-        assert.deepEqual(pathsOf([whole!]).sort(), PATHS)
-        for (const file of whole!.files) assert.deepEqual(file, undone(file.before.path))
-      }
-      const back = unreadable('blobs', blobs()[0]!)
-      const next = again()
-      await next.loadUndone()
-      next.forgetUndone(HEAD.id)
-      await next.addUndone({ ...HEAD, id: 'other' }, [undone('/w/d')])
-      back()
-      const left = await again().loadUndone()
-      assert.deepEqual(left.map(({ files }) => files.length).sort(), [1, 1])
-    })
-
-    it('forget an undo that cannot be read now later, or when the window closes', async () => {
-      for (const isLater of [true, false]) {
-        await store.addUndone(HEAD, [undone('/w/a')])
-        const back = unreadable('undone', 'u.jsonl')
-        const next = again()
-        mock.timers.enable({ apis: ['setTimeout'] })
-        try {
-          next.forgetUndone(HEAD.id)
-          // after it was tried
-          await next.saveUndone({ ...HEAD, files: [] }).catch(() => {})
-          back()
-          if (isLater) mock.timers.tick(RETRY_STORE_MS)
-          else next.dispose()
-        } finally {
-          mock.timers.reset()
-        }
-        await until(() => names('undone').length === 0, 'the undo to be forgotten')
-        next.dispose()
-      }
-    })
-
-    it('lose no content that a damaged file with changes may name', async () => {
-      store.save('/w/a', changed('/w/a'))
-      await store.flushed()
-      const file = join(folder, 'files', names('files')[0]!)
-      writeFileSync(file, readFileSync(file, 'utf8').slice(0, 30))
-      age()
+  it('lose nothing while contents cannot be read', async () => {
+    store.save('/w/a', changed('/w/a'))
+    await store.addUndone(HEAD, [undone('/w/b')])
+    await store.flushed()
+    for (const name of contents()) {
+      const back = unreadable(join(folder, 'contents', name))
       const next = again()
       await next.load()
       await next.loadUndone()
-      assert.equal(blobs().length, 1)
-      const old = new Date(Date.now() - 91 * 24 * 3_600_000)
-      utimesSync(file, old, old)
-      knowTheTime()
-      const later = again()
-      await later.load()
-      await later.loadUndone()
-      assert.deepEqual([names('files'), blobs()], [[], []])
+      next.forgetUndone(HEAD.id)
+      await next.flushed()
+      next.dispose()
+      back()
+      assert.deepEqual(await again().load(), [changed('/w/a')], name)
+      if (pathsOf(await again().loadUndone()).length === 0) await store.addUndone(HEAD, [undone('/w/b')])
+    }
+  })
+
+  it('keep a reverted file whose text cannot be read, which is offered once it can', async () => {
+    for (const path of PATHS) await store.addUndone(HEAD, [undone(path)])
+    for (const name of contents()) {
+      const back = unreadable(join(folder, 'contents', name))
+      const next = again()
+      const [found] = await next.loadUndone()
+      assert.equal(found?.files.length, 2, name)
+      await next.saveUndone(found)
+      await next.saveUndone({ ...found, files: found.files.slice(1) })
+      await next.saveUndone(found)
+      back()
+      const [whole] = await again().loadUndone()
+      assert.deepEqual(pathsOf([whole!]).sort(), PATHS)
+      for (const file of whole!.files) assert.deepEqual(file, undone(file.before.path))
+    }
+    const back = unreadable(join(folder, 'contents', contents()[0]!))
+    const next = again()
+    await next.loadUndone()
+    next.forgetUndone(HEAD.id)
+    await next.addUndone({ ...HEAD, id: 'other' }, [undone('/w/d')])
+    back()
+    const left = await again().loadUndone()
+    assert.deepEqual(left.map(({ files }) => files.length).sort(), [1, 1])
+  })
+
+  it('are removed later, or when the window closes, if they cannot be now', async () => {
+    for (const isLater of [true, false]) {
+      await store.addUndone(HEAD, [undone('/w/a')])
+      store.save('/w/a', changed('/w/a'))
+      await store.flushed()
+      const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+      const other = new DatabaseSync(databaseOf(folder))
+      const next = again()
+      await next.load()
+      other.exec('BEGIN IMMEDIATE')
+      mock.timers.enable({ apis: ['setTimeout'] })
+      try {
+        next.forgetUndone(HEAD.id)
+        next.save('/w/a', undefined)
+        await next.flushed()
+        assert.equal((await again().loadUndone()).length, 1)
+        other.exec('ROLLBACK')
+        if (isLater) mock.timers.tick(RETRY_STORE_MS)
+        else next.dispose()
+      } finally {
+        mock.timers.reset()
+        other.close()
+      }
+      await until(async () => (await again().loadUndone()).length === 0, 'the undo to be forgotten')
+      await until(async () => (await again().load()).length === 0, 'the file to be forgotten')
+    }
+  })
+
+  it('on a full disk, are stored once there is space again', async () => {
+    const { writeFile } = fs
+    let isFull = true
+    const writes = mock.method(fs, 'writeFile', async (...args: Parameters<typeof writeFile>) => {
+      if (!isFull) return writeFile(...args)
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+    })
+    mock.timers.enable({ apis: ['setTimeout'] })
+    syncBuiltinESMExports()
+    try {
+      store.save('/w/a', changed('/w/a', 'old\n'))
+      store.save('/w/b', changed('/w/b'))
+      await store.flushed()
+      assert.deepEqual(await again().load(), [])
+      await assert.rejects(store.addUndone(HEAD, [undone('/w/b')]), { code: 'ENOSPC' })
+      await assert.rejects(store.put(Buffer.from('binary')), { code: 'ENOSPC' })
+      store.save('/w/a', changed('/w/a'))
+      isFull = false
+      mock.timers.tick(RETRY_STORE_MS)
+      await store.addUndone(HEAD, [undone('/w/c')])
+    } finally {
+      mock.timers.reset()
+      writes.mock.restore()
+      syncBuiltinESMExports()
+    }
+    const paths = (await again().load()).map(({ path, text }) => [path, text])
+    assert.deepEqual(paths.sort(), [
+      ['/w/a', 'b\n'],
+      ['/w/b', 'b\n'],
+    ])
+    assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/c'])
+  })
+
+  describe('of an earlier version', () => {
+    const binary = Buffer.from([0, 1])
+    const put = (name: string, bytes: string | Buffer) => {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), bytes)
+    }
+    const text = (text: string) => {
+      const name = hash(text)
+      put(`blobs/${name.slice(0, 2)}/${name}`, text)
+      return name
+    }
+    const stored = <T extends { text: string }>(file: T) => ({ ...file, text: text(file.text) })
+    const line = (path: string) => {
+      const { before, after } = undone(path)
+      return JSON.stringify({ before: stored(before), after: stored(after) })
+    }
+    const dropped = [{ path: '/w/c', turns: [{ session: 's', turn: 1 }], why: 'age' as const }]
+    const withBinary = () => {
+      const value = { type: 'binary' as const, hash: text(String(binary)), size: 2, mode: 0o644 }
+      return { ...changed('/w/bin', ''), attributes: [{ value, by: 'user' as const, seq: 0 }] }
+    }
+    const leave = () => {
+      put('files/0123.json', JSON.stringify(stored(changed('/w/a'))))
+      put('files/4567.json', JSON.stringify(stored(withBinary())))
+      put('files/damaged.json', '{')
+      // the last one was cut off
+      put('undone/u.jsonl', [JSON.stringify(HEAD), ...PATHS.map(line)].join('\n').slice(0, -20))
+      put('dropped-checkpoints.json', JSON.stringify(dropped))
+      put('clock.json', '{"runs":[]}')
+      put(`windows/${GONE}`, '')
+      text('unused')
+      put(`blobs/00/${hash('x')}.1.new`, '')
+    }
+    const check = async (window = again()) => {
+      const loaded = await window.load()
+      assert.deepEqual(loaded.map(({ path, text }) => [path, text]).sort(), [
+        ['/w/a', 'b\n'],
+        ['/w/bin', ''],
+      ])
+      assert.deepEqual(await window.loadUndone(), [{ ...HEAD, files: PATHS.slice(0, -1).map(undone) }])
+      assert.deepEqual(await window.loadDropped(), dropped)
+      assert.ok(await window.get(hash(String(binary))))
+      assert.equal(await window.get(hash('unused')), undefined)
+      assert.deepEqual(
+        readdirSync(folder)
+          .filter(name => !name.startsWith('conversations.db'))
+          .sort(),
+        ['contents'],
+      )
+      assert.equal(contents().length, 7)
+    }
+
+    it('are moved, once', async () => {
+      leave()
+      await check()
+      await check()
+    })
+
+    it('are moved later if the window was killed, or the disk could not be read or written', async () => {
+      leave()
+      await check()
+      sql('DELETE FROM changed_files WHERE file = ?', '0123')
+      sql('DELETE FROM undone_files WHERE id = (SELECT max(id) FROM undone_files)')
+      leave()
+      await check()
+      for (const name of ['files/0123.json', 'undone/u.jsonl', 'files', 'undone', 'blobs']) {
+        sql('DELETE FROM changed_files')
+        sql('DELETE FROM undone_files')
+        leave()
+        const back = unreadable(join(folder, name))
+        const window = again()
+        await window.load().catch(() => {})
+        await window.loadUndone().catch(() => {})
+        window.dispose()
+        back()
+        await check()
+      }
+    })
+
+    it('are moved later if a window of that version is open', async () => {
+      leave()
+      put(`windows/${process.ppid}`, '')
+      assert.deepEqual(await again().load(), [])
+      rmSync(join(folder, 'windows', String(process.ppid)))
+      await check()
     })
   })
 })

@@ -8,12 +8,12 @@ import type { Disposable } from '../../../src/common/disposable.ts'
 import { FileStore, FolderStore, type KeyValueStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
 import type { SavedConversations, SessionRecords } from '../../../src/sessions/ports.ts'
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
+import { ChangesOnDisk, hasSqlite } from '../../support/changes-on-disk.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
 import { MemoryLeases, MemoryRecords, MemoryTranscripts, memoryStore } from '../sessions/sessions-fixture.ts'
 
@@ -384,17 +384,19 @@ describe("the change tracker's store", () => {
       const store = new MemoryStore()
       return { store, next: async () => store }
     },
-    'on disk': () => {
-      const window = () => opened(new ChangesStore(join(directory, 'changes'), silentLogger))
-      const store = window()
-      return {
-        store,
-        next: async () => {
-          await store.flushed()
-          return window()
-        },
-      }
-    },
+    ...(hasSqlite && {
+      'on disk': () => {
+        const window = () => opened(new ChangesOnDisk(join(directory, 'changes')))
+        const store = window()
+        return {
+          store,
+          next: async () => {
+            await store.flushed()
+            return window()
+          },
+        }
+      },
+    }),
   }
   const by = { turns: [{ session: 's', turn: 1 }] }
   const changed = (path: string) => ({

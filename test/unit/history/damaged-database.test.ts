@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -16,6 +17,7 @@ import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
+import { ChangesOnDisk, databaseOf } from '../../support/changes-on-disk.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 const PAGE = 4096
@@ -135,6 +137,53 @@ describe('a database with a damaged page', () => {
       assert.ok(damages > 20, `${damages}`)
       assert.ok(lost <= 1, `${lost} of ${CONVERSATIONS} conversations are lost with a page`)
       assert.ok(incomplete > 0, 'what is in the page is lost')
+    })
+
+  for (const [name, spoil] of Object.entries(spoils))
+    test(`of changes by agents loses only those that were in the page, and no content of the others (${name})`, async () => {
+      const FILES = 30
+      const changes = () => opened(new ChangesOnDisk(directory))
+      const changed = (path: string, text: string) => ({
+        ...{ path, text, segments: [1] },
+        attributes: [{ value: { type: 'absent' as const }, by: 'user' as const, seq: 0 }],
+      })
+      const expected = (i: number) => changed(`/w/${'folder/'.repeat(i)}`, `${i}\n`)
+      const undone = (i: number) => ({ before: expected(i), after: changed(`/w/${i}`, `undone ${i}\n`) })
+      const all = changes()
+      for (let i = 0; i < FILES; i++) all.save(expected(i).path, expected(i))
+      for (let i = 0; i < FILES; i++) await all.addUndone({ id: `u${i % 3}`, at: Date.now() }, [undone(i)])
+      await all.flushed()
+      close()
+      const file = databaseOf(directory)
+      cpSync(path.join(directory, 'contents'), path.join(directory, 'kept'), { recursive: true })
+      const whole = readFileSync(file)
+      for (let page = name === 'zeros' ? 0 : 1; page < whole.length / PAGE; page += 2) {
+        const bytes = Buffer.from(whole)
+        spoil(bytes.subarray(page * PAGE, (page + 1) * PAGE))
+        for (const one of readdirSync(directory))
+          if (one !== 'kept') rmSync(path.join(directory, one), { recursive: true })
+        cpSync(path.join(directory, 'kept'), path.join(directory, 'contents'), { recursive: true })
+        writeFileSync(file, bytes)
+        // the damage is found by one of them
+        for (let window = 0; window < 3; window++) {
+          const found = changes()
+          await found.load().catch(() => {})
+          await found.loadUndone().catch(() => {})
+          found.save('/w/new', changed('/w/new', `${window}`))
+          await found.flushed()
+          close()
+        }
+        const found = changes()
+        const files = await found.load()
+        const lost = FILES + 1 - files.length
+        assert.ok(lost < 20, `page ${page + 1}: ${lost} files are lost`)
+        for (const one of files.filter(({ path }) => path !== '/w/new'))
+          assert.deepEqual(one, expected(Number(one.text)))
+        const left = (await found.loadUndone()).flatMap(({ files }) => files)
+        assert.ok(left.length > FILES - 20, `page ${page + 1}: ${FILES - left.length} undone files are lost`)
+        for (const one of left) assert.deepEqual(one, undone(Number(one.before.text)))
+        close()
+      }
     })
 
   for (const [name, spoil] of Object.entries(spoils))

@@ -1,14 +1,13 @@
 /** Stores what its parent says, in a process of its own whose files may be limited in size. */
-import { silentLogger } from '../../../src/common/logger.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
+import { ChangesOnDisk } from '../../support/changes-on-disk.ts'
 
 export type Command =
   | { do: 'open'; folder: string }
-  | { do: 'save'; args: Parameters<ChangesStore['save']> }
-  | { do: 'saveUndone'; args: Parameters<ChangesStore['saveUndone']> }
-  | { do: 'addUndone'; args: Parameters<ChangesStore['addUndone']> }
+  | { do: 'save'; args: Parameters<ChangesOnDisk['save']> }
+  | { do: 'saveUndone'; args: Parameters<ChangesOnDisk['saveUndone']> }
+  | { do: 'addUndone'; args: Parameters<ChangesOnDisk['addUndone']> }
   | { do: 'openConversations'; file: string }
   | { do: 'write'; entries: Entry[]; replace: boolean }
   | { do: 'forget' }
@@ -17,13 +16,13 @@ export type Command =
 // otherwise it ends the process; the write fails like on a full disk
 process.on('SIGXFSZ', () => {})
 
-let store: ChangesStore | undefined
+let store: ChangesOnDisk | undefined
 let conversations: ConversationStorage | undefined
 
 async function run(command: Command): Promise<void> {
   switch (command.do) {
     case 'open':
-      store = new ChangesStore(command.folder, silentLogger, { collectAfter: 10, recent: 20 })
+      store = new ChangesOnDisk(command.folder, { times: { collectAfter: 10, recent: 20 } })
       store.removeUnused({ inUse: () => new Set(), collected: () => {} })
       return
     case 'save':

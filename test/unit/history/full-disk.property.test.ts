@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
-import { silentLogger } from '../../../src/common/logger.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
-import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
+import { ChangesOnDisk } from '../../support/changes-on-disk.ts'
 import { scaledRuns } from '../../support/property-tests.ts'
 import type { Command } from './full-disk-writer.ts'
 
@@ -32,7 +31,7 @@ const step = fc.oneof(
   },
 )
 
-type File = Parameters<ChangesStore['addUndone']>[1][number]
+type File = Parameters<ChangesOnDisk['addUndone']>[1][number]
 
 function changed(path: string, text: string): File['before'] {
   return {
@@ -47,6 +46,7 @@ const sqlite = process.getBuiltinModule?.('node:sqlite')
 
 describe('what is stored on a full disk (property)', () => {
   const test = process.platform === 'linux' && existsSync(PRLIMIT) ? it : it.skip
+  const withSqlite = sqlite ? test : it.skip
   let child: ChildProcess | undefined
   const limit = (bytes: number | 'unlimited') =>
     execFileSync(PRLIMIT, ['--pid', `${child!.pid}`, `--fsize=${bytes}:unlimited`])
@@ -66,135 +66,136 @@ describe('what is stored on a full disk (property)', () => {
     await once(child, 'message')
   }
 
-  test('are the changes of agents before or after each write, and all of them once there is space again', async () => {
-    await start()
-    let failures = 0
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
-        const folder = mkdtempSync(join(tmpdir(), 'parley-full-disk-'))
-        try {
-          await send({ do: 'open', folder })
-          const saved = new Map<string, string>()
-          /** by id: the files that are stored, and those that may be */
-          const undone = new Map<string, { files: File[]; maybe: File[] }>()
-          let count = 0
-          for (const one of steps) {
-            if (one.what === 'limit') limit(one.bytes)
-            else if (one.what === 'unlimited') limit('unlimited')
-            else {
-              const path = NAMES[one.at]!
-              const text = `${count++} ${'x'.repeat(one.size)}\n`
-              if (one.what === 'save') {
-                saved.set(path, text)
-                await send({ do: 'save', args: [path, changed(path, text)] })
-                continue
-              }
-              const id = `u${one.at}`
-              const head = { id, at: Date.now() }
-              const file = { before: changed(path, text), after: changed(path, `after ${text}`) }
-              const known = undone.get(id) ?? { files: [], maybe: [] }
-              undone.set(id, known)
-              const problem = await send(
-                one.what === 'addUndone'
-                  ? { do: 'addUndone', args: [head, [file]] }
-                  : { do: 'saveUndone', args: [{ ...head, files: [file] }] },
-              )
-              if (problem !== undefined) {
-                failures += 1
-                // all but the end of its line may be there
-                if (one.what === 'addUndone') known.maybe.push(file)
-              } else if (one.what === 'addUndone') known.files.push(file)
-              else undone.set(id, { files: [file], maybe: known.maybe })
-            }
-            await check(folder, undone)
-          }
-          limit('unlimited')
-          await send({ do: 'close' })
-          await check(folder, undone)
-          const loaded = await new ChangesStore(folder, silentLogger).load()
-          assert.deepEqual(new Map(loaded.map(({ path, text }) => [path, text] as const)), saved)
-        } finally {
-          limit('unlimited')
-          rmSync(folder, { recursive: true, force: true })
-        }
-      }),
-      { numRuns: scaledRuns(20) },
-    )
-    assert.ok(failures > 10, `${failures} failures`)
-  })
-
-  const withConversations = sqlite ? test : it.skip
-  withConversations(
-    'are conversations with all that was written, and whole once there is space again',
+  withSqlite(
+    'are the changes of agents before or after each write, and all of them once there is space again',
     async () => {
       await start()
       let failures = 0
-      const write = fc.record({ what: fc.constant('write' as const), size: fc.nat(20_000) })
-      const steps = fc.array(
-        fc.oneof(
-          { arbitrary: write, weight: 3 },
-          fc.record({ what: fc.constant('limit' as const), bytes: fc.nat(400_000) }),
-          fc.record({ what: fc.constant('unlimited' as const) }),
-        ),
-        { minLength: 5, maxLength: 25 },
-      )
       await fc.assert(
-        fc.asyncProperty(steps, async steps => {
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
           const folder = mkdtempSync(join(tmpdir(), 'parley-full-disk-'))
-          const file = join(folder, 'conversations.db')
-          const entries: Entry[] = []
-          let written = 0
-          const store = async () => {
-            const problem =
-              (written < entries.length - 1 || (await send({ do: 'write', entries, replace: false }))) &&
-              (await send({ do: 'write', entries, replace: true }))
-            if (problem) failures += 1
-            else written = entries.length
-          }
-          const idsOnDisk = () => {
-            const other = new ConversationStorage({ file })
-            const found = other.transcripts.read('a', 's')?.entries ?? []
-            other.dispose()
-            return found.flatMap(entry => (entry.kind === 'message' ? textOf(entry) : []))
-          }
           try {
-            await send({ do: 'openConversations', file })
+            await send({ do: 'open', folder })
+            const saved = new Map<string, string>()
+            /** by id: the files that are stored, and those that may be */
+            const undone = new Map<string, { files: File[]; maybe: File[] }>()
+            let count = 0
             for (const one of steps) {
               if (one.what === 'limit') limit(one.bytes)
               else if (one.what === 'unlimited') limit('unlimited')
               else {
-                const turn = entries.length + 1
-                const text = `answer ${turn} ${'x'.repeat(one.size)}`
-                const blocks = [{ type: 'text' as const, text }]
-                entries.push({
-                  kind: 'message',
-                  id: `e${turn}`,
-                  turn,
-                  role: turn % 2 ? 'user' : 'agent',
-                  blocks,
-                })
-                await store()
-                const texts = entries.slice(0, written).map(textOf)
-                if (written > 0) assert.deepEqual(idsOnDisk().slice(0, written), texts)
+                const path = NAMES[one.at]!
+                const text = `${count++} ${'x'.repeat(one.size)}\n`
+                if (one.what === 'save') {
+                  saved.set(path, text)
+                  await send({ do: 'save', args: [path, changed(path, text)] })
+                  continue
+                }
+                const id = `u${one.at}`
+                const head = { id, at: Date.now() }
+                const file = { before: changed(path, text), after: changed(path, `after ${text}`) }
+                const known = undone.get(id) ?? { files: [], maybe: [] }
+                undone.set(id, known)
+                const problem = await send(
+                  one.what === 'addUndone'
+                    ? { do: 'addUndone', args: [head, [file]] }
+                    : { do: 'saveUndone', args: [{ ...head, files: [file] }] },
+                )
+                if (problem !== undefined) {
+                  failures += 1
+                  // all but the end of its line may be there
+                  if (one.what === 'addUndone') known.maybe.push(file)
+                } else if (one.what === 'addUndone') known.files.push(file)
+                else undone.set(id, { files: [file], maybe: known.maybe })
               }
+              await check(folder, undone)
             }
             limit('unlimited')
-            if (written < entries.length) await store()
             await send({ do: 'close' })
-            assert.deepEqual(idsOnDisk(), entries.map(textOf))
+            await check(folder, undone)
+            const next = new ChangesOnDisk(folder)
+            const loaded = await next.load()
+            next.dispose()
+            assert.deepEqual(new Map(loaded.map(({ path, text }) => [path, text] as const)), saved)
           } finally {
             limit('unlimited')
-            await send({ do: 'close' })
             rmSync(folder, { recursive: true, force: true })
           }
         }),
-        { numRuns: scaledRuns(10) },
+        { numRuns: scaledRuns(20) },
       )
-      assert.ok(failures > 0, `${failures} failures`)
+      assert.ok(failures > 10, `${failures} failures`)
     },
   )
 
-  withConversations('are deleted or whole, as was told, after the window was killed', async function () {
+  withSqlite('are conversations with all that was written, and whole once there is space again', async () => {
+    await start()
+    let failures = 0
+    const write = fc.record({ what: fc.constant('write' as const), size: fc.nat(20_000) })
+    const steps = fc.array(
+      fc.oneof(
+        { arbitrary: write, weight: 3 },
+        fc.record({ what: fc.constant('limit' as const), bytes: fc.nat(400_000) }),
+        fc.record({ what: fc.constant('unlimited' as const) }),
+      ),
+      { minLength: 5, maxLength: 25 },
+    )
+    await fc.assert(
+      fc.asyncProperty(steps, async steps => {
+        const folder = mkdtempSync(join(tmpdir(), 'parley-full-disk-'))
+        const file = join(folder, 'conversations.db')
+        const entries: Entry[] = []
+        let written = 0
+        const store = async () => {
+          const problem =
+            (written < entries.length - 1 || (await send({ do: 'write', entries, replace: false }))) &&
+            (await send({ do: 'write', entries, replace: true }))
+          if (problem) failures += 1
+          else written = entries.length
+        }
+        const idsOnDisk = () => {
+          const other = new ConversationStorage({ file })
+          const found = other.transcripts.read('a', 's')?.entries ?? []
+          other.dispose()
+          return found.flatMap(entry => (entry.kind === 'message' ? textOf(entry) : []))
+        }
+        try {
+          await send({ do: 'openConversations', file })
+          for (const one of steps) {
+            if (one.what === 'limit') limit(one.bytes)
+            else if (one.what === 'unlimited') limit('unlimited')
+            else {
+              const turn = entries.length + 1
+              const text = `answer ${turn} ${'x'.repeat(one.size)}`
+              const blocks = [{ type: 'text' as const, text }]
+              entries.push({
+                kind: 'message',
+                id: `e${turn}`,
+                turn,
+                role: turn % 2 ? 'user' : 'agent',
+                blocks,
+              })
+              await store()
+              const texts = entries.slice(0, written).map(textOf)
+              if (written > 0) assert.deepEqual(idsOnDisk().slice(0, written), texts)
+            }
+          }
+          limit('unlimited')
+          if (written < entries.length) await store()
+          await send({ do: 'close' })
+          assert.deepEqual(idsOnDisk(), entries.map(textOf))
+        } finally {
+          limit('unlimited')
+          await send({ do: 'close' })
+          rmSync(folder, { recursive: true, force: true })
+        }
+      }),
+      { numRuns: scaledRuns(10) },
+    )
+    assert.ok(failures > 0, `${failures} failures`)
+  })
+
+  withSqlite('are deleted or whole, as was told, after the window was killed', async function () {
     this.timeout(120_000)
     const entries = Array.from(
       { length: 30 },
@@ -239,9 +240,7 @@ function textOf(entry: Entry): string {
 }
 
 async function check(folder: string, expected: ReadonlyMap<string, { files: File[]; maybe: File[] }>) {
-  const found = new Map(
-    (await new ChangesStore(folder, silentLogger).loadUndone()).map(({ id, files }) => [id, files]),
-  )
+  const found = new Map((await new ChangesOnDisk(folder).loadUndone()).map(({ id, files }) => [id, files]))
   const textsOf = (files: readonly File[] = []) => files.map(({ before, after }) => [before.text, after.text])
   for (const [id, { files, maybe }] of expected) {
     const optional = new Set(textsOf(maybe).map(String))

@@ -1,0 +1,155 @@
+import type { DatabaseSync } from 'node:sqlite'
+import * as z from 'zod'
+import type { SalvagedTables } from './salvage.ts'
+
+const mode = z.number().int()
+const attributes = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('absent') }),
+  z.object({ type: z.literal('text'), encoding: z.string(), bom: z.boolean(), mode }),
+  z.object({ type: z.literal('binary'), hash: z.string(), size: z.number(), mode }),
+  z.object({ type: z.literal('link'), target: z.string() }),
+  z.object({ type: z.literal('large'), size: z.number(), modified: z.number(), mode }),
+])
+const agent = z.object({
+  turns: z.array(z.object({ session: z.string(), turn: z.number() })),
+  toolCallId: z.string().exactOptional(),
+  uncertain: z.literal(true).exactOptional(),
+})
+const author = z.union([z.literal('user'), agent])
+const versions = <T extends z.ZodType>(value: T) => z.array(z.object({ value, by: author, seq: z.number() }))
+const segments = z.array(
+  z.union([z.number(), z.object({ id: z.number(), versions: versions(z.array(z.string())) })]),
+)
+const earlierFile = z.object({
+  path: z.string(),
+  text: z.string(),
+  segments,
+  attributes: versions(attributes),
+  gone: z.boolean().exactOptional(),
+  history: z.object({ segments, attributes: versions(attributes), at: z.number() }).exactOptional(),
+})
+const storedFile = z.object({
+  ...earlierFile.shape,
+  /** the hash of the text */
+  text: z.string(),
+  /** with their texts */
+  earlier: z.array(earlierFile).exactOptional(),
+})
+const droppedHistories = z.array(
+  z.object({
+    path: z.string(),
+    turns: z.array(z.object({ session: z.string(), turn: z.number() })),
+    why: z.enum(['age', 'size']),
+  }),
+)
+const undoneHead = z.object({ id: z.string(), at: z.number(), session: z.string().exactOptional() })
+const undoneFile = z.object({ before: storedFile, after: storedFile })
+
+/** A file with its changes by agents. */
+export type ChangedFile = z.infer<typeof storedFile>
+export type UndoneFile = z.infer<typeof undoneFile>
+export type UndoneHead = z.infer<typeof undoneHead>
+export type DroppedHistories = z.infer<typeof droppedHistories>
+
+/** `undefined` if it isn't one. */
+export const readChangedFile = (json: string) => read(storedFile, json)
+export const readUndoneFile = (json: string) => read(undoneFile, json)
+export const readUndoneHead = (json: string) => read(undoneHead, json)
+export const readDropped = (json: string) => read(droppedHistories, json)
+
+function read<T extends z.ZodType>(schema: T, json: string): z.infer<T> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(json)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** The contents that a record refers to: its texts and binary files. In a string, quotation marks are escaped. */
+export function hashesIn(record: string): Set<string> {
+  return new Set(Array.from(record.matchAll(/"(?:text|hash)":"([0-9a-f]{64})"/g), ([, hash]) => hash!))
+}
+
+/** Number of records, or of contents, that are read or written at once, which takes a few milliseconds. */
+export const AT_ONCE = 50
+
+/** The tables with what agents changed in the workspaces. A file is known by a hash of its path, of which not all are Unicode. */
+export const CHANGES_TABLES = `
+  -- bytes: of all records; counted: all files of contents are in the table
+  CREATE TABLE workspaces (
+    workspace TEXT PRIMARY KEY, used_at INTEGER NOT NULL, dropped TEXT NOT NULL, bytes INTEGER NOT NULL,
+    counted INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE changed_files (
+    workspace TEXT NOT NULL, file TEXT NOT NULL, written_at INTEGER NOT NULL, record TEXT NOT NULL,
+    PRIMARY KEY (workspace, file)
+  ) STRICT;
+  CREATE TABLE undone_files (
+    id INTEGER PRIMARY KEY, workspace TEXT NOT NULL, undo TEXT NOT NULL, at INTEGER NOT NULL, session TEXT,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX undone_of ON undone_files (workspace, undo);
+  -- files named by their hash; uses: the number of rows of content_uses
+  CREATE TABLE contents (
+    workspace TEXT NOT NULL, hash TEXT NOT NULL, bytes INTEGER NOT NULL, uses INTEGER NOT NULL,
+    PRIMARY KEY (workspace, hash)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX unused_contents ON contents (workspace) WHERE uses = 0;
+  -- a changed file, an undone file, or a window that may be about to refer to it
+  CREATE TABLE content_uses (
+    workspace TEXT NOT NULL, user TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (workspace, user, hash)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX uses_of_content ON content_uses (workspace, hash);
+  CREATE TRIGGER content_used AFTER INSERT ON content_uses BEGIN
+    UPDATE contents SET uses = uses + 1 WHERE workspace = new.workspace AND hash = new.hash;
+  END;
+  CREATE TRIGGER content_unused AFTER DELETE ON content_uses BEGIN
+    UPDATE contents SET uses = uses - 1 WHERE workspace = old.workspace AND hash = old.hash;
+  END;
+  CREATE TRIGGER file_added AFTER INSERT ON changed_files BEGIN
+    UPDATE workspaces SET bytes = bytes + octet_length(new.record) WHERE workspace = new.workspace;
+  END;
+  CREATE TRIGGER file_removed AFTER DELETE ON changed_files BEGIN
+    DELETE FROM content_uses WHERE workspace = old.workspace AND user = 'file ' || old.file;
+    UPDATE workspaces SET bytes = bytes - octet_length(old.record) WHERE workspace = old.workspace;
+  END;
+  CREATE TRIGGER undone_added AFTER INSERT ON undone_files BEGIN
+    UPDATE workspaces SET bytes = bytes + octet_length(new.record) WHERE workspace = new.workspace;
+  END;
+  CREATE TRIGGER undone_removed AFTER DELETE ON undone_files BEGIN
+    DELETE FROM content_uses WHERE workspace = old.workspace AND user = 'undone ' || old.id;
+    UPDATE workspaces SET bytes = bytes - octet_length(old.record) WHERE workspace = old.workspace;
+  END;
+  CREATE TRIGGER workspace_removed AFTER DELETE ON workspaces BEGIN
+    DELETE FROM changed_files WHERE workspace = old.workspace;
+    DELETE FROM undone_files WHERE workspace = old.workspace;
+    DELETE FROM content_uses WHERE workspace = old.workspace;
+    DELETE FROM contents WHERE workspace = old.workspace;
+  END;`
+
+/** What is saved of a damaged file. */
+export const SALVAGED_CHANGES: SalvagedTables = {
+  workspaces: ({ dropped }) => String(dropped).startsWith('['),
+  changed_files: ({ record }) => String(record).startsWith('{"path":'),
+  undone_files: ({ record }) => String(record).startsWith('{"before":'),
+  // what running windows are about to refer to
+  content_uses: ({ user }) => String(user).startsWith('window '),
+}
+
+/** Counts again which contents the saved records refer to. */
+export function countSavedChanges(db: DatabaseSync): void {
+  db.exec(`
+    INSERT OR IGNORE INTO workspaces SELECT workspace, max(written_at), '[]', 0, 0 FROM changed_files GROUP BY workspace;
+    INSERT OR IGNORE INTO workspaces SELECT workspace, max(at), '[]', 0, 0 FROM undone_files GROUP BY workspace;
+    UPDATE workspaces SET counted = 0, bytes =
+      (SELECT total(octet_length(record)) FROM changed_files AS f WHERE f.workspace = workspaces.workspace) +
+      (SELECT total(octet_length(record)) FROM undone_files AS u WHERE u.workspace = workspaces.workspace);`)
+  const add = db.prepare('INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)')
+  for (const { workspace, user, record } of db
+    .prepare(
+      `SELECT workspace, 'file ' || file AS user, record FROM changed_files
+       UNION ALL SELECT workspace, 'undone ' || id, record FROM undone_files`,
+    )
+    .iterate())
+    for (const hash of hashesIn(String(record))) add.run(String(workspace), String(user), hash)
+}

@@ -1,0 +1,301 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { Owner, toDisposable } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
+import type { Logger } from '../common/logger.ts'
+import { operatingSystem } from '../common/processes/process-system.ts'
+import { AT_ONCE, hashesIn } from './changes-schema.ts'
+import type { WorkspaceRows } from './workspace-rows.ts'
+
+/** How often contents that nothing uses anymore are removed. Milliseconds. */
+const COLLECT_AFTER_MS = 10_000
+/** Contents put more recently than this are kept, since this window may be about to refer to them. Milliseconds. */
+const RECENT_MS = 5000
+
+/** What is asked before contents are removed. */
+export interface ContentUse {
+  /** The hashes of contents in use; `undefined` while that can't be told. */
+  inUse(): ReadonlySet<string> | undefined
+  /** Called after contents that weren't in use were removed. */
+  collected(): void
+}
+
+export interface StoredContentsOptions {
+  rows: WorkspaceRows
+  /** with the files, in folders named by the first two characters of their hashes */
+  folder: string
+  log: Logger
+  /** Stores what is about to be stored, and may refer to contents. */
+  flushed: () => Promise<void>
+  collectAfter?: number
+  recent?: number
+}
+
+/**
+ * Contents as files named by their hash, each one once. A content is counted before its file is written, and its file is removed
+ * before it's no longer counted, so that none is forgotten, whenever the window is killed. It stays while a record, or any window,
+ * uses it.
+ */
+export class StoredContents extends Owner {
+  readonly #options: StoredContentsOptions
+  /** as which this window uses contents: with the id of its process */
+  readonly #window = `window ${process.pid} ${randomUUID()}`
+  /** by hash: contents that this window uses, and whose files are written or being written */
+  readonly #written = new Map<string, Promise<void>>()
+  /** by hash: when this window put it last, or that it loaded what refers to it; it may be about to refer to it */
+  readonly #held = new Map<string, number>()
+  #use: ContentUse | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: StoredContentsOptions) {
+    super()
+    this.#options = options
+    this.register(
+      toDisposable(() => {
+        clearTimeout(this.#timer)
+        const { rows } = options
+        try {
+          rows.transact(() => rows.run(`${DELETE_USES} AND user = ?`, this.#window))
+        } catch {
+          // the next window does it
+        }
+      }),
+    )
+  }
+
+  /** Resolves with the hash of the bytes when they are on disk. */
+  async put(bytes: Uint8Array): Promise<string> {
+    const hash = hashOf(bytes)
+    this.#held.set(hash, Number.POSITIVE_INFINITY)
+    try {
+      const failed = await this.write(new Map([[hash, bytes]]))
+      if (failed.size > 0) throw failed.get(hash)
+    } finally {
+      this.#held.set(hash, performance.now())
+      this.collectSoon()
+    }
+    return hash
+  }
+
+  async get(hash: string): Promise<Buffer | undefined> {
+    if (!/^[0-9a-f]{64}$/.test(hash)) return undefined
+    return readFile(this.#file(hash)).catch(() => undefined)
+  }
+
+  /** Whether there is none. One that can't be read may be readable later. */
+  async isMissing(hash: string): Promise<boolean> {
+    return stat(this.#file(hash)).then(
+      () => false,
+      error => isNotFound(error),
+    )
+  }
+
+  removeUnused(use: ContentUse): void {
+    this.#use = use
+  }
+
+  /** Writes those that aren't there, until `release`. Resolves to why some couldn't be written, by their hash. */
+  async write(contents: ReadonlyMap<string, Uint8Array>): Promise<Map<string, unknown>> {
+    const fresh = this.#hold(contents)
+    for (const [hash, bytes] of fresh) this.#written.set(hash, this.#writeFile(hash, bytes))
+    const failed = new Map<string, unknown>()
+    for (const hash of contents.keys())
+      await this.#written.get(hash)?.catch(error => {
+        failed.set(hash, error)
+        this.#written.delete(hash)
+      })
+    return failed
+  }
+
+  /** The same before the window closes. */
+  writeNow(contents: ReadonlyMap<string, Uint8Array>): void {
+    for (const [hash, bytes] of this.#hold(contents)) {
+      const file = this.#file(hash)
+      if (existsSync(file)) continue
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+      const fresh = unfinished(file, this.#window)
+      writeFileSync(fresh, bytes, { mode: 0o600 })
+      renameSync(fresh, file)
+    }
+  }
+
+  /** In a transaction: this window has stored what refers to them. */
+  release(hashes: Iterable<string>): void {
+    for (const hash of hashes) {
+      if (this.#held.has(hash)) continue
+      this.#written.delete(hash)
+      this.#options.rows.run(`${DELETE_USES} AND user = ? AND hash = ?`, this.#window, hash)
+    }
+  }
+
+  /** This window has loaded records, and may use their contents longer. */
+  holdLoaded(rows: ReadonlyArray<{ record?: unknown }>): void {
+    // texts are in memory
+    const hashes = rows.flatMap(({ record }) =>
+      Array.from(String(record).matchAll(/"hash":"([0-9a-f]{64})"/g), ([, hash]) => hash!),
+    )
+    if (hashes.length === 0) return
+    for (const hash of hashes) if (!this.#held.has(hash)) this.#held.set(hash, Number.NEGATIVE_INFINITY)
+    try {
+      this.#options.rows.transact(() => {
+        for (const hash of hashes) this.#options.rows.run(ADD_USE, this.#window, hash)
+      })
+    } catch (error) {
+      this.#options.log.debug(`Contents couldn't be marked as used: ${messageOf(error)}`)
+    }
+  }
+
+  /** In a transaction. `user`: of the stored record. */
+  refer(user: string, record: string): void {
+    for (const hash of hashesIn(record)) this.#options.rows.run(ADD_USE, user, hash)
+  }
+
+  collectSoon(): void {
+    if (!this.#use || this.owned.isDisposed) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      void this.#collect().catch(error =>
+        this.#options.log.debug(`Unused contents couldn't be removed: ${messageOf(error)}`),
+      )
+    }, this.#options.collectAfter ?? COLLECT_AFTER_MS)
+    this.#timer.unref()
+  }
+
+  /** This window releases the contents that it doesn't use anymore; those that nothing uses are removed. */
+  async #collect(): Promise<void> {
+    await this.#options.flushed()
+    const used = this.#use?.inUse()
+    const oldest = performance.now() - (this.#options.recent ?? RECENT_MS)
+    const unused = used ? [...this.#held].filter(([hash]) => !used.has(hash)) : []
+    const old = unused.filter(([, at]) => at <= oldest)
+    for (let i = 0; i < old.length; i += AT_ONCE) {
+      this.#options.rows.transact(() => this.#releaseSome(old.slice(i, i + AT_ONCE)))
+      await setImmediate()
+    }
+    await this.removeUncounted()
+    if (used) this.#use?.collected()
+    if (!used || old.length < unused.length) this.collectSoon()
+  }
+
+  #releaseSome(held: ReadonlyArray<[string, number]>): void {
+    for (const [hash, at] of held) {
+      const [row] = this.#options.rows.all('SELECT uses FROM contents WHERE workspace = ? AND hash = ?', hash)
+      // a record that is restored may be the only one that names it; and it may have been put again meanwhile
+      if (Number(row?.uses) > 1 || this.#held.get(hash) !== at) continue
+      this.#held.delete(hash)
+      this.release([hash])
+    }
+  }
+
+  /** Removes the contents that nothing uses, unless records of an earlier version may. */
+  async removeUncounted(): Promise<void> {
+    const { rows } = this.#options
+    const unused = `SELECT hash FROM contents WHERE workspace = ?1 AND uses = 0
+      AND (SELECT counted FROM workspaces WHERE workspace = ?1) LIMIT ?2`
+    const some = () => {
+      const found = rows.all(unused, AT_ONCE)
+      // no window can begin to use it meanwhile: that is written first
+      for (const { hash } of found) {
+        rmSync(this.#file(String(hash)), { force: true })
+        rows.run('DELETE FROM contents WHERE workspace = ? AND hash = ?', String(hash))
+      }
+    }
+    while (!this.owned.isDisposed && rows.read(unused, 1).length > 0) {
+      rows.transact(some)
+      await setImmediate()
+    }
+  }
+
+  /** Windows that were killed don't use contents anymore. */
+  async releaseGone(): Promise<void> {
+    const { rows } = this.#options
+    const ofWindows = `FROM content_uses WHERE workspace = ? AND user BETWEEN 'window' AND 'window!'`
+    for (const { user } of rows.read(`SELECT DISTINCT user ${ofWindows}`)) {
+      const window = String(user)
+      if (operatingSystem.exists(Number(window.split(' ')[1]))) continue
+      for (const { hash } of rows.read(`SELECT hash ${ofWindows} AND user = ?`, window))
+        await rm(unfinished(this.#file(String(hash)), window), { force: true })
+      rows.transact(() => rows.run(`${DELETE_USES} AND user = ?`, window))
+    }
+  }
+
+  /** Counts the files that aren't: of an earlier version, or if the database was damaged. */
+  async count(): Promise<void> {
+    const { rows, folder } = this.#options
+    const [known] = rows.read('SELECT counted FROM workspaces WHERE workspace = ?')
+    if (known?.counted === 1) return
+    for (const part of await namesIn(folder)) {
+      const names = await namesIn(path.join(folder, part))
+      const isContent = (name: string) => /^[0-9a-f]{64}$/.test(name)
+      for (const name of names.filter(one => one.endsWith('.new') && !one.includes('window')))
+        await rm(path.join(folder, part, name), { force: true })
+      rows.transact(() => {
+        for (const hash of names.filter(isContent))
+          rows.run(
+            `INSERT OR IGNORE INTO contents SELECT ?1, ?2, 0, count(*) FROM content_uses WHERE workspace = ?1 AND hash = ?2`,
+            hash,
+          )
+      })
+    }
+    rows.transact(() => rows.run('UPDATE workspaces SET counted = 1 WHERE workspace = ?'))
+  }
+
+  /** Returns those that this window didn't use. */
+  #hold(contents: ReadonlyMap<string, Uint8Array>): Array<[string, Uint8Array]> {
+    const { rows } = this.#options
+    const fresh = [...contents].filter(([hash]) => !this.#written.has(hash))
+    if (fresh.length > 0)
+      rows.transact(() => {
+        for (const [hash, { length }] of fresh) {
+          rows.run('INSERT OR IGNORE INTO contents VALUES (?, ?, ?, 0)', hash, length)
+          rows.run(ADD_USE, this.#window, hash)
+        }
+      })
+    return fresh
+  }
+
+  async #writeFile(hash: string, bytes: Uint8Array): Promise<void> {
+    const file = this.#file(hash)
+    // looking for a name doesn't wait for the disk
+    if (existsSync(file)) return
+    const fresh = unfinished(file, this.#window)
+    const write = () => writeFile(fresh, bytes, { mode: 0o600 })
+    await write().catch(async (error: unknown) => {
+      if (!isNotFound(error)) throw error
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+      await write()
+    })
+    await rename(fresh, file)
+  }
+
+  #file(hash: string): string {
+    return path.join(this.#options.folder, hash.slice(0, 2), hash)
+  }
+}
+
+const ADD_USE = 'INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)'
+const DELETE_USES = 'DELETE FROM content_uses WHERE workspace = ?'
+
+/** What the window is writing. */
+function unfinished(file: string, window: string): string {
+  return `${file}.${window.replaceAll(' ', '-')}.new`
+}
+
+export function hashOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+/** Rejects if the names can't be read. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (isNotFound(error)) return []
+    throw error
+  })
+}

@@ -1,0 +1,40 @@
+import type { TranscriptDatabase } from './transcript-database.ts'
+
+type Value = string | number | null
+
+/** The rows of a workspace. The first parameter of each statement is the workspace. */
+export class WorkspaceRows {
+  readonly #database: TranscriptDatabase
+  readonly #workspace: string
+
+  constructor(database: TranscriptDatabase, workspace: string) {
+    this.#database = database
+    this.#workspace = workspace
+  }
+
+  /** Throws if it can't be written. */
+  transact<T>(work: () => T): T {
+    return this.#database.perform(() => {
+      this.run(
+        `INSERT INTO workspaces VALUES (?, ?, '[]', 0, 0) ON CONFLICT DO UPDATE SET used_at = excluded.used_at`,
+        Date.now(),
+      )
+      return work()
+    })
+  }
+
+  /** Throws if it can't be read. */
+  read(sql: string, ...values: Value[]): Array<Record<string, unknown>> {
+    return this.#database.perform(() => this.all(sql, ...values), 'DEFERRED')
+  }
+
+  /** The same in a transaction. */
+  all(sql: string, ...values: Value[]): Array<Record<string, unknown>> {
+    return this.#database.all(sql, this.#workspace, ...values)
+  }
+
+  /** In a transaction. */
+  run(sql: string, ...values: Value[]): void {
+    this.#database.run(sql, this.#workspace, ...values)
+  }
+}

@@ -107,15 +107,13 @@ export class Windows implements Disposable {
       const open = rows.filter(row => row.id !== this.own && this.#responds(row))
       return new Map(open.map(({ id, state }) => [String(id), String(state)]))
     }
-    // what can only be read now may be old
-    return this.#database.isWritable ? this.#database.attempt(read, undefined) : undefined
+    return this.#fresh(read)
   }
 
   /** Whether other windows may have written anything since this was called last. */
   hasNews(): boolean {
-    if (!this.#database.isWritable) return false
     const before = this.#version
-    this.#version = this.#database.attempt(() => this.#database.foreignVersion, before)
+    this.#version = this.#fresh(() => this.#database.foreignVersion) ?? before
     return this.#version !== before
   }
 
@@ -133,12 +131,19 @@ export class Windows implements Disposable {
       this.#database.run('UPDATE windows SET request = NULL WHERE id = ?', this.own)
       return String(row.request)
     }
-    return this.#database.isWritable ? this.#database.attempt(take, undefined) : undefined
+    return this.#fresh(take)
   }
 
   dispose(): void {
     clearInterval(this.#timer)
     if (this.#database.isOpen) this.#database.attempt(() => this.#remove(this.own), undefined)
+  }
+
+  /** Doesn't do the work if the disk can't be written: what can be read then is old. */
+  #fresh<T>(work: () => T): T | undefined {
+    const database = this.#database
+    if (!database.isWritable) return undefined
+    return database.attempt(() => (database.isWritable ? work() : undefined), undefined)
   }
 
   /** While the disk can't be written, each attempt may copy the whole file to read it. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ConfigOption } from '../../../src/acp/model.ts'
+import type { LockingWindows } from '../../../src/agents/registry/file-lock.ts'
 import type { TrackerStore } from '../../../src/changes/change-tracker.ts'
 import type { Disposable } from '../../../src/common/disposable.ts'
 import { FileStore, FolderStore, type KeyValueStore } from '../../../src/common/key-value-store.ts'
@@ -15,6 +17,7 @@ import type { SavedConversations, SessionRecords } from '../../../src/sessions/p
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { ChangesOnDisk, hasSqlite } from '../../support/changes-on-disk.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
+import { processWindow } from '../../support/process-windows.ts'
 import { MemoryLeases, MemoryRecords, MemoryTranscripts, memoryStore } from '../sessions/sessions-fixture.ts'
 
 // Other tests use stores in memory. These run for both such a store and the real one.
@@ -376,6 +379,27 @@ describe('the session leases', () => {
       assert.ok(two.acquire('a', '\ud800'))
     })
   }
+})
+
+describe('the windows', () => {
+  const windows: Record<string, () => LockingWindows> = {
+    'with processes': processWindow,
+    ...(sqlite && {
+      'in the database': () =>
+        opened(new ConversationStorage({ file: join(directory, 'conversations.db'), trouble: trouble() }))
+          .windows,
+    }),
+  }
+  for (const [name, create] of Object.entries(windows))
+    it(`${name} live as long as their processes do`, () => {
+      const [one, two] = [create(), create()]
+      assert.notEqual(one.own, two.own)
+      two.start()
+      const seen = (pid: number) => one.isAlive(two.own, { host: hostname(), pid, beat: 1 })
+      assert.equal(seen(process.pid), true)
+      assert.equal(one.isAlive(one.own, { host: hostname(), pid: process.pid, beat: 1 }), true)
+      assert.equal(seen(spawnSync(process.execPath, ['-e', '']).pid), false)
+    })
 })
 
 describe("the change tracker's store", () => {

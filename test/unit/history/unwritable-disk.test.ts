@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
@@ -122,6 +123,35 @@ describe('what was stored', () => {
         assert.deepEqual(left(), [])
       })
   }
+
+  for (const [state, spoil] of Object.entries({
+    full: () => disk!.fill(),
+    'read-only': () => disk!.setReadOnly(true),
+  }))
+    test(`tells windows of each other once the disk isn't ${state} anymore`, async () => {
+      mock.timers.enable({ apis: ['setInterval'] })
+      try {
+        const folder = path.join(disk!.folder, 'state')
+        leave(folder, LEFT.closed)
+        spoil()
+        const [one, two] = [open(folder), open(folder)].map(({ conversations }) => conversations.windows)
+        const known = () => two!.others() && [...two!.others()!.values()]
+        one!.publish('published '.repeat(2000))
+        assert.equal(known(), undefined, "that isn't known")
+        assert.equal(two!.hasNews(), false)
+        disk!.setReadOnly(false)
+        disk!.empty()
+        for (let beats = 0; beats < 12; beats++) {
+          now += 5000
+          mock.timers.tick(5000)
+          await new Promise(setImmediate)
+        }
+        two!.renew()
+        assert.deepEqual(known(), ['published '.repeat(2000)])
+      } finally {
+        mock.timers.reset()
+      }
+    })
 
   test('can be read while the disk is full, also if an earlier version of Parley stored it', () => {
     const folder = path.join(disk!.folder, 'state')

@@ -83,6 +83,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     ...entryCommands(surfaces, workbench, services.exporter),
     ...checkpointCommands({
       surfaces,
+      agents,
       tracker: services.tracker,
       workbench,
       sessions: manager,

@@ -77,9 +77,8 @@ export const CommandId = ids('parley', [
   'sendAgain',
   'restoreCheckpoint',
   'undoRestore',
-  'forkFromHere',
   'showBranches',
-  'newSessionWithConversation',
+  'continueSession',
   'quoteSelection',
   'manageAgents',
   'showMcpServers',
@@ -108,7 +107,7 @@ const BOTH = [
   'newSessionWithAgent',
   'newSessionInTab',
   'newSessionInWorktree',
-  'newSessionWithConversation',
+  'continueSession',
   'find',
   'openConversationAsDocument',
   'exportConversation',
@@ -229,7 +228,6 @@ export const ContextKey = {
   /** Files were restored in it, and the user hasn't undone that. */
   canUndoRestore: 'parley.canUndoRestore',
   /** What the agent of that session supports. */
-  canFork: 'parley.canFork',
   canChangeMode: 'parley.canChangeMode',
   canChangeModel: 'parley.canChangeModel',
   /** What that agent is known not to support. */

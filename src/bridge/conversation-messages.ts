@@ -128,7 +128,6 @@ const entryCommand = z.enum([
   'parley.sendAgain',
   'parley.restoreCheckpoint',
   'parley.undoRestore',
-  'parley.forkFromHere',
 ])
 
 const pixels = z.number().min(0).max(100_000)
@@ -260,7 +259,6 @@ export const conversationMessages = {
   /** Starts a new session with the agent, or with the default one. */
   'conversation/start': z.object({ agentId: id.optional() }),
   /** Starts a session with another agent, whose composer gets the conversation as context, and the draft. */
-  'conversation/continueIn': z.object({ key, agentId: id }),
   /** Shows a session of the list in `ConversationHead.sessions`, here or where it's shown already. */
   'conversation/openSession': z.object({ agentId: id, sessionId: id }),
   /** The session switcher was opened or closed: it needs the list of sessions. */

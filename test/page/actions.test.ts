@@ -75,7 +75,8 @@ describe('actions', () => {
 
   it('start a session with the conversation of another as its context', async () => {
     await talk('[[say The secret word is swordfish.]]')
-    await workbench.runCommand('Parley: New Session with Conversation as Context')
+    await workbench.runCommand('Parley: Fork or Continue Session…')
+    await workbench.pick('New Session with Fixture')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.frame.locator('.composer .chip').waitFor()
     await talk('Go on')
@@ -86,7 +87,8 @@ describe('actions', () => {
   it('continue in another agent with the conversation as a chip and the draft, sending nothing', async () => {
     await talk('[[say The secret word is swordfish.]]')
     await conversation.composer.fill('And what now?')
-    await conversation.chooseFromAgentMenu('Continue in Other')
+    await conversation.chooseFromAgentMenu('Fork or Continue Session…')
+    await workbench.pick('Continue in Other')
     await conversation.frame.locator('.composer .chip').waitFor()
     await conversation.waitForAgent('Other')
     await conversation.composer.filter({ hasText: 'And what now?' }).waitFor()

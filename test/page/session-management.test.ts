@@ -39,7 +39,8 @@ describe('managing a session', () => {
 
   it('forks it from its header and from History', async () => {
     const { workbench, conversation } = await begin('Able', 'a fork')
-    await conversation.chooseFromAgentMenu('Fork Session')
+    await conversation.chooseFromAgentMenu('Fork or Continue Session…')
+    await workbench.pick('Fork Session')
     await waitFor('the fork', () => asked('Able', 'session/fork').length > 0)
     await (await conversation.openDetails()).getByText(/^fork-/).waitFor()
     await workbench.page.keyboard.press('Escape')

@@ -112,7 +112,8 @@ describe('signing in', () => {
   it('leaves one line of the agents below it, and gives the conversation to an agent that continues it', async () => {
     const { workbench, conversation } = await begin('Open')
     await conversation.runTurn('[[say The secret word is swordfish.]]')
-    await conversation.chooseFromAgentMenu('Continue in Next')
+    await conversation.chooseFromAgentMenu('Fork or Continue Session…')
+    await workbench.pick('Continue in Next')
     const asked = card(conversation, 'Next')
     await asked.waitFor()
     const others = conversation.frame.getByText('Start with Another Agent')

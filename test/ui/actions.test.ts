@@ -21,7 +21,7 @@ describe('actions', () => {
   it('open the conversation as a document, and export it to a file', async () => {
     await conversation.runTurn('[[think of it]] [[tool a]] [[say All is **well**.]]')
     const heading = conversation.frame.getByRole('heading').first()
-    await workbench.chooseFromContextMenu(heading, 'Open Conversation as Document')
+    await workbench.chooseFromContextMenu(heading, 'Open Conversation as Document', 'Copy and Export')
     const editor = workbench.page.locator('.editor-instance .view-lines')
     await editor.filter({ hasText: 'All is' }).waitFor()
     await editor.filter({ hasText: '<details>' }).waitFor()

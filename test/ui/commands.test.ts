@@ -21,7 +21,12 @@ describe('commands', () => {
     await why.waitFor()
     await why.locator('.codicon-info').waitFor()
     const offered = async (title: string) => (await workbench.commandTitles(title)).includes(title)
-    for (const title of ['Change Model…', 'Fork Session', 'Find in Conversation', 'Go to Pending Request'])
+    for (const title of [
+      'Change Model…',
+      'Fork or Continue Session…',
+      'Find in Conversation',
+      'Go to Pending Request',
+    ])
       assert.ok(!(await offered(`Parley: ${title}`)), title)
 
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')

@@ -95,10 +95,8 @@ describe('going back in a conversation with an agent that forgets', () => {
     assert.ok(![original, restored].includes(String(edited)))
 
     const forks = received('session/fork').length
-    await prompt('first').click({ button: 'right' })
-    const menu = workbench.page.locator('.context-view .monaco-menu')
-    await menu.getByText('Fork from Here').hover()
-    await workbench.page.keyboard.press('Enter')
+    await workbench.chooseFromContextMenu(prompt('first'), 'Fork or Continue Session…')
+    await workbench.pick('Fork from Here')
     await waitFor('the fork', () => received('session/fork').length === forks + 1)
     await gone('second')
     await prompt('first').waitFor()

@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n'
 import { isRewound } from '../../bridge/conversation.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
 import type { Undone } from '../../changes/undo-log.ts'
+import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { isText, readable } from '../../common/file-names.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -13,6 +14,7 @@ import type { MessageEntry } from '../../conversation/state.ts'
 import { startsTurn } from '../../conversation/user-prompts.ts'
 import { compareFolders, isOnShare } from '../../editor/folder-comparison.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
 import type { ForkPoint } from '../../sessions/session-starter.ts'
 import { titleOf } from '../../sessions/session-title.ts'
@@ -25,6 +27,7 @@ import type { Dialogs, PickItem, RestorePreview, Workbench } from '../workbench.
 import { type EntryTarget, targetOf } from './entry-commands.ts'
 
 interface BranchServices extends UndoServices {
+  agents: Pick<AgentDirectory, 'list'>
   workbench: UndoServices['workbench'] & Pick<Workbench, 'language'>
   branches: Branches
   /** The title of a session that isn't open. */
@@ -69,13 +72,12 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
       surface.tell('conversation/navigate', { to: 'latest' })
     }),
     [CommandId.undoRestore]: on(({ open, entry }) => undoRestore(open, entry?.id, services)),
-    [CommandId.forkFromHere]: on(async ({ surface, open, entry }) => {
-      const { session, agentName } = open
-      if (!session.agent.capabilities.fork)
-        throw new UnavailableError(l10n.t("{0} can't fork sessions.", agentName))
-      const { turn } = session.state
-      await surface.reveal()
-      await forkBefore({ surface, open, entry }, (entry?.turn ?? turn) + 1, services)
+    [CommandId.continueSession]: on(async target => {
+      const picked = await services.workbench.dialogs.pick(continuations(target, surfaces, services), {
+        title: l10n.t('Fork or Continue Session'),
+        placeholder: l10n.t('Select how to continue. The current session stays in History.'),
+      })
+      await picked?.run?.()
     }),
     [CommandId.editPrompt]: on(target => editPrompt(target, services)),
     [CommandId.showBranches]: on(({ surface, open }) => showBranches(open, surface, services)),
@@ -327,6 +329,64 @@ async function undoRestore(open: OpenSession, id: string | undefined, services: 
   if (!services.tracker.review.undone.some(one => one.id === restored))
     throw new UnavailableError(l10n.t('This restore can no longer be undone.'))
   await restoreUndone(restored, services)
+}
+
+// ---- continuing in another session ----------------------------------------------------------------------------------
+
+interface Continuation extends PickItem {
+  run?: () => Promise<unknown>
+}
+
+/** The ways to continue in another session that are possible here. The first one has the whole conversation. */
+function continuations(
+  target: EntryTarget,
+  surfaces: ConversationSurfaces,
+  services: BranchServices,
+): Continuation[] {
+  const { surface, open, entry } = target
+  const { agentId, agentName, session, plan } = open
+  const { entries, turn } = session.state
+  const forks: Continuation[] = []
+  if (session.agent.capabilities.fork) {
+    forks.push({
+      label: l10n.t('Fork Session'),
+      icon: 'repo-forked',
+      detail: l10n.t('{0} continues with the whole conversation.', agentName),
+      run: () => surfaces.open(surface, opener => opener.fork(referenceOf(open))),
+    })
+    if (entry && entry.turn < turn)
+      forks.push({
+        label: l10n.t('Fork from Here'),
+        icon: 'git-branch',
+        detail: l10n.t('{0} continues with the conversation up to this turn.', agentName),
+        run: async () => {
+          await surface.reveal()
+          await forkBefore(target, entry.turn + 1, services)
+        },
+      })
+  }
+  if (entries.length === 0) {
+    if (forks.length === 0) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
+    return forks
+  }
+  const begun = (one: OpenSession) =>
+    surface.attach(conversationAttachment(open, one.session.agent.capabilities.prompt.embeddedContext))
+  // if it can't be started, its view shows why
+  const begin = () => surfaces.open(surface, opener => opener.start(agentId, { cwd: plan.setup.cwd, begun }))
+  const others = services.agents.list().filter(agent => agent.agentId !== agentId)
+  return [
+    ...forks,
+    { label: l10n.t('With this conversation as context'), isSeparator: true },
+    { label: l10n.t('New Session with {0}', agentName), icon: 'add', run: begin },
+    ...others.map(agent => ({
+      label: l10n.t('Continue in {0}', agent.name),
+      icon: agent.icon ?? AGENT_ICON,
+      run: async () => {
+        await surface.reveal()
+        await surface.controller.continueIn(agent.agentId, begun)
+      },
+    })),
+  ]
 }
 
 // ---- editing and forking -------------------------------------------------------------------------------------------

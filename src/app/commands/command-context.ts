@@ -61,7 +61,6 @@ export class CommandContext extends Owner {
     const rewinds = open ? rewindsOf(open.session.state) : []
     const canUndo = rewinds.some(({ rewind }) => rewind.restored !== undefined)
     this.#set(ContextKey.canUndoRestore, canUndo)
-    this.#set(ContextKey.canFork, can?.fork === true)
     this.#set(ContextKey.canChangeMode, open !== undefined && selectOption(open, 'mode') !== undefined)
     this.#set(ContextKey.canChangeModel, open !== undefined && selectOption(open, 'model') !== undefined)
     // signing out removes the entered values of variables, whatever the agent supports

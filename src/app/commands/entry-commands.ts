@@ -10,7 +10,7 @@ import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
-import { conversationAttachment, documentOf } from '../conversation/conversation-context.ts'
+import { documentOf } from '../conversation/conversation-context.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { SessionExporter } from '../history/export-sessions.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -57,12 +57,6 @@ export function entryCommands(
       const blocks = writtenBlocks(promptOf(open, entry).blocks)
       const prompt = { id: randomUUID(), draft: draftOf(blocks, attachmentOf) }
       surface.controller.prompts.enqueue(open.key, prompt)
-    }),
-    [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
-      const begun = ({ session }: OpenSession) =>
-        surface.attach(conversationAttachment(open, session.agent.capabilities.prompt.embeddedContext))
-      // if it can't be started, its view shows why
-      await surfaces.open(surface, opener => opener.start(open.agentId, { cwd: open.plan.setup.cwd, begun }))
     }),
     [CommandId.quoteSelection]: on(({ surface }) => {
       if (!surface.isVisible) throw new UnavailableError(l10n.t('Select text in the conversation first.'))

@@ -258,7 +258,7 @@ export class ConversationBridge extends Owner {
       ...changes.handlers,
       ...follow.handlers,
       ...composerHandlers(options, () => this.#pump.sendNow()),
-      ...sessionHandlers({ ...options, attach: attachment => this.attach(attachment) }),
+      ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
       ...editorHandlers(controller, options.workbench, attachment => this.attach(attachment)),
       'conversation/ready': ({ isShown }) => {

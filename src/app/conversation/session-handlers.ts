@@ -2,7 +2,6 @@ import * as l10n from '@vscode/l10n'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { Handlers } from '../../bridge/contract.ts'
-import type { Attachment } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
 import { cancelWork } from '../../conversation/cancel-work.ts'
@@ -12,7 +11,6 @@ import { referenceOf } from '../../sessions/open-session.ts'
 import { showFailure, showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import type { Workbench } from '../workbench.ts'
 import { answerElicitation } from './answer-elicitation.ts'
-import { continueInNew } from './conversation-context.ts'
 import type { SessionsToOpen } from './recent-sessions.ts'
 
 export interface SessionHandlersOptions {
@@ -21,8 +19,6 @@ export interface SessionHandlersOptions {
   installs: InstallManager
   sessions: SessionsToOpen
   workbench: Pick<Workbench, 'dialogs' | 'editors'>
-  /** Adds context to the composer. */
-  attach: (attachment: Attachment) => void
 }
 
 /** Handles messages that start sessions, stop their work, answer their requests and rename them. */
@@ -32,14 +28,10 @@ export function sessionHandlers({
   installs,
   sessions,
   workbench: { dialogs, editors },
-  attach,
 }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
   return {
     'conversation/start': ({ agentId }) => controller.opener.start(agentId),
-    'conversation/continueIn': async ({ key, agentId }) => {
-      if (controller.shownAs(key) === controller.current) await continueInNew(controller, agentId, attach)
-    },
     'conversation/openSession': ({ agentId, sessionId }) => sessions.open(agentId, sessionId),
     'conversation/cancel': ({ key }) => {
       if (mine(key)) controller.cancel()

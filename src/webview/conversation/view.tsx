@@ -48,10 +48,9 @@ export function ConversationView({ draft }: { draft: Draft }) {
     <main
       ref={root}
       class="conversation"
-      data-vscode-context={conversationContext(
-        app.store.part('key').value ?? '',
-        app.store.part('canFork').value ?? false,
-      )}
+      data-vscode-context={context('conversation', {
+        conversation: app.store.part('key').value ?? '',
+      })}
       onClick={event => onProseClick(event, app.host)}
       onCopy={onProseCopy}
     >
@@ -158,12 +157,8 @@ function Footer({ draft }: { draft: Draft }) {
 type Section = 'conversation' | 'prompt' | 'message' | 'work'
 
 /** The `data-vscode-context` of a place: `when` clauses of the context menu and its commands get it. */
-function context(section: Section, more: Partial<EntryContext & { parleyCanFork: boolean }>): string {
+function context(section: Section, more: Partial<EntryContext>): string {
   return JSON.stringify({ webviewSection: section, preventDefaultContextMenuItems: false, ...more })
-}
-
-function conversationContext(key: string, canFork: boolean): string {
-  return context('conversation', { conversation: key, parleyCanFork: canFork })
 }
 
 /** The context of a row; the elements around it provide that of its conversation. */

@@ -29,7 +29,7 @@ describe('the commands of package.json', () => {
     )
   })
 
-  it('are at most eight in the menus of a conversation', () => {
+  it('are at most eight in the menus of a conversation and of a session in History', () => {
     const shown = (menu: string, values: Record<string, unknown>) =>
       menus[menu]!.filter(
         ({ when, group }) => !/^navigation/.test(group ?? '') && holds(when, key => values[key]),
@@ -39,10 +39,19 @@ describe('the commands of package.json', () => {
         shown('view/title', { view: 'parley.conversation', 'parley.historyShown': historyShown }).length <= 8,
       )
     for (const webviewSection of ['conversation', 'prompt', 'message', 'work']) {
-      const values = { webviewId: 'parley.conversation', webviewSection, parleyCanFork: true }
-      const { length } = shown('webview/context', values)
-      assert.ok(length > 1 && length <= 8, `${webviewSection}: ${length}`)
+      const { length } = shown('webview/context', { webviewId: 'parley.conversation', webviewSection })
+      // with Cut, Copy and Paste of VS Code
+      assert.ok(length > 1 && 3 + length <= 8, `${webviewSection}: ${length}`)
     }
+    const session = {
+      ...{ webviewId: 'parley.conversation', webviewSection: 'session' },
+      ...{ parleyCanFork: true, parleyCanArchive: true, parleyCanDelete: true },
+    }
+    for (const values of [
+      { ...session, parleyCanLoad: true, parleyCanResume: true },
+      { ...session, parleyOpen: true, parleyCanClose: true },
+    ])
+      assert.equal(shown('webview/context', values).length, 8)
   })
 
   it('are at most fifty in the palette; all others are in a menu, have a key, or are what a page does', () => {
@@ -62,6 +71,7 @@ describe('the commands of package.json', () => {
     const { selectDefaultAgent, updateAgent, removeAgent } = CommandId
     const { addMcpServer, signInToMcpServer, signOutOfMcpServer } = CommandId
     const byPage: string[] = [
+      CommandId.forkSession,
       ...[previousTurn, nextTurn, firstTurn, latest, nextQuestion, undoRestore, renameSession],
       ...[selectDefaultAgent, updateAgent, removeAgent],
       ...[addMcpServer, signInToMcpServer, signOutOfMcpServer],
@@ -79,7 +89,7 @@ describe('the commands of package.json', () => {
           menus.commandPalette!.every(entry => entry.command !== command || entry.when !== 'false'),
         )
         .filter(({ title }) => texts[title.slice(1, -1)]!.toLowerCase().includes(word))
-    for (const word of ['stop', 'accept', 'review', 'chat', 'fork', 'history', 'undo'])
+    for (const word of ['stop', 'accept', 'review', 'chat', 'fork', 'continue', 'history', 'undo'])
       assert.ok(found(word).length > 0, word)
   })
 
@@ -107,7 +117,7 @@ describe('the commands of package.json', () => {
     const need = (key: string, ...names: Array<keyof typeof CommandId>) => {
       for (const name of names) assert.equal(conditions.get(CommandId[name]), key, name)
     }
-    need(ContextKey.hasSession, 'exportConversation', 'find')
+    need(ContextKey.hasSession, 'exportConversation', 'continueSession', 'find')
     need(ContextKey.hasPrompts, 'restoreCheckpoint')
     need(ContextKey.questionWaits, 'showQuestion')
     need(ContextKey.canUndoDecision, 'undoDecision')

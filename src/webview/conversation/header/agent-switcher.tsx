@@ -12,7 +12,7 @@ interface AgentSwitcherProps {
   agent: NonNullable<ConversationHead['agent']>
 }
 
-/** The session's agent: opens a menu with commands for this agent, and other agents to start a session with, or to continue in. */
+/** The session's agent: opens a menu with commands for this agent, and other agents to start a session with. */
 export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   const { host, store, work } = useApp()
   const button = useRef<HTMLButtonElement>(null)
@@ -41,8 +41,6 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
           onChoose={value => {
             if (value.startsWith(AGENT))
               host.send('conversation/start', { agentId: value.slice(AGENT.length) })
-            else if (value.startsWith(CONTINUE))
-              host.send('conversation/continueIn', { agentId: value.slice(CONTINUE.length) })
             else host.send('conversation/command', { command: value })
           }}
           onClose={close}
@@ -52,14 +50,12 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   )
 }
 
-/** The prefix of an agent's id, to start a session with it. */
+/** The prefix of an agent's id, to start a session with it. All other choices are commands. */
 const AGENT = 'agent:'
-/** The same with the conversation as context. All other choices are commands. */
-const CONTINUE = 'continue:'
 
 function choicesOf(
   { agents, account, canFork, sessionId }: ConversationHead,
-  { agentId: own, name }: NonNullable<ConversationHead['agent']>,
+  { name }: NonNullable<ConversationHead['agent']>,
   isFollowing: boolean,
   hasEntries: boolean,
 ): MenuChoice[] {
@@ -68,13 +64,6 @@ function choicesOf(
     name: agent.name,
     icon: agent.icon ?? AGENT_ICON,
     group: t('New session with'),
-  }))
-  const others = hasEntries && sessionId !== undefined ? agents.filter(({ agentId }) => agentId !== own) : []
-  const continued = others.map(agent => ({
-    value: `${CONTINUE}${agent.agentId}`,
-    name: t('Continue in {0}', agent.name),
-    icon: agent.icon ?? AGENT_ICON,
-    group: t('With this conversation as context'),
   }))
   const command = (value: string, icon: string, label: string, group: string) => ({
     value,
@@ -91,8 +80,9 @@ function choicesOf(
   const change = accountCommand(account)
   return [
     ...start,
-    ...continued,
-    ...(canFork ? [command('parley.forkSession', 'repo-forked', t('Fork Session'), name)] : []),
+    ...(canFork || (hasEntries && sessionId !== undefined)
+      ? [command('parley.continueSession', 'repo-forked', t('Fork or Continue Session…'), name)]
+      : []),
     ...(sessionId === undefined ? [] : [follow]),
     command('parley.restartAgent', 'debug-restart', t('Restart Agent'), name),
     command('parley.showAgentLog', 'output', t('Show Agent Log'), name),

@@ -108,7 +108,7 @@ const titles = new Map(
   ),
 )
 new ContextMenus(page, {
-  entries: vscode.manifest.contributes.menus['webview/context'],
+  menus: vscode.manifest.contributes.menus,
   titleOf: command => titles.get(command) ?? command,
   viewTypeOf: webview => editors.webview(webview)?.viewType,
   contextKey: key => vscode.contextKeys.get(key),

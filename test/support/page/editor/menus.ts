@@ -4,12 +4,14 @@ import { holds } from './when.ts'
 
 interface MenuEntry {
   command: string
+  /** instead of a command */
+  submenu?: string
   group?: string
   when?: string
 }
 
 export interface ContextMenusOptions {
-  entries: readonly MenuEntry[]
+  menus: Record<string, readonly MenuEntry[]>
   titleOf(command: string): string
   /** the `viewType` of a webview */
   viewTypeOf(webview: string): string | undefined
@@ -36,11 +38,13 @@ export class ContextMenus {
   }
 
   #show({ webview, context, x, y }: RightClick): void {
-    const { entries, titleOf, viewTypeOf, contextKey } = this.#options
+    const { menus, titleOf, viewTypeOf, contextKey } = this.#options
     const values: Record<string, unknown> = { ...context, webviewId: viewTypeOf(webview) }
-    const offered = entries
-      .filter(({ when }) => holds(when, key => values[key] ?? contextKey(key)))
+    const offered = menus['webview/context']!.filter(({ when }) =>
+      holds(when, key => values[key] ?? contextKey(key)),
+    )
       .toSorted((a, b) => (a.group ?? '').localeCompare(b.group ?? ''))
+      .flatMap(entry => (entry.submenu === undefined ? entry : menus[entry.submenu]!))
       .map(({ command }) => command)
     if (offered.length === 0) return
     const shown = { id: ++this.#next, webview, x, y, titles: offered.map(titleOf) }

@@ -164,7 +164,10 @@ describe("the session's title in the header", () => {
     await choose('Codex')
     page.document.querySelector<HTMLElement>('.header-agent')!.click()
     await page.until(() => options().length > 0)
-    assert.ok(!options().some(option => option.textContent?.includes('Continue in')), 'nothing to continue')
+    assert.ok(
+      !options().some(option => option.textContent?.includes('Continue Session')),
+      'nothing to continue',
+    )
     const iconOf = (place: Element) => place.querySelector('.agent-icon')?.className
     const codex = options().find(option => option.textContent?.includes('Codex'))!
     assert.equal(iconOf(codex), iconOf(page.document.querySelector('.header-agent')!))

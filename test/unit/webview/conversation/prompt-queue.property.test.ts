@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -110,6 +111,7 @@ class World {
 /** A window: a composer, its host, a session, and the messages between them; the test controls every step. */
 class Window {
   readonly #world: World
+  readonly id = randomUUID()
   readonly store: DraftStore
   readonly queues: PromptQueues
   readonly queue: PromptQueue
@@ -132,9 +134,12 @@ class Window {
     const files = new WindowFiles({
       folder: world.folder,
       log: silentLogger,
-      isRunning: name => [...world.running].some(window => name.startsWith(window.name)),
+      windows: {
+        own: this.id,
+        start() {},
+        isOpen: id => [...world.running].some(window => window.id === id),
+      },
     })
-    this.name = files.name
     this.store = new DraftStore({ windows: this.#unlessGone(files), items: world.items })
     this.queues = new PromptQueues({ storage: this.store, sources: noContext })
     this.queue = this.queues.of(key)
@@ -149,8 +154,6 @@ class Window {
     this.openSession()
     this.openPage()
   }
-
-  readonly name: string
 
   #unlessGone(files: WindowFiles): WindowStates {
     const isGone = () => this.isGone

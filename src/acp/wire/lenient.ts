@@ -11,6 +11,16 @@ export function maybe<T extends z.ZodType>(schema: T) {
 export const maybeText = maybe(z.string())
 export const maybeNumber = maybe(z.number())
 export const maybeFlag = maybe(z.boolean())
+/** Characters of a name, a title or a description. Views show them in one line, which would take seconds for a million. */
+const MAX_SHOWN = 4096
+
+export function cutShown(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : text
+}
+
+/** Text that a view shows in one line. */
+export const shownText = z.string().transform(cutShown)
+export const maybeShown = maybe(shownText)
 /** Anything, kept as it is. */
 export const anything = z.unknown().optional()
 

@@ -20,6 +20,7 @@ import {
   anything,
   maybe,
   maybeFlag,
+  maybeShown,
   maybeText,
   problemOf,
   type Report,
@@ -40,7 +41,7 @@ export async function answer<T extends z.ZodType>(
   return (await use(parsed.data)) ?? {}
 }
 
-export const optionSchema = z.object({ optionId: z.string(), name: maybeText, kind: maybeText })
+export const optionSchema = z.object({ optionId: z.string(), name: maybeShown, kind: maybeText })
 
 export function readPermissionOptions(raw: unknown, report: Report): PermissionOption[] {
   return readList(raw, readOption, report, 'options')
@@ -113,7 +114,7 @@ export const sessionInfoSchema = z.object({
   sessionId: z.string().min(1),
   cwd: maybeText,
   additionalDirectories: maybe(z.array(z.string())),
-  title: maybeText,
+  title: maybeShown,
   updatedAt: anything,
   archived: maybeFlag,
 })

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
 import type { Command, ConfigOption, LastOptions, SelectChoice, SessionUpdate } from '../model.ts'
 import { given } from './content.ts'
-import { anything, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
+import { anything, maybe, maybeList, maybeShown, maybeText, type Report, readList } from './lenient.ts'
 import type { UpdateSink } from './update.ts'
 
 /** How to set the value of an option on the wire. */
@@ -169,19 +169,19 @@ function withValue<T extends ConfigOption | undefined>(option: T, value: string 
 export const configOptionSchema = z.object({
   id: maybeText,
   configId: maybeText,
-  name: maybeText,
-  description: maybeText,
+  name: maybeShown,
+  description: maybeShown,
   category: maybeText,
   type: maybeText,
   currentValue: anything,
   options: anything,
 })
-export const choiceSchema = z.object({ value: z.string(), name: maybeText, description: maybeText })
+export const choiceSchema = z.object({ value: z.string(), name: maybeShown, description: maybeShown })
 /** v2 names the group's id `groupId`. */
 export const choiceGroupSchema = z.object({
   group: maybeText,
   groupId: maybeText,
-  name: maybeText,
+  name: maybeShown,
   options: z.array(z.unknown()),
 })
 
@@ -246,13 +246,13 @@ export const modesSchema = z.object({
   currentModeId: maybeText,
   availableModes: z.array(z.unknown()),
 })
-const modeSchema = z.object({ id: z.string().min(1), name: maybeText, description: maybeText })
+const modeSchema = z.object({ id: z.string().min(1), name: maybeShown, description: maybeShown })
 /** Never in a released schema, but many agents still send it. */
 const modelsSchema = z.object({
   currentModelId: maybeText,
   availableModels: z.array(z.unknown()),
 })
-const modelSchema = z.object({ modelId: z.string().min(1), name: maybeText, description: maybeText })
+const modelSchema = z.object({ modelId: z.string().min(1), name: maybeShown, description: maybeShown })
 
 /** `modes` of a session as an option, or `undefined` if there is nothing to choose from. */
 function readModes(raw: unknown, id: string, report: Report): ConfigOption | undefined {

@@ -15,13 +15,16 @@ import { given, readBlock } from './content.ts'
 import { readLimit, readSuggestion } from './extensions.ts'
 import {
   anything,
+  cutShown,
   type Json,
   maybe,
   maybeList,
+  maybeShown,
   maybeText,
   problemOf,
   type Report,
   readList,
+  shownText,
 } from './lenient.ts'
 import { readError, stateSchema } from './state.ts'
 import { readCanCancel } from './tool-call.ts'
@@ -42,7 +45,7 @@ export const usageSchema = z.object({
   size: z.number(),
   cost: maybe(z.object({ amount: z.number(), currency: z.string() })),
 })
-export const noticeSchema = z.object({ severity: maybeText, title: z.string(), description: maybeText })
+export const noticeSchema = z.object({ severity: maybeText, title: shownText, description: maybeText })
 export const compactionSchema = z.object({
   compactionId: z.string(),
   status: maybeText,
@@ -149,7 +152,8 @@ function readChunk(raw: Json, role: MessageRole, sink: UpdateSink): SessionUpdat
 /** `null` clears a field, an absent field stays. */
 function readInfo(raw: Json): SessionUpdate | undefined {
   const update: SessionUpdate = { type: 'info' }
-  if (typeof raw.title === 'string' || raw.title === null) update.title = raw.title
+  if (typeof raw.title === 'string') update.title = cutShown(raw.title)
+  else if (raw.title === null) update.title = null
   const time = parseTimestamp(raw.updatedAt)
   if (raw.updatedAt === null) update.updatedAt = null
   else if (time !== undefined) update.updatedAt = new Date(time).toISOString()
@@ -182,7 +186,7 @@ export function dropped(sink: UpdateSink, problem: string): undefined {
 /** In v1, a session has one plan, without an id. */
 const PLAN_ID = 'plan'
 
-export const planEntrySchema = z.object({ content: z.string(), priority: maybeText, status: maybeText })
+export const planEntrySchema = z.object({ content: shownText, priority: maybeText, status: maybeText })
 
 function readPlanEntry(raw: unknown): PlanEntry | undefined {
   const entry = planEntrySchema.safeParse(raw).data
@@ -228,10 +232,13 @@ function newerPlanId(raw: unknown): string | undefined {
   return wire?.type && !PLAN_KINDS.has(wire.type) ? wire.planId : undefined
 }
 
+/** Characters. What the user picks is sent as it is, so it can't be cut. */
+const MAX_COMMAND_NAME = 1000
+
 export const commandSchema = z.object({
   type: maybeText,
-  name: z.string().min(1),
-  description: maybeText,
+  name: z.string().min(1).max(MAX_COMMAND_NAME),
+  description: maybeShown,
   input: anything,
 })
 
@@ -246,8 +253,8 @@ export function readCommand(raw: unknown): Command | undefined {
 
 export const subagentSchema = z.object({
   sessionId: z.string().min(1),
-  title: maybeText,
-  description: maybeText,
+  title: maybeShown,
+  description: maybeShown,
   capabilities: anything,
   state: anything,
   cwd: maybeText,

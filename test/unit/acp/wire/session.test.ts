@@ -41,6 +41,19 @@ describe('the options of a v1 session', () => {
     }
   })
 
+  it('have names and descriptions that a view can show, without half a character at the end', () => {
+    const long = `${'x'.repeat(4095)}😀${'Q'.repeat(1_000_000)}`
+    const cut = `${'x'.repeat(4095)}…`
+    const choice = { value: 'a', name: long, description: long }
+    const select = { id: 'o', name: long, description: long, type: 'select', currentValue: 'a' }
+    const { options } = started({
+      configOptions: [{ ...select, options: [{ group: 'g', name: long, options: [choice] }] }],
+      modes: { currentModeId: 'm', availableModes: [{ id: 'm', name: long, description: long }] },
+    })
+    const shown = JSON.stringify(options.all)
+    assert.deepEqual([shown.split(cut).length - 1, shown.includes('Q')], [7, false])
+  })
+
   it('are those that the agent reports', () => {
     const { options, problems } = started({
       configOptions: [

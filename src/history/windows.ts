@@ -6,7 +6,7 @@ import { operatingSystem } from '../common/processes/process-system.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 
 /** What counts since the machine started, is the same for all its processes, and isn't set. Milliseconds. */
-export const machineClock = () => Number(process.hrtime.bigint() / 1_000_000n)
+const machineClock = () => Number(process.hrtime.bigint() / 1_000_000n)
 
 /** When this process started, by that clock. Its id may have been another process's before. */
 const STARTED = Math.round(machineClock() - process.uptime() * 1000)

@@ -226,6 +226,7 @@ export function createWindowScope(
           comparisonOf: worktree => page.comparisonOf(worktree),
           starter: process.starter,
           consent: process.consent,
+          clock: process.clock,
           documents: files.documents,
         })
       },

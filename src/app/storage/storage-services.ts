@@ -102,6 +102,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     leases,
     windowRows: windows,
     conversations,
+    clock: conversations.clock,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
     historySize: () => ({ used: conversations.usedBytes, max: maxBytes() }),
   }

@@ -1,6 +1,7 @@
 import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import type { FilesShared } from '../../editor/files/files.ts'
+import type { StoredClock } from '../../history/stored-clock.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
@@ -23,6 +24,7 @@ export interface WorktreeCommandOptions {
   /** The agents in the agent host, attached to a window or not. */
   hosts: { list(): Promise<HostedAgentInfo[]> }
   records: Pick<SessionRecords, 'get'>
+  clock: Pick<StoredClock, 'ageOf'>
   consent: Pick<LaunchConsent, 'setup'>
   documents: FilesShared['documents']
   worktrees: WindowWorktrees

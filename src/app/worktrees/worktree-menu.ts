@@ -124,11 +124,12 @@ export async function discardAll(
 }
 
 async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree | undefined> {
-  const { workbench, surfaces } = options
+  const { workbench, surfaces, clock } = options
   const found = await pickRepository(workbench, cwdOf(surfaces.active.controller))
   if (!found) return undefined
   const { repository } = found
-  const [all, kept] = await Promise.all([listWorktrees(repository), listKept(repository)])
+  const ageOf = (time: number) => clock.ageOf(time)
+  const [all, kept] = await Promise.all([listWorktrees(repository), listKept(repository, ageOf)])
   const items: Array<Action & { worktree?: Worktree }> = [
     ...all.map(worktree => ({
       label: worktree.name,

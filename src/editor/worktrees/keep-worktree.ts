@@ -131,10 +131,13 @@ export interface KeptWorktree {
   at: number
 }
 
-/** The copies of discarded worktrees, the latest first. Older ones are deleted. */
+/**
+ * The copies of discarded worktrees, the latest first. Older ones are deleted. `ageOf`: how old something of that time is, also if
+ * the clock was set since.
+ */
 export async function listKept(
   { common }: Pick<Repository, 'common'>,
-  now = Date.now(),
+  ageOf: (time: number) => number,
 ): Promise<KeptWorktree[]> {
   const args = ['for-each-ref', '--sort=-committerdate', '--format=%(refname)%09%(subject)', KEPT]
   const all = (await runUserGit(common, args)).split('\n').flatMap((line): KeptWorktree[] => {
@@ -142,7 +145,7 @@ export async function listKept(
     const at = discardedAt(ref)
     return ref === '' || at === undefined ? [] : [{ ref, name, at }]
   })
-  const isKept = ({ at }: KeptWorktree) => now - at < KEPT_DAYS * DAY_MS
+  const isKept = ({ at }: KeptWorktree) => ageOf(at) < KEPT_DAYS * DAY_MS
   for (const { ref } of all.filter(one => !isKept(one))) {
     await removeDiscarded(common, keyOf(ref))
     await runUserGit(common, ['update-ref', '-d', ref])

@@ -125,6 +125,7 @@ describe('the commands for worktrees', () => {
         },
       },
       settings: { layers: () => [] },
+      clock: { ageOf: () => 0 },
       surfaces: {
         get active() {
           return surfaces.active

@@ -422,7 +422,7 @@ describe('worktrees', () => {
         assert.ok(!existsSync(worktree.path))
         assert.ok(!has('parley/task'))
         git(top, 'gc', '-q', '--prune=now')
-        assert.deepEqual(await listKept(repository), [{ ref, name: 'task', at }])
+        assert.deepEqual(await listKept(repository, () => 0), [{ ref, name: 'task', at }])
         // later, only the copy is left
         if (isTidied) await tidyDiscarded(repository.common, silentLogger, at + DAY_MS)
         assert.equal(existsSync(path.join(directory, 'project.worktrees', '.discarded')), !isTidied)
@@ -432,9 +432,11 @@ describe('worktrees', () => {
         assert.equal(status(restored.path), 'MM a.txt\n D b/c.txt\n?? b/new.txt')
         assert.equal(git(restored.path, 'show', ':a.txt'), 'staged')
         assert.equal(read(restored.path, 'a.txt'), 'changed\n')
-        assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS - 1), [{ ref, name: 'task', at }])
-        assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS), [])
-        assert.deepEqual(await listKept(repository), [])
+        assert.deepEqual(await listKept(repository, () => KEPT_DAYS * DAY_MS - 1), [
+          { ref, name: 'task', at },
+        ])
+        assert.deepEqual(await listKept(repository, () => KEPT_DAYS * DAY_MS), [])
+        assert.deepEqual(await listKept(repository, () => 0), [])
         assert.ok(!existsSync(path.join(restored.path, 'build')))
         assert.deepEqual(
           git(top, 'worktree', 'list')
@@ -581,7 +583,7 @@ describe('worktrees', () => {
       write(worktree.path, { 'a.txt': 'changed', 'known.log': 'known', 'late.log': 'late' })
       await assert.rejects(discardWorktree(repository, worktree, { ignored: ['known.log'] }), /late\.log/)
       assert.equal(read(worktree.path, 'late.log'), 'late')
-      assert.deepEqual(await listKept(repository), [])
+      assert.deepEqual(await listKept(repository, () => 0), [])
       const { ignored } = await stateOf(worktree)
       await discardWorktree(repository, worktree, { ignored })
       assert.equal(existsSync(worktree.path), false)

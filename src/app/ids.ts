@@ -58,6 +58,7 @@ export const CommandId = ids('parley', [
   'showQuestion',
   'find',
   'focusConversation',
+  'outline',
   'previousTurn',
   'nextTurn',
   'firstTurn',

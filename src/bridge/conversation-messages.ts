@@ -393,6 +393,8 @@ export interface ConversationHostMessages {
   /** An agent has this draft: the composer becomes empty if it still has the same text and items. */
   'composer/sent': { key: string; text: string; ids: string }
   'conversation/focus': undefined
+  /** The prompt at this index. */
+  'conversation/goTo': { index: number }
   'conversation/navigate': { to: NavigateTo; requestId?: string }
   /** Whether this window follows its agents: the editor shows where they work. */
   'follow/shown': { on: boolean }

@@ -25,7 +25,7 @@ export function sessionTitle(state: SessionState): string | undefined {
   if (reported) return reported
   for (const entry of state.entries) {
     if (entry.kind !== 'message' || entry.role !== 'user') continue
-    const title = shortTitle(beginning(entry.blocks))
+    const title = shortTitle(promptText(entry.blocks))
     if (title) return title
   }
   return undefined
@@ -55,8 +55,8 @@ export function titleToRecord(
   return records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
 }
 
-/** The prompt's text as it was in the composer, as much as a title needs. */
-function beginning(blocks: readonly ContentBlock[]): string {
+/** A prompt's text as it was in the composer: its first lines. */
+export function promptText(blocks: readonly ContentBlock[]): string {
   const few = blocks
     .slice(0, 12)
     .map(block => (block.type === 'text' ? { ...block, text: block.text.slice(0, 4000) } : block))

@@ -75,6 +75,24 @@ describe('a long conversation opened from History', () => {
     await conversation.text('Question 1 of 150').waitFor()
   })
 
+  it('has an outline of its prompts, which leads to the one that is chosen', async () => {
+    const workbench = await withLongSession()
+    const conversation = await choose(workbench)
+    await conversation.agentMessage('Answer 150').waitFor()
+    await conversation.waitForPhase('ready')
+    await conversation.frame.locator('.transcript').focus()
+    await workbench.page.keyboard.press('ControlOrMeta+Shift+o')
+    await workbench.paletteInput.fill('Question 42 of')
+    await workbench.pick('Question 42 of 150')
+    await waitFor('the prompt at the upper edge', () =>
+      conversation.frame.evaluate<boolean>(`(() => {
+        const prompt = [...document.querySelectorAll('.prompt')].find(one => one.textContent.includes('Question 42 of 150'))
+        const top = document.querySelector('.transcript').getBoundingClientRect().top
+        return prompt !== undefined && Math.abs(prompt.getBoundingClientRect().top - top) < 40
+      })()`),
+    )
+  })
+
   it('gets a prompt that is written before its agent runs, and is opened again after the window closed', async () => {
     const workbench = await withLongSession()
     const conversation = await choose(workbench)

@@ -24,7 +24,7 @@ describe('commands', () => {
     for (const title of [
       'Change Model…',
       'Fork or Continue Session…',
-      'Find in Conversation',
+      'Export Conversation…',
       'Go to Pending Request',
     ])
       assert.ok(!(await offered(`Parley: ${title}`)), title)
@@ -32,7 +32,8 @@ describe('commands', () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await waitFor('Change Model in the palette', () => offered('Parley: Change Model…'))
     await conversation.send('/help')
-    await waitFor('Find in the palette', () => offered('Parley: Find in Conversation'))
+    await waitFor('Export in the palette', () => offered('Parley: Export Conversation…'))
+    await waitFor('the outline in the palette', () => offered('Parley: Go to Prompt (Outline)…'))
     assert.ok(!(await offered('Parley: Go to Pending Request')))
 
     await ConversationPage.startSession(workbench, 'Honest')

@@ -1,7 +1,11 @@
 import * as l10n from '@vscode/l10n'
+import type { ContentBlock } from '../../acp/model.ts'
 import type { NavigateTo } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import { visibleProse, withoutIcons } from '../../common/visible.ts'
+import { isShownPrompt } from '../../conversation/user-prompts.ts'
 import { requestSummaries } from '../../sessions/request-notifications.ts'
+import { promptText } from '../../sessions/session-title.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { PageFocus } from '../page-focus.ts'
@@ -11,6 +15,14 @@ interface NavigationCommandOptions {
   surfaces: ConversationSurfaces
   pageFocus: PageFocus
   workbench: Workbench
+}
+
+/** The first line of a prompt, as it was written. */
+function lineOf(blocks: readonly ContentBlock[]): string {
+  const line = promptText(blocks)
+    .split('\n')
+    .find(part => part.trim() !== '')
+  return line ? withoutIcons(visibleProse(line.trim().slice(0, 200))) : l10n.t('Attachments without text')
 }
 
 /** Commands to search and navigate the active conversation. */
@@ -40,6 +52,17 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
     [CommandId.focusConversation]: async () => {
       if (pageFocus.isInConversation) await workbench.execute('workbench.action.focusActiveEditorGroup')
       else await surfaces.active.reveal()
+    },
+    [CommandId.outline]: async () => {
+      const { active, current } = await shown()
+      const prompts = current.session.state.entries.flatMap((entry, index) =>
+        isShownPrompt(entry) ? [{ line: lineOf(entry.blocks), index }] : [],
+      )
+      if (prompts.length === 0) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
+      const items = prompts.map(({ line, index }, at) => ({ label: `${at + 1}: ${line}`, index }))
+      const placeholder = l10n.t('Type to filter the prompts of this conversation')
+      const chosen = await workbench.dialogs.pick(items, { title: l10n.t('Go to Prompt'), placeholder })
+      if (chosen) active.tell('conversation/goTo', { index: chosen.index })
     },
     [CommandId.previousTurn]: go('previousTurn'),
     [CommandId.nextTurn]: go('nextTurn'),

@@ -89,7 +89,7 @@ describe('the commands of package.json', () => {
           menus.commandPalette!.every(entry => entry.command !== command || entry.when !== 'false'),
         )
         .filter(({ title }) => texts[title.slice(1, -1)]!.toLowerCase().includes(word))
-    for (const word of ['stop', 'accept', 'review', 'chat', 'fork', 'continue', 'history', 'undo'])
+    for (const word of ['stop', 'accept', 'review', 'outline', 'chat', 'fork', 'continue', 'history', 'undo'])
       assert.ok(found(word).length > 0, word)
   })
 
@@ -117,8 +117,8 @@ describe('the commands of package.json', () => {
     const need = (key: string, ...names: Array<keyof typeof CommandId>) => {
       for (const name of names) assert.equal(conditions.get(CommandId[name]), key, name)
     }
-    need(ContextKey.hasSession, 'exportConversation', 'continueSession', 'find')
-    need(ContextKey.hasPrompts, 'restoreCheckpoint')
+    need(ContextKey.hasSession, 'exportConversation', 'continueSession')
+    need(ContextKey.hasPrompts, 'outline', 'restoreCheckpoint')
     need(ContextKey.questionWaits, 'showQuestion')
     need(ContextKey.canUndoDecision, 'undoDecision')
     // of VS Code's Git extension

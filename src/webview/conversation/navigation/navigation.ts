@@ -22,6 +22,9 @@ export function navigationListeners(app: App) {
       wanted.value = requestId
       if (requestId === undefined) navigate(app, to)
     },
+    'conversation/goTo': ({ index }) => {
+      last = last.then(() => toEntry(app, index))
+    },
   } satisfies Partial<HostListeners<ConversationHostMessages>>
 }
 
@@ -75,18 +78,22 @@ export function jumpTurn(app: App, direction: Direction): Promise<void> {
 }
 
 async function jump(app: App, direction: Direction): Promise<void> {
-  const { store, list } = app
+  const { list } = app
   const from = list.firstVisible
   if (!from) return
   // going up from the very start of the prompt at the edge skips it
   const above = firstEntry(from.item) - (from.delta > 4 ? 0 : 1)
   const index = await nearest(app, direction < 0 ? above : lastEntry(from.item) + 1, direction)
-  const slot = index === undefined ? undefined : await store.load(index)
-  const row = slot && store.rows.rowsOf(slot.index)[0]
-  if (row) list.toItem(row, 0)
-  else if (index !== undefined) return
+  if (index !== undefined) await toEntry(app, index)
   else if (direction > 0) list.toEnd()
   else list.toTop()
+}
+
+/** Scrolls an entry to the upper edge of the view, once it is loaded. */
+async function toEntry({ store, list }: App, index: number): Promise<void> {
+  const slot = await store.load(index)
+  const row = slot && store.rows.rowsOf(slot.index)[0]
+  if (row) list.toItem(row, 0)
 }
 
 /** The host finds prompts among entries that aren't loaded. */

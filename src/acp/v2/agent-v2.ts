@@ -17,7 +17,7 @@ import type {
 } from '../model.ts'
 import { given } from '../wire/content.ts'
 import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
-import { anything, maybeText, type Report } from '../wire/lenient.ts'
+import { anything, maybeAsked, maybeText, type Report } from '../wire/lenient.ts'
 import { answer, promptToWire, readPermissionOptions } from '../wire/requests.ts'
 import { type SetVia, WireSession } from '../wire/session.ts'
 import { readToolCall } from '../wire/tool-call.ts'
@@ -206,8 +206,8 @@ export function valueToWire(value: string | boolean) {
 /** `toolCall` contains the subject in v1 and in an early draft of v2. */
 export const permissionSchema = z.object({
   sessionId: z.string(),
-  title: maybeText,
-  description: maybeText,
+  title: maybeAsked,
+  description: maybeAsked,
   subject: anything,
   toolCall: anything,
   options: anything,

@@ -10,7 +10,17 @@ import type {
   ElicitationValue,
 } from '../model.ts'
 import { given } from './content.ts'
-import { anything, maybe, maybeFlag, maybeNumber, maybeText, type Report, readList } from './lenient.ts'
+import {
+  anything,
+  maybe,
+  maybeAsked,
+  maybeFlag,
+  maybeNumber,
+  maybeShown,
+  maybeText,
+  type Report,
+  readList,
+} from './lenient.ts'
 import { answer } from './requests.ts'
 
 const count = maybe(z.number().int().nonnegative())
@@ -28,16 +38,16 @@ export const elicitationSchema = z.object({
   url: maybeText,
 })
 export const formSchema = z.object({
-  title: maybeText,
-  description: maybeText,
+  title: maybeShown,
+  description: maybeAsked,
   properties: anything,
   required: texts,
 })
 /** All kinds of properties in one schema, since their names don't collide. */
 export const propertySchema = z.object({
   type: maybeText,
-  title: maybeText,
-  description: maybeText,
+  title: maybeShown,
+  description: maybeAsked,
   format: maybeText,
   pattern: maybeText,
   minLength: count,
@@ -51,7 +61,7 @@ export const propertySchema = z.object({
   items: anything,
   default: anything,
 })
-export const enumOptionSchema = z.object({ const: z.string(), title: maybeText, description: maybeText })
+export const enumOptionSchema = z.object({ const: z.string(), title: maybeShown, description: maybeShown })
 export const itemsSchema = z.object({ type: maybeText, enum: texts, anyOf: anything, oneOf: anything })
 
 /**

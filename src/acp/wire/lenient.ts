@@ -14,13 +14,18 @@ export const maybeFlag = maybe(z.boolean())
 /** Characters of a name, a title or a description. Views show them in one line, which would take seconds for a million. */
 const MAX_SHOWN = 4096
 
-export function cutShown(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : text
+/** Characters of what may be a command or several paragraphs. */
+const MAX_ASKED = 65_536
+
+export function cutShown(text: string, max = MAX_SHOWN): string {
+  return text.length > max ? `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')}…` : text
 }
 
 /** Text that a view shows in one line. */
-export const shownText = z.string().transform(cutShown)
+export const shownText = z.string().transform(text => cutShown(text))
 export const maybeShown = maybe(shownText)
+/** Text that the user reads as a whole before answering. */
+export const maybeAsked = maybe(z.string().transform(text => cutShown(text, MAX_ASKED)))
 /** Anything, kept as it is. */
 export const anything = z.unknown().optional()
 

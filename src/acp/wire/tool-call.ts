@@ -2,7 +2,19 @@ import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
 import type { FileChange, ToolCallContent, ToolCallLocation, ToolCallPatch } from '../model.ts'
 import { given, readBlock } from './content.ts'
-import { anything, type Json, maybe, maybeText, problemOf, type Report, readList } from './lenient.ts'
+import {
+  anything,
+  type Json,
+  maybe,
+  maybeAsked,
+  maybeText,
+  problemOf,
+  type Report,
+  readList,
+} from './lenient.ts'
+
+/** Characters; no system has longer ones. */
+const MAX_PATH = 32_768
 
 /**
  * `capabilities` (v2): what the client may request for the tool call. `_meta.toolName`: the name of the tool in v1 (Qwen
@@ -10,7 +22,7 @@ import { anything, type Json, maybe, maybeText, problemOf, type Report, readList
  */
 export const toolCallSchema = z.object({
   toolCallId: z.string(),
-  title: maybeText,
+  title: maybeAsked,
   name: maybeText,
   kind: maybeText,
   status: maybeText,
@@ -162,7 +174,7 @@ function readChange(raw: unknown): FileChange | undefined {
   }
 }
 
-export const locationSchema = z.object({ path: z.string().min(1), line: anything })
+export const locationSchema = z.object({ path: z.string().max(MAX_PATH).min(1), line: anything })
 
 function readLocation(raw: unknown): ToolCallLocation | undefined {
   const location = locationSchema.safeParse(raw).data

@@ -88,7 +88,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
     assert.doesNotMatch(JSON.stringify(sent), /Disregard/)
     assert.notEqual(sent?.sessionId, fork?.sessionId)
 
-    await workbench.runAndPick('Parley: Show Branches…', 'first')
+    await workbench.runAndPick('Parley: Show Branches…', 'Mercury Hermes')
     await confirm('Restore Files', 'When you left this branch')
     await holds(BOTH)
     await prompt('second').waitFor()

@@ -77,7 +77,7 @@ describe('going back in a conversation with an agent that forgets', () => {
     assert.notEqual(restored, original)
     assert.match(JSON.stringify(received('session/fork')[0]), /"messageId":"m\d+"/)
 
-    await workbench.runAndPick('Parley: Show Branches…', 'first')
+    await workbench.runAndPick('Parley: Show Branches…', 'Mercury Hermes')
     await confirm('Restore Files', 'When you left this branch')
     await holds(BOTH)
     await prompt('second').waitFor()

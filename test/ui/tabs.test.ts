@@ -106,11 +106,15 @@ describe('several sessions', () => {
       await waitFor(`"${name}" in the menu`, async () => {
         await title.hover()
         await title.getByRole('button', { name: 'New Session…' }).click()
-        // a menu ignores clicks right after it opens
-        const shown = await item.hover({ timeout: 3000 }).then(
-          () => true,
-          () => false,
-        )
+        // a menu ignores clicks right after it opens, and Enter while it marks no item
+        const marked = page.locator('.monaco-menu .action-item.focused', { hasText: name })
+        const shown = await item
+          .hover({ timeout: 3000 })
+          .then(() => marked.waitFor({ timeout: 3000 }))
+          .then(
+            () => true,
+            () => false,
+          )
         await page.keyboard.press(shown ? 'Enter' : 'Escape')
         return shown
       })

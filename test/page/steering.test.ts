@@ -39,41 +39,6 @@ describe('a prompt for the running turn', () => {
   const notes = () => conversation.frame.locator('.prompt-steering').allTextContents()
   const queued = () => conversation.frame.locator('.queue-text').allTextContents()
 
-  for (const agent of ['Steerable', 'Plain'])
-    it(`is the reason why a request is rejected, which ${agent === 'Plain' ? 'an agent gets next' : 'the agent gets at once'}`, async () => {
-      workbench = await vscode.clearedWindow()
-      conversation = await ConversationPage.startSession(workbench, agent)
-      await conversation.send('[[permissions 1]] [[gate]] [[say Done.]]')
-      const { permission, frame } = conversation
-      await write('Later')
-      await press('Enter')
-      await waitFor('the queue', async () => (await queued()).join() === 'Later')
-      await permission.getByRole('button', { name: 'Reject with Reason…' }).click()
-      const dialog = frame.getByRole('dialog', { name: 'Reject with Reason' })
-      await dialog.getByRole('textbox', { name: 'Reason' }).waitFor()
-      await workbench.page.keyboard.type('Use the tests')
-      // closed and opened again, it has what was written, and neither key answers the request
-      await press('Escape')
-      await dialog.waitFor({ state: 'detached' })
-      await permission.getByRole('button', { name: 'Reject with Reason…' }).click()
-      await dialog.getByRole('textbox', { name: 'Reason' }).waitFor()
-      await press('End')
-      await workbench.page.keyboard.type(' of last week')
-      await press('Control+Backspace')
-      await press('Control+Enter')
-      await permission.waitFor({ state: 'detached' })
-      if (agent === 'Steerable')
-        await waitFor(
-          'the steering',
-          () => textsOf(agent, '_session/steering').join() === 'Use the tests of last',
-        )
-      else await waitFor('the queue', async () => (await queued()).join() === 'Use the tests of last,Later')
-      openGate(vscode.root, agent)
-      await waitFor('the prompts', () => textsOf(agent, 'session/prompt').at(-1) === 'Later')
-      const prompts = textsOf(agent, 'session/prompt').slice(1)
-      assert.deepEqual(prompts, agent === 'Plain' ? ['Use the tests of last', 'Later'] : ['Later'])
-    })
-
   it('goes to the agent at once with Ctrl+Enter or its button, and is shown where it was sent', async () => {
     await begin('Steerable')
     await write('Use tabs')
@@ -125,4 +90,40 @@ describe('a prompt for the running turn', () => {
     await conversation.frame.getByText('You said: Use tabs').waitFor()
     assert.deepEqual(textsOf('Plain', '_session/steering'), [])
   })
+
+  for (const agent of ['Steerable', 'Plain'])
+    it(`is the reason why a request is rejected, which ${agent === 'Plain' ? 'an agent gets next' : 'the agent gets at once'}`, async () => {
+      const sent = textsOf(agent, 'session/prompt').length
+      workbench = await vscode.clearedWindow()
+      conversation = await ConversationPage.startSession(workbench, agent)
+      await conversation.send('[[permissions 1]] [[gate]] [[say Done.]]')
+      const { permission, frame } = conversation
+      await write('Later')
+      await press('Enter')
+      await waitFor('the queue', async () => (await queued()).join() === 'Later')
+      await permission.getByRole('button', { name: 'Reject with Reason…' }).click()
+      const dialog = frame.getByRole('dialog', { name: 'Reject with Reason' })
+      await dialog.getByRole('textbox', { name: 'Reason' }).waitFor()
+      await workbench.page.keyboard.type('Use the tests')
+      // closed and opened again, it has what was written, and neither key answers the request
+      await press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await permission.getByRole('button', { name: 'Reject with Reason…' }).click()
+      await dialog.getByRole('textbox', { name: 'Reason' }).waitFor()
+      await press('End')
+      await workbench.page.keyboard.type(' of last week')
+      await press('Control+Backspace')
+      await press('Control+Enter')
+      await permission.waitFor({ state: 'detached' })
+      if (agent === 'Steerable')
+        await waitFor(
+          'the steering',
+          () => textsOf(agent, '_session/steering').at(-1) === 'Use the tests of last',
+        )
+      else await waitFor('the queue', async () => (await queued()).join() === 'Use the tests of last,Later')
+      openGate(vscode.root, agent)
+      await waitFor('the prompts', () => textsOf(agent, 'session/prompt').at(-1) === 'Later')
+      const prompts = textsOf(agent, 'session/prompt').slice(sent + 1)
+      assert.deepEqual(prompts, agent === 'Plain' ? ['Use the tests of last', 'Later'] : ['Later'])
+    })
 })

@@ -258,7 +258,6 @@ export const conversationMessages = {
 
   /** Starts a new session with the agent, or with the default one. */
   'conversation/start': z.object({ agentId: id.optional() }),
-  /** Starts a session with another agent, whose composer gets the conversation as context, and the draft. */
   /** Shows a session of the list in `ConversationHead.sessions`, here or where it's shown already. */
   'conversation/openSession': z.object({ agentId: id, sessionId: id }),
   /** The session switcher was opened or closed: it needs the list of sessions. */
@@ -269,7 +268,10 @@ export const conversationMessages = {
     key,
     work: z.union([z.object({ toolCallId: id }), z.object({ terminalId: id }), z.object({ subagentId: id })]),
   }),
-  /** Cancels the request if no option is given. `reason`: a prompt for the running turn, which says why or what else to do. */
+  /**
+   * Cancels the request if no option is given. `reason`: a prompt for the running turn, which says why or what else to do. It
+   * goes to the composer if the request isn't pending anymore.
+   */
   'conversation/permission': z.object({
     key,
     requestId: id,

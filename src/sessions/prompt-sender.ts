@@ -60,7 +60,7 @@ export class PromptSender {
     this.#queueOf(key).movedToComposer(ids, draft)
   }
 
-  /** A prompt that was removed from the queue goes to the composer with this key. */
+  /** A prompt that isn't sent, or was removed from the queue, goes to the composer with this key. */
   giveBack(key: string, prompt: StoredPrompt): void {
     this.#queueOf(key).addReturned([prompt])
   }

@@ -48,10 +48,12 @@ export function sessionHandlers({
     },
     'conversation/permission': ({ key, requestId, optionId, reason }) => {
       // a request that is no longer pending is shown with its outcome
-      controller.shownAs(key)?.session.requests.answerPermission(requestId, optionId)
+      const isAnswered = controller.shownAs(key)?.session.requests.answerPermission(requestId, optionId)
       if (!reason) return
-      const { id, text } = reason
-      controller.prompts.enqueue(key, { id, draft: { ...EMPTY_DRAFT, text } }, { joins: true })
+      const prompt = { id: reason.id, draft: { ...EMPTY_DRAFT, text: reason.text } }
+      if (isAnswered) controller.prompts.enqueue(key, prompt, { joins: true })
+      // it may have been allowed, or the agent has ended: the user decides what the agent gets
+      else controller.prompts.giveBack(key, prompt)
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {
       const requests = controller.shownAs(key)?.session.requests

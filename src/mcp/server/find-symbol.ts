@@ -83,16 +83,18 @@ async function findByName(
   )
   const inside = await roots.within(found.slice(0, MAX_SAME_NAME), ({ location }) => location.path)
   const [only, ...others] = inside
-  if (!only)
+  // others may be among those that aren't looked up
+  const isCut = found.length > MAX_SAME_NAME
+  if (!only && !isCut)
     throw new ToolError(
       `No symbol of the workspace is named ${JSON.stringify(name)}, or no language server knows it yet. Give its "file".`,
     )
-  if (others.length > 0) {
+  if (!only || others.length > 0 || isCut) {
     const locations = inside
       .slice(0, MAX_CHOICES)
       .map(({ kind, location }) => `${kind} ${startOf(roots, location)}`)
     throw new ToolError(
-      `There are ${found.length > MAX_SAME_NAME ? 'very many' : inside.length} symbols with that name. Call again with "file" and "line" of the one you mean.`,
+      `There are ${isCut ? 'very many' : inside.length} symbols with that name. Call again with "file" and "line" of the one you mean.`,
       locations,
     )
   }

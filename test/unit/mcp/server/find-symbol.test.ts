@@ -56,6 +56,17 @@ describe('the symbol that an agent names', () => {
     assert.ok(looks <= 1000, `${looks} looks`)
   })
 
+  it('is not taken for the only one if others with its name are not looked up', async () => {
+    const location = { path: '/a', start: { line: 1, column: 1 }, end: { line: 1, column: 1 } }
+    const symbols = async () =>
+      Array.from({ length: 2000 }, () => ({ name: 'create', kind: 'function', location }))
+    for (const count of [0, 1]) {
+      const roots = { within: async (all: unknown[]) => all.slice(0, count), name: String }
+      const context = { features: { symbols }, roots } as unknown as ToolContext
+      await assert.rejects(findSymbol({ name: 'create' }, context), /very many symbols with that name/)
+    }
+  })
+
   it('is searched for in time that a file or an outline cannot extend', async () => {
     const reference = 'a b '.repeat(500_000)
     const { ms: usual } = await find(reference, 'c')

@@ -383,6 +383,9 @@ function continuations(
       icon: agent.icon ?? AGENT_ICON,
       run: async () => {
         await surface.reveal()
+        // the draft and the folder are those of the conversation that is displayed by now
+        if (surface.controller.current !== open)
+          throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
         await surface.controller.continueIn(agent.agentId, begun)
       },
     })),

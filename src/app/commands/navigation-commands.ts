@@ -22,7 +22,12 @@ function lineOf(blocks: readonly ContentBlock[]): string {
   const line = promptText(blocks)
     .split('\n')
     .find(part => part.trim() !== '')
-  return line ? withoutIcons(visibleProse(line.trim().slice(0, 200))) : l10n.t('Attachments without text')
+  if (!line) return l10n.t('Attachments without text')
+  const cut = line
+    .trim()
+    .slice(0, 200)
+    .replace(/[\ud800-\udbff]$/, '')
+  return withoutIcons(visibleProse(cut))
 }
 
 /** Commands to search and navigate the active conversation. */
@@ -62,7 +67,9 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
       const items = prompts.map(({ line, index }, at) => ({ label: `${at + 1}: ${line}`, index }))
       const placeholder = l10n.t('Type to filter the prompts of this conversation')
       const chosen = await workbench.dialogs.pick(items, { title: l10n.t('Go to Prompt'), placeholder })
-      if (chosen) active.tell('conversation/goTo', { index: chosen.index })
+      // the view may show another conversation by then
+      if (chosen && active.controller.current === current)
+        active.tell('conversation/goTo', { index: chosen.index })
     },
     [CommandId.previousTurn]: go('previousTurn'),
     [CommandId.nextTurn]: go('nextTurn'),

@@ -74,6 +74,7 @@ export function fileNameOfTitle(title: string): string {
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, 60)
+    .replace(/\p{Surrogate}/gu, '')
     .replace(/[. ]+$/, '')
   return name || 'conversation'
 }

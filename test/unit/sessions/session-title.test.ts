@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ContentBlock } from '../../../src/acp/model.ts'
 import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
-import { recordedTitle, sessionTitle } from '../../../src/sessions/session-title.ts'
+import { fileNameOfTitle, recordedTitle, sessionTitle } from '../../../src/sessions/session-title.ts'
 
 describe('the title of a session', () => {
   const titled = (...blocks: ContentBlock[]) => {
@@ -23,6 +23,12 @@ describe('the title of a session', () => {
     assert.equal(recordedTitle({ title: 'Hello', givenTitle: 'Mine' }), 'Mine')
     assert.equal(recordedTitle({ title: 'Hello' }), 'Hello')
     assert.equal(recordedTitle(undefined), undefined)
+  })
+
+  it('is a file name without half a character, which could not be part of a URI', () => {
+    for (const title of [`${'x'.repeat(59)}😀`, 'a\ud83d b'])
+      assert.doesNotThrow(() => encodeURIComponent(fileNameOfTitle(title)))
+    assert.equal(fileNameOfTitle('a😀b'), 'a😀b')
   })
 
   it('is empty until there is text', () => {

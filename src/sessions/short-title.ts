@@ -27,24 +27,27 @@ export function shortTitle(prompt: string): string | undefined {
 /** The form in which some agents replay the mention of a file: its whole URI. */
 const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
 
-/** The text of a line of Markdown. Rules, fences and comments have none. */
+/** The text of a line of Markdown. Rules, fences and comments have none. `__init__` is a name rather than bold. */
 function withoutMarkup(line: string): string {
-  if (/^\s*(?:```|~~~|<!--|-{3,}\s*$|={3,}\s*$)/.test(line)) return ''
+  if (/^\s*(?:```|~~~|<!--(?!.*-->)|-{3,}\s*$|={3,}\s*$)/.test(line)) return ''
   return line
+    .replace(/^\s*<!--.*?-->/, '')
     .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d{1,3}[.)]\s+)+/, '')
     .replace(/!?\[([^[\]]{1,200})\]\([^()\s]{0,400}\)/g, '$1')
     .replace(/`+([^`]+)`+/g, '$1')
-    .replace(/(\*\*|__|~~)(?=\S)([^*_~]+)\1/g, '$2')
+    .replace(/(\*\*|~~)(?=\S)([^*~]+)\1/g, '$2')
 }
 
-/** A path's last part, if it looks like one and not like `and/or` or `/command`; a website's host. */
+/** A path's last part, if it looks like one and not like `and/or`, `2024/01/02`, `s/a/b/g` or `/command`; a website's host. */
 function named({ text, href }: ReturnType<typeof linkedParts>[number]): string {
   if (href !== undefined) return URL.canParse(href) ? new URL(href).host || text : text
-  const [, at = '', path = ''] = /^(@?)(.*)$/s.exec(text) ?? []
+  const [, at = '', path = '', space = ''] = /^(@?)(.*?)(\s*)$/s.exec(text) ?? []
   const parts = path.split(/[\\/]/).filter(part => part !== '')
   const last = parts.at(-1) ?? ''
-  const isPath = parts.length > 2 || (parts.length > 1 && /^[~./\\]|^[a-z]:|\.\w+$/i.test(path))
-  return isPath ? at + last : text
+  const isPath =
+    (parts.length > 2 && /\p{L}.*[\p{Ll}\p{Lo}]/u.test(last)) ||
+    (parts.length > 1 && /^[~./\\]|^[a-z]:|\.\w+$/i.test(path))
+  return isPath ? at + last + space : text
 }
 
 /** Without its full stop or colon. A word such as "Hi." or "Why?" is no sentence by itself. */

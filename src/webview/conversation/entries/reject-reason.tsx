@@ -1,13 +1,28 @@
+import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { PermissionOption } from '../../../acp/model.ts'
 import type { PermissionEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { Button } from '../../ui/button.tsx'
-import { useApp } from '../context.ts'
+import { type App, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 
 /** What was written, while the popup is closed or its request is out of sight. */
 const written = new WeakMap<EntrySlot, string>()
+
+/** Keeps what was written. If the request is answered in another way, also while the popup is closed, it goes to the composer. */
+function write(slot: EntrySlot, text: string, composer: App['composer']): void {
+  const isFollowed = written.has(slot)
+  written.set(slot, text)
+  if (isFollowed) return
+  const stop = effect(() => {
+    if (!(slot.entry.value as PermissionEntry).outcome) return
+    queueMicrotask(() => stop())
+    const left = written.get(slot)
+    written.delete(slot)
+    if (left?.trim()) composer.current?.write([{ type: 'text', text: left }], true)
+  })
+}
 
 interface RejectReasonProps {
   slot: EntrySlot
@@ -21,16 +36,7 @@ interface RejectReasonProps {
 export function RejectReason({ slot, option, onAnswered, onCancel }: RejectReasonProps) {
   const { host, composer } = useApp()
   const text = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
-    text.current?.focus()
-    return () => {
-      // answered in another way meanwhile
-      const left = written.get(slot)
-      if (!left?.trim() || !(slot.entry.peek() as PermissionEntry).outcome) return
-      written.delete(slot)
-      composer.current?.write([{ type: 'text', text: left }], true)
-    }
-  }, [slot, composer])
+  useEffect(() => text.current?.focus(), [])
   const reject = () => {
     const { requestId } = slot.entry.peek() as PermissionEntry
     const reason = text.current?.value.trim()
@@ -50,7 +56,7 @@ export function RejectReason({ slot, option, onAnswered, onCancel }: RejectReaso
         placeholder={t('What should the agent do instead?')}
         aria-label={t('Reason')}
         dir="auto"
-        onInput={event => written.set(slot, event.currentTarget.value)}
+        onInput={event => write(slot, event.currentTarget.value, composer)}
         onKeyDown={event => {
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()

@@ -460,24 +460,31 @@ describe('conversation page', () => {
     )
   })
 
-  it('moves the reason of a rejection to the composer if the request is answered in another way', async () => {
-    const options = [
-      { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
-      { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
-    ]
-    await show([permission('1', { options })])
-    await page.until(() => page.document.querySelector('.permission-more'))
-    page.document.querySelector<HTMLElement>('.permission-more')!.click()
-    await page.until(() => page.document.activeElement?.matches('.reject-reason'))
-    const reason = page.document.querySelector<HTMLTextAreaElement>('.reject-reason')!
-    reason.value = 'Use tabs'
-    reason.dispatchEvent(new page.window.Event('input', { bubbles: true }))
-    const outcome = { type: 'selected', optionId: 'yes' } as const
-    await patch({ op: 'entry', index: 0, entry: permission('1', { options, outcome }) })
-    await page.until(() => area().textContent === 'Use tabs')
-    assert.equal(answers.length, 0)
-    assert.equal(page.document.querySelector('.permission-popup'), null)
-  })
+  for (const isOpen of [true, false])
+    it(`moves the reason of a rejection to the composer if the request is answered in another way, with the popup ${isOpen ? 'open' : 'closed'}`, async () => {
+      const options = [
+        { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
+        { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
+      ]
+      await show([permission('1', { options })])
+      await page.until(() => page.document.querySelector('.permission-more'))
+      page.document.querySelector<HTMLElement>('.permission-more')!.click()
+      await page.until(() => page.document.activeElement?.matches('.reject-reason'))
+      const reason = page.document.querySelector<HTMLTextAreaElement>('.reject-reason')!
+      const text = isOpen ? 'Use tabs' : 'Use spaces'
+      reason.value = text
+      reason.dispatchEvent(new page.window.Event('input', { bubbles: true }))
+      // the user looks something up in an editor
+      if (!isOpen) page.window.dispatchEvent(new page.window.Event('blur'))
+      await page.until(() => isOpen || !page.document.querySelector('.permission-popup'))
+      // what a component does when it's gone follows the next frame
+      await new Promise(resolve => page.window.requestAnimationFrame(() => page.window.setTimeout(resolve)))
+      const outcome = { type: 'selected', optionId: 'yes' } as const
+      await patch({ op: 'entry', index: 0, entry: permission('1', { options, outcome }) })
+      await page.until(() => area().textContent?.includes(text))
+      assert.equal(answers.length, 0)
+      assert.equal(page.document.querySelector('.permission-popup'), null)
+    })
 
   it('describes the effect of an option whose name says something else, and hides nothing', async () => {
     const options = [

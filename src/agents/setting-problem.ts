@@ -40,7 +40,7 @@ export function settingProblem(
   }
 }
 
-/** Members of all objects and lists of a setting: more would block the editor, and a workspace may contain any. */
+/** Members of all objects and lists of a setting. Reading more would block the editor, and workspace settings can have any number. */
 const MAX_MEMBERS = 10_000
 
 /** The layers without those whose value is too large, each with a problem. */

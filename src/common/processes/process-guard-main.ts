@@ -1,7 +1,7 @@
 /**
  * The guard's program, bundled as a file of its own. Reads the lines `add <pid> <variable>`,
- * `follow <pid> <seen> <descendant>:<started>…`, `remove <pid>` and `now`. When its input ends, the process that owned the trees is gone: it gives them time to exit (none after `now`), then ends those that are
- * still there.
+ * `follow <pid> <seen> <descendant>:<started>…`, `remove <pid>` and `now`. When its input ends, the process that owned the trees
+ * is gone: it gives them time to exit (none after `now`), then ends those that are still there.
  */
 import { createInterface } from 'node:readline'
 import { KILL_AFTER_MS } from '../limits.ts'

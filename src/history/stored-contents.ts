@@ -233,11 +233,7 @@ export class StoredContents extends Owner {
       for (const name of names.filter(one => one.endsWith('.new') && !one.includes('window')))
         await rm(path.join(folder, part, name), { force: true })
       rows.transact(() => {
-        for (const hash of names.filter(isContent))
-          rows.run(
-            `INSERT OR IGNORE INTO contents SELECT ?1, ?2, 0, count(*) FROM content_uses WHERE workspace = ?1 AND hash = ?2`,
-            hash,
-          )
+        for (const hash of names.filter(isContent)) rows.run(ADD_CONTENT, hash, 0)
       })
     }
     rows.transact(() => rows.run('UPDATE workspaces SET counted = 1 WHERE workspace = ?'))
@@ -250,7 +246,7 @@ export class StoredContents extends Owner {
     if (fresh.length > 0)
       rows.transact(() => {
         for (const [hash, { length }] of fresh) {
-          rows.run('INSERT OR IGNORE INTO contents VALUES (?, ?, ?, 0)', hash, length)
+          rows.run(ADD_CONTENT, hash, length)
           rows.run(ADD_USE, this.#window, hash)
         }
       })
@@ -276,6 +272,9 @@ export class StoredContents extends Owner {
   }
 }
 
+/** What uses it may have been stored before, as before all contents of a damaged database are counted. */
+const ADD_CONTENT = `INSERT OR IGNORE INTO contents SELECT ?1, ?2, ?3, count(*) FROM content_uses
+  WHERE workspace = ?1 AND hash = ?2`
 const ADD_USE = 'INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)'
 const DELETE_USES = 'DELETE FROM content_uses WHERE workspace = ?'
 

@@ -373,6 +373,28 @@ describeStored('the stored changes of agents', () => {
     assert.equal(contents().length, 2)
   })
 
+  it('keep the content of a record that is stored again before all contents are counted', async () => {
+    const binary = Buffer.from([0, 1])
+    const value = { type: 'binary' as const, hash: await store.put(binary), size: 2, mode: 0o644 }
+    const withBinary = { ...changed('/w/bin', ''), attributes: [{ value, by: 'user' as const, seq: 0 }] }
+    store.save('/w/a', changed('/w/a'))
+    store.save('/w/bin', withBinary)
+    await store.flushed()
+    // as after the database was damaged
+    sql('DELETE FROM contents')
+    sql('UPDATE workspaces SET counted = 0')
+    store.save('/w/a', { ...changed('/w/a'), gone: false })
+    await store.flushed()
+    store.dispose()
+    const other = again()
+    await other.put(binary)
+    other.dispose()
+    await again().load()
+    const loaded = await again().load()
+    assert.deepEqual(loaded.map(({ path }) => path).sort(), ['/w/a', '/w/bin'])
+    assert.deepEqual(await again().get(value.hash), binary)
+  })
+
   it('lose nothing while contents cannot be read', async () => {
     store.save('/w/a', changed('/w/a'))
     await store.addUndone(HEAD, [undone('/w/b')])

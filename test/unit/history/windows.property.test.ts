@@ -123,7 +123,7 @@ describe('a session in several windows (property)', () => {
         const file = path.join(directory, 'conversations.db')
         let now = 1_000_000
         const windows = [0, 1, 2].map(
-          () => new TestWindow(() => new ConversationStorage({ file, now: () => now })),
+          () => new TestWindow(() => new ConversationStorage({ file, now: () => now, clock: () => now })),
         )
         try {
           const answered: string[] = []

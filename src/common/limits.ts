@@ -64,13 +64,13 @@ export const DOWNLOAD_IDLE_MS = 60_000
 
 // ---- other windows ------------------------------------------------------------------------------------------------
 
-/** How often a window says that it's there, and renews the file locks that it owns. */
+/** How often a window says that it's there. */
 export const OWNER_HEARTBEAT_MS = 5000
-/** After this time without a renewal, the owner is considered gone: it crashed, or its machine sleeps. */
+/** After this time without a renewal, in which this window could renew its own, a window is considered gone: it crashed or hangs. */
 export const OWNER_STALE_MS = 20_000
 /** How often a file lock of another window is tried again. */
 export const FILE_LOCK_POLL_MS = 100
-/** How often a window confirms that it's open. */
+/** How often a window looks for others that are gone. */
 export const WINDOW_HEARTBEAT_MS = 10_000
 /**
  * After this time without a confirmation, a window is considered closed although its process is running, as when a

@@ -29,7 +29,7 @@ export interface WindowsOptions {
 }
 
 /**
- * The windows on this machine: each renews its row while it's there. A window that crashed, or whose machine sleeps, is gone. A row
+ * The windows on this machine: each renews its row while it's there. A window that crashed, or hangs for long, is gone. A row
  * is removed with the leases of its window. What is called in a transaction may throw SQLite's errors; everything else reports them.
  */
 export class Windows implements Disposable {
@@ -42,7 +42,11 @@ export class Windows implements Disposable {
   readonly #confirm: () => PromiseLike<unknown>
   #timer: NodeJS.Timeout | undefined
   #isCleaned = false
+  /** when this window's row was renewed last, and when that was tried, by the clock */
   #renewed = 0
+  #tried = 0
+  /** Before, this window's row wasn't renewed for long, and neither were those of the others. */
+  #steady = Number.NEGATIVE_INFINITY
   /** when the window responded last, by the clock */
   #answered: number
   #state: string | null = null
@@ -57,25 +61,30 @@ export class Windows implements Disposable {
 
   /** This window is there from now on, until it's disposed. Others know in a few seconds: a start doesn't wait for the database. */
   start(): void {
-    this.#timer ??= setInterval(() => void this.#goOn(), OWNER_HEARTBEAT_MS)
+    if (this.#timer) return
+    this.#renewed = this.#clock()
+    this.#timer = setInterval(() => void this.#goOn(), OWNER_HEARTBEAT_MS)
     this.#timer.unref()
   }
 
   /** The same at once. */
   renew(): void {
+    this.#tried = this.#clock()
     this.#database.attempt(() => this.beat(), undefined)
     this.start()
   }
 
   /** The same in a transaction. */
   beat(): void {
-    this.#renewed = this.#clock()
+    this.start()
+    const now = this.#clock()
     this.#database.run(
       `INSERT INTO windows (id, host, pid, started, beat, answered, state) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET beat = excluded.beat, answered = excluded.answered, state = excluded.state`,
-      ...[this.own, hostname(), process.pid, STARTED, this.#renewed, this.#answered, this.#state],
+      ...[this.own, hostname(), process.pid, STARTED, now, this.#answered, this.#state],
     )
-    this.start()
+    if (this.#isLate(now)) this.#steady = now
+    this.#renewed = now
     if (this.#isCleaned) return
     this.#isCleaned = true
     for (const row of this.#database.all('SELECT * FROM windows')) if (!this.#lives(row)) this.#remove(row.id)
@@ -148,7 +157,7 @@ export class Windows implements Disposable {
 
   /** While the disk can't be written, each attempt may copy the whole file to read it. */
   async #goOn(): Promise<void> {
-    if (this.#database.isWritable || this.#clock() - this.#renewed >= WINDOW_STALE_MS) this.renew()
+    if (this.#database.isWritable || this.#clock() - this.#tried >= WINDOW_STALE_MS) this.renew()
     try {
       await this.#confirm()
       this.#answered = this.#clock()
@@ -166,15 +175,31 @@ export class Windows implements Disposable {
   }
 
   #responds(row: Row): boolean {
-    const hasAnswered = row.host !== hostname() || this.#clock() - Number(row.answered) < WINDOW_STALE_MS
+    const hasAnswered = row.host !== hostname() || this.#age(row.answered) < WINDOW_STALE_MS
     return hasAnswered && this.#lives(row)
   }
 
   #lives(row: Row): boolean {
     if (row.host !== hostname()) return this.#goesOn(row)
     if (row.pid === process.pid && Math.abs(Number(row.started) - STARTED) > CLOCK_ERROR_MS) return false
-    const age = this.#clock() - Number(row.beat)
+    const age = this.#age(row.beat)
     return mayRun(row) && age > -CLOCK_ERROR_MS && age < OWNER_STALE_MS
+  }
+
+  /**
+   * The time since then in which another window could renew its row. It can't if this one can't: the disk can't be written, or the
+   * machine slept. On Linux, the clock stops meanwhile; on macOS and Windows it doesn't.
+   */
+  #age(then: unknown): number {
+    const now = this.#clock()
+    const age = now - Number(then)
+    if (age > 0 && (!this.#database.isWritable || this.#isLate(now))) return 0
+    return Math.min(age, Math.max(0, now - this.#steady))
+  }
+
+  /** This window's row should have been renewed meanwhile. */
+  #isLate(now: number): boolean {
+    return this.#timer !== undefined && now - this.#renewed >= OWNER_STALE_MS
   }
 
   /** The clock of another machine, or the one that earlier versions use, can't be compared with this one. */

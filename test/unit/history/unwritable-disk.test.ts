@@ -1,7 +1,7 @@
 /** The stores on a disk that is really full or read-only. */
 import assert from 'node:assert/strict'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
 import { mock } from 'node:test'
 import type { Entry } from '../../../src/conversation/state.ts'
@@ -152,6 +152,36 @@ describe('what was stored', () => {
         mock.timers.reset()
       }
     })
+
+  test("isn't taken from open windows while the disk is full, since none can say that it is open", async () => {
+    mock.timers.enable({ apis: ['setInterval'] })
+    try {
+      const folder = path.join(disk!.folder, 'state')
+      leave(folder, LEFT.closed)
+      const next = () => open(folder).conversations.windows
+      const [one, two] = [next(), next()]
+      const beat = async () => {
+        now += 5000
+        mock.timers.tick(5000)
+        await new Promise(setImmediate)
+      }
+      const earlier = { host: hostname(), pid: process.pid }
+      one.renew()
+      two.renew()
+      disk!.fill()
+      for (let beats = 0; beats < 24; beats++) {
+        await beat()
+        assert.ok(two.isOpen(one.own, earlier), `after ${beats + 1} heartbeats`)
+      }
+      disk!.empty()
+      for (let beats = 0; beats < 24; beats++) {
+        await beat()
+        assert.ok(two.isOpen(one.own, earlier), `after ${beats + 1} heartbeats`)
+      }
+    } finally {
+      mock.timers.reset()
+    }
+  })
 
   test('can be read while the disk is full, also if an earlier version of Parley stored it', () => {
     const folder = path.join(disk!.folder, 'state')

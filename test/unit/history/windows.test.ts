@@ -51,6 +51,13 @@ describe('the windows of a machine', () => {
       db.close()
     }
   }
+  /** Time goes by, in which this window goes on. */
+  const later = ({ windows }: ConversationStorage, ms: number) => {
+    for (const end = now + ms; now < end; ) {
+      now += 15_000
+      windows.renew()
+    }
+  }
   /** The id of a process that was killed. */
   const killed = () => spawnSync(process.execPath, ['-e', '']).pid
 
@@ -78,6 +85,31 @@ describe('the windows of a machine', () => {
     three.leases.acquire('a', 'v')
     sql('UPDATE windows SET pid = ? WHERE id = ?', killed(), three.windows.own)
     assert.equal(two.leases.acquire('a', 'v'), true)
+  })
+
+  it('live on after the machine slept, whichever is awake first', async () => {
+    mock.timers.enable({ apis: ['setInterval'] })
+    try {
+      const [one, two] = [start(), start()]
+      for (const { windows } of [one, two]) windows.publish('state')
+      const isOpen = () => {
+        const states = two.windows.others()
+        assert.equal(two.windows.isAlive(one.windows.own, {}), states?.has(one.windows.own))
+        return states?.has(one.windows.own)
+      }
+      now += 8 * 3_600_000
+      assert.equal(isOpen(), true)
+      two.windows.renew()
+      assert.equal(isOpen(), true)
+      for (const { windows } of [one, two]) {
+        windows.renew()
+        assert.equal(isOpen(), true, 'it is about to respond')
+      }
+      later(two, 30_000)
+      assert.equal(isOpen(), false, 'it is not awake again')
+    } finally {
+      mock.timers.reset()
+    }
   })
 
   it('live however the clock is set', () => {
@@ -205,7 +237,7 @@ describe('the windows of a machine', () => {
     now += 15_000
     assert.deepEqual(taken(), [])
     sql('UPDATE windows SET answered = 0, beat = ?', now)
-    now += 60_000
+    later(two.storage, 75_000)
     sql('UPDATE windows SET beat = ?', now)
     assert.deepEqual(taken(), ['a'], "it doesn't respond")
     assert.equal(one.files.isOwn, false)
@@ -270,7 +302,7 @@ describe('the windows of a machine', () => {
       windows[0]!.windows.renew()
     }
     const second = withFileLock(lock, windows[1]!.windows, async () => done.push('second'))
-    now += 30_000
+    later(windows[1]!, 45_000)
     await second
     end()
     await first

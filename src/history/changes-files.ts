@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { delay } from '../common/async.ts'
 import { messageOf } from '../common/errors.ts'
+import { RELEASE_POLL_MS, RELOAD_CLOSE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
 import { AT_ONCE, readChangedFile, readDropped, readUndoneFile, readUndoneHead } from './changes-schema.ts'
@@ -28,11 +30,16 @@ export interface ChangesFilesOptions {
  * whether all are moved: what can't be read now, or what a window of an earlier version uses, is moved later.
  */
 export async function moveChangesFiles(options: ChangesFilesOptions): Promise<boolean> {
-  const { folder, rows } = options
+  const { folder, rows, log } = options
   if (![...RECORDS, 'blobs'].some(name => existsSync(path.join(folder, name)))) return true
-  for (const name of await namesIn(path.join(folder, 'windows'))) {
-    const pid = Number.parseInt(name, 10)
-    if (pid > 0 && pid !== process.pid && operatingSystem.exists(pid)) return false
+  // the window before an update may still be closing
+  const until = performance.now() + RELOAD_CLOSE_MS
+  while (await isInUse(folder)) {
+    if (performance.now() > until) {
+      log.info('The changes of agents that an earlier version stored are moved once its windows are closed.')
+      return false
+    }
+    await delay(RELEASE_POLL_MS)
   }
   rows.transact(() => rows.run('UPDATE workspaces SET counted = 0 WHERE workspace = ?'))
   await moveContents(options)
@@ -43,6 +50,12 @@ export async function moveChangesFiles(options: ChangesFilesOptions): Promise<bo
     for (const name of [...RECORDS, 'blobs', 'windows', 'clock.json'])
       await rm(path.join(folder, name), { recursive: true, force: true })
   return isAll
+}
+
+/** By a window of an earlier version. */
+async function isInUse(folder: string): Promise<boolean> {
+  const pids = (await namesIn(path.join(folder, 'windows'))).map(name => Number.parseInt(name, 10))
+  return pids.some(pid => pid > 0 && pid !== process.pid && operatingSystem.exists(pid))
 }
 
 async function moveContents({ folder, contentsFolder }: ChangesFilesOptions): Promise<void> {
@@ -56,13 +69,16 @@ async function moveContents({ folder, contentsFolder }: ChangesFilesOptions): Pr
 }
 
 async function moveFiles(options: ChangesFilesOptions): Promise<boolean> {
-  const { rows, contents } = options
+  const { rows, contents, log } = options
   const files = await filesIn(options, 'files', '.json')
   for (let i = 0; i < files.length; i += AT_ONCE) {
     const some = files.slice(i, i + AT_ONCE)
     rows.transact(() => {
       for (const { name, text, at } of some) {
-        if (!readChangedFile(text)) continue
+        if (!readChangedFile(text)) {
+          log.warn(`The changes of agents in a file couldn't be read: ${name}`)
+          continue
+        }
         const file = name.slice(0, -'.json'.length)
         const [known] = rows.all('SELECT 1 FROM changed_files WHERE workspace = ? AND file = ?', file)
         if (known) continue

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -576,6 +577,19 @@ describeStored('the stored changes of agents', () => {
         back()
         await check()
       }
+    })
+
+    it('are moved once the window before an update has closed', async () => {
+      leave()
+      const closing = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
+      put(`windows/${closing.pid}`, '')
+      const window = again()
+      const loading = window.load()
+      // it looks at the windows then
+      await until(() => existsSync(databaseOf(folder)))
+      closing.stdin.end()
+      assert.equal((await loading).length, 2)
+      await check()
     })
 
     it('are moved later if a window of that version is open', async () => {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { onDisk } from '../common/file-names.ts'
@@ -15,6 +15,7 @@ import {
   type UndoneFile,
   type UndoneHead,
 } from './changes-schema.ts'
+import { MissingSqliteError, NewerDatabaseError } from './database.ts'
 import type { StoredClock } from './stored-clock.ts'
 import { type ContentUse, hashOf, StoredContents } from './stored-contents.ts'
 import { StoredUndos, type Undone } from './stored-undos.ts'
@@ -23,6 +24,9 @@ import { WorkspaceRows } from './workspace-rows.ts'
 
 /** A file's changes are deleted if they weren't stored again for this long; all of a workspace, if nothing in it was. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
+/** How often, and after how long, records that can't be read are read again. Milliseconds. */
+const LOAD_TRIES = 15
+const LOAD_RETRY_MS = 1000
 /** Minimum time between writes, so that many changes of a file are written at once. Milliseconds. */
 const WRITE_AFTER_MS = 100
 
@@ -84,9 +88,11 @@ export class ChangesStore extends Owner {
     const files: ChangedFile[] = []
     const lost: string[] = []
     for (let last = ''; ; ) {
-      const rows = this.#rows.read(
-        'SELECT file, record FROM changed_files WHERE workspace = ? AND file > ? ORDER BY file LIMIT ?',
-        ...[last, AT_ONCE],
+      const rows = await this.#patiently(() =>
+        this.#rows.read(
+          'SELECT file, record FROM changed_files WHERE workspace = ? AND file > ? ORDER BY file LIMIT ?',
+          ...[last, AT_ONCE],
+        ),
       )
       if (rows.length === 0) break
       for (const { file, record } of rows) {
@@ -103,6 +109,21 @@ export class ChangesStore extends Owner {
     }
     if (isCounted && lost.length > 0) this.#rows.transact(() => this.#remove(lost))
     return files
+  }
+
+  /**
+   * Reads again what can't be read now, for example as another process uses the file: what the agent changes next would replace what
+   * was not read.
+   */
+  async #patiently<T>(read: () => T): Promise<T> {
+    for (let tries = LOAD_TRIES; ; tries--)
+      try {
+        return read()
+      } catch (error) {
+        const isForGood = error instanceof MissingSqliteError || error instanceof NewerDatabaseError
+        if (isForGood || tries <= 1 || this.owned.isDisposed) throw error
+        await wait(LOAD_RETRY_MS)
+      }
   }
 
   /** Takes over what earlier versions stored, and removes what is too old. Resolves to whether all contents are counted. */
@@ -222,13 +243,13 @@ export class ChangesStore extends Owner {
     this.#contents.collectSoon()
     if (this.owned.isDisposed) return
     // the first change is written at once: a crash may follow
-    const wait = this.#isFailing ? RETRY_STORE_MS : WRITE_AFTER_MS
+    const delay = this.#isFailing ? RETRY_STORE_MS : WRITE_AFTER_MS
     this.#timer ??= setTimeout(
       () => {
         this.#wroteAt = performance.now()
         void this.flushed()
       },
-      Math.max(0, this.#wroteAt + wait - performance.now()),
+      Math.max(0, this.#wroteAt + delay - performance.now()),
     )
   }
 

@@ -16,6 +16,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { mock } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { Checkpoints } from '../../../src/changes/checkpoints.ts'
 import type { TrackedFile } from '../../../src/changes/tracked-file.ts'
 import { UndoLog } from '../../../src/changes/undo-log.ts'
@@ -103,6 +104,24 @@ describeStored('the stored changes of agents', () => {
   const undone = (path: string) => ({
     before: changed(path, `before ${path}\n`),
     after: changed(path, `after ${path} é\n`),
+  })
+
+  it('are loaded once another process no longer has the database for itself', async () => {
+    store.save('/w/a', changed('/w/a'))
+    await store.flushed()
+    store.dispose()
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    const other = new DatabaseSync(databaseOf(folder))
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT; SELECT * FROM clock')
+    const window = again()
+    const loading = window.load()
+    const isLoaded = Promise.race([loading.then(() => true), wait(1000, false)])
+    assert.equal(await isLoaded, false)
+    other.close()
+    assert.deepEqual(
+      (await loading).map(({ path }) => path),
+      ['/w/a'],
+    )
   })
 
   it('are available to the next window, with each text stored once', async () => {

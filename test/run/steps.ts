@@ -95,7 +95,7 @@ const startsPrograms = new RegExp(
       'contracts/',
       'fixture-agent/',
     ],
-    ...['acp/start-', 'acp/transport/agent-process', 'app/.*(worktree|compare)'],
+    ...['acp/hostile-', 'acp/start-', 'acp/transport/agent-process', 'app/.*(worktree|compare)'],
     ...['editor/(git|files/|terminals/|worktrees/)', 'history/full-disk', 'mcp/(bridge|check-server)'],
     ...['repository/', 'sessions/(crash|detect-changes|hosted-|permission-rules/)'],
   ].join('|')})`,

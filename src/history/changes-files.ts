@@ -10,7 +10,7 @@ import { operatingSystem } from '../common/processes/process-system.ts'
 import { AT_ONCE, readChangedFile, readDropped, readUndoneFile, readUndoneHead } from './changes-schema.ts'
 import { isNotFound, namesIn, type StoredContents } from './stored-contents.ts'
 import type { StoredUndos } from './stored-undos.ts'
-import type { WorkspaceRows } from './workspace-rows.ts'
+import { SET_DROPPED, type WorkspaceRows } from './workspace-rows.ts'
 
 const RECORDS = ['files', 'undone', 'dropped-checkpoints.json']
 
@@ -120,10 +120,7 @@ async function moveUndos(options: ChangesFilesOptions): Promise<boolean> {
 async function moveDropped({ folder, rows, log }: ChangesFilesOptions): Promise<boolean> {
   try {
     const text = await readFile(path.join(folder, 'dropped-checkpoints.json'), 'utf8')
-    if (readDropped(text))
-      rows.transact(() =>
-        rows.run("UPDATE workspaces SET dropped = ?2 WHERE workspace = ?1 AND dropped = '[]'", text),
-      )
+    if (readDropped(text)) rows.transact(() => rows.run(`${SET_DROPPED} AND dropped = '[]'`, text))
   } catch (error) {
     if (isNotFound(error)) return true
     log.warn(`The list of dropped checkpoints couldn't be read: ${messageOf(error)}`)

@@ -20,7 +20,7 @@ import type { StoredClock } from './stored-clock.ts'
 import { type ContentUse, hashOf, StoredContents } from './stored-contents.ts'
 import { StoredUndos, type Undone } from './stored-undos.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
-import { WorkspaceRows } from './workspace-rows.ts'
+import { SET_DROPPED, WorkspaceRows } from './workspace-rows.ts'
 
 /** A file's changes are deleted if they weren't stored again for this long; all of a workspace, if nothing in it was. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
@@ -313,7 +313,7 @@ export class ChangesStore extends Owner {
     const dropped = this.#dropped
     if (!dropped) return
     const json = JSON.stringify(dropped)
-    this.#rows.transact(() => this.#rows.run('UPDATE workspaces SET dropped = ?2 WHERE workspace = ?1', json))
+    this.#rows.transact(() => this.#rows.run(SET_DROPPED, json))
     this.#dropped = undefined
   }
 

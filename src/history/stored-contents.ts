@@ -193,8 +193,8 @@ export class StoredContents extends Owner {
   /** Removes the contents that nothing uses, unless records of an earlier version may. */
   async removeUncounted(): Promise<void> {
     const { rows } = this.#options
-    const unused = `SELECT hash FROM contents WHERE workspace = ?1 AND uses = 0
-      AND (SELECT counted FROM workspaces WHERE workspace = ?1) LIMIT ?2`
+    const unused = `SELECT hash FROM workspaces JOIN contents USING (workspace)
+      WHERE workspace = ? AND uses = 0 AND counted LIMIT ?`
     const some = () => {
       const found = rows.all(unused, AT_ONCE)
       // no window can begin to use it meanwhile: that is written first
@@ -273,8 +273,9 @@ export class StoredContents extends Owner {
 }
 
 /** What uses it may have been stored before, as before all contents of a damaged database are counted. */
-const ADD_CONTENT = `INSERT OR IGNORE INTO contents SELECT ?1, ?2, ?3, count(*) FROM content_uses
-  WHERE workspace = ?1 AND hash = ?2`
+const ADD_CONTENT = `WITH given (workspace, hash, bytes) AS (VALUES (?, ?, ?))
+  INSERT OR IGNORE INTO contents SELECT *, (SELECT count(*) FROM content_uses
+    WHERE workspace = given.workspace AND hash = given.hash) FROM given`
 const ADD_USE = 'INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)'
 const DELETE_USES = 'DELETE FROM content_uses WHERE workspace = ?'
 

@@ -2,6 +2,10 @@ import type { TranscriptDatabase } from './transcript-database.ts'
 
 type Value = string | number | null
 
+/** In a workspace. The Node of the oldest supported VS Code takes numbered parameters (`?1`) for named ones. */
+export const SET_DROPPED = `WITH given (id, json) AS (VALUES (?, ?))
+  UPDATE workspaces SET dropped = json FROM given WHERE workspace = id`
+
 /** The rows of a workspace. The first parameter of each statement is the workspace. */
 export class WorkspaceRows {
   readonly #database: TranscriptDatabase

@@ -32,6 +32,11 @@ function spelled(character: string): string {
   return `‹U+${code}›`
 }
 
+/** The beginning of a text, without half a character at its end. `max`: in UTF-16 units. */
+export function beginning(text: string, max: number): string {
+  return text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
+}
+
 /** In labels of VS Code's lists, `$(name)` is an icon; in text of agents it's text. */
 export function withoutIcons(text: string): string {
   return text.replaceAll('$(', '$ (')

@@ -127,6 +127,8 @@ export const CHANGES_TABLES = `
     DELETE FROM contents WHERE workspace = old.workspace;
   END;`
 
+export const ADD_USE = 'INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)'
+
 /** What is saved of a damaged file. */
 export const SALVAGED_CHANGES: SalvagedTables = {
   workspaces: ({ dropped }) => String(dropped).startsWith('['),
@@ -144,7 +146,7 @@ export function countSavedChanges(db: DatabaseSync): void {
     UPDATE workspaces SET counted = 0, bytes =
       (SELECT total(octet_length(record)) FROM changed_files AS f WHERE f.workspace = workspaces.workspace) +
       (SELECT total(octet_length(record)) FROM undone_files AS u WHERE u.workspace = workspaces.workspace);`)
-  const add = db.prepare('INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)')
+  const add = db.prepare(ADD_USE)
   for (const { workspace, user, record } of db
     .prepare(
       `SELECT workspace, 'file ' || file AS user, record FROM changed_files

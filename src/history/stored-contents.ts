@@ -7,7 +7,7 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
-import { AT_ONCE, hashesIn } from './changes-schema.ts'
+import { ADD_USE, AT_ONCE, hashesIn } from './changes-schema.ts'
 import type { WorkspaceRows } from './workspace-rows.ts'
 
 /** How often contents that nothing uses anymore are removed. Milliseconds. */
@@ -276,7 +276,6 @@ export class StoredContents extends Owner {
 const ADD_CONTENT = `WITH given (workspace, hash, bytes) AS (VALUES (?, ?, ?))
   INSERT OR IGNORE INTO contents SELECT *, (SELECT count(*) FROM content_uses
     WHERE workspace = given.workspace AND hash = given.hash) FROM given`
-const ADD_USE = 'INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)'
 const DELETE_USES = 'DELETE FROM content_uses WHERE workspace = ?'
 
 /** What the window is writing. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
-import { visible, visibleProse } from '../../common/visible.ts'
+import { beginning, visible, visibleProse } from '../../common/visible.ts'
 import type { ModelTokens, SessionUpdate, UsageLimit } from '../model.ts'
 import { given } from './content.ts'
 import { maybeNumber, maybeText } from './lenient.ts'
@@ -65,12 +65,7 @@ export function readModelTokens(meta: unknown): ModelTokens[] | undefined {
   if (!Array.isArray(list)) return undefined
   const models = list.slice(0, MAX_MODELS).flatMap((one): ModelTokens[] => {
     const wire = modelUsageSchema.safeParse(one).data
-    const model =
-      wire &&
-      visible(wire.model)
-        .trim()
-        .slice(0, MAX_MODEL_NAME)
-        .replace(/[\ud800-\udbff]$/, '')
+    const model = wire && beginning(visible(wire.model).trim(), MAX_MODEL_NAME)
     if (!model) return []
     const { totalTokens, inputTokens, outputTokens } = wire.token_count
     return [{ model, total: totalTokens, input: inputTokens, output: outputTokens }]

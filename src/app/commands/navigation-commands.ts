@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { ContentBlock } from '../../acp/model.ts'
 import type { NavigateTo } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import { visibleProse, withoutIcons } from '../../common/visible.ts'
+import { beginning, visibleProse, withoutIcons } from '../../common/visible.ts'
 import { isShownPrompt } from '../../conversation/user-prompts.ts'
 import { requestSummaries } from '../../sessions/request-notifications.ts'
 import { promptText } from '../../sessions/session-title.ts'
@@ -23,11 +23,7 @@ function lineOf(blocks: readonly ContentBlock[]): string {
     .split('\n')
     .find(part => part.trim() !== '')
   if (!line) return l10n.t('Attachments without text')
-  const cut = line
-    .trim()
-    .slice(0, 200)
-    .replace(/[\ud800-\udbff]$/, '')
-  return withoutIcons(visibleProse(cut))
+  return withoutIcons(visibleProse(beginning(line.trim(), 200)))
 }
 
 /** Commands to search and navigate the active conversation. */

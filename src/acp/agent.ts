@@ -193,6 +193,8 @@ export interface SessionNote {
   server?: KeptServer | undefined
   /** What views show of the MCP servers that the session got. */
   mcpServers?: readonly unknown[]
+  /** What the user allows in the session without being asked. */
+  allowance?: unknown
   /** What the window couldn't store of the conversation, in the host's memory until it's stored. */
   unsaved?: unknown
 }

@@ -53,6 +53,8 @@ export const SETTINGS = {
   /** Agents that run in terminals use the editor. */
   'terminalAgents.claude': setting(z.boolean(), 'application', false),
   'terminalAgents.gemini': setting(z.boolean(), 'application', false),
+  /** Whether *Accept Everything* is offered for a session. */
+  acceptEverything: setting(z.boolean(), 'application', true),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   /** Where worktrees are: absolute, with `~` or relative to the repository; empty: beside it. */

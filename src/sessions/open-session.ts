@@ -8,6 +8,7 @@ import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import { detectChanges, followChanges, reportProtected } from './detect-changes.ts'
 import { EditorToolConversation } from './editor-tool-conversation.ts'
+import { SessionAllowance } from './permission-rules/session-allowance.ts'
 import type { SavedConversations, SessionPlan } from './ports.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
 import { titleOf } from './session-title.ts'
@@ -49,6 +50,8 @@ export class OpenSession extends Owner {
   /** The files that its agent changed. Kept when the session ends. */
   readonly changes: SessionChanges
   readonly key: string
+  /** What the user allows without being asked, as long as the session is open here. */
+  readonly allowance = this.register(new SessionAllowance())
   /** It's closed here because another window took it over. */
   isTakenOver = false
   #services: SessionServices | undefined
@@ -88,6 +91,7 @@ export class OpenSession extends Owner {
     this.#services = services
     this.register(session.onDidEnd(onEnd))
     this.register(session.onDidChange(onChange))
+    this.register(this.allowance.onDidChange(() => session.requests.consultAgain()))
     this.register(followChanges(session, changes))
     const { files, onDidSave } = shared
     if (onDidSave) {

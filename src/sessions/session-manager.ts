@@ -1,5 +1,6 @@
 import type { ChangeTracker } from '../changes/change-tracker.ts'
 import { SessionChanges } from '../changes/session-changes.ts'
+import type { Allowance } from '../common/allowance.ts'
 import { deferred, withTimeout } from '../common/async.ts'
 import { type Disposable, Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
@@ -27,7 +28,7 @@ export interface SessionManagerOptions {
   held: HeldSessions
   queues: PromptQueues
   /** The user's rules for permission requests. */
-  rules?: Pick<PermissionRules, 'answersFor'>
+  rules?: Pick<PermissionRules, 'answersFor' | 'allowances' | 'onDidChange'>
   /** Tracks what agents change in the files of this window. */
   tracker: ChangeTracker
   /** Where usage and cost are counted. */
@@ -55,6 +56,8 @@ export class SessionManager extends Owner {
     this.#options = options
     this.register(options.held.onDidRequest(session => void this.#giveUp(session)))
     this.register(options.held.onDidLose(session => void this.#giveUp(session)))
+    const { rules } = options
+    if (rules) this.register(rules.onDidChange(() => this.#checkAllowances(rules.allowances())))
   }
 
   list(): OpenSession[] {
@@ -84,10 +87,10 @@ export class SessionManager extends Owner {
 
   /** Its agent has the session, or is about to open it. */
   admit(open: OpenSession, origin: SessionOrigin = 'known'): void {
-    const { session, agentId, plan, key } = open
+    const { session, agentId, plan, key, allowance } = open
     const { held, records, queues, rules, services, transcripts, usage } = this.#options
     session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
-    session.requests.answerByRule = rules?.answersFor(agentId, () => plan.setup)
+    session.requests.answerByRule = rules?.answersFor(agentId, () => plan.setup, allowance)
     session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)
     const replaced = this.#open.get(key)
@@ -106,6 +109,7 @@ export class SessionManager extends Owner {
       onEnd: () => this.dismiss(open),
     })
     replaced?.endServices()
+    if (rules) this.#checkAllowances(rules.allowances())
     this.#change.fire()
     queues.arrive(key)
   }
@@ -130,6 +134,11 @@ export class SessionManager extends Owner {
       systemPrompt: open.plan.ownSystemPrompt,
       title: titleToRecord(this.#options.records, open),
     })
+  }
+
+  /** What a setting takes away is off, also when the setting changes back. */
+  #checkAllowances(offered: readonly Allowance[]): void {
+    for (const { allowance } of this.list()) if (!offered.includes(allowance.allowed)) allowance.allow('ask')
   }
 
   /** Closes the session, also with the agent if it can. */

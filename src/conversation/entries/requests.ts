@@ -27,12 +27,14 @@ import { TOOL_CALL, toolCallUpsert, withEarlierText } from './tool-call.ts'
 /** The permission rule that answered a request. */
 export interface AppliedRule {
   action: 'allow' | 'reject'
-  /** the settings that contain it */
-  scope: 'user' | 'workspace' | 'folder'
+  /** the settings that contain it, or `session` if it's for this session alone */
+  scope: 'user' | 'workspace' | 'folder' | 'session'
   /** the workspace folder's name, for the scope `folder` */
   folder?: string
   /** a short form, such as `npm test *` */
   text: string
+  /** It was the switch at the composer. */
+  accepts?: 'edits' | 'everything'
 }
 
 export interface RuleAnswer {

@@ -21,6 +21,7 @@ import {
 } from '../entries/message.ts'
 import { closeOpen } from '../entries/open-work.ts'
 import {
+  type AppliedRule,
   closeRequests,
   elicitationAsked,
   permissionAsked,
@@ -57,8 +58,13 @@ export type LocalEvent =
   /** A request that a permission rule answered immediately: it's never pending. */
   | { type: 'permission_ruled'; requestId: string; request: PermissionRequest; answer: RuleAnswer }
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
-  /** A request was answered or withdrawn. */
-  | { type: 'request_answered'; requestId: string; outcome: PermissionOutcome | ElicitationOutcome }
+  /** A request was answered or withdrawn. `rule`: what answered it while it was shown. */
+  | {
+      type: 'request_answered'
+      requestId: string
+      outcome: PermissionOutcome | ElicitationOutcome
+      rule?: AppliedRule
+    }
   /** A request is shown as pending but no longer is. How it ended is unknown. */
   | { type: 'request_closed'; requestId: string }
   /** The user has completed what a URL was opened for. */
@@ -110,7 +116,7 @@ export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number
       elicitationAsked(step, event.requestId, event.request)
       break
     case 'request_answered':
-      requestAnswered(step, event.requestId, event.outcome)
+      requestAnswered(step, event.requestId, event.outcome, event.rule)
       break
     case 'request_closed':
       requestClosed(step, event.requestId)

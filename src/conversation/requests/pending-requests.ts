@@ -31,7 +31,8 @@ interface PendingOf<Request, Outcome> {
   /** The user sees the request. Before that, the rules are consulted. */
   shown: boolean
 }
-type PendingPermission = { kind: 'permission'; refusal?: string } & PendingOf<
+/** `isRuled`: rules may answer it. */
+type PendingPermission = { kind: 'permission'; refusal?: string; isRuled?: true } & PendingOf<
   PermissionRequest,
   PermissionOutcome
 >
@@ -83,8 +84,15 @@ export class PendingRequests {
   /** Consults the rules, then asks the user. Resolves to `cancelled` if withdrawn, by the agent (`signal`) or here. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requestPermission(request, signal, pending => {
+      pending.isRuled = true
       if (!pending.shown) void this.#consultRules(pending)
     })
+  }
+
+  /** The user allows more now: the rules may answer what waits for the user. */
+  consultAgain(): void {
+    for (const pending of this.#pending.values())
+      if (pending.kind === 'permission' && pending.shown && pending.isRuled) void this.#consultRules(pending)
   }
 
   /** Like `requestPermission`, but never answered by a rule. */
@@ -198,7 +206,9 @@ export class PendingRequests {
 
   async #consultRules(pending: PendingPermission): Promise<void> {
     const { requestId, over } = pending
-    const completing = this.complete?.(pending.request, this.#toolOf(pending.request))
+    const completing = pending.shown
+      ? undefined
+      : this.complete?.(pending.request, this.#toolOf(pending.request))
     if (completing) {
       pending.request = await completing
       if (over.signal.aborted) return
@@ -208,12 +218,20 @@ export class PendingRequests {
     const answer = consulted && (await consulted)
     if (over.signal.aborted) return
     if (!answer || 'refusal' in answer) {
+      if (pending.shown) return
       if (answer) pending.refusal = answer.refusal
       this.#show(pending)
       return
     }
-    const outcome: PermissionOutcome = { type: 'selected', optionId: answer.optionId }
-    this.#end(pending, outcome, { type: 'permission_ruled', requestId, request, answer })
+    const { optionId, rule } = answer
+    const outcome: PermissionOutcome = { type: 'selected', optionId }
+    this.#end(
+      pending,
+      outcome,
+      pending.shown
+        ? { type: 'request_answered', requestId, outcome, rule }
+        : { type: 'permission_ruled', requestId, request, answer },
+    )
   }
 
   #add<P extends Pending>(pending: P, signal: AbortSignal): P {

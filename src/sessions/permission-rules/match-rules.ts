@@ -179,9 +179,13 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
 
 /** Whether the conditions of an allowing rule match; every command, if they are certain. */
 function matches(
-  { kinds, command, path, tool }: PermissionRule,
+  { kinds, command, path, tool, accepts }: PermissionRule,
   { subject, lines, paths, possiblePaths }: AnalyzedRequest,
 ): boolean {
+  // the request must show what it edits
+  if (accepts === 'edits' && !subject.shown.includes('edit')) return false
+  // another mode may ask for less, and a plan is for the user to read
+  if (accepts && subject.kind === 'switch_mode') return false
   if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
   // what a task of the editor runs isn't known, so only a rule for the tool allows it
   if (subject.kind === 'execute' && subject.tool !== undefined && !tool) return false

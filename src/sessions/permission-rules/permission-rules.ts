@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PermissionOption, PermissionRequest, Roots } from '../../acp/model.ts'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import type { SettingProblem } from '../../agents/setting-problem.ts'
+import { type Allowance, allowances } from '../../common/allowance.ts'
 import { raceAbort, withTimeout } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -17,6 +18,7 @@ import { type AnalyzeOptions, analyze, applicableRule, refusingRule } from './ma
 import { readPermissionRules } from './read-rules.ts'
 import { subjectOf } from './request-subject.ts'
 import { type PermissionRule, type PermissionRuleSetting, refusalText } from './rule.ts'
+import type { SessionAllowance } from './session-allowance.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
 
 export interface PermissionRulesOptions {
@@ -65,12 +67,27 @@ export class PermissionRules extends Owner {
     return [...this.#problems]
   }
 
-  /** Answers the permission requests of a session. */
-  answersFor(agentId: string, roots: () => Roots): AnswerByRule {
-    return (request, tool, signal) =>
-      this.#options.trusted() && this.#rules.length > 0
-        ? this.#answer(agentId, roots(), request, tool, signal)
-        : undefined
+  /** What the user may choose for a session, besides to be asked. */
+  allowances(): Allowance[] {
+    if (!this.#options.trusted()) return []
+    const isOff = this.#options.settings.layers('acceptEverything').some(({ value }) => value === false)
+    return allowances.filter(one => one !== 'ask' && !(isOff && one === 'everything'))
+  }
+
+  /** Answers the permission requests of a session. `allowance`: what the user allows in it. */
+  answersFor(agentId: string, roots: () => Roots, allowance?: Pick<SessionAllowance, 'rules'>): AnswerByRule {
+    return (request, tool, signal) => {
+      if (!this.#options.trusted()) return undefined
+      const offered = this.allowances()
+      const own = (allowance?.rules ?? []).filter(
+        ({ accepts }) => !accepts || (offered.includes(accepts) && !isChoice(request.options)),
+      )
+      const rules = [...this.#rules, ...own]
+      if (rules.length === 0) return undefined
+      const stillApplies = (rule: PermissionRule) =>
+        rule.scope !== 'session' || allowance?.rules.includes(rule) === true
+      return this.#answer({ agentId, roots: roots(), rules, stillApplies, request, tool, signal })
+    }
   }
 
   /** Suggested rules that would answer requests like this one, the narrowest first; empty if no rule may apply. */
@@ -86,44 +103,33 @@ export class PermissionRules extends Owner {
     return analyzed ? suggestRules(agentId, analyzed) : []
   }
 
-  async #answer(
-    agentId: string,
-    roots: Roots,
-    request: PermissionRequest,
-    tool: ToolCallEntry | undefined,
-    signal: AbortSignal,
-  ): Promise<RuleAnswer | RuleRefusal | undefined> {
-    const rule = await this.#ruleFor(agentId, roots, request, tool, signal)
+  async #answer(asked: Asked): Promise<RuleAnswer | RuleRefusal | undefined> {
+    const { agentId, request, signal, stillApplies } = asked
+    const rule = await this.#ruleFor(asked)
     if (!rule || signal.aborted) return undefined
     if ('refusal' in rule) return rule
-    if (rule.action === 'ask') return undefined
+    if (rule.action === 'ask' || !stillApplies(rule)) return undefined
     const option = optionFor(rule.action, request.options)
     if (!option) {
       this.#log(agentId, `${describe(rule)} fits, but the agent offers no such answer: ${request.title}`)
       return undefined
     }
-    const { action, scope, folder, text } = rule
+    const { action, scope, folder, text, accepts } = rule
     this.#log(
       agentId,
       `${action === 'allow' ? 'Allowed' : 'Rejected'} by ${describe(rule)}: ${request.title}`,
     )
     return {
       optionId: option.optionId,
-      rule: { action, scope, text, ...(folder !== undefined && { folder }) },
+      rule: { action, scope, text, ...(folder !== undefined && { folder }), ...(accepts && { accepts }) },
     }
   }
 
-  async #ruleFor(
-    agentId: string,
-    roots: Roots,
-    request: PermissionRequest,
-    tool: ToolCallEntry | undefined,
-    signal: AbortSignal,
-  ): Promise<PermissionRule | RuleRefusal | undefined> {
+  async #ruleFor(asked: Asked): Promise<PermissionRule | RuleRefusal | undefined> {
+    const { agentId, roots, rules, request, tool, signal } = asked
     // read before waiting, since the agent may change the tool call meanwhile
     const subject = subjectOf(request, tool)
     if (!subject) return undefined
-    const rules = this.#rules
     const analyzed = await this.#analyze(() => analyze(subject, this.#analyzeOptions(roots)), signal)
     if (!analyzed) return undefined
     const applicable = applicableRule(rules, agentId, analyzed)
@@ -175,6 +181,22 @@ export class PermissionRules extends Owner {
   }
 }
 
+interface Asked {
+  agentId: string
+  roots: Roots
+  rules: readonly PermissionRule[]
+  /** The user may turn the switch off while a request is checked. */
+  stillApplies: (rule: PermissionRule) => boolean
+  request: PermissionRequest
+  tool: ToolCallEntry | undefined
+  signal: AbortSignal
+}
+
+/** Several ways to allow it are a question that only the user can answer: which one? */
+function isChoice(options: readonly PermissionOption[]): boolean {
+  return options.filter(({ kind }) => kind === 'allow_once').length > 1
+}
+
 /** The option that a rule selects: only one that applies once. Without it, the user is asked. */
 export function optionFor(
   action: 'allow' | 'reject',
@@ -183,7 +205,9 @@ export function optionFor(
   return options.find(({ kind }) => kind === `${action}_once`)
 }
 
-function describe({ scope, folder, position, text }: PermissionRule): string {
+function describe({ scope, folder, position, text, accepts }: PermissionRule): string {
+  if (accepts) return `the switch of the session (${text})`
+  if (scope === 'session') return `a rule of the session (${text})`
   const where = scope === 'folder' ? `folder ${folder ?? ''}` : scope
   return `rule ${position + 1} of the ${where} settings (${text})`
 }

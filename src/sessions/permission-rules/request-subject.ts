@@ -57,7 +57,7 @@ export function subjectOf(
   return {
     kind,
     ...(request.editorTool !== undefined && { tool: request.editorTool }),
-    shown: [...(isCommand ? ['execute'] : []), ...(fields.edits ? ['edit'] : [])],
+    shown: [...(isCommand || fields.runs ? ['execute'] : []), ...(fields.edits ? ['edit'] : [])],
     commands,
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
@@ -159,6 +159,8 @@ class InputFields {
   readonly paths = new Set<string>()
   readonly possiblePaths = new Set<string>()
   edits = false
+  /** a terminal, whatever else is reported */
+  runs = false
   obscure = false
   leavesSandbox = false
   readonly #kind: string
@@ -174,6 +176,7 @@ class InputFields {
     for (const { path } of tool.locations) this.#add(path)
     for (const content of tool.content) {
       if (content.type === 'unknown') this.obscure = true
+      if (content.type === 'terminal') this.runs = true
       if (content.type !== 'diff') continue
       this.edits = true
       for (const { path, oldPath } of content.changes) {

@@ -41,14 +41,17 @@ export interface PermissionRule {
   path?: (relative: string) => boolean
   /** matches the name of one of the editor tools */
   tool?: (name: string) => boolean
-  scope: 'user' | 'workspace' | 'folder'
+  /** `session`: for one session, not in the settings */
+  scope: 'user' | 'workspace' | 'folder' | 'session'
   folder?: string
-  /** its position in the setting's array of that scope */
+  /** its position in the array of that scope */
   position: number
   /** as written in the settings */
   source: PermissionRuleSetting
   /** its conditions in short: `npm test *`, `edit src/**` */
   text: string
+  /** It's the switch at the composer. */
+  accepts?: 'edits' | 'everything'
 }
 
 /** Why a rule that matches a request doesn't allow it. */

@@ -118,6 +118,7 @@ export class HostedAgents extends Owner implements HostedSessions {
           agent.hosted.onDidLose(() => void this.handOver(agent, true)),
           open.session.onDidChange(() => this.#tellSoon()),
           open.session.onDidChangeStatus(() => this.#tellSoon()),
+          open.allowance.onDidChange(() => this.#tell(agent)),
           ...(open.recorder ? [open.recorder.onDidChangeUnsaved(() => this.#tell(agent))] : []),
         ]
         return toDisposable(() => {
@@ -468,7 +469,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     this.#told.set(agent, told)
     const sessions = this.#options.manager.list().filter(({ session }) => session.agent === agent)
     let frame = hosted.handled
-    for (const { agentName, session, recorder, plan } of sessions) {
+    for (const { agentName, session, recorder, plan, allowance } of sessions) {
       const unsaved = recorder?.unsaved
       if (recorder?.isUnsavedTooLarge) this.#options.onTooMuchUnsaved(agentName)
       if (recorder?.isStored || unsaved) {
@@ -477,6 +478,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         const server = plan.editorTools?.kept
         const note = {
           ...{ configOptions: [...configOptions], commands, isPaused, server, mcpServers: plan.mcpServers },
+          ...(allowance.kept && { allowance: allowance.kept }),
           ...(unsaved && { unsaved }),
         }
         if (!isSame(told.notes.get(session.sessionId), note)) hosted.note(session.sessionId, note)
@@ -539,6 +541,7 @@ function isSame(a: SessionNote | undefined, b: SessionNote): boolean {
     a.server === b.server &&
     a.mcpServers === b.mcpServers &&
     a.unsaved === b.unsaved &&
+    a.allowance === b.allowance &&
     a.configOptions.length === b.configOptions.length &&
     a.configOptions.every((option, i) => option === b.configOptions[i])
   )

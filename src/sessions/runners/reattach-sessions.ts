@@ -76,6 +76,7 @@ export async function reattachSessions(
       const isUndecided = saved?.entries.some(entry => entry.kind === 'message' && entry.steering === 'sent')
       onSession(session, isUndecided ? { ...one.note, isPaused: true } : one.note)
       const open = manager.create(agentId, agentName, session, plan)
+      open.allowance.restore(one.note.allowance)
       manager.admit(open, saved === stored ? 'known' : 'unsaved')
       if (unsaved) manager.record(open)
       reattached.push(session)

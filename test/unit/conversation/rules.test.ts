@@ -109,10 +109,40 @@ describe('Session: permission rules', () => {
     }
   })
 
+  it('answer what waits for the user when the user allows more', async () => {
+    const { session } = make()
+    session.requests.answerByRule = async ({ title }) =>
+      title === 'ls' ? { optionId: 'yes', rule } : { refusal: 'It could write.' }
+    const { answerByRule } = session.requests
+    session.requests.answerByRule = undefined
+    const first = session.requests.requestPermission(permissionRequest({ title: 'ls' }), never)
+    void session.requests.requestPermission(permissionRequest({ title: 'rm' }), never)
+    void session.requests.askUser(permissionRequest({ title: 'ls' }), never)
+    await settle()
+    assert.equal(session.requests.open.length, 3)
+    session.requests.answerByRule = answerByRule
+    session.requests.consultAgain()
+    session.requests.consultAgain()
+    assert.deepEqual(await first, { type: 'selected', optionId: 'yes' })
+    assert.deepEqual(
+      session.state.entries.flatMap(entry =>
+        entry.kind === 'permission' ? [[entry.title, entry.rule?.text]] : [],
+      ),
+      [
+        ['ls', 'npm test *'],
+        ['rm', undefined],
+        ['ls', undefined],
+      ],
+    )
+    assert.equal(session.requests.open.length, 2)
+  })
+
   it("don't apply to Parley's own questions", async () => {
     const { session } = make()
     session.requests.answerByRule = async () => ({ optionId: 'yes', rule })
     void session.requests.askUser(permissionRequest(), never)
+    await settle()
+    session.requests.consultAgain()
     await settle()
     assert.equal(session.requests.open.length, 1)
   })

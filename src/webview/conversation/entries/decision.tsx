@@ -51,6 +51,7 @@ export function AnswerAside({ call }: { call: EntrySlot }) {
 }
 
 function answerAside(entry: PermissionEntry, isCanceled: boolean): string {
+  if (entry.rule?.accepts) return t('allowed for this session')
   if (entry.rule)
     return entry.rule.action === 'allow' ? t('allowed by your rule') : t('rejected by your rule')
   if (isCanceled) return t('canceled')
@@ -138,23 +139,27 @@ function useOf({ tool, server }: McpToolCall): string {
 
 export function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
   if (!rule) return undefined
+  if (rule.accepts) return t('Allowed for this session')
   return rule.action === 'allow' ? t('Allowed by your rule') : t('Rejected by your rule')
 }
 
 /** The rule that answered the request, with a link to it. */
 function RuleLine({ rule }: { rule: AppliedRule }) {
   const { host } = useApp()
+  const { scope } = rule
   return (
     <div class="answered-rule">
       <span>{ruleAnswer(rule)}</span>
       <code dir="ltr">{rule.text}</code>
-      <button
-        type="button"
-        class="link-button"
-        onClick={() => host.send('conversation/openRules', { scope: rule.scope, folder: rule.folder })}
-      >
-        {rule.scope === 'user' ? t('Open User Settings') : t('Open Workspace Settings')}
-      </button>
+      {scope !== 'session' && (
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => host.send('conversation/openRules', { scope, folder: rule.folder })}
+        >
+          {scope === 'user' ? t('Open User Settings') : t('Open Workspace Settings')}
+        </button>
+      )}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import type { PermissionOption, PermissionRequest, ToolCallPatch } from '../../.
 import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
 import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
+import type { SettingName } from '../../../../src/common/settings.ts'
 import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import type { Links } from '../../../../src/editor/path-guard.ts'
@@ -28,6 +29,8 @@ interface Setup {
   links?: Links
   lookMs?: number
   layers?: SettingLayer[]
+  /** of the user, by name */
+  settings?: Partial<Record<SettingName, unknown>>
   agentId?: string
   consent?: RuleConsent
 }
@@ -54,10 +57,17 @@ export class RulesHarness {
 
   readonly roots = () => ({ cwd: this.root, additionalDirectories: [join(this.directory, 'other')] })
 
-  rules(rules: unknown[], { trusted = true, links, lookMs, layers, consent }: Setup = {}): PermissionRules {
+  rules(
+    rules: unknown[],
+    { trusted = true, links, lookMs, layers, settings, consent }: Setup = {},
+  ): PermissionRules {
     return new PermissionRules({
       settings: {
-        layers: () => layers ?? [{ scope: 'user', value: rules }],
+        layers: key => {
+          if (key === 'permissionRules' && layers) return layers
+          const values = { permissionRules: rules, ...settings }
+          return key in values ? [{ scope: 'user', value: values[key as keyof typeof values] }] : []
+        },
         onDidChange: new Emitter<void>().event,
       },
       trusted: () => trusted,

@@ -1,0 +1,97 @@
+import * as l10n from '@vscode/l10n'
+import { type Allowance, allowances } from '../../common/allowance.ts'
+import { Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import { isRecord } from '../../common/is-record.ts'
+import { readPermissionRules } from './read-rules.ts'
+import type { PermissionRule, PermissionRuleSetting } from './rule.ts'
+
+/** What the next window needs to go on with the same session in the same process. */
+interface KeptAllowance {
+  allowed: Allowance
+  rules: readonly PermissionRuleSetting[]
+}
+
+/**
+ * What the user allows in one session: the switch at the composer, and rules for this session alone. They are rules like those of
+ * the settings, so the same checks apply to them. Never stored with the session: whoever opens it again is asked again.
+ */
+export class SessionAllowance extends Owner {
+  readonly #change = this.register(new Emitter<void>())
+  #kept: KeptAllowance = { allowed: 'ask', rules: [] }
+  /** the rules for this session, then that of the switch */
+  #rules: readonly PermissionRule[] = []
+  /** The user has read in this session what *Accept Everything* means. */
+  isConfirmed = false
+
+  readonly onDidChange = this.#change.event
+
+  get allowed(): Allowance {
+    return this.#kept.allowed
+  }
+
+  get rules(): readonly PermissionRule[] {
+    return this.#rules
+  }
+
+  /** `undefined` if nothing is allowed. */
+  get kept(): KeptAllowance | undefined {
+    return this.#rules.length > 0 ? this.#kept : undefined
+  }
+
+  allow(allowed: Allowance): void {
+    if (allowed !== this.allowed) this.#set(allowed, this.#own)
+  }
+
+  add(rule: PermissionRuleSetting): void {
+    this.#set(this.allowed, [...this.#own, ...parsed([rule])])
+  }
+
+  /** Replaces or removes a rule. */
+  replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): void {
+    if (rule.accepts) this.allow('ask')
+    else
+      this.#set(
+        this.allowed,
+        this.#own.flatMap(one => (one !== rule ? [one] : next ? parsed([next]) : [])),
+      )
+  }
+
+  /** Goes on with what the window before had. */
+  restore(kept: unknown): void {
+    if (!isRecord(kept)) return
+    const allowed = allowances.find(one => one === kept.allowed) ?? 'ask'
+    this.isConfirmed = allowed === 'everything'
+    this.#set(allowed, parsed(kept.rules))
+  }
+
+  get #own(): PermissionRule[] {
+    return this.#rules.filter(({ accepts }) => !accepts)
+  }
+
+  #set(allowed: Allowance, own: readonly PermissionRule[]): void {
+    this.#kept = { allowed, rules: own.map(({ source }) => source) }
+    this.#rules = allowed === 'ask' ? own : [...own, ruleOf(allowed)]
+    this.#change.fire()
+  }
+}
+
+function parsed(rules: unknown): PermissionRule[] {
+  return readPermissionRules([{ scope: 'user', value: rules }]).rules.map(rule => ({
+    ...rule,
+    scope: 'session',
+  }))
+}
+
+/** The switch as a rule. */
+function ruleOf(accepts: 'edits' | 'everything'): PermissionRule {
+  return {
+    action: 'allow',
+    ...(accepts === 'edits' && { kinds: new Set(['edit']) }),
+    scope: 'session',
+    position: 0,
+    source: { ...(accepts === 'edits' && { kind: 'edit' }), action: 'allow' },
+    accepts,
+    text: accepts === 'edits' ? l10n.t('Accept Edits') : l10n.t('Accept Everything'),
+  }
+}

@@ -330,8 +330,8 @@ export const conversationMessages = {
   'changes/open': z.object({ key, path }),
   /** Opens all diffs in one editor. */
   'changes/review': keyed,
-  /** Undoes the changes of a file, after the user confirmed it; without a path, of all files. */
-  'changes/undo': z.object({ key, path: path.optional() }),
+  /** Undoes the changes of a file or a turn, after the user confirmed it; without either, all changes. */
+  'changes/undo': z.object({ key, path: path.optional(), turn: index.optional() }),
   /** Keeps the changes of a file; without a path, of all files. */
   'changes/keep': z.object({ key, path: path.optional() }),
   /** Whether this window follows its agents. */
@@ -349,6 +349,8 @@ export const conversationMessages = {
   /** Turns the editor tools off or on for a session. */
   'conversation/editorTools': z.object({ key, isOn: z.boolean() }),
   'conversation/copy': z.object({ text: z.string().max(64 * MiB) }),
+  /** Copies all that the agent said in a turn. */
+  'conversation/copyAnswer': z.object({ key, turn: index }),
   /** Inserts code at the cursor in the editor. */
   'conversation/insertCode': z.object({ text: codeText }),
   /** Opens a text as an untitled document. */

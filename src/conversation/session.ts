@@ -23,7 +23,7 @@ import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
 import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/withdrawn-requests.ts'
-import type { Change, EntryId, NoticeEntry, SessionState } from './state.ts'
+import type { Change, EntryId, NoticeEntry, SessionState, TurnFiles } from './state.ts'
 import { reportedBackground } from './step.ts'
 import { type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
 import { isPrompt } from './user-prompts.ts'
@@ -227,6 +227,11 @@ export class Session implements Disposable {
     if (!this.#isLive()) return
     this.conversation.addNotice(notice)
     if (notice.rewind) this.#status.fire()
+  }
+
+  /** It's known which files a finished turn changed. */
+  noteFiles(turn: number, files: TurnFiles): void {
+    if (this.#isLive()) this.conversation.applyLocal({ type: 'turn_files', turn, files })
   }
 
   /** The user undid a restore; `title` says so. */

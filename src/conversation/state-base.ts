@@ -1,4 +1,4 @@
-import type { Command, ConfigOption, Plan, TerminalExit, Usage } from '../acp/model.ts'
+import type { Command, ConfigOption, Cost, Plan, TerminalExit, Usage } from '../acp/model.ts'
 
 /** Ids of entries are unique within a session and stable for its life in this window. */
 export type EntryId = string
@@ -17,6 +17,27 @@ export interface EntryBase {
   startedAt?: number
   /** Of a thought, a tool call, a question, a compaction and a subagent, once it is over; other entries have none. */
   endedAt?: number
+  /** Of the last entry of a finished turn: what the turn did. */
+  turnSummary?: TurnSummary
+}
+
+/** What a finished turn did, in numbers. */
+export interface TurnSummary {
+  /** milliseconds */
+  took?: number
+  /** the number of tool calls, with those of subagents */
+  tools: number
+  /** those of them that failed */
+  failed: number
+  files?: TurnFiles
+  cost?: Cost
+}
+
+/** The files that a turn changed, and the lines that it added and removed. */
+export interface TurnFiles {
+  count: number
+  added: number
+  removed: number
 }
 
 export interface TerminalState {

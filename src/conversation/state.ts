@@ -21,7 +21,15 @@ export type { SubagentEntry } from './entries/subagent.ts'
 export type { ToolCallEntry } from './entries/tool-call.ts'
 export type { TurnEndEntry } from './entries/turn-end.ts'
 export type { UnknownEntry } from './entries/unknown.ts'
-export type { Change, EntryId, HeadKey, SessionActivity, TerminalState } from './state-base.ts'
+export type {
+  Change,
+  EntryId,
+  HeadKey,
+  SessionActivity,
+  TerminalState,
+  TurnFiles,
+  TurnSummary,
+} from './state-base.ts'
 
 /** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
 export type SessionState = StateOf<Entry>

@@ -85,6 +85,8 @@ export interface ReducerMemory {
   running: boolean
   /** the running work was started by a prompt from Parley */
   ownTurn: boolean
+  /** what the session had cost when the running work began */
+  costBefore?: number | undefined
   /** the agent reported that it's waiting for the user */
   actionReported: boolean
   /** the prompt from Parley that the agent hasn't echoed yet */

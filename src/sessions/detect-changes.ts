@@ -181,6 +181,12 @@ export function detectChanges(
     }
     return isFinalStatus(entry.status)
   }
+  const summarize = ({ number }: Turn) => {
+    const changed = files.list(number)
+    const sum = (side: 'added' | 'removed') => changed.reduce((all, file) => all + file[side], 0)
+    if (changed.length > 0)
+      session.noteFiles(number, { count: changed.length, added: sum('added'), removed: sum('removed') })
+  }
   const found = turns?.get<unknown>(key)
   const stored = storedTurn.safeParse(found).data
   if (stored && session.state.activity !== 'idle' && stored.number === session.state.turn) {
@@ -206,7 +212,8 @@ export function detectChanges(
       if (works) return
       const ended = turn
       turn = undefined
-      void (ended.worked ? detect(ended) : Promise.resolve()).then(() => {
+      void (ended.worked ? detect(ended) : files.reported).then(() => {
+        summarize(ended)
         if (turn) return
         turns?.set(key, undefined)
         return files.endTurn()

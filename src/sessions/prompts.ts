@@ -1,4 +1,5 @@
 import type { ContentBlock } from '../acp/model.ts'
+import { messageText, wholeMessage } from '../conversation/entries/message.ts'
 import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation/state.ts'
 import { isWrittenPrompt, startsTurn } from '../conversation/user-prompts.ts'
 
@@ -45,6 +46,17 @@ export function promptsBefore(
 /** The agent's last message. */
 export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry | undefined {
   return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
+}
+
+/** All that the agent said in a turn: the messages before, between and after its tool calls. */
+export function answerOf({ entries }: Pick<SessionState, 'entries'>, turn: number): string {
+  const parts: string[] = []
+  for (const [at, entry] of entries.entries()) {
+    if (entry.turn !== turn || entry.within !== undefined || entry.outOfTurn) continue
+    if (entry.kind !== 'message' || entry.role !== 'agent' || entry.continues) continue
+    parts.push(messageText(wholeMessage(entries, at) ?? entry))
+  }
+  return parts.filter(text => text.trim() !== '').join('\n\n')
 }
 
 function lengthOf(blocks: readonly ContentBlock[]): number {

@@ -68,8 +68,8 @@ function revertQuestion(
 ): string {
   if (turn !== undefined)
     return only === undefined
-      ? l10n.t('Revert all changes made to {0} files in the last turn?', count)
-      : l10n.t('Revert all changes made to {0} in the last turn?', only)
+      ? l10n.t('Revert all changes made to {0} files in this turn?', count)
+      : l10n.t('Revert all changes made to {0} in this turn?', only)
   if (session !== undefined)
     return only === undefined
       ? l10n.t('Revert all changes made to {0} files in this session?', count)

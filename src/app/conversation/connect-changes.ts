@@ -72,10 +72,18 @@ export function connectChanges(
       const changes = changesOf(key)
       if (changes) services.decisions.keep(changes, path === undefined ? {} : { paths: [path] })
     },
-    'changes/undo': async ({ key, path }) => {
+    'changes/undo': async ({ key, path, turn }) => {
       const changes = changesOf(key)
       await changes?.refresh()
-      if (changes) await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, services)
+      if (!changes) return
+      if (turn !== undefined && changes.list(turn).length === 0)
+        services.workbench.dialogs.showStatus(l10n.t('This turn has no changes left to revert'))
+      else
+        await confirmUndo(
+          changes,
+          { ...(path !== undefined && { paths: [path] }), ...(turn !== undefined && { turn }) },
+          services,
+        )
     },
   } satisfies Partial<Handlers<ConversationMessages>>
   return { handlers, tell, dispose: () => own.dispose() }

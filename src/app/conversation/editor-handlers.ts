@@ -9,6 +9,7 @@ import type { ConversationHostMessages, ConversationMessages } from '../../bridg
 import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { answerOf } from '../../sessions/prompts.ts'
 import { showFailure } from '../ask-agent.ts'
 import { isOffered, LOST_OPTIONS_CARD } from '../cards/cards.ts'
 import { CommandId } from '../ids.ts'
@@ -49,6 +50,12 @@ export function editorHandlers(
       return (found && (await findFragment(found.change, found.roots))) ?? null
     },
     'conversation/copy': ({ text }) => workbench.copy(text),
+    'conversation/copyAnswer': async ({ key, turn }) => {
+      const open = key === controller.key ? await controller.whole() : undefined
+      if (!open) return
+      await workbench.copy(answerOf(open.session.state, turn))
+      workbench.dialogs.showStatus(l10n.t('Copied to the clipboard'))
+    },
     'conversation/insertCode': ({ text }) => show(editors.insertCode(text)),
     'conversation/openText': ({ text, language }) => show(editors.openText(text, language)),
     'conversation/openBlob': ({ name, mimeType, data }) =>

@@ -31,7 +31,7 @@ import {
   urlCompleted,
 } from '../entries/requests.ts'
 import { setOption, suggest } from '../reduce-head.ts'
-import type { Change } from '../state-base.ts'
+import type { Change, TurnFiles } from '../state-base.ts'
 import {
   NO_BACKGROUND,
   type ReducerState,
@@ -42,6 +42,7 @@ import {
 } from '../step.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
+import { setTurnFiles } from './summarize-turn.ts'
 
 /** What happens in a session on the client's side. */
 export type LocalEvent =
@@ -74,13 +75,20 @@ export type LocalEvent =
   /** A terminal that the client runs for the agent. `truncated`: earlier output is lost. */
   | { type: 'terminal'; terminal: TerminalPatch & { truncated?: boolean } }
   | { type: 'terminal_output'; terminalId: string; text: string }
+  /** It's known which files a finished turn changed. */
+  | { type: 'turn_files'; turn: number; files: TurnFiles }
   /** The replay is over. Entries that it left open stay open only while the agent works. */
   | { type: 'load_finished' }
   /** The agent is gone or the session closed: everything open is closed. `message` is shown where a turn ran. */
   | { type: 'agent_gone'; message?: string; code?: number }
 
 /** What may happen in the middle of a word. */
-const WITHIN_TEXT: ReadonlySet<LocalEvent['type']> = new Set(['terminal', 'terminal_output', 'config_option'])
+const WITHIN_TEXT: ReadonlySet<LocalEvent['type']> = new Set([
+  'terminal',
+  'terminal_output',
+  'config_option',
+  'turn_files',
+])
 
 /** Like `reduce`, for what did not come from the agent. A load begins with a new state instead of an event. */
 export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number): Change[] {
@@ -132,6 +140,9 @@ export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number
       break
     case 'terminal_output':
       terminalOutput(step, event.terminalId, event.text)
+      break
+    case 'turn_files':
+      setTurnFiles(step, event.turn, event.files)
       break
     case 'load_finished':
       if (!state.memory.running) closeOpen(step, false, state.memory.background)

@@ -13,6 +13,7 @@ import {
   type Step,
   updateActivity,
 } from '../step.ts'
+import { rememberCost, summarizeTurn } from './summarize-turn.ts'
 
 /** The stop reason of a turn that ended because the agent's process or the window ended. */
 export const INTERRUPTED = 'interrupted'
@@ -43,6 +44,7 @@ function setConfirmed({ state, changes }: Step, confirmed: boolean): void {
 export function startWork(step: Step): void {
   const { state, now } = step
   state.memory.running = true
+  rememberCost(state)
   if (now === undefined) delete state.turnStartedAt
   else state.turnStartedAt = now
   step.changes.push({ type: 'head', key: 'turn' })
@@ -87,6 +89,7 @@ export function endWork(step: Step, end: WorkEnd): void {
       ...(end.error && { error: end.error }),
     })
   }
+  summarizeTurn(step)
   delete state.turnStartedAt
   step.changes.push({ type: 'head', key: 'turn' })
   updateActivity(step)

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ToolKind } from '../../acp/model.ts'
 import type { Entry, ToolCallEntry } from '../../conversation/state.ts'
+import { isNotable } from '../../conversation/turn-summary.ts'
 import type { WindowItem } from '../list/window.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
@@ -43,13 +44,18 @@ export interface RunRow extends RowBase {
   slots: EntrySlot[]
   tally: RunTally
 }
+/** What a finished turn did, below its last entry. */
+interface TurnRow extends RowBase {
+  kind: 'turn'
+  slot: EntrySlot
+}
 /** An entry that wasn't fetched yet; several while they can't be fetched. */
 export interface MissingRow extends RowBase {
   kind: 'missing'
   entryIndex: number
   count: number
 }
-export type Row = EntryRow | MarkdownRow | ContentRow | RunRow | MissingRow
+export type Row = EntryRow | MarkdownRow | ContentRow | RunRow | TurnRow | MissingRow
 
 /** The index of the first entry of a row. */
 export function firstEntry(row: Row): number {
@@ -206,6 +212,17 @@ export function runRow(slots: EntrySlot[]): RunRow {
   }
 }
 
+/** Whether an entry is the last one of a turn that ends with a line. */
+export function endsTurn(slot: EntrySlot): boolean {
+  const { turnSummary } = slot.entry.peek()
+  return turnSummary !== undefined && isNotable(turnSummary)
+}
+
+export function turnRow(slot: EntrySlot): TurnRow {
+  const key = `turn/${slot.id}`
+  return { kind: 'turn', slot, key, gap: 0, named: false, height: 24, measured: false, index: -1 }
+}
+
 /** The height of entries that weren't fetched yet: of several, that of as many rows with the gaps between them. Pixels. */
 export function heightOfMissing(count: number): number {
   return 64 + (count - 1) * 80
@@ -239,7 +256,8 @@ function estimate(source: string): number {
 /** A line of work: such lines are stacked closely. */
 function isLine(row: Row): boolean {
   if (row.kind === 'run') return true
-  if (row.kind === 'markdown' || row.kind === 'content' || row.kind === 'missing') return false
+  if (row.kind === 'markdown' || row.kind === 'content' || row.kind === 'turn' || row.kind === 'missing')
+    return false
   return ENTRY_ROWS[row.kind].isLine(row.slot)
 }
 
@@ -263,7 +281,7 @@ export const NAME_HEIGHT = 22
 
 /** Whether a subagent's row follows one that is neither its own nor its announcement. */
 export function isNamed(before: Row | undefined, row: Row): boolean {
-  const subagent = subagentOf(row)
+  const subagent = row.kind === 'turn' ? undefined : subagentOf(row)
   if (subagent === undefined || (before && subagentOf(before) === subagent)) return false
   const entry = before && slotOf(before)?.entry.peek()
   return !(entry?.kind === 'subagent' && entry.sessionId === subagent)
@@ -273,6 +291,7 @@ export function isNamed(before: Row | undefined, row: Row): boolean {
 export function gapBetween(before: Row | undefined, row: Row): Gap {
   if (!before) return 12
   if (row.kind === 'prompt') return before.kind === 'prompt' ? 8 : 24
+  if (row.kind === 'turn') return 8
   if (before.kind === 'prompt') return 16
   const slot = 'slot' in row ? row.slot : undefined
   const same = slot !== undefined && 'slot' in before && before.slot === slot

@@ -163,7 +163,7 @@ function context(section: Section, more: Partial<EntryContext>): string {
 
 /** The context of a row; the elements around it provide that of its conversation. */
 function rowContext(row: Row): string | undefined {
-  if (row.kind === 'missing' || row.kind === 'run') return undefined
+  if (row.kind === 'missing' || row.kind === 'run' || row.kind === 'turn') return undefined
   const entry = row.slot.entry.peek()
   const section = row.kind === 'prompt' ? 'prompt' : entry.kind === 'message' ? 'message' : 'work'
   return context(section, { entry: row.slot.id })

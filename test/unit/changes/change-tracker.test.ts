@@ -410,7 +410,7 @@ describe('the change tracker', () => {
       assert.deepEqual(
         asked.map(([question]) => question),
         [
-          'Revert all changes made to a.txt in the last turn?',
+          'Revert all changes made to a.txt in this turn?',
           'Revert all changes that agents made to a.txt?',
           'Revert all changes made to a.txt in this session?',
         ],

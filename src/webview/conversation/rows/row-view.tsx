@@ -14,6 +14,7 @@ import { Permission } from '../entries/permission.tsx'
 import { Prompt } from '../entries/prompt.tsx'
 import { SessionMessage, Subagent, SubagentName, subagentClass } from '../entries/subagent.tsx'
 import { ToolCall } from '../entries/tool-call.tsx'
+import { TurnLine } from '../entries/turn-line.tsx'
 import {
   type EntryRowKind,
   heightOfMissing,
@@ -38,7 +39,7 @@ export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
     if (turn !== undefined && isRewound(rewinds, turn)) classes.push('rewound')
   }
   if ('nested' in row && row.nested) classes.push('nested')
-  const slot = slotOf(row)
+  const slot = row.kind === 'turn' ? undefined : slotOf(row)
   if (slot?.entry.peek().within !== undefined) classes.push('within')
   if (slot?.subagent !== undefined) classes.push(subagentClass(slot.subagent))
   if (row.named) classes.push('named')
@@ -80,6 +81,8 @@ function Content({ row }: { row: Row }) {
       return <BesideText slot={row.slot} block={row.block} />
     case 'run':
       return <Run row={row} />
+    case 'turn':
+      return <TurnLine slot={row.slot} />
     case 'missing':
       return <div class="missing" style={{ height: heightOfMissing(row.count) }} />
     default: {

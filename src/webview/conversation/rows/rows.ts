@@ -1,6 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
 import { ListWindow } from '../../list/window.ts'
 import {
+  endsTurn,
   gapBetween,
   isNamed,
   markdownRows,
@@ -9,6 +10,7 @@ import {
   type Row,
   rowsOfEntry,
   runRow,
+  turnRow,
 } from '../row.ts'
 import type { EntrySlot } from '../slot.ts'
 
@@ -99,6 +101,7 @@ export class RowModel {
     const segment = this.#segmentOf[isNew ? index - 1 : index]
     const head = segment?.rows[0]
     if (!slot || !segment || head?.kind !== 'run' || !folds(slot)) return false
+    if (endsTurn(slot) || segment.rows.at(-1)?.kind === 'turn') return false
     if (!isNew && head.slots[index - segment.from] !== slot) return false
     if (isNew) {
       if (index !== this.slots.length - 1 || !this.#joins(index - 1, index)) return false
@@ -159,11 +162,12 @@ export class RowModel {
   }
 
   /**
-   * The rows of an entry, in order; those of its run if it's collapsed into one. None if it's shown in the line of its
-   * tool call, or if its subagent is collapsed.
+   * The rows of an entry, in order, without the line at the end of its turn; those of its run if it's collapsed into one.
+   * None if it's shown in the line of its tool call, or if its subagent or its turn is collapsed.
    */
   rowsOf(entryIndex: number): readonly Row[] {
-    return this.#segmentOf[entryIndex]?.rows ?? []
+    const rows = this.#segmentOf[entryIndex]?.rows ?? []
+    return rows.at(-1)?.kind === 'turn' ? rows.slice(0, -1) : rows
   }
 
   /** Answered permissions, which the line of their tool call shows, and entries of a collapsed subagent. Pending requests are always shown. */
@@ -178,7 +182,7 @@ export class RowModel {
     const first = this.slots[a]
     const second = this.slots[b]
     if (!first && !second) return this.#isPart
-    if (!first || !second || !folds(first) || !folds(second)) return false
+    if (!first || !second || !folds(first) || !folds(second) || endsTurn(first)) return false
     // A subagent's entries don't form a run with those of others.
     return first.entry.peek().within === second.entry.peek().within
   }
@@ -251,11 +255,17 @@ export class RowModel {
   #rows(from: number, to: number): Row[] {
     const first = this.slots[from]
     if (!first) return [missingRow(from, to - from)]
-    if (this.#hides(first)) return []
-    if (to - from === 1) return rowsOfEntry(first)
     const slots = this.slots.slice(from, to) as EntrySlot[]
+    const last = slots.at(-1)!
+    const rows = this.#hides(first) ? [] : this.#rowsOfSlots(slots)
+    return endsTurn(last) ? [...rows, turnRow(last)] : rows
+  }
+
+  #rowsOfSlots(slots: EntrySlot[]): Row[] {
+    const [first] = slots
+    if (slots.length === 1) return rowsOfEntry(first!)
     const head = runRow(slots)
-    if (!this.#isRunOpen(first.id).peek()) return [head]
+    if (!this.#isRunOpen(first!.id).peek()) return [head]
     return [head, ...slots.flatMap(slot => rowsOfEntry(slot, true))]
   }
 }

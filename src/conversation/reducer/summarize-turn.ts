@@ -1,0 +1,62 @@
+import { TOOL_CALL } from '../entries/tool-call.ts'
+import type { TurnFiles, TurnSummary } from '../state-base.ts'
+import { entryAt, type ReducerState, type Step, touch } from '../step.ts'
+import { isNotable } from '../turn-summary.ts'
+
+/** Work begins: what its turn costs is counted from here. */
+export function rememberCost({ memory, usage, turn }: ReducerState): void {
+  // an agent that goes on with an earlier session may count from its beginning
+  memory.costBefore = usage?.cost?.amount ?? (turn <= 1 ? 0 : undefined)
+}
+
+/**
+ * The turn's work has ended: its last entry gets what the turn did, once, in numbers. Work that continued a turn adds to what
+ * was said of it. Nothing is said of a short answer without tools.
+ */
+export function summarizeTurn(step: Step): void {
+  const { state, now } = step
+  const { entries, turn, turnStartedAt, usage, memory } = state
+  // a subagent works within the turn of its session; of a saved conversation, only the end may have been read
+  if (state.within !== undefined || now === undefined || entries.at(-1)?.turn !== turn) return
+  const summary: TurnSummary = { tools: 0, failed: 0 }
+  if (turnStartedAt !== undefined) summary.took = Math.max(0, now - turnStartedAt)
+  const { cost } = usage ?? {}
+  const spent = cost && memory.costBefore !== undefined ? cost.amount - memory.costBefore : 0
+  if (cost && spent > 0) summary.cost = { ...cost, amount: spent }
+  for (let at = entries.length - 1; entries[at]?.turn === turn; at--) {
+    const { turnSummary: before } = entries[at]!
+    if (before) {
+      addTo(summary, before)
+      delete entries[at]!.turnSummary
+      touch(step, at)
+    }
+    const tool = entryAt(state, at, TOOL_CALL)
+    if (!tool) continue
+    summary.tools++
+    if (tool.status === 'failed') summary.failed++
+  }
+  if (summary.tools === 0 && !isNotable(summary)) return
+  entries.at(-1)!.turnSummary = summary
+  touch(step, entries.length - 1)
+}
+
+function addTo(summary: TurnSummary, { took, files, cost }: TurnSummary): void {
+  if (took !== undefined) summary.took = (summary.took ?? 0) + took
+  if (files) summary.files = files
+  if (cost) summary.cost = { ...cost, amount: cost.amount + (summary.cost?.amount ?? 0) }
+}
+
+/** It's known which files a finished turn changed, also by what wasn't a tool call. */
+export function setTurnFiles(step: Step, turn: number, files: TurnFiles): void {
+  const { entries } = step.state
+  const ofTurn = (at: number) => entries[at]?.turn === turn
+  let last = entries.length - 1
+  while (last >= 0 && entries[last]!.turn > turn) last--
+  let at = last
+  while (ofTurn(at) && !entries[at]!.turnSummary) at--
+  if (!ofTurn(at)) at = last
+  const summary = { tools: 0, failed: 0, ...entries[at]?.turnSummary, files }
+  if (!ofTurn(at) || !(entries[at]!.turnSummary || isNotable(summary))) return
+  entries[at]!.turnSummary = summary
+  touch(step, at)
+}

@@ -1,0 +1,74 @@
+import { Fragment } from 'preact'
+import { formatCost } from '../../../common/format-cost.ts'
+import type { TurnSummary } from '../../../conversation/state.ts'
+import { formatSeconds, language, plural, t } from '../../l10n.ts'
+import { DiffCounts } from '../../tools/diff-counts.tsx'
+import { IconButton } from '../../ui/button.tsx'
+import { useApp } from '../context.ts'
+import type { EntrySlot } from '../slot.ts'
+
+/** The end of a finished turn: what it did, and what can be done with that. */
+export function TurnLine({ slot }: { slot: EntrySlot }) {
+  const { host, store, work } = useApp()
+  const { turn, turnSummary: summary } = slot.entry.value
+  if (!summary) return null
+  const { key, files } = work.changes.value
+  const hasChanges = summary.files !== undefined && files.length > 0 && key === store.head.value?.key
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
+    <div
+      class={`turn-line${store.last.value === slot ? ' latest' : ''}`}
+      role="group"
+      aria-label={t('End of turn')}
+    >
+      <span class="turn-facts">
+        <Facts summary={summary} />
+      </span>
+      <span class="turn-actions">
+        {hasChanges && (
+          <>
+            <IconButton
+              icon="diff-multiple"
+              label={t('Review Changes')}
+              onClick={() => host.send('changes/review')}
+            />
+            <IconButton
+              icon="discard"
+              label={t('Revert Changes of This Turn…')}
+              onClick={() => host.send('changes/undo', { turn })}
+            />
+          </>
+        )}
+        <IconButton
+          icon="copy"
+          label={t('Copy Answer')}
+          onClick={() => host.send('conversation/copyAnswer', { turn })}
+        />
+      </span>
+    </div>
+  )
+}
+
+function Facts({ summary: { took = 0, tools, failed, files, cost } }: { summary: TurnSummary }) {
+  const facts = [
+    took >= 1000 && formatSeconds(Math.round(took / 1000)),
+    tools > 0 && plural(tools, '1 tool', '{0} tools'),
+    failed > 0 && <span class="failed">{plural(failed, '1 failed', '{0} failed')}</span>,
+    files && (
+      <>
+        {plural(files.count, '1 file', '{0} files')} <DiffCounts {...files} />
+      </>
+    ),
+    cost && formatCost(cost, language()),
+  ].filter(Boolean)
+  return (
+    <>
+      {facts.map((fact, i) => (
+        <Fragment key={i}>
+          {i > 0 && ' · '}
+          <span class="turn-fact">{fact}</span>
+        </Fragment>
+      ))}
+    </>
+  )
+}

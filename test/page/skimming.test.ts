@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+
+describe('skimming a conversation', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+  })
+  const read = (name: string) => readFileSync(join(dirname(vscode.workspace), 'planets-api', name), 'utf8')
+  let workbench: PageWindow
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Fixture')
+  })
+  const line = () => conversation.frame.getByRole('group', { name: 'End of turn' })
+
+  const tools = '[[tool a]] [[tool b]] [[tool c]] [[tool d]] [[tool e]]'
+
+  it('ends a turn that did several things with a line that copies its whole answer and reverts its changes', async () => {
+    await conversation.runTurn('[[say Hello.]]')
+    assert.equal(await line().count(), 0)
+    await conversation.runTurn(
+      `[[say First.]] ${tools} [[write a.txt one]] [[write b.txt two]] [[say Last.]]`,
+    )
+    await line().getByText('2 files').waitFor()
+    assert.match(await line().innerText(), /5 tools · 2 files\s+\+2/)
+    await conversation.runTurn('[[write c.txt three]]')
+
+    await line().getByRole('button', { name: 'Copy Answer' }).click()
+    await waitFor('the answer', async () =>
+      /^First\..*Last\.$/s.test(String(await workbench.host.call('clipboard'))),
+    )
+
+    await line().getByRole('button', { name: 'Revert Changes of This Turn…' }).click()
+    await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
+    await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('1 file').waitFor()
+    assert.match(read('c.txt'), /three/)
+  })
+})

@@ -12,7 +12,7 @@ globalThis.parleyLook = {
     }
   },
 
-  /** `ground`: the color behind the page, which belongs to the workbench and is invisible to axe. */
+  /** `ground`: the color behind the page, which belongs to the workbench and is invisible to axe. Resolves to it. */
   async wear({ style, classes, data }, ground) {
     const { body, documentElement } = document
     const another = body.dataset.vscodeThemeId !== data.vscodeThemeId
@@ -28,6 +28,7 @@ globalThis.parleyLook = {
     // a page with colored code requests the theme's own colors from the host
     while (another && colors.size > 0 && this.colors().size === 0)
       await new Promise(resolve => setTimeout(resolve, 20))
+    return getComputedStyle(documentElement).backgroundColor
   },
 
   /** The theme's colors for code, by their variables. */

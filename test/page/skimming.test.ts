@@ -43,4 +43,20 @@ describe('skimming a conversation', () => {
     await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('1 file').waitFor()
     assert.match(read('c.txt'), /three/)
   })
+
+  it('collapses a turn to its prompt and that line, and find expands it', async () => {
+    await conversation.runTurn(`One. ${tools} [[say A needle in it.]]`)
+    await conversation.runTurn('Two. [[say Nothing.]]')
+    await line().getByRole('button', { expanded: true }).click()
+    const needle = conversation.frame.locator('.row-markdown', { hasText: 'A needle in it.' })
+    await needle.waitFor({ state: 'detached' })
+    await line().getByRole('button', { expanded: false }).waitFor()
+    await workbench.page.keyboard.press('ControlOrMeta+f')
+    await conversation.frame.getByRole('textbox', { name: 'Find' }).fill('A needle')
+    // the first one is in the prompt
+    await conversation.frame.locator('.find-count', { hasText: '1 of 2' }).waitFor()
+    await workbench.page.keyboard.press('Enter')
+    await needle.waitFor()
+    await line().getByRole('button', { expanded: true }).waitFor()
+  })
 })

@@ -46,6 +46,8 @@ export interface App {
   /** Expands or collapses an entry and keeps its line under the pointer. */
   toggle(slot: EntrySlot): void
   toggleRun(slots: readonly EntrySlot[]): void
+  /** Collapses the turn that ends with this entry, or expands it, and keeps its line under the pointer. */
+  toggleTurn(end: EntrySlot): void
   /** Hides or shows a subagent's entries, and keeps its line under the pointer. */
   hideWork(subagent: EntrySlot, sessionId: string, hidden: boolean): void
 }

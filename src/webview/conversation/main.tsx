@@ -78,6 +78,11 @@ const app = {
     open.value = !open.peek()
     store.rows.changed(first.index, first.index + slots.length)
   },
+  toggleTurn(end) {
+    const row = store.rows.turnRowOf(end.index)
+    if (row) list.hold(row)
+    store.setFolded(end, !store.isFolded(end))
+  },
   hideWork(subagent, sessionId, hidden) {
     hold(subagent)
     store.setHidden(sessionId, hidden)

@@ -9,7 +9,7 @@ import type {
 import { type Deferred, deferred } from '../../common/async.ts'
 import { chosenOption } from '../../conversation/requests/permission-text.ts'
 import type { Entry, EntryId, PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
-import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
+import { isPrompt, isWrittenPrompt } from '../../conversation/user-prompts.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './slot.ts'
 import { Terminals, Watched } from './terminals.ts'
@@ -45,6 +45,8 @@ export class ConversationStore {
   readonly #regrouped = new Set<EntrySlot>()
   /** the turns that the user stopped */
   readonly #stoppedTurns = signal<ReadonlySet<number>>(new Set())
+  /** the last entries of the turns that the user has collapsed, by turn */
+  readonly #folded = signal<ReadonlyMap<number, EntrySlot>>(new Map())
   readonly #subagents = new Map<string, EntrySlot>()
   /** by session: the number of a subagent */
   readonly #numbers = new Map<string, number>()
@@ -85,6 +87,7 @@ export class ConversationStore {
     this.rows = new RowModel(
       id => this.openState(`run/${id}`),
       subagent => this.#lineOf(subagent).some(one => this.#hiddenState(one).peek()),
+      slot => this.#endOfFolded(slot) !== undefined,
     )
   }
 
@@ -236,6 +239,42 @@ export class ConversationStore {
     })
   }
 
+  /** Whether the user has collapsed the turn that ends with this entry. */
+  isFolded(end: EntrySlot): boolean {
+    return this.#folded.value.get(end.entry.peek().turn) === end
+  }
+
+  /** Collapses a turn to its prompts and the line at its end, or expands it. */
+  setFolded(end: EntrySlot, folded: boolean): void {
+    batch(() => {
+      const { turn } = end.entry.peek()
+      const all = new Map(this.#folded.peek())
+      if (folded) all.set(turn, end)
+      else all.delete(turn)
+      this.#folded.value = all
+      const { slots } = this.rows
+      let from = end.index
+      while (from > 0 && (slots[from - 1]?.entry.peek().turn ?? turn) === turn) from--
+      this.rows.changed(from, end.index + 1)
+    })
+  }
+
+  /** Expands the turn of an entry that is to be seen. */
+  unfoldFor(slot: EntrySlot): void {
+    const end = this.#endOfFolded(slot)
+    if (end) this.setFolded(end, false)
+  }
+
+  /** The last entry of the collapsed turn in which this one isn't shown. What the user wrote, and why a turn ended, is. */
+  #endOfFolded(slot: EntrySlot): EntrySlot | undefined {
+    const folded = this.#folded.peek()
+    if (folded.size === 0) return undefined
+    const entry = slot.entry.peek()
+    const end = folded.get(entry.turn)
+    if (!end || slot.index > end.index || isPrompt(entry) || entry.kind === 'turn_end') return undefined
+    return end
+  }
+
   #hiddenState(subagent: string): Signal<boolean> {
     return this.openState(`hidden/${subagent}`)
   }
@@ -379,6 +418,8 @@ export class ConversationStore {
     if (slot) {
       this.#stale.delete(slot)
       this.#unlist(slot)
+      // the turn goes on, and has no line by which it could be expanded
+      if (!entry.turnSummary && this.isFolded(slot)) this.setFolded(slot, false)
       slot.index = index
       slot.replace(entry)
     } else {
@@ -447,6 +488,8 @@ export class ConversationStore {
 
   #drop(slot: EntrySlot): void {
     slot.dispose()
+    if (this.isFolded(slot))
+      this.#folded.value = new Map([...this.#folded.peek()].filter(([, end]) => end !== slot))
     this.#unlist(slot)
     this.#regroup(slot.entry.peek())
     this.#slots.delete(slot.id)
@@ -466,6 +509,7 @@ export class ConversationStore {
     this.#exchanges.clear()
     this.#numbers.clear()
     this.#stoppedTurns.value = new Set()
+    this.#folded.value = new Map()
     this.#open.clear()
     this.#fetching.clear()
     this.#rest?.resolve()

@@ -87,6 +87,7 @@ function Exchanged({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as SessionMessageEntry
   void slot.grown.value
   const reveal = () => {
+    store.unfoldFor(slot)
     if (store.rows.rowsOf(slot.index).length === 0 && entry.within !== undefined)
       store.setHidden(entry.within, false)
     const row = store.rows.rowsOf(slot.index)[0]

@@ -4,16 +4,19 @@ import type { TurnSummary } from '../../../conversation/state.ts'
 import { formatSeconds, language, plural, t } from '../../l10n.ts'
 import { DiffCounts } from '../../tools/diff-counts.tsx'
 import { IconButton } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 
 /** The end of a finished turn: what it did, and what can be done with that. */
 export function TurnLine({ slot }: { slot: EntrySlot }) {
-  const { host, store, work } = useApp()
+  const app = useApp()
+  const { host, store, work } = app
   const { turn, turnSummary: summary } = slot.entry.value
   if (!summary) return null
   const { key, files } = work.changes.value
   const hasChanges = summary.files !== undefined && files.length > 0 && key === store.head.value?.key
+  const folded = store.isFolded(slot)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
     <div
@@ -21,9 +24,18 @@ export function TurnLine({ slot }: { slot: EntrySlot }) {
       role="group"
       aria-label={t('End of turn')}
     >
-      <span class="turn-facts">
-        <Facts summary={summary} />
-      </span>
+      <button
+        type="button"
+        class="line turn-facts"
+        aria-expanded={!folded}
+        title={folded ? t('Expand Turn') : t('Collapse Turn')}
+        onClick={() => app.toggleTurn(slot)}
+      >
+        <Icon name="chevron-right" class={`line-chevron${folded ? '' : ' open'}`} />
+        <span>
+          <Facts summary={summary} />
+        </span>
+      </button>
       <span class="turn-actions">
         {hasChanges && (
           <>

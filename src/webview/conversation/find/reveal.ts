@@ -55,6 +55,7 @@ async function revealIn(
   isHead: boolean,
   isWanted: () => boolean,
 ): Promise<void> {
+  context.store.unfoldFor(slot)
   const { within } = slot.entry.peek()
   if (within !== undefined && context.store.rows.rowsOf(slot.index).length === 0)
     context.store.setHidden(within, false)

@@ -41,14 +41,20 @@ export class RowModel {
   #isPart = false
   readonly #isRunOpen: (firstId: string) => Signal<boolean>
   readonly #isHidden: (subagent: string) => boolean
+  readonly #isFolded: (slot: EntrySlot) => boolean
 
-  /** @param isHidden whether the user has hidden a subagent's entries, by its session */
+  /**
+   * @param isHidden whether the user has hidden a subagent's entries, by its session
+   * @param isFolded whether the entry is in a turn that the user has collapsed
+   */
   constructor(
     isRunOpen: (firstId: string) => Signal<boolean>,
     isHidden: (subagent: string) => boolean = () => false,
+    isFolded: (slot: EntrySlot) => boolean = () => false,
   ) {
     this.#isRunOpen = isRunOpen
     this.#isHidden = isHidden
+    this.#isFolded = isFolded
   }
 
   /**
@@ -170,11 +176,18 @@ export class RowModel {
     return rows.at(-1)?.kind === 'turn' ? rows.slice(0, -1) : rows
   }
 
-  /** Answered permissions, which the line of their tool call shows, and entries of a collapsed subagent. Pending requests are always shown. */
+  /** The line at the end of a turn, by the turn's last entry. */
+  turnRowOf(entryIndex: number): Row | undefined {
+    const last = this.#segmentOf[entryIndex]?.rows.at(-1)
+    return last?.kind === 'turn' ? last : undefined
+  }
+
+  /** Answered permissions, which the line of their tool call shows, and entries of a collapsed subagent or turn. Pending requests are always shown. */
   #hides(slot: EntrySlot): boolean {
     const entry = slot.entry.peek()
     if (slot.call && entry.kind === 'permission' && entry.outcome) return true
-    if (entry.within === undefined || !this.#isHidden(entry.within)) return false
+    const isAside = (entry.within !== undefined && this.#isHidden(entry.within)) || this.#isFolded(slot)
+    if (!isAside) return false
     return !((entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined)
   }
 

@@ -124,6 +124,29 @@ describe('conversation page', () => {
     await page.until(() => text().includes('Searched once, read 2 files'))
   })
 
+  it('collapses a turn to its prompts, how it ended and its line, until the turn goes on', async () => {
+    const turnSummary = { took: 61_000, tools: 7, failed: 1, cost: { amount: 0.12, currency: 'USD' } }
+    const end = { kind: 'turn_end', id: 'e', turn: 1, stopReason: 'max_tokens', turnSummary } satisfies Entry
+    const next = { ...message('v', 'user', 'And then?'), turn: 2 }
+    await show([message('u', 'user', 'Go'), toolCall('a'), message('m', 'agent', 'Done.'), end, next])
+    await page.until(() => text().includes('1 min 1 s · 7 tools · 1 failed · $0.12'))
+    const button = () => page.document.querySelector<HTMLElement>('.turn-facts')!
+    assert.equal(button().getAttribute('aria-expanded'), 'true')
+    button().focus()
+    button().dispatchEvent(new page.window.KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }))
+    await page.until(() => !text().includes('Done.') && !text().includes('Tool a'))
+    assert.match(text(), /Go.*token limit.*7 tools.*And then\?/)
+    assert.equal(button().getAttribute('aria-expanded'), 'false')
+    assert.equal(page.document.activeElement, button())
+    button().click()
+    await page.until(() => text().includes('Done.'))
+    button().click()
+    await page.until(() => !text().includes('Done.'))
+    const { turnSummary: _, ...goesOn } = end
+    await patch({ op: 'entry', index: 3, entry: goesOn })
+    await page.until(() => text().includes('Done.') && !page.document.querySelector('.turn-facts'))
+  })
+
   it('runs no code that an agent wrote', async () => {
     const attacks = [
       '<img src=x onerror="window.hacked=1">',

@@ -31,6 +31,18 @@ export function dropFinishedPlans(step: Step): void {
   head(step, 'plans')
 }
 
+/** Nothing runs: a step that the agent left in progress is still to do. */
+export function stopPlans(step: Step): void {
+  const { plans } = step.state
+  const isRunning = ({ status }: Plan['entries'][number]) => status === 'in_progress'
+  for (const [i, plan] of plans.entries()) {
+    if (!plan.entries.some(isRunning)) continue
+    const entries = plan.entries.map(one => (isRunning(one) ? { ...one, status: 'pending' } : one))
+    plans[i] = { ...plan, entries }
+    head(step, 'plans')
+  }
+}
+
 function isFinished({ entries }: Plan): boolean {
   return entries.length > 0 && entries.every(({ status }) => status === 'completed' || status === 'cancelled')
 }

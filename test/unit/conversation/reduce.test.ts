@@ -464,6 +464,34 @@ describe('reduce: turns', () => {
     assert.deepEqual(last.error, { code: 1, message: 'broken' })
   })
 
+  it('leave no step of a plan in progress, however they end', () => {
+    const plan: SessionUpdate = {
+      type: 'plan',
+      plan: {
+        planId: 'p',
+        entries: (['completed', 'in_progress', 'pending'] as const).map(status => ({
+          ...{ content: status, priority: 'medium', status },
+        })),
+      },
+    }
+    const ends: Array<(state: ReducingState) => Change[]> = [
+      state => take(state, [idle('end_turn')]),
+      state => take(state, [idle('cancelled')]),
+      state => take(state, [{ type: 'state', state: 'idle', error: { code: 1, message: 'broken' } }]),
+      state => reduceLocal(state, { type: 'agent_gone' }),
+    ]
+    for (const end of ends) {
+      const state = createSessionState()
+      take(state, [running, plan])
+      assert.equal(state.plans[0]?.entries[1]?.status, 'in_progress')
+      assert.ok(end(state).some(change => change.type === 'head' && change.key === 'plans'))
+      assert.deepEqual(
+        state.plans[0].entries.map(({ status }) => status),
+        ['completed', 'pending', 'pending'],
+      )
+    }
+  })
+
   it('leave background work open', () => {
     const state = createSessionState()
     take(state, [running, tool('watch', { status: 'in_progress' }), tool('t', { status: 'in_progress' })])

@@ -90,9 +90,11 @@ describe('find in a conversation of 1,000 turns', () => {
 
     await input().press('Escape')
     await widget().waitFor({ state: 'detached' })
-    await waitFor('no marks', () =>
-      conversation.frame.evaluate<boolean>("!CSS.highlights.has('parley-find')"),
-    )
+    const isMarked = (name: string) => conversation.frame.evaluate<boolean>(`CSS.highlights.has('${name}')`)
+    await waitFor('no marks but the found one', async () => !(await isMarked('parley-find')))
+    assert.ok(await isMarked('parley-find-current'))
+    await conversation.agentMessage('now xyzzy is there').click()
+    await waitFor('no mark', async () => !(await isMarked('parley-find-current')))
   })
 
   it('receives text typed right after the shortcut, and shows no scroll button while the end is visible', async () => {

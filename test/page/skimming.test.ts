@@ -44,6 +44,26 @@ describe('skimming a conversation', () => {
     assert.match(read('c.txt'), /three/)
   })
 
+  it('covers no text with the button that scrolls to the end', async () => {
+    await conversation.runTurn('[[paced 200 1 60]]')
+    await conversation.frame.locator('.transcript').focus()
+    await workbench.page.keyboard.press('Home')
+    const jump = conversation.button('Scroll to Latest Message')
+    await jump.waitFor()
+    const [list, button] = await Promise.all([
+      conversation.frame.locator('.transcript').boundingBox(),
+      jump.boundingBox(),
+    ])
+    assert.ok(list && button && button.y >= list.y + list.height, JSON.stringify({ list, button }))
+    await jump.click()
+    await jump.waitFor({ state: 'detached' })
+    assert.ok(
+      await conversation.frame
+        .locator('.transcript')
+        .evaluate(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop < 5),
+    )
+  })
+
   it('collapses a turn to its prompt and that line, and find expands it', async () => {
     await conversation.runTurn(`One. ${tools} [[say A needle in it.]]`)
     await conversation.runTurn('Two. [[say Nothing.]]')

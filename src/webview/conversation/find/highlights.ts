@@ -60,6 +60,16 @@ export class Highlights {
     if (supported) for (const name of [ALL, CURRENT]) CSS.highlights.delete(name)
   }
 
+  /** Find ends: the current match stays marked until the user clicks in the conversation. */
+  leave(): void {
+    const list = this.#list
+    const range = this.#current?.range
+    this.clear()
+    if (!range || !list) return
+    markCurrent(range)
+    list.addEventListener('pointerdown', () => this.#pattern ?? markCurrent(undefined), { once: true })
+  }
+
   /** The matches of a row, in order. */
   of(row: Element): Range[] {
     return this.#pattern ? rangesIn(row, this.#pattern, MAX_HIGHLIGHTS) : []

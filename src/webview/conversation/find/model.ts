@@ -86,7 +86,7 @@ export class FindModel {
     if (!this.isOpen.peek()) return
     this.#id++
     this.#revealing++
-    this.#highlights.clear()
+    this.#highlights.leave()
     this.#context.host.send('find/stop')
     batch(() => {
       this.isOpen.value = false

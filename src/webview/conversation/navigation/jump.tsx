@@ -14,7 +14,7 @@ interface Seen {
   grown: number
 }
 
-/** A button above the end of the list when the view is elsewhere: shows pending requests and new content. */
+/** A button below the list when its end isn't in view: shows pending requests and new content. */
 export function JumpButtons() {
   const { store, list } = useApp()
   const now = (): Seen => {
@@ -49,7 +49,7 @@ export function JumpButtons() {
         title={t('Scroll to Latest Message')}
       >
         <Icon name="arrow-down" />
-        <span class={`jump-text${question ? ' visually-hidden' : ''}`}>
+        <span class={`jump-text${question || fresh === 0 ? ' visually-hidden' : ''}`}>
           {fresh > 0 ? plural(fresh, '{0} new', '{0} new') : t('Scroll to Latest Message')}
         </span>
       </button>

@@ -14,6 +14,8 @@ export interface ServerOptions {
   workspaceTrust?: boolean
   /** Enables `extensionTestsPath`, which hides notifications, so it can't be used in tests of notifications. */
   testDriver?: boolean
+  /** The folder of VS Code's own extensions, if it isn't that of all. */
+  builtInExtensions?: string
   /** Default: a free one. Browser storage belongs to a port, so a restart keeps it by keeping the port. */
   port?: number
 }
@@ -121,6 +123,7 @@ async function startAt(
       ...['--host', '127.0.0.1', '--port', String(port), '--without-connection-token'],
       // compression would take a fifth of the time to open a window
       ...['--accept-server-license-terms', '--telemetry-level', 'off', '--disable-websocket-compression'],
+      ...(options.builtInExtensions ? ['--builtin-extensions-dir', options.builtInExtensions] : []),
       ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
       ...(options.testDriver ? ['--enable-smoke-test-driver'] : []),
     ],

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { exitOnSignals } from '../../host/at-exit.ts'
 import { defaultViewport } from '../../host/browser.ts'
+import { fewBuiltInExtensions } from '../../host/built-in-extensions.ts'
 import { type InstalledVsCode, installVsCode } from '../../host/install-vscode.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from '../../host/paths.ts'
@@ -57,7 +58,8 @@ async function startVsCode(
   const root = new IsolatedRoot({ extensions: await extensions })
   await prepare?.(root)
   const env = { ...demoWithoutPauses, ...options.env }
-  const server = await startServer(vscode, root, { ...options, env })
+  const builtInExtensions = await fewBuiltInExtensions(vscode)
+  const server = await startServer(vscode, root, { builtInExtensions, ...options, env })
   return { server, browser: await WorkbenchBrowser.launch(vscode, server) }
 }
 

@@ -36,6 +36,11 @@ export function formatNumber(value: number): string {
   return numberFormat(0).format(value)
 }
 
+/** A count where room is short: `3.2K`. */
+export function formatCompact(value: number): string {
+  return new Intl.NumberFormat(locale, { notation: 'compact' }).format(value)
+}
+
 /** Bytes as text: `812 B`, `1.4 KB`, `23 MB`. */
 export function formatSize(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB'] as const

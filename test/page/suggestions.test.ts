@@ -6,7 +6,19 @@ import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 
 describe('what an agent suggests and reports of its limits', () => {
   const vscode = new PageSuite({
-    settings: root => ({ 'parley.agents': { plain: fixtureAgent(root, 'Plain') } }),
+    settings: root => ({
+      'parley.agents': {
+        plain: fixtureAgent(root, 'Plain'),
+        counting: fixtureAgent(root, 'Counting', {
+          results: {
+            'session/prompt': {
+              stopReason: 'end_turn',
+              usage: { totalTokens: 3150, inputTokens: 3000, outputTokens: 150 },
+            },
+          },
+        }),
+      },
+    }),
   })
 
   it('is in the empty input, where Tab takes it, and next to the usage', async () => {
@@ -41,5 +53,20 @@ describe('what an agent suggests and reports of its limits', () => {
     await workbench.runCommand('Parley: Show Usage and Cost')
     await workbench.page.getByText('Plain Usage Limits').waitFor()
     await workbench.page.getByText(/92% used · Resets/).waitFor()
+  })
+
+  it('leaves the room of a narrow side bar to the options, if it is only a count', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Counting')
+    await conversation.runTurn('Count')
+    const usage = conversation.frame.locator('button.usage')
+    for (const [width, text] of [
+      [280, '3.2K'],
+      [500, '3,150 tokens'],
+    ] as const) {
+      await workbench.setSideBarWidth(width)
+      await waitFor(text, async () => (await usage.innerText()) === text)
+    }
+    assert.equal(await usage.getAttribute('aria-label'), '3,150 tokens')
   })
 })

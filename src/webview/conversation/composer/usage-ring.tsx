@@ -9,7 +9,7 @@ import {
   limitReset,
   limitState,
 } from '../../../conversation/usage-limit.ts'
-import { formatNumber, language, t } from '../../l10n.ts'
+import { formatCompact, formatNumber, language, t } from '../../l10n.ts'
 import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
@@ -78,7 +78,15 @@ export function UsageRing({ usage }: { usage: Usage }) {
             <span class="usage-text">{t('{0}%', percent)}</span>
           </>
         ) : (
-          !limit && (cost ?? tokens)
+          !limit &&
+          (cost ?? (
+            <>
+              <span class="usage-whole">{tokens}</span>
+              <span class="usage-short" aria-hidden="true">
+                {usage.tokens && formatCompact(usage.tokens.total)}
+              </span>
+            </>
+          ))
         )}
       </button>
       {open && (

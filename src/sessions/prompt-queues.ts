@@ -155,12 +155,15 @@ export class PromptQueues extends Owner {
   #put(queue: PromptQueue, prompts: readonly StoredPrompt[], isSent: boolean, reason?: string): void {
     const continuing = this.#continuing
     if (isSent && continuing)
-      for (const { id, draft } of prompts)
-        queue.enqueue({ id, draft }, async () => {
+      for (const [at, { id, draft }] of prompts.entries()) {
+        const prepare = async () => {
           const open = continuing.sessionOf(queue)
           if (!open) throw notOpened()
           return this.contentOf(draft, open)
-        })
+        }
+        // before those that were written here while the session was on its way
+        queue.enqueue({ id, draft }, prepare, { at })
+      }
     else queue.addReturned(prompts, reason)
   }
 }

@@ -29,6 +29,8 @@ export interface EnqueueOptions {
   composer?: Draft<Attachment>
   /** The user wants it to be added to the running turn. If that isn't possible, it's sent next. */
   joins?: boolean
+  /** How many prompts of the queue go before it; by default, all that the user hasn't paused. */
+  at?: number
 }
 
 /**
@@ -102,7 +104,7 @@ export class PromptQueue {
   enqueue({ id, draft }: StoredPrompt, prepare: Prepare, options: EnqueueOptions = {}): Prompt {
     const known = this.#prompts.find(prompt => prompt.id === id)
     if (known) return known
-    const { agentId, composer, joins } = options
+    const { agentId, composer, joins, at } = options
     const prompt = new Prompt(id, {
       state: 'sending',
       draft,
@@ -115,7 +117,7 @@ export class PromptQueue {
       this.#prompts.push(prompt)
       prompt.apply('refuse', { message: refused.reason })
     } else {
-      this.#insert(prompt)
+      this.#insert(prompt, at)
     }
     this.#save(composer)
     this.#change.fire()
@@ -425,11 +427,11 @@ export class PromptQueue {
    * A prompt written while the queue is paused goes before those that were queued already, and so does one for the running
    * turn.
    */
-  #insert(prompt: Prompt): void {
+  #insert(prompt: Prompt, position?: number): void {
     const isBehind = prompt.joins
       ? (one: Prompt) => isUnsent(one) && !one.joins
       : ({ wasPaused }: Prompt) => wasPaused
-    const at = this.#prompts.findIndex(isBehind)
+    const at = position ?? this.#prompts.findIndex(isBehind)
     this.#prompts.splice(at === -1 ? this.#prompts.length : at, 0, prompt)
     this.#apply('enqueue')
   }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
+import { deferred } from '../../../src/common/async.ts'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
+import { Emitter } from '../../../src/common/event.ts'
 import type { StoredPrompt } from '../../../src/conversation/attachment.ts'
+import { PromptQueues } from '../../../src/sessions/prompt-queues.ts'
 import { until } from '../../support/until.ts'
 import { type FakeAgent, settle } from '../conversation/fake-agent.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
@@ -167,6 +170,32 @@ describe('the prompts of a conversation', () => {
     await until(() => received().length === 1)
     assert.equal(tab.key, 'one/s1')
     assert.equal(fixture.drafts.get('new').text, 'in the side bar')
+  })
+
+  it('that were queued in another window are sent before those written here while the session was on its way', async () => {
+    const left = deferred<boolean>()
+    const queues = new PromptQueues({
+      storage: {
+        save() {},
+        forget() {},
+        holds: () => true,
+        claim: () => [],
+        onDidTakeOver: new Emitter<string>().event,
+      },
+      sources: fixture.sources,
+      continuing: { continues: () => left.promise, sessionOf: () => undefined },
+      handover: { leave: () => true, take: (_, store) => store([prompt('p1'), prompt('p2')]) },
+    })
+    const queue = queues.of('one/s1')
+    queues.arrive('one/s1')
+    queue.enqueue(prompt('p3'), () => new Promise(() => {}))
+    left.resolve(true)
+    await until(() => queue.prompts.length === 3)
+    assert.deepEqual(
+      queue.prompts.map(({ id }) => id),
+      ['p1', 'p2', 'p3'],
+    )
+    queues.dispose()
   })
 
   it('are taken over from another window after it closes', async () => {

@@ -1,12 +1,12 @@
 import { SpawnError } from '../common/processes/spawn-process.ts'
 import { AgentGoneError, type AgentLaunch, type ConnectOptions } from './agent.ts'
 import { AgentProcess } from './transport/agent-process.ts'
-import { AgentHosts } from './transport/host/agent-hosts.ts'
+import { AgentHosts, type OtherHost } from './transport/host/agent-hosts.ts'
 import type { AgentClaim, AgentTag, HostedAgentInfo, KeepTimes } from './transport/host/hosted-agent-state.ts'
 import { QUICK_STOP } from './transport/running-process.ts'
 
 export type { HostedAgentInfo, KeepTimes }
-export { AgentHosts }
+export { AgentHosts, type OtherHost }
 
 export interface HostedStart {
   hosts: Pick<AgentHosts, 'start'>

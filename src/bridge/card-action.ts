@@ -21,6 +21,7 @@ export const cardAction = z.discriminatedUnion('type', [
       'switchBack',
       'takeOver',
       'fork',
+      'showBackground',
     ]),
   }),
   z.object({ type: z.literal('signIn'), methodId: agentsId }),

@@ -277,8 +277,8 @@ export class ConversationController extends Owner {
     if (this.opener.attempt || this.opener.state.type === 'restarting') return
     this.#failures.drop('unresponsive')
     if (open.isTakenOver) {
-      const isHosted = open.session.agent.hosted?.isKept === true
-      this.opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, { taken: true, isHosted })
+      const place = open.session.agent.hosted?.isKept ? 'hostedWindow' : 'window'
+      this.opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, place, true)
       return
     }
     const { agentId, agentName, session } = open

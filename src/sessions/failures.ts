@@ -10,6 +10,7 @@ import type { AuthMethod, AuthStatus } from '../acp/model.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { OpenSession } from './open-session.ts'
 import type { DefaultAgentProblem } from './ports.ts'
+import type { SessionPlace } from './session-leases.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
@@ -72,8 +73,7 @@ export type Failure =
   /** it can neither load nor resume: only the saved conversation is available */
   | { type: 'read-only'; agentId: string; agentName: string }
   /**
-   * another window has the session; `taken`: that window took it from this one; `isHosted`: its turn goes on when this window
-   * takes it over
+   * another window has the session, or it runs in another version of Parley; `taken`: that window took it from this one
    */
   | {
       type: 'elsewhere'
@@ -81,8 +81,8 @@ export type Failure =
       agentName: string
       attempt: Extract<Attempt, { type: Reopening }>
       canFork: boolean
+      place: SessionPlace
       taken?: boolean
-      isHosted?: boolean
     }
   | { type: 'unresponsive'; agentName: string }
   /** the session has been opening for this many seconds */

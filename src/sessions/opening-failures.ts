@@ -6,6 +6,7 @@ import { type Attempt, type Failures, failureOf, type Reopening } from './failur
 import type { AgentDirectory, SessionRecords } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SavedSessions } from './saved-sessions.ts'
+import type { SessionPlace } from './session-leases.ts'
 
 interface OpeningFailuresOptions {
   saved: Pick<SavedSessions, 'follow'>
@@ -74,10 +75,7 @@ export class OpeningFailures {
   }
 
   /** Another window has the session: follows that window's changes for as long as the session is displayed here. */
-  elsewhere(
-    attempt: Extract<Attempt, { type: Reopening }>,
-    { taken, isHosted }: { taken?: boolean; isHosted?: boolean },
-  ): void {
+  elsewhere(attempt: Extract<Attempt, { type: Reopening }>, place: SessionPlace, taken = false): void {
     const { agentId } = attempt
     const { saved, records, runner } = this.#options
     const { current } = this.#displayed
@@ -86,9 +84,9 @@ export class OpeningFailures {
       type: 'elsewhere',
       ...this.#named(agentId),
       attempt,
+      place,
       canFork: runner(agentId).running?.agent.capabilities.fork ?? records.agent(agentId)?.fork ?? false,
       ...(taken && { taken }),
-      ...(isHosted && { isHosted }),
     })
   }
 

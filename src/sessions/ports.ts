@@ -126,6 +126,8 @@ export type SessionRecords = Pick<
 export interface HostedSessions {
   /** Whether the agent host has an agent with this session. */
   has(session: SessionId): Promise<boolean>
+  /** Whether an agent with this session runs in a host of another version of Parley, where no window of this one reaches it. */
+  runsInOtherVersion(session: SessionId): Promise<boolean>
   /**
    * Goes on with the agent of a session that no window is attached to anymore, and with all of its sessions; or that of a window
    * that doesn't respond (`from`), which loses them. Resolves to false if there is none. Rejects with `SessionElsewhereError` if

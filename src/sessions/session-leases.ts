@@ -13,15 +13,24 @@ export type SessionLeases = Pick<
   'acquire' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
 >
 
-/** The session is open in another window. */
+/**
+ * Where a session is that can't be opened here: in a window; in one whose agent runs in the agent host, so that its turn goes
+ * on when another window takes it over; or in a host of another version of Parley, which no window of this one reaches.
+ */
+export type SessionPlace = 'window' | 'hostedWindow' | 'otherVersion'
+
+/** The session is open in another window, or goes on in another version of Parley. */
 export class SessionElsewhereError extends Error {
   override readonly name = 'SessionElsewhereError'
-  /** Its agent runs in the agent host, so that its turn goes on when another window takes it over. */
-  readonly isHosted: boolean
+  readonly place: SessionPlace
 
-  constructor(isHosted = false) {
-    super(l10n.t('The session is open in another window.'))
-    this.isHosted = isHosted
+  constructor(place: SessionPlace = 'window') {
+    super(
+      place === 'otherVersion'
+        ? l10n.t('The session is still running in another version of Parley.')
+        : l10n.t('The session is open in another window.'),
+    )
+    this.place = place
   }
 }
 

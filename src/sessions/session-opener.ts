@@ -24,7 +24,7 @@ import type { AgentDirectory } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SavedSessions } from './saved-sessions.ts'
 import type { HeldSessions } from './session-leases.ts'
-import { SessionElsewhereError } from './session-leases.ts'
+import { SessionElsewhereError, type SessionPlace } from './session-leases.ts'
 import type { ForkPoint, OpenProgress, SessionStarter } from './session-starter.ts'
 
 export interface SessionOpenerOptions {
@@ -443,7 +443,7 @@ export class SessionOpener implements Disposable {
       if (!displayed.continues(attempt)) this.#reports.ended()
       else if (error instanceof CancelledError) this.#reports.readOnly(attempt)
       if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork')
-        this.showElsewhere(attempt, error)
+        this.showElsewhere(attempt, error.place)
       else if (!this.#reports.failed(attempt, error)) this.#changed()
     }
   }
@@ -461,10 +461,10 @@ export class SessionOpener implements Disposable {
     this.#changed()
   }
 
-  /** Another window has the session. */
-  showElsewhere(attempt: ReopenAttempt, how: { taken?: boolean; isHosted?: boolean } = {}): void {
+  /** The session can't be opened here. `taken`: another window took it from this one. */
+  showElsewhere(attempt: ReopenAttempt, place: SessionPlace, taken = false): void {
     if (canBecome(this.#state, 'elsewhere')) this.#enter({ type: 'elsewhere', attempt })
-    this.#reports.elsewhere(attempt, how)
+    this.#reports.elsewhere(attempt, place, taken)
   }
 
   /** Makes the other window of this failure close its session, and reopens it here. */

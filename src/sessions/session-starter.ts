@@ -97,7 +97,7 @@ export class SessionStarter {
   /**
    * Reopens a session that the agent knows. `load` replays its history. `resume` continues the conversation known here:
    * that of `previous`, the same session of an ended agent, or the saved one. `restore` resumes a known conversation,
-   * else loads the session, else resumes it. Rejects with `SessionElsewhereError` if another window has the session, with
+   * else loads the session, else resumes it. Rejects with `SessionElsewhereError` if another window has the session or it runs in another version, with
    * `CancelledError` if the agent can neither load nor resume (for `restore`, or with `previous`), else as `create` does.
    */
   async reopen(
@@ -108,8 +108,10 @@ export class SessionStarter {
     previous?: OpenSession,
   ): Promise<OpenSession> {
     const { held, hosted } = this.#options
+    // a second agent would work in the same folder, and store the same conversation
+    if (await hosted?.runsInOtherVersion(reference)) throw new SessionElsewhereError('otherVersion')
     if (!(await held.acquireWithin(how === 'restore' ? RELOAD_CLOSE_MS : 0, reference, signal)))
-      throw new SessionElsewhereError(await hosted?.has(reference))
+      throw new SessionElsewhereError((await hosted?.has(reference)) ? 'hostedWindow' : 'window')
     const hold = held.hold(reference)
     try {
       return (
@@ -146,7 +148,7 @@ export class SessionStarter {
     if (isTaken && !continued && previous) saved.catchUp(previous)
     // another window may have taken it meanwhile
     if (!continued && (hosted.isHandedOver(reference) || !held.acquire(reference)))
-      throw new SessionElsewhereError(true)
+      throw new SessionElsewhereError('hostedWindow')
     return continued
   }
 

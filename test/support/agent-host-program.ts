@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { AgentHosts, type AgentHostsOptions } from '../../src/acp/transport/host/agent-hosts.ts'
+import { HOST_VERSION } from '../../src/acp/transport/host/channel.ts'
 import { readEntries } from '../../src/acp/transport/host/endpoint.ts'
 import type { AgentTag } from '../../src/acp/transport/host/hosted-agent-state.ts'
 import { bundlePrograms } from './bundle-program.ts'
@@ -23,17 +24,17 @@ export class AgentHostProgram {
     this.hosts = this.window()
   }
 
-  /** Another window, whose connections `connect` makes. */
-  window(connect?: AgentHostsOptions['connect']): AgentHosts {
+  /** Another window. */
+  window(options: Pick<AgentHostsOptions, 'connect' | 'version'> = {}): AgentHosts {
     const [script, guardScript] = ['agent-host.mjs', 'process-guard.mjs'].map(name =>
-      path.join(this.folder, name),
+      path.join(this.folder, options.version === undefined ? '' : `${options.version}`, name),
     )
     return new AgentHosts({
       folder: this.entries,
       script: script!,
       guardScript: guardScript!,
       maxFrameBytes: () => 4 << 20,
-      ...(connect && { connect }),
+      ...options,
     })
   }
 
@@ -43,6 +44,19 @@ export class AgentHostProgram {
       window: 'test/support/agent-host-window.ts',
       'process-guard': 'src/common/processes/process-guard-main.ts',
     })
+  }
+
+  /** Builds the same program as if it was of another version. */
+  async buildVersion(version: number): Promise<void> {
+    const folder = path.join(this.folder, `${version}`)
+    mkdirSync(folder)
+    for (const file of ['agent-host.mjs', 'process-guard.mjs'])
+      copyFileSync(path.join(this.folder, file), path.join(folder, file))
+    const host = path.join(folder, 'agent-host.mjs')
+    const own = `HOST_VERSION = ${HOST_VERSION}`
+    const program = readFileSync(host, 'utf8')
+    if (!program.includes(own)) throw new Error(`The program doesn't contain ${own}`)
+    writeFileSync(host, program.replace(own, `HOST_VERSION = ${version}`))
   }
 
   /** A window in a process of its own, which stores what the agent says until it's killed; see `agent-host-window.ts`. */

@@ -103,24 +103,8 @@ const CARDS: {
     text: l10n.t("{0} can't resume sessions. This saved conversation is read-only.", failure.agentName),
     buttons: [button.continueInNew(), button.startNew()],
   }),
-  elsewhere: failure => ({
-    kind: 'info',
-    title: failure.taken
-      ? l10n.t('This session was taken over by another window')
-      : l10n.t('This session is open in another window'),
-    text: failure.isHosted
-      ? l10n.t(
-          'You can follow it here, read-only. If you take it over, its turn continues here and the other window follows. Other sessions that share its agent process move, too.',
-        )
-      : l10n.t(
-          'You can follow it here, read-only. If you take it over, the other window stops its turn and closes the session.',
-        ),
-    buttons: [
-      { action: { type: 'takeOver' }, label: l10n.t('Take Over') },
-      ...(failure.canFork ? [{ action: { type: 'fork' }, label: l10n.t('Fork') } as const] : []),
-      { action: { type: 'dismiss' }, label: l10n.t('Follow Read-Only'), secondary: true },
-    ],
-  }),
+  elsewhere: failure =>
+    failure.place === 'otherVersion' ? otherVersionCard(failure.agentName) : elsewhereCard(failure),
   unresponsive: failure => ({
     kind: 'warning',
     title: l10n.t("{0} isn't responding to Stop", failure.agentName),
@@ -285,4 +269,46 @@ export function withWayBack(card: Card): Card {
     secondary: true,
   }
   return { ...card, buttons: [...card.buttons.filter(({ action }) => action.type !== 'dismiss'), back] }
+}
+
+function elsewhereCard(failure: Extract<Failure, { type: 'elsewhere' }>): CardContent {
+  return {
+    kind: 'info',
+    title: failure.taken
+      ? l10n.t('This session was taken over by another window')
+      : l10n.t('This session is open in another window'),
+    text:
+      failure.place === 'hostedWindow'
+        ? l10n.t(
+            'You can follow it here, read-only. If you take it over, its turn continues here and the other window follows. Other sessions that share its agent process move, too.',
+          )
+        : l10n.t(
+            'You can follow it here, read-only. If you take it over, the other window stops its turn and closes the session.',
+          ),
+    buttons: [
+      { action: { type: 'takeOver' }, label: l10n.t('Take Over') },
+      ...(failure.canFork ? [{ action: { type: 'fork' }, label: l10n.t('Fork') } as const] : []),
+      { action: { type: 'dismiss' }, label: l10n.t('Follow Read-Only'), secondary: true },
+    ],
+  }
+}
+
+/** A second agent isn't started for a session whose agent goes on where this window can't reach it. */
+function otherVersionCard(agentName: string): CardContent {
+  return {
+    kind: 'info',
+    title: l10n.t('This session is still running in another version of Parley'),
+    text: l10n.t(
+      'You can follow it here, read-only. It can be opened when {0} has completed its turn, or when you stop it.',
+      agentName,
+    ),
+    buttons: [
+      button.retry(),
+      {
+        action: { type: 'showBackground' },
+        label: l10n.t('Show Background Sessions'),
+        icon: 'server-process',
+      },
+    ],
+  }
 }

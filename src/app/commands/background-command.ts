@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { AgentHosts, HostedAgentInfo } from '../../acp/start-hosted.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { memoryOfTrees } from '../../common/processes/process-memory.ts'
+import type { SessionId } from '../../common/session-key.ts'
 import { visible } from '../../common/visible.ts'
 import type { LocalSessions } from '../../history/local-sessions.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
@@ -127,9 +128,9 @@ function placeOf(
   }
 }
 
-/** The oldest first; then the hosts of other versions, which don't tell what they run. */
+/** The oldest first; then the hosts of other versions. */
 async function itemsOf(options: BackgroundCommandOptions): Promise<Item[]> {
-  const { hosts, records, windows, workbench } = options
+  const { hosts, windows, workbench } = options
   windows.refresh()
   const [listed, others] = await Promise.all([hosts.list(), hosts.others()])
   const agents = listed.sort((a, b) => a.since - b.since)
@@ -138,7 +139,6 @@ async function itemsOf(options: BackgroundCommandOptions): Promise<Item[]> {
   const stopButton = { icon: 'debug-stop', tooltip: l10n.t('Stop') }
   const items = agents.map(agent => {
     const { id, pid, tag, cwd, since, isAttached, hasExited, sessions } = agent
-    const titles = sessions.map(sessionId => recordedTitle(records.get(tag.agentId, sessionId)))
     const used = memory.get(pid)
     const facts = [
       hasExited ? l10n.t('exited') : isAttached ? l10n.t('connected to a window') : l10n.t('no window'),
@@ -150,17 +150,27 @@ async function itemsOf(options: BackgroundCommandOptions): Promise<Item[]> {
       ...placeOf(options, agent),
       stop: () => hosts.end(id),
       label: `$(server-process) ${visible(tag.name)}`,
-      description: titles.map(title => visible(title ?? '') || l10n.t('Untitled session')).join(' · '),
+      description: titlesOf(
+        options,
+        sessions.map(sessionId => ({ agentId: tag.agentId, sessionId })),
+      ).join(' · '),
       detail: facts.join(' · '),
       buttons: [stopButton],
     }
   })
-  const unknown = others.map(pid => ({
+  const unknown = others.map(({ pid, sessions }) => ({
     stop: () => hosts.endOther(pid),
     label: `$(server-process) ${l10n.t('Agents of another version of Parley')}`,
-    description: l10n.t('Process {0}', pid),
+    description: titlesOf(options, sessions).join(' · ') || l10n.t('Process {0}', pid),
     detail: otherVersion(),
     buttons: [stopButton],
   }))
   return [...items, ...unknown]
+}
+
+function titlesOf({ records }: BackgroundCommandOptions, sessions: readonly SessionId[]): string[] {
+  return sessions.map(
+    ({ agentId, sessionId }) =>
+      visible(recordedTitle(records.get(agentId, sessionId)) ?? '') || l10n.t('Untitled session'),
+  )
 }

@@ -125,6 +125,8 @@ async function runCardAction(
       return void (await execute('workbench.trust.manage'))
     case 'pickAgent':
       return void (await execute(CommandId.newSessionWithAgent))
+    case 'showBackground':
+      return void (await execute(CommandId.showBackgroundSessions))
     case 'cancelSignIn':
       return controller.signIn.cancel()
     case 'giveUp':

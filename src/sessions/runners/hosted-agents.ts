@@ -253,6 +253,13 @@ export class HostedAgents extends Owner implements HostedSessions {
     return (await this.#find(session)) !== undefined
   }
 
+  async runsInOtherVersion({ agentId, sessionId }: SessionId): Promise<boolean> {
+    const others = await this.#options.hosts.others()
+    return others.some(({ sessions }) =>
+      sessions.some(one => one.agentId === agentId && one.sessionId === sessionId),
+    )
+  }
+
   async takeOver(session: SessionId, from: string | undefined): Promise<boolean> {
     this.#handedOver.delete(keyOf(session))
     if (!this.#options.trusted()) return false
@@ -283,7 +290,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       const isInUse = info.isAttached && from === undefined
       if (!isInUse) {
         const hold = await held.takeAll(info.tag.agentId, info.sessions, from)
-        if (!hold) throw new SessionElsewhereError(true)
+        if (!hold) throw new SessionElsewhereError('hostedWindow')
         const isAttached = await this.#attach(info).finally(() => hold.dispose())
         if (isAttached) return
       }
@@ -377,10 +384,10 @@ export class HostedAgents extends Owner implements HostedSessions {
     const end = performance.now() + RELOAD_CLOSE_MS
     try {
       for (;;) {
+        const others = await hosts.others()
         const all = (await hosts.list(true)).filter(({ tag }) => tag.workspace === workspace)
         if (all.length === 0) {
-          const isElsewhere = (await hosts.others()).length > 0
-          if (isElsewhere) onUnreachable()
+          if (others.length > 0) onUnreachable()
           else mark(false)
         }
         const left = all.filter(({ isAttached }) => !isAttached)

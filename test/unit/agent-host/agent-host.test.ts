@@ -496,10 +496,12 @@ describe('the agent host', () => {
   describe('connects while it is asked for its agents', () => {
     const sockets: Socket[] = []
     const window = () =>
-      program.window(socket => {
-        const made = connect(socket)
-        sockets.push(made)
-        return made
+      program.window({
+        connect: socket => {
+          const made = connect(socket)
+          sockets.push(made)
+          return made
+        },
       })
     afterEach(() => sockets.splice(0))
 
@@ -559,7 +561,7 @@ describe('the agent host', () => {
 
   it('tells a window that lost the agent what did not reach it', async () => {
     const connections = new HeldConnections()
-    const agent = await program.window(connections.connect).start(script(COUNTER), TAG, {})
+    const agent = await program.window({ connect: connections.connect }).start(script(COUNTER), TAG, {})
     attached.push(agent)
     const said = saidBy(agent)
     agent.keep({ silentMs: A_WHILE })
@@ -754,7 +756,10 @@ describe('a host that this window does not use', () => {
       assert.equal((await program.hosts.list()).length, 1)
       await second.stop(QUICK_STOP)
       assert.ok(isRunning(first.pid) && existsSync(file))
-      assert.deepEqual(await program.hosts.others(), change.version === undefined ? [] : [entry!.pid])
+      assert.deepEqual(
+        (await program.hosts.others()).map(({ pid }) => pid),
+        change.version === undefined ? [] : [entry!.pid],
+      )
     }
     writeFileSync(file, JSON.stringify(entry))
     const [found] = await program.hosts.list()
@@ -852,7 +857,7 @@ describe('the entries of agent hosts', () => {
       })
       chmodSync(program.entries, 0o700)
       mock.method(operatingSystem, 'list', async () => undefined)
-      assert.deepEqual(await program.hosts.others(), [other.pid])
+      assert.deepEqual(await program.hosts.others(), [{ pid: other.pid, sessions: [] }])
       await program.hosts.endOther(other.pid!)
       assert.deepEqual([other.exitCode, other.signalCode], [null, null])
     } finally {

@@ -191,7 +191,7 @@ describe('what an agent host that was killed had received', () => {
 
   it('reaches a window that hung meanwhile and goes on', async () => {
     const connections = new HeldConnections()
-    const { agent, said } = await start(program.window(connections.connect))
+    const { agent, said } = await start(program.window({ connect: connections.connect }))
     connections.isHeld = true
     const before = onDisk()
     await until(() => onDisk() > before + 100)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { HostedAgentInfo } from '../../../src/acp/start-hosted.ts'
+import type { HostedAgentInfo, OtherHost } from '../../../src/acp/start-hosted.ts'
 import { backgroundCommand } from '../../../src/app/commands/background-command.ts'
 import { toDisposable } from '../../../src/common/disposable.ts'
 
@@ -24,8 +24,8 @@ type Step = 'accept' | 'stop'
 
 interface Options {
   agents: HostedAgentInfo[]
-  /** the process ids of hosts of other versions */
-  others?: number[]
+  /** the hosts of other versions */
+  others?: OtherHost[]
   /** what the user does with which item, one after the other */
   steps?: Array<[Step, number]>
   /** the sessions of this window, by their ids, with their activity */
@@ -84,7 +84,10 @@ async function run({ agents, others = [], steps = [], own = {}, elsewhere = {}, 
           1,
         ),
       others: async () => [...ended.others],
-      endOther: async (pid: number) => void ended.others.splice(ended.others.indexOf(pid), 1),
+      endOther: async (pid: number) => void ended.others.splice(
+          ended.others.findIndex(one => one.pid === pid),
+          1,
+        ),
     },
     records: { get: () => ({ title: 'Hello', givenTitle: 'Fix the bug' }) },
     manager: {
@@ -143,13 +146,13 @@ describe('Show Background Sessions', () => {
     ])
     const other = await run({ agents, steps: steps(), elsewhere: { s: 'running' } })
     assert.deepEqual(other.opened, [{ other: { agentId: 'a', sessionId: 's', indicator: 'running' } }])
-    const unknown = await run({ agents: [], others: [41], steps: steps() })
+    const unknown = await run({ agents: [], others: [{ pid: 41, sessions: [] }], steps: steps() })
     assert.deepEqual(unknown.opened, [])
     assert.deepEqual(unknown.said, ["They stop after their turns. This window can't connect to them."])
     for (const { left, others, said } of [background, own, other]) {
       assert.deepEqual([left, others, said], [['one'], [], []])
     }
-    assert.deepEqual(unknown.others, [41])
+    assert.deepEqual(unknown.others.length, 1)
   })
 
   it('stops those whose button is pressed until none is left', async () => {
@@ -193,7 +196,10 @@ describe('Show Background Sessions', () => {
   it('lists and stops hosts of other versions', async () => {
     const { listed, said } = await run({
       agents: [info({})],
-      others: [41, 42],
+      others: [
+        { pid: 41, sessions: [{ agentId: 'one', sessionId: 's' }] },
+        { pid: 42, sessions: [] },
+      ],
       steps: [
         ['stop', 1],
         ['stop', 0],
@@ -201,7 +207,7 @@ describe('Show Background Sessions', () => {
     })
     assert.deepEqual(
       listed.map(items => items.map(({ description }) => description)),
-      [['Fix the bug', 'Process 41', 'Process 42'], ['Fix the bug', 'Process 42'], ['Process 42']],
+      [['Fix the bug', 'Fix the bug', 'Process 42'], ['Fix the bug', 'Process 42'], ['Process 42']],
     )
     assert.equal(listed[0]![1]!.label, '$(server-process) Agents of another version of Parley')
     assert.equal(said[0], 'Stop Agents of another version of Parley? A turn may be running. It ends, too.')

@@ -283,7 +283,7 @@ const steps = {
   },
   taken: ({ displayed, opener }) => {
     const attempt = displayed.continuation()
-    if (attempt && !opener.attempt) opener.showElsewhere(attempt, { taken: true })
+    if (attempt && !opener.attempt) opener.showElsewhere(attempt, 'window', true)
   },
   takeOver: world => world.takeOver(),
   cancel: world => {

@@ -243,6 +243,8 @@ export interface Hosting {
   launch: AgentLaunch
   /** for prompts that a window leaves */
   folder: string
+  /** of the windows that open from now on, if it isn't this one's */
+  version?: number
 }
 
 /** Windows on one machine, whose agents are real ones, which outlive them. */
@@ -457,7 +459,10 @@ export class SessionsFixture {
   readonly hosted: HostedAgents | undefined =
     this.#hosting &&
     new HostedAgents({
-      hosts: this.#hosting.program.window(this.connections.connect),
+      hosts: this.#hosting.program.window({
+        connect: this.connections.connect,
+        ...(this.#hosting.version !== undefined && { version: this.#hosting.version }),
+      }),
       workspace: 'file:///w/a',
       keep: () => 'untilDone',
       trusted: () => this.trusted,

@@ -15,6 +15,7 @@ import {
 import { makePrivateFolder } from '../../../common/private-files.ts'
 import { operatingSystem } from '../../../common/processes/process-system.ts'
 import type { SpawnRequest } from '../../../common/processes/spawn-process.ts'
+import type { SessionId } from '../../../common/session-key.ts'
 import type { AgentProcessOptions } from '../running-process.ts'
 import { HOST_VERSION, HostChannel } from './channel.ts'
 import {
@@ -41,6 +42,15 @@ export interface AgentHostsOptions {
   maxFrameBytes: () => number
   /** Connects to the socket of a host. */
   connect?: (socket: string) => Socket
+  /** of the hosts that this window uses; by default, its own */
+  version?: number
+}
+
+/** A host of another version of Parley. */
+export interface OtherHost {
+  pid: number
+  /** those of its running agents, as far as it tells */
+  sessions: SessionId[]
 }
 
 /** What the host gets of this process's environment. That of an agent comes with its launch. */
@@ -53,6 +63,7 @@ const HOST_ENVIRONMENT =
  */
 export class AgentHosts {
   readonly #options: AgentHostsOptions
+  readonly #version: number
   /** by the id of an agent: where it was listed last */
   readonly #listed = new Map<string, HostEntry>()
   /** by the host's secret: a connection that was made before it's needed */
@@ -62,6 +73,7 @@ export class AgentHosts {
 
   constructor(options: AgentHostsOptions) {
     this.#options = options
+    this.#version = options.version ?? HOST_VERSION
   }
 
   /** Starts an agent in the host. @throws SpawnError */
@@ -94,22 +106,25 @@ export class AgentHosts {
     return Promise.all(
       this.#entries().map(async entry => {
         if (attaches) this.#connectEarly(entry)
-        const channel = await this.#connectTo(entry)
-        channel?.send({ type: 'list' })
-        const answer = await channel?.next()
-        channel?.dispose()
-        if (answer?.type !== 'list') return undefined
-        const agents = answer.agents as HostedAgentInfo[]
-        for (const { id } of agents) this.#listed.set(id, entry)
+        const agents = await this.#listOf(entry)
+        for (const { id } of agents ?? []) this.#listed.set(id, entry)
         return agents
       }),
     )
   }
 
+  async #listOf(entry: HostEntry): Promise<HostedAgentInfo[] | undefined> {
+    const channel = await this.#connectTo(entry)
+    channel?.send({ type: 'list' })
+    const answer = await channel?.next()
+    channel?.dispose()
+    return answer?.type === 'list' ? (answer.agents as HostedAgentInfo[]) : undefined
+  }
+
   /** Whether there are journals that aren't those of a host of another version. */
   #isSomethingLeft(): boolean {
     const { folder } = this.#options
-    const others = likelyEntries(folder).filter(({ version }) => version !== HOST_VERSION)
+    const others = likelyEntries(folder).filter(({ version }) => version !== this.#version)
     return journalsIn(folder).some(({ pid }) => !others.some(entry => entry.pid === pid))
   }
 
@@ -149,16 +164,33 @@ export class AgentHosts {
     }
   }
 
-  /** The process ids of running hosts of other versions, whose agents no window of this version can attach to. */
-  async others(): Promise<number[]> {
-    const entries = await readEntries(this.#options.folder)
-    return entries.filter(({ version }) => version !== HOST_VERSION).map(({ pid }) => pid)
+  /**
+   * The hosts of other versions with agents, to which no window of this version can attach. One whose agents have all exited
+   * ends: what they said last is for a host of this version.
+   */
+  async others(): Promise<OtherHost[]> {
+    const { folder } = this.#options
+    const isOther = ({ version }: HostEntry) => version !== this.#version
+    // a list of all processes takes a while
+    if (!likelyEntries(folder).some(isOther)) return []
+    const entries = (await readEntries(folder)).filter(isOther)
+    const others = await Promise.all(
+      entries.map(async ({ pid, ...entry }): Promise<OtherHost | undefined> => {
+        const agents: unknown = await withTimeout(this.#listOf({ pid, ...entry }), HOST_SILENT_MS)
+        if (!Array.isArray(agents)) return { pid, sessions: [] }
+        const running = agents.filter(agent => agent?.hasExited !== true)
+        if (running.length > 0 || agents.length === 0) return { pid, sessions: running.flatMap(sessionsOf) }
+        await this.endOther(pid)
+        return undefined
+      }),
+    )
+    return others.filter(other => other !== undefined)
   }
 
   /** Ends a host of another version with its agents. Resolves when it has exited, or doesn't within the time it has for that. */
   async endOther(pid: number): Promise<void> {
     const entries = await readEntries(this.#options.folder)
-    const entry = entries.find(one => one.pid === pid && one.version !== HOST_VERSION)
+    const entry = entries.find(one => one.pid === pid && one.version !== this.#version)
     // without a list of processes, it isn't known whether the id belongs to another one by now
     const runs = async () => (await startOf(pid)) === entry?.started
     if (!entry || !(await runs())) return
@@ -168,7 +200,7 @@ export class AgentHosts {
   }
 
   #entries(): HostEntry[] {
-    return likelyEntries(this.#options.folder).filter(({ version }) => version === HOST_VERSION)
+    return likelyEntries(this.#options.folder).filter(({ version }) => version === this.#version)
   }
 
   readonly #recover: Recover = async (id, read) => {
@@ -281,7 +313,7 @@ export class AgentHosts {
   /** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */
   async #connectTo(entry: HostEntry): Promise<HostChannel | undefined> {
     const channel = new HostChannel((this.#options.connect ?? connect)(entry.socket), MAX_HANDSHAKE_BYTES)
-    const greeting = greetHost(channel, entry.secret)
+    const greeting = greetHost(channel, entry.secret, entry.version)
     // a busy host has more time, but not a program that only looks like one
     if ((await withTimeout(greeting, HOST_SILENT_MS)) === undefined && !(await mayBeHost(entry))) {
       channel.dispose()
@@ -289,4 +321,12 @@ export class AgentHosts {
     }
     return (await greeting) ? channel : undefined
   }
+}
+
+/** The sessions of an agent in the list of another version, which may be anything. */
+function sessionsOf(agent: unknown): SessionId[] {
+  const { tag, sessions } = (agent ?? {}) as { tag?: { agentId?: unknown }; sessions?: unknown }
+  const agentId = tag?.agentId
+  if (typeof agentId !== 'string' || !Array.isArray(sessions)) return []
+  return sessions.filter(id => typeof id === 'string').map(sessionId => ({ agentId, sessionId }))
 }

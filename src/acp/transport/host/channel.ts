@@ -2,7 +2,10 @@ import type { Socket } from 'node:net'
 import { deferred } from '../../../common/async.ts'
 import type { Disposable } from '../../../common/disposable.ts'
 
-/** The version of what the windows and the agent host send each other. Hosts of other versions aren't used. */
+/**
+ * The version of what the windows and the agent host send each other. A window uses no host of another version, but asks it
+ * what runs there: the messages, the handshake, `list` and its answer stay as they are in all versions.
+ */
 export const HOST_VERSION = 2
 
 /** One message: what it is, as JSON, and bytes that are passed on as they are. */

@@ -26,16 +26,23 @@ export async function greetWindow(channel: HostChannel, secret: string): Promise
   return accept(channel, isKnown)
 }
 
-/** The window's side of {@link greetWindow}. */
-export async function greetHost(channel: HostChannel, secret: string): Promise<boolean> {
+/** The window's side of {@link greetWindow}. `version`: that of the host. */
+export async function greetHost(
+  channel: HostChannel,
+  secret: string,
+  version = HOST_VERSION,
+): Promise<boolean> {
   const challenge = await withTimeout(channel.next(), HOST_HANDSHAKE_MS)
   const theirs = challenge?.nonce
-  if (challenge?.type !== 'challenge' || challenge.version !== HOST_VERSION || typeof theirs !== 'string')
+  if (challenge?.type !== 'challenge' || challenge.version !== version || typeof theirs !== 'string')
     return accept(channel, false)
   const ours = nonce()
-  channel.send({ type: 'proof', nonce: ours, proof: sign(secret, 'window', theirs, ours) })
+  channel.send({ type: 'proof', nonce: ours, proof: sign(secret, 'window', theirs, ours, version) })
   const proof = await withTimeout(channel.next(), HOST_HANDSHAKE_MS)
-  return accept(channel, proof?.type === 'proof' && isEqual(proof.proof, sign(secret, 'host', theirs, ours)))
+  return accept(
+    channel,
+    proof?.type === 'proof' && isEqual(proof.proof, sign(secret, 'host', theirs, ours, version)),
+  )
 }
 
 function accept(channel: HostChannel, isKnown: boolean): boolean {
@@ -49,8 +56,14 @@ function nonce(): string {
 }
 
 /** Names the side, so that a stranger can't return the other side's own proof. */
-function sign(secret: string, side: 'host' | 'window', ofHost: string, ofWindow: string): string {
-  return createHmac('sha256', secret).update(`${side} ${HOST_VERSION} ${ofHost} ${ofWindow}`).digest('hex')
+function sign(
+  secret: string,
+  side: 'host' | 'window',
+  ofHost: string,
+  ofWindow: string,
+  version = HOST_VERSION,
+): string {
+  return createHmac('sha256', secret).update(`${side} ${version} ${ofHost} ${ofWindow}`).digest('hex')
 }
 
 function isEqual(given: unknown, expected: string): boolean {

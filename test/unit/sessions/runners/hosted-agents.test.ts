@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import type { HostedAgentInfo } from '../../../../src/acp/start-hosted.ts'
+import type { HostedAgentInfo, OtherHost } from '../../../../src/acp/start-hosted.ts'
 import { deferred } from '../../../../src/common/async.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { KeepAgentsRunning } from '../../../../src/common/settings.ts'
@@ -15,7 +15,7 @@ describe('agents of earlier windows', () => {
     keep: KeepAgentsRunning,
     trusted = true,
     found: unknown[] = left('file:///w'),
-    { others = [], likely }: { others?: number[]; likely?: string } = {},
+    { others = [], likely }: { others?: OtherHost[]; likely?: string } = {},
   ) => {
     const fixture = new SessionsFixture()
     const heard = {
@@ -90,7 +90,7 @@ describe('agents of earlier windows', () => {
   })
 
   it('may run in a host of another version: the user is told, also by the next window', async () => {
-    const { hosted, heard } = windowOf('untilDone', true, [], { others: [42] })
+    const { hosted, heard } = windowOf('untilDone', true, [], { others: [{ pid: 42, sessions: [] }] })
     await hosted.start()
     assert.deepEqual([heard.unreachable, heard.marks], [1, []])
     const none = windowOf('untilDone', true, [])

@@ -261,7 +261,7 @@ export const aroundStates: State[] = [
       await history.search.fill('')
       // a check of all sizes can take longer than a deletion can be undone
       if (await undo.isVisible()) await undo.click()
-      await workbench.runCommand('Parley: Show Conversation')
+      await history.back()
     },
   },
   {

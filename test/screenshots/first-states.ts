@@ -37,13 +37,13 @@ export const firstStates: State[] = [
       const history = await workbench.webview('main.history')
       await history.locator('.history-empty, .history-nothing').first().waitFor()
       await studio.captureSideBar('first-no-sessions')
+      await history.getByRole('button', { name: 'Back to Conversation' }).click()
     },
   },
   {
     name: 'first-in-tabs',
     async take(studio) {
       const { workbench } = studio
-      await workbench.runCommand('Parley: Show Conversation')
       await workbench.runCommand('Parley: New Session in Editor Tab')
       const tab = await studio.conversationTab()
       await tab.button(/^Try the Demo Agent/).click()

@@ -252,7 +252,7 @@ export const states: State[] = [
       await waitFor('search', async () => (await history.getByRole('option').count()) === 1)
       await studio.captureSideBar('history-search')
       await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('')
-      await workbench.runCommand('Parley: Show Conversation')
+      await history.getByRole('button', { name: 'Back to Conversation' }).click()
     },
   },
 ]

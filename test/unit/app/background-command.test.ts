@@ -84,7 +84,8 @@ async function run({ agents, others = [], steps = [], own = {}, elsewhere = {}, 
           1,
         ),
       others: async () => [...ended.others],
-      endOther: async (pid: number) => void ended.others.splice(
+      endOther: async (pid: number) =>
+        void ended.others.splice(
           ended.others.findIndex(one => one.pid === pid),
           1,
         ),

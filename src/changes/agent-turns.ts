@@ -3,10 +3,11 @@ import { lstat } from 'node:fs/promises'
 import { onDisk } from '../common/file-names.ts'
 import type { FileText } from '../editor/diff-texts.ts'
 import type { FilesShared } from '../editor/files/files.ts'
-import { type Attribution, originalState, type ToolChange } from './attribution.ts'
+import { type Attribution, originalState } from './attribution.ts'
 import { Moment } from './change-time.ts'
 import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
+import type { ToolChange } from './file-past.ts'
 import { encodingOf, type FileReader } from './file-reader.ts'
 import { type FileState, sameState, textState } from './file-state.ts'
 import { isIgnoredFile } from './repository-files.ts'
@@ -112,28 +113,29 @@ export class AgentTurns {
       if (!now) return
       if (!known) {
         const original = originalState(now, first)
-        if (original === undefined) return
+        if (original === undefined) {
+          // a search for changes will tell what was there
+          if (first.begun && first.change?.operation === 'delete')
+            this.#attribution.claim(key, author, reported)
+          return
+        }
         if (await this.#wasUnknown(path, original, now, author)) return this.#leaveOut(key, author)
         if (!this.#files.track(key, path, original)) return this.#leaveOut(key, author)
-        this.#attribution.assume(key, this.#files.get(key)!, original.text, author)
+        this.#attribution.assume(key, this.#files.get(key)!, author)
       }
-      const late = known && this.#attribution.correctLateReport(key, known, author, reported)
-      if (late) this.#files.set(key, late)
       this.#attribution.claim(key, author, reported)
-      const seen = this.#attribution.correctUnreported(key, this.#files.get(key)!, now, first.toolCallId)
-      if (seen) this.#files.set(key, seen)
-      let isCorrected = (late ?? seen) !== undefined
-      const correctSaved = () => {
-        const corrected = this.#attribution.correctSaved(key, this.#files.get(key)!, now, first.toolCallId)
-        if (!corrected) return
-        this.#files.set(key, corrected)
-        isCorrected = true
+      let isNamed = false
+      const name = () => {
+        const named = this.#attribution.nameChanges(key, this.#files.get(key)!, now, first.toolCallId)
+        if (!named) return
+        this.#files.set(key, named)
+        isNamed = true
       }
-      correctSaved()
+      name()
       await this.#disk.attribute(key, this.#files.get(key)!, now)
       // or that has just been seen
-      correctSaved()
-      if (isCorrected) this.#files.save(key, this.#files.get(key)!, true)
+      name()
+      if (isNamed) this.#files.save(key, this.#files.get(key)!, true)
       if (first.done && !this.#attribution.release(key, first.toolCallId))
         this.#files.forgetUnlessChanged(key)
     })
@@ -172,8 +174,7 @@ export class AgentTurns {
       const isState = typeof before === 'object' && before !== null
       if (file && isState && !unsure && !isLate) this.#followTo(before, file, author)
       if (file) {
-        const corrected =
-          isState && !unsure && this.#attribution.correctEarlyChange(key, file, before, author)
+        const corrected = isState && !unsure && this.#attribution.startFrom(key, file, before, author)
         if (corrected) {
           this.#files.set(key, corrected)
           this.#files.save(key, corrected, true)
@@ -200,10 +201,12 @@ export class AgentTurns {
       const all = isLate ? [...author.turns, ...others] : others.length > 0 ? others : author.turns
       const original = tracked.clone()
       await this.#disk.noteConflict(key, original, now)
-      const edited = tracked.edit(now, { turns: all, uncertain: true })
+      const by = { turns: all, uncertain: true } as const
+      const edits = this.#attribution.applyClaims(key, tracked, now)
       // its tool call may report it later
-      if (edited) this.#attribution.noteUnreported(key, tracked, original, false)
-      this.#files.save(key, tracked, edited)
+      if (tracked.edit(now, by)) edits.push({ state: now, by, how: 'seen' })
+      this.#attribution.note(key, tracked, original, tracked, edits)
+      this.#files.save(key, tracked, edits.length > 0)
       this.#disk.reportConflict(key)
     })
   }

@@ -11,6 +11,7 @@ import type { Attribution } from './attribution.ts'
 import { latestChange } from './change-time.ts'
 import type { Author } from './change-versions.ts'
 import { CommittedChanges } from './committed-changes.ts'
+import type { PastEdit } from './file-past.ts'
 import type { FileReader } from './file-reader.ts'
 import { type FileState, sameState } from './file-state.ts'
 import { FileWatch } from './file-watch.ts'
@@ -199,15 +200,16 @@ export class DiskChanges extends Owner {
       return this.attributeSaved(key, file, now)
     const before = file.clone()
     // or it has saved that, and the file was written again since
-    let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
-    changed = this.#attribution.applyClaims(key, file, now) || changed
-    const rest = this.#attribution.authorOf(key, file, { otherwise, isGits, changed: latest })
+    const edits = isOtherText && typed !== undefined ? editSaved(file, typed, now.text) : []
+    edits.push(...this.#attribution.applyClaims(key, file, now))
+    const by = this.#attribution.authorOf(key, file, now, { otherwise, isGits, changed: latest })
     await this.noteConflict(key, before, now)
-    const edited = file.editOnDisk(now, rest, mayBeBack || rest === 'user')
+    const mayBringBack = mayBeBack || by === 'user'
+    if (file.editOnDisk(now, by, mayBringBack))
+      edits.push({ state: now, by, how: isGits ? 'known' : 'seen', onDisk: { mayBringBack } })
     const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
-    if (edited && !changed && !isGits) this.#attribution.noteUnreported(key, file, before, isBehind)
-    else this.#attribution.forgetUnreported(key)
-    this.#files.save(key, file, edited || changed)
+    this.#attribution.note(key, file, before, file, edits, isBehind)
+    this.#files.save(key, file, edits.length > 0)
   }
 
   /** The file changed on disk. Its document may have unsaved changes, which may be based on what was there before. */
@@ -246,15 +248,18 @@ export class DiskChanges extends Owner {
     const isChanged = known.edit(now, 'user') || isOther
     // the save may have been seen on disk before: a late report needs the file that was noted then
     if (isChanged) this.#files.set(key, known)
-    if (isOther) this.#attribution.forgetSaved(key)
-    else this.#attribution.noteSaved(key, file, known)
+    if (isOther) this.#attribution.forgetPast(key)
+    else if (isChanged)
+      this.#attribution.note(key, file, file, known, [{ state: now, by: 'user', how: 'saved' }])
+    else this.#attribution.settle(key, file)
     this.#files.save(key, known, isChanged)
   }
 }
 
 /** Whether a text on disk contains everything that the user typed: then it was saved and is the user's. */
-function editSaved(file: TrackedFile, typed: string, now: string): boolean {
+function editSaved(file: TrackedFile, typed: string, now: string): PastEdit[] {
   const text = withLineEndsOf(typed, file.text)
   const merged = mergeLines(splitLines(file.text), splitLines(text), splitLines(now))
-  return merged?.join('') === now && file.editText(text, 'user')
+  if (merged?.join('') !== now || !file.editText(text, 'user')) return []
+  return [{ state: file.state, by: 'user', how: 'saved' }]
 }

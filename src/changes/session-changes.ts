@@ -10,12 +10,12 @@ import type { FilesShared } from '../editor/files/files.ts'
 import { countChanges, type LineCounts, splitLines } from '../editor/line-edits.ts'
 import { PathGuard } from '../editor/path-guard.ts'
 import type { Omitted, TurnStart } from './agent-turns.ts'
-import type { ToolChange } from './attribution.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
 import { type ChangedFile, describe, describeAll, type Share, shareOf } from './changed-file.ts'
 import { type ContentHolders, contentsOf } from './content-use.ts'
 import type { Hunk } from './file-log.ts'
+import type { ToolChange } from './file-past.ts'
 import { type FileState, sameState } from './file-state.ts'
 import type { FolderScan } from './folder-scan.ts'
 import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
@@ -553,7 +553,7 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.files.onDidDecide
   }
 
-  /** Path of a file without agents' changes that the user begins to edit. */
+  /** Path of a file that the user begins to edit and of which it isn't known what agents changed. */
   get onDidBeginEdit(): Event<string> {
     return this.tracker.edits.onDidBeginEdit
   }

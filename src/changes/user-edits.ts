@@ -30,7 +30,10 @@ export class UserEdits extends Owner {
   readonly #unsaved: UnsavedEdits
   readonly #userEdit = this.register(new Emitter<string>())
 
-  /** Path of a file without agents' changes that the user begins to edit; what is on disk isn't the user's edit yet. */
+  /**
+   * Path of a file that the user begins to edit and of which it isn't known what agents changed; what is on disk isn't the
+   * user's edit yet.
+   */
   readonly onDidBeginEdit = this.#userEdit.event
 
   constructor({ shared, files, reader, disk, attribution, unsaved }: UserEditsOptions) {
@@ -64,8 +67,11 @@ export class UserEdits extends Owner {
       }
       const { known, isOther } = this.#unsaved.save(key, file)
       this.#files.set(key, known)
-      this.#attribution.forgetUnreported(key)
-      this.#files.save(key, known, known.editText(withLineEndsOf(text, known.text), 'user') || isOther)
+      const isChanged = known.editText(withLineEndsOf(text, known.text), 'user')
+      if (isOther) this.#attribution.forgetPast(key)
+      else if (isChanged)
+        this.#attribution.note(key, file, file, known, [{ state: known.state, by: 'user', how: 'saved' }])
+      this.#files.save(key, known, isChanged || isOther)
       if (!write) await this.#disk.check(key, known)
     })
     void attributing.then(attributed)
@@ -78,10 +84,13 @@ export class UserEdits extends Owner {
       const now = await this.#reader.read(file.path)
       if (!now) return
       // the file may have been seen on disk before the editor reported the save
-      const known = this.#attribution.beforeSaved(key, file, now) ?? file
-      this.#attribution.forgetUnreported(key)
-      this.#files.set(key, known)
-      this.#files.save(key, known, known.edit(now, 'user') || known !== file)
+      const known = this.#attribution.saved(key, file, now)
+      if (known) this.#files.set(key, known)
+      const before = file.clone()
+      const isChanged = !known && file.edit(now, 'user')
+      if (isChanged)
+        this.#attribution.note(key, file, before, file, [{ state: now, by: 'user', how: 'saved' }])
+      this.#files.save(key, known ?? file, known !== undefined || isChanged)
     })
   }
 
@@ -90,6 +99,7 @@ export class UserEdits extends Owner {
     const at = this.#files.ownKey(path)
     if (!dirty) this.#unsaved.end(at)
     else if (!this.#files.has(at)) this.#unsaved.begin(at, () => this.#begin(path))
+    else if (!this.#unsaved.has(at) && this.#attribution.isAssumed(at)) this.#userEdit.fire(path)
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#attribution.clientWrite(at)
     // the text may be the agent's, typed before or after it, or what is on disk because the user has saved it meanwhile
@@ -101,10 +111,9 @@ export class UserEdits extends Owner {
         if (sameButEnds(write.content, text)) write.shown = true
         else if (!write.shown) write.typed = text
       } else if (text !== undefined) {
-        const before = this.#attribution.beforeTyped(key, file, text)
-        if (before) {
-          before.edit(file.state, 'user')
-          file = before
+        const typed = this.#attribution.typed(key, file, text)
+        if (typed) {
+          file = typed
           this.#files.set(key, file)
           this.#files.save(key, file, true)
         }

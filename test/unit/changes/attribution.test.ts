@@ -16,12 +16,18 @@ describe('the attribution of changes', () => {
     })
     const binary = (hash: string) =>
       TrackedFile.of('/w/a.bin', { attributes: { type: 'binary', hash, size: 1, mode: 0o644 }, text: '' })
-    attribution.noteUnreported('a', binary('now'), binary('before'), false)
-    assert.deepEqual(attribution.contents, ['before'])
-    attribution.forgetUnreported('a')
+    const [before, now] = [binary('before'), binary('now')]
+    attribution.note('a', before, before, now, [{ state: now.state, by: 'user', how: 'seen' }])
+    assert.deepEqual(attribution.contents, ['before', 'now'])
+    attribution.forget('a')
     assert.deepEqual(attribution.contents, [])
-    // the last ones of many saves
-    for (const hash of ['1', '2', '3', '4', '5']) attribution.noteSaved('a', binary(hash), binary('saved'))
-    assert.deepEqual(attribution.contents, ['2', '3', '4', '5'])
+    // the last ones of many changes
+    let last = before
+    for (let i = 0; i < 20; i++) {
+      const next = binary(`${i}`)
+      attribution.note('a', last, last, next, [{ state: next.state, by: 'user', how: 'saved' }])
+      last = next
+    }
+    assert.deepEqual(attribution.contents, ['11', '12', '13', '14', '15', '16', '17', '18', '19'])
   })
 })

@@ -25,6 +25,7 @@ import { confirmUndo, type UndoServices } from '../../../src/app/changes/undo-ch
 import type { Workbench } from '../../../src/app/workbench.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import type { ChangedFile } from '../../../src/changes/changed-file.ts'
+import { NEW_TEXT } from '../../../src/changes/file-state.ts'
 import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
@@ -376,6 +377,30 @@ describe('the change tracker', () => {
         await changes.endTurn()
         assert.deepEqual(listed(), [{ ...entry('deleted', 'a.txt', 0, 3), uncertain: 'some' }])
       })
+
+    it('by a tool call that is reported after its change and what a command did next were seen', async () => {
+      changes.beginTurn(1, () => true)
+      const before = 'one\ntwo\nthree\n'
+      writeFileSync(file('a.txt'), 'one\n2\nthree\n')
+      await changes.noticed([{ path: file('a.txt'), before: { text: before, attributes: NEW_TEXT } }])
+      rmSync(file('a.txt'))
+      await changes.refresh()
+      assert.deepEqual(listed(), [{ ...entry('deleted', 'a.txt', 0, 3), uncertain: 'all' }])
+      for (const status of ['running', 'done'] as const) await tool(status, change('a.txt', 'two', '2'))
+      await changes.endTurn()
+      assert.deepEqual(listed(), [{ ...entry('deleted', 'a.txt', 0, 3), uncertain: 'some' }])
+    })
+
+    it('by a tool call whose deletion was seen before it is reported', async () => {
+      changes.beginTurn(1, () => true)
+      await write('a.txt', 'one\n2\nthree\n')
+      rmSync(file('a.txt'))
+      await changes.refresh()
+      assert.deepEqual(listed(), [{ ...entry('deleted', 'a.txt', 0, 3), uncertain: 'some' }])
+      await tool('done', { operation: 'delete', path: file('a.txt') })
+      assert.deepEqual(listed(), [entry('deleted', 'a.txt', 0, 3)])
+      await changes.endTurn()
+    })
 
     it('in lines that no tool call reported, as uncertain beside the reported ones', async () => {
       changes.beginTurn(1, () => true)

@@ -1,0 +1,342 @@
+/**
+ * What happened to a file since turns that may change it run: the states that it was seen in, each with its author. A report
+ * of an agent that comes late names one of these changes, and the file follows from them again.
+ */
+import type { FileChange } from '../acp/model.ts'
+import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
+import { adaptLineEnds, lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
+import { sameButEnds } from '../editor/text.ts'
+import { type AgentAuthor, type Author, sharesTurn } from './change-versions.ts'
+import { contentsOf } from './content-use.ts'
+import type { FileState } from './file-state.ts'
+import { TrackedFile } from './tracked-file.ts'
+
+/** What a tool call does to a file, as the agent reports it. */
+export interface ToolChange {
+  toolCallId: string
+  /** The tool call is no longer waiting, so the change may have been made. */
+  begun: boolean
+  done: boolean
+  /** Absent if the tool call only names the file. */
+  change?: FileChange
+  patch?: { format: string; text: string }
+}
+
+export interface Claim extends ToolChange {
+  author: AgentAuthor
+  /** The change was seen on disk. */
+  applied: boolean
+}
+
+export interface PastEdit {
+  /** the file after it */
+  state: FileState
+  by: Author
+  /**
+   * - `seen`: on disk; a tool call may report it later.
+   * - `saved`: by the user, perhaps together with what a tool call had changed before.
+   * - `known`: its author is certain.
+   */
+  how: 'seen' | 'saved' | 'known'
+  /** It was found on disk. See {@link TrackedFile.editOnDisk}. */
+  onDisk?: { mayBringBack: boolean }
+}
+
+/** Number of changes that a late report may be about, and the total size of their texts in UTF-16 units. */
+const MAX_EDITS = 8
+const MAX_LENGTH = 8_000_000
+
+export class FilePast {
+  #start: TrackedFile
+  #edits: PastEdit[] = []
+  /** the file after the last edit; another object or version has changed otherwise */
+  #file: TrackedFile
+  #version: number
+  /** The file is open, and its document doesn't contain the last change yet. */
+  isBehind = false
+
+  /** A difference from what was there when the turn began may be the user's: the user has saved the file, or kept or undone its changes, since then. */
+  isFinal = false
+  /** whose report said what the file was before it */
+  readonly #assumed: AgentAuthor | undefined
+
+  /** `start` isn't edited. */
+  constructor(start: TrackedFile, file: TrackedFile, assumed?: AgentAuthor) {
+    this.#assumed = assumed
+    this.#start = start
+    this.#file = file
+    this.#version = start.version
+  }
+
+  get path(): string {
+    return this.#start.path
+  }
+
+  /** Whether the start may still turn out to contain changes of the turn. */
+  get isAssumed(): boolean {
+    return this.#assumed !== undefined && !this.isFinal
+  }
+
+  get hasSaved(): boolean {
+    return this.#edits.some(({ how }) => how === 'saved')
+  }
+
+  /** The hashes of contents that it refers to. */
+  get contents(): string[] {
+    const values = this.#edits.map(({ state }) => ({ value: state.attributes }))
+    return [...this.#start.contents, ...contentsOf(values)]
+  }
+
+  /** The texts that the file had, oldest first. */
+  get texts(): string[] {
+    return [this.#start.text, ...this.#edits.map(({ state }) => state.text)]
+  }
+
+  /** Whether nothing else has changed the file since the last edit. */
+  isOf(file: TrackedFile, version = file.version): boolean {
+    return this.#file === file && this.#version === version
+  }
+
+  /** The file was edited. */
+  add(file: TrackedFile, edits: readonly PastEdit[], isBehind: boolean): void {
+    for (const edit of edits) {
+      const last = this.#edits.at(-1)
+      // programs empty a file before they write it: that is one change
+      const isRefilled = last?.how === 'seen' && edit.how === 'seen' && last.state.text === ''
+      if (isRefilled && this.#before(this.#edits.length - 1).text !== '') this.#edits.pop()
+      this.#edits.push(edit)
+    }
+    const length = () => this.#edits.reduce((sum, { state }) => sum + state.text.length, 0)
+    while (this.#edits.length > MAX_EDITS || (this.#edits.length > 1 && length() > MAX_LENGTH))
+      this.#start = made(this.#start.clone(), this.#edits.shift()!)
+    this.isBehind = isBehind
+    this.#become(file)
+  }
+
+  #become(file: TrackedFile): TrackedFile {
+    this.#file = file
+    this.#version = file.version
+    return file
+  }
+
+  #before(at: number): FileState {
+    return at > 0 ? this.#edits[at - 1]!.state : this.#start.state
+  }
+
+  /** The file as it follows from what is known now. */
+  #again(): TrackedFile {
+    return this.#become(this.#edits.reduce(made, this.#start.clone()))
+  }
+
+  /** No later report is about the last change. */
+  settleLast(): void {
+    const last = this.#edits.at(-1)
+    if (last?.how === 'seen') last.how = 'known'
+  }
+
+  /**
+   * The user made the last change, which was seen before the editor reported that. Returns the file, or `undefined` if its author
+   * is known.
+   */
+  takeLast(): TrackedFile | undefined {
+    const last = this.#edits.at(-1)
+    if (last?.how !== 'seen') return undefined
+    last.by = 'user'
+    last.how = 'saved'
+    this.isBehind = false
+    return this.#again()
+  }
+
+  /**
+   * A tool call reports a change that was seen or saved before. Returns the file with the tool call as its author, or
+   * `undefined` if it isn't there. `now`: the file on disk.
+   */
+  name(claim: Claim, file: TrackedFile, now: FileState): TrackedFile | undefined {
+    const isLast = this.isOf(file)
+    for (const [at, edit] of this.#edits.entries()) {
+      const before = this.#before(at)
+      if (edit.how === 'seen' && isLast) {
+        const text = seenPart(claim, before, edit.state)
+        if (text === undefined) continue
+        this.#split(at, text, claim.author)
+        return this.#again()
+      }
+      if (edit.how === 'saved' && edit.state.attributes.type === 'text') {
+        const was = splitLines(before.text)
+        const isSure = isLast && at === this.#edits.length - 1 && now.text === edit.state.text
+        const part = reportedIn(claim, was, edit.state.text, isSure)
+        if (!part) continue
+        // known already
+        if (part === was) return undefined
+        const text = part.join('')
+        if (isLast) {
+          this.#split(at, text, claim.author)
+          return this.#again()
+        }
+        // the user has kept or undone changes since, or an agent wrote through the client
+        const without = mergeLines(part, was, file.lines)?.join('')
+        if (without === undefined || without === file.text) continue
+        this.#split(at, text, claim.author)
+        const corrected = file.clone()
+        corrected.editText(without, 'user')
+        corrected.edit(file.state, claim.author)
+        return corrected
+      }
+    }
+    return undefined
+  }
+
+  /**
+   * A tool call reports a change that was made before the first one was reported, so it was taken for the file before that.
+   * `known`: the texts that the file had.
+   */
+  nameBefore(claim: Claim, file: TrackedFile, known: readonly string[]): TrackedFile | undefined {
+    const { change, patch, begun, author } = claim
+    const start = this.#start
+    const { text } = file
+    if (!this.#assumed || file.gone || start.attributes.type !== 'text') return undefined
+    if (!begun || change?.operation !== 'modify') return undefined
+    // it may have been made after the first one was reported, unless the file was as it says before the user saved it
+    const isMade =
+      known.some(one => sameButEnds(change.newText ?? '', one)) && !sameButEnds(change.oldText ?? '', text)
+    if (!isMade && known.some(one => expectedText(change, one, patch) !== undefined)) return undefined
+    const was = originalText(change, start.text, patch, true)
+    const without = originalText(change, text, patch, true)
+    if (typeof was !== 'string' || was === start.text) return undefined
+    const isLast = this.isOf(file)
+    if (!isLast && (typeof without !== 'string' || without === text)) return undefined
+    this.#edits.unshift({ state: start.state, by: author, how: 'known' })
+    this.#start = start.clone()
+    this.#start.editText(was, 'user')
+    if (isLast) return this.#again()
+    const corrected = file.clone()
+    corrected.editText(without!, 'user')
+    corrected.editText(text, author)
+    return corrected
+  }
+
+  /** The file was like this when the turn began. Returns the file that follows, or `undefined` if that is no news. */
+  startFrom(before: FileState, file: TrackedFile, { turns }: AgentAuthor): TrackedFile | undefined {
+    const by = this.#assumed
+    if (!by || this.isFinal || !sharesTurn(by, { turns })) return undefined
+    this.isFinal = true
+    if (before.attributes.type !== 'text' || file.attributes.type !== 'text') return undefined
+    // an agent that overwrites a file may report it as new
+    const isNew = file.base.attributes.type === 'absent'
+    if (!isNew && sameButEnds(before.text, this.#start.text)) return undefined
+    const was = this.#start
+    const base = isNew ? undefined : mergeLines([...was.lines], splitLines(before.text), file.lines)
+    // the file has become like that since, as by a checkout
+    if (base?.join('') === file.text) return undefined
+    if (!this.isOf(file)) {
+      if (!base) return undefined
+      const corrected = file.clone()
+      corrected.editText(base.join(''), 'user')
+      corrected.editText(file.text, { turns, uncertain: true })
+      return corrected
+    }
+    // if the user hasn't edited the same lines since, all of it is the tool call's
+    if (!base && !isNew && file.base.text !== was.text) return undefined
+    this.#start = TrackedFile.of(file.path, before)
+    if (!base) this.#edits = [{ state: file.state, by, how: 'known' }]
+    else this.#edits.unshift({ state: was.state, by: { turns, uncertain: true }, how: 'seen' })
+    return this.#again()
+  }
+
+  /** What led to this text was another author's, and only the rest is whoever's the edit was. */
+  #split(at: number, text: string, by: Author): void {
+    const edit = this.#edits[at]!
+    if (edit.state.text === text) {
+      edit.by = by
+      edit.how = 'known'
+      return
+    }
+    const before = this.#before(at).attributes
+    const attributes = before.type === 'text' && edit.how === 'saved' ? before : edit.state.attributes
+    this.#edits.splice(at, 0, { state: { text, attributes }, by, how: 'known' })
+  }
+}
+
+function made(file: TrackedFile, { state, by, onDisk }: PastEdit): TrackedFile {
+  if (onDisk) file.editOnDisk(state, by, onDisk.mayBringBack)
+  else file.edit(state, by)
+  return file
+}
+
+/**
+ * The text before with only what a tool call reports to have changed; `undefined` if that is unknown. Its texts may contain
+ * others' changes since `before`, if they are also in the text after.
+ */
+export function reportedText(
+  { change, patch }: Pick<ToolChange, 'change' | 'patch'>,
+  before: string,
+  after: string,
+): string | undefined {
+  if (!change) return undefined
+  const expected = expectedText(change, before, patch)
+  if (expected !== undefined || change.oldText === undefined) return expected
+  const without = originalText(change, after, patch, true)
+  if (typeof without !== 'string' || without === after) return undefined
+  return mergeLines(splitLines(without), splitLines(before), splitLines(after))?.join('')
+}
+
+/** The text with only the reported change, if that is a part of a change that was seen; `undefined` if it isn't. */
+function seenPart({ change, patch, begun }: Claim, before: FileState, after: FileState): string | undefined {
+  if (!begun || !change) return undefined
+  if (change.operation === 'delete')
+    return after.attributes.type === 'absent' && before.attributes.type !== 'absent' ? after.text : undefined
+  if (after.attributes.type !== 'text') return undefined
+  const expected = reportedText({ change, patch }, before.text, after.text)
+  if (expected === undefined || expected === before.text) return undefined
+  if (sameButEnds(expected, after.text)) return after.text
+  const others = othersPart(before.text, expected, after.text)
+  return others === undefined || others === after.text ? undefined : expected
+}
+
+/**
+ * The lines `was` with what a tool call reports to have changed in them and the user has saved in `text`; `undefined` if that
+ * is nothing, and `was` itself if it's the same. `isSure`: the file is still as it was saved, so the user may have edited or undone parts of it.
+ */
+function reportedIn(claim: ToolChange, was: string[], text: string, isSure: boolean): string[] | undefined {
+  const { change, patch, begun, done } = claim
+  if (!begun || !change || change.operation === 'delete') return undefined
+  const given = reportedText(claim, was.join(''), text)
+  if (given === undefined) return undefined
+  const meant = splitLines(adaptLineEnds(given, text))
+  const is = splitLines(text)
+  if (sameLines(meant, was)) return was
+  if (mergeLines(was, meant, is)?.join('') === text) return meant
+  if (!done || !isSure) return undefined
+  // otherwise, it may contain what the user had saved before it was written
+  const isBased = change.operation !== 'add'
+  const isOpen = isBased && expectedText(change, text, patch) !== undefined
+  const part = withPartIn(was, meant, is, { isOpen, isBased })
+  return part === was ? undefined : part
+}
+
+/**
+ * `was` with those edits of an author (`meant`) that the user's text (`is`) is based on; `was` itself if there are none.
+ * `isOpen`: the edits may still be to come, so lines that aren't the author's don't tell that the author edited them first.
+ * `isBased`: the author made the edits in `was`, so what they insert is the author's.
+ */
+function withPartIn(
+  was: string[],
+  meant: string[],
+  is: string[],
+  { isOpen, isBased }: { isOpen: boolean; isBased: boolean },
+): string[] {
+  const later = lineEdits(was, is)
+  const edits = lineEdits(was, meant).filter(({ start, end, lines }) =>
+    later.some(one => {
+      const isReplaced = start < end
+      const meets = isReplaced ? one.start < end && one.end > start : one.start <= start && one.end >= start
+      const left = lines.filter(line => one.lines.includes(line))
+      const isPart = isBased && left.some(line => /[\p{L}\p{N}]/u.test(line) && !was.includes(line))
+      return meets && (left.length === lines.length || isPart || (isReplaced && !isOpen))
+    }),
+  )
+  if (edits.length === 0) return was
+  const part = [...was]
+  for (const { start, end, lines } of edits.reverse()) part.splice(start, end - start, ...lines)
+  return part
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import type { FileChange } from '../../../src/acp/model.ts'
+import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { WorkTree } from '../../../src/changes/work-tree.ts'
+import { disk } from '../../../src/editor/files/file-system.ts'
+import { filesShared } from '../../../src/editor/files/files.ts'
+import { FakeEditor } from '../../support/fake-editor.ts'
+import { MemoryStore } from '../../support/memory-tracker.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
+
+/** What happens to the file in a turn, in this order. Each change is in lines of its own. */
+type Deed =
+  /** `reported`: which texts its reports have; `none`: a command, which reports nothing */
+  { by: 'agent'; reported: 'fragment' | 'whole' | 'none' } | { by: 'user' }
+
+/** When the tracker learns what: a look at the disk after each deed, and how many deeds later each report arrives. */
+interface Timing {
+  looks: Array<'none' | 'disk' | 'tree'>
+  delays: number[]
+  /** The user's save is seen on disk before the editor reports it. */
+  isSeenFirst: boolean[]
+  /** Each report arrives again. */
+  isTwice: boolean
+}
+
+const deed: fc.Arbitrary<Deed> = fc.oneof(
+  fc.record({
+    by: fc.constant('agent' as const),
+    reported: fc.constantFrom('fragment' as const, 'whole' as const, 'none' as const),
+  }),
+  fc.record({ by: fc.constant('user' as const) }),
+)
+const timing: fc.Arbitrary<Timing> = fc.record({
+  looks: fc.array(fc.constantFrom('none' as const, 'disk' as const, 'tree' as const), {
+    minLength: 6,
+    maxLength: 6,
+  }),
+  delays: fc.array(fc.nat(3), { minLength: 12, maxLength: 12 }),
+  isSeenFirst: fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
+  isTwice: fc.boolean(),
+})
+
+const LINES = Array.from({ length: 14 }, (_, i) => `line ${i}\n`)
+
+/** Who changed which line, after everything has arrived. */
+type End = 'stays' | 'is deleted' | 'is deleted, and that is reported'
+
+async function play(
+  deeds: readonly Deed[],
+  ends: End,
+  isTracked: boolean,
+  { looks, delays, isSeenFirst, isTwice }: Timing,
+) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-order-')))
+  const path = join(root, 'a.txt')
+  const editor = new FakeEditor()
+  const shared = filesShared({ documents: editor, fileSystem: disk })
+  const tracker = new ChangeTracker({ files: shared, store: new MemoryStore() })
+  editor.tracker = tracker
+  try {
+    const lines = [...LINES]
+    const on = () => readFileSync(path, 'utf8')
+    const set = (at: number, line: string) => {
+      const before = on()
+      const now = before.split(/(?<=\n)/)
+      const old = now[at]!
+      now[at] = line
+      writeFileSync(path, now.join(''))
+      return { before, after: now.join(''), old }
+    }
+    writeFileSync(path, lines.join(''))
+    const changes = new SessionChanges(tracker, 's', { cwd: root, additionalDirectories: [] })
+    const tree = new WorkTree(changes)
+    const report = (toolCallId: string, done: boolean, change: FileChange) =>
+      changes.tool({ toolCallId, begun: true, done }, [{ changes: [change] }], [])
+    if (isTracked) {
+      changes.beginTurn(1, () => true)
+      const { before, after } = set(13, 'first\n')
+      await report('first', true, { operation: 'modify', path, oldText: before, newText: after })
+      await changes.endTurn()
+    }
+    editor.open(path)
+    const before = await tree.snapshot([root], Number.POSITIVE_INFINITY)
+    changes.beginTurn(2, () => true)
+    let saves = 0
+    // as `detectChanges` does it
+    const look = async () => {
+      await changes.reported
+      const known = saves
+      const { changes: found } = await tree.changed(before)
+      await changes.noticed(found, 2, () => saves > known)
+    }
+    let onDidBeginEdit = () => {}
+    changes.onDidBeginEdit(() => onDidBeginEdit())
+    /** reports on their way, in the order in which the agent sent them */
+    const sent: Array<{ at: number; arrive: () => Promise<void> }> = []
+    let last = 0
+    const send = (at: number, arrive: () => Promise<void>) => {
+      last = Math.max(last, at)
+      for (let times = isTwice ? 2 : 1; times > 0; times--) sent.push({ at: last, arrive })
+    }
+    const arrive = async (now: number) => {
+      while (sent[0] && sent[0].at <= now) await sent.shift()!.arrive()
+    }
+    for (const [i, one] of deeds.entries()) {
+      if (one.by === 'agent') {
+        const old = on().split(/(?<=\n)/)[i * 2]!
+        const next = on().split(/(?<=\n)/)
+        next[i * 2] = `agent ${i}\n`
+        const [oldText, newText] = one.reported === 'whole' ? [on(), next.join('')] : [old, `agent ${i}\n`]
+        const change: FileChange = { operation: 'modify', path, oldText, newText }
+        if (one.reported !== 'none') send(i + delays[i * 2]!, () => report(`${i}`, false, change))
+        await arrive(i)
+        writeFileSync(path, next.join(''))
+        if (one.reported !== 'none') send(i + delays[i * 2 + 1]!, () => report(`${i}`, true, change))
+      } else {
+        // the user sees what was written
+        editor.reload()
+        await tracker.files.run(path, async () => {})
+        const typed = on().split(/(?<=\n)/)
+        typed[i * 2] = `user ${i}\n`
+        let looking: Promise<void> | undefined
+        const begun = new Promise<void>(resolve => {
+          onDidBeginEdit = () => {
+            looking = look().then(resolve)
+          }
+        })
+        const isKnown = changes.isKnown(path)
+        editor.type(path, typed.join(''))
+        await (isKnown ? looking : begun)
+        await editor.save(path, isSeenFirst[i] ? () => tracker.disk.refresh() : undefined)
+        saves++
+        await tree.accept(before, path)
+      }
+      await arrive(i)
+      if (looks[i] === 'disk') await tracker.disk.refresh()
+      if (looks[i] === 'tree') await look()
+    }
+    if (ends !== 'stays') {
+      // a change that nothing has seen can't be named
+      await look()
+      const isReported = ends === 'is deleted, and that is reported'
+      const deletion = (done: boolean) => report('deletion', done, { operation: 'delete', path })
+      if (isReported) send(deeds.length + delays[10]!, () => deletion(false))
+      await arrive(deeds.length)
+      rmSync(path)
+      if (isReported) send(deeds.length + delays[11]!, () => deletion(true))
+      await arrive(deeds.length)
+      if (looks[deeds.length] === 'disk') await tracker.disk.refresh()
+      if (looks[deeds.length] === 'tree') await look()
+    }
+    await arrive(Number.POSITIVE_INFINITY)
+    await look()
+    await changes.endTurn()
+    // one change of all lines: of what one turn reported, only the last is known
+    const authorOf = ({ uncertain, toolCallId }: { uncertain?: true; toolCallId?: string }) =>
+      uncertain ? 'uncertain' : ends === 'stays' ? toolCallId : 'reported'
+    return {
+      list: changes.list().map(({ path: _, ...rest }) => rest),
+      hunks: changes.hunks(path).map(({ before, after, authors, conflict }) => ({
+        before,
+        after,
+        authors: [...new Set(authors.map(authorOf))].sort(),
+        conflict,
+      })),
+      exists: existsSync(path),
+    }
+  } finally {
+    tracker.dispose()
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+const PROMPT: Timing = {
+  looks: Array(6).fill('tree'),
+  delays: Array(12).fill(0),
+  isSeenFirst: Array(6).fill(false),
+  isTwice: false,
+}
+
+describe('what changed in a turn (property)', () => {
+  it('is the same in whatever order the looks, saves and reports arrive', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(deed, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom<End>('stays', 'is deleted', 'is deleted, and that is reported'),
+        fc.boolean(),
+        timing,
+        async (deeds, ends, isTracked, given) => {
+          assert.deepEqual(
+            await play(deeds, ends, isTracked, given),
+            await play(deeds, ends, isTracked, PROMPT),
+          )
+        },
+      ),
+      { numRuns: scaledRuns(60) },
+    )
+  })
+})

@@ -32,6 +32,7 @@ export function TurnLine({ slot }: { slot: EntrySlot }) {
         onClick={() => app.toggleTurn(slot)}
       >
         <Icon name="chevron-right" class={`line-chevron${folded ? '' : ' open'}`} />
+        <span class="visually-hidden">{t('Turn')}: </span>
         <span>
           <Facts summary={summary} />
         </span>

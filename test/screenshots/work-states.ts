@@ -52,7 +52,7 @@ export const workStates: State[] = [
     needsWorkbench: true,
     async take(studio) {
       const conversation = await studio.conversation()
-      await conversation.button('Review').click()
+      await conversation.button(/^Review$/).click()
       await studio.workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
       await studio.captureWindow('work-review')
       await leave(studio)

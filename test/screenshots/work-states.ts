@@ -36,7 +36,10 @@ export const workStates: State[] = [
       await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('3 files').waitFor()
       await studio.waitForTurnEnd(conversation)
       await studio.captureSideBar('work-bars')
-      await conversation.button(/^3 files/).click()
+      await conversation.frame
+        .getByRole('region', { name: 'Changed files' })
+        .getByRole('button', { name: /^3 files/ })
+        .click()
       await studio.captureSideBar('work-bars-open')
       await conversation.button(/^Context:/).click()
       await conversation.frame.getByRole('dialog', { name: 'Usage' }).waitFor()
@@ -195,7 +198,8 @@ export const workStates: State[] = [
       await studio.waitForTurnEnd(conversation)
       const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
       // the bar may still be open from before
-      for (const bar of [plan, conversation.button(/^12 files/)])
+      const changes = conversation.frame.getByRole('region', { name: 'Changed files' })
+      for (const bar of [plan, changes.getByRole('button', { name: /^12 files/ })])
         if ((await bar.getAttribute('aria-expanded')) === 'false') await bar.click()
       await studio.captureSideBar('work-pressed')
       await conversation.send('[[permissions 1]]')

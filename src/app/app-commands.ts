@@ -14,6 +14,7 @@ import { openPicked, sessionCommands, surfaceCommands } from './commands/session
 import { signInCommands } from './commands/sign-in-commands.ts'
 import { usageCommand } from './commands/usage-command.ts'
 import { compareCommands } from './compare/compare-commands.ts'
+import { allowanceCommands } from './conversation/allow-in-session.ts'
 import { deleteSessions } from './history/delete-sessions.ts'
 import { historyMenuCommands } from './history/history-commands.ts'
 import { CommandId } from './ids.ts'
@@ -92,6 +93,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       recordedTitle: (agentId, sessionId) => recordedTitle(records.get(agentId, sessionId)),
       openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),
+    ...allowanceCommands({ rules, surfaces, dialogs: workbench.dialogs }),
     ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),
     ...historyMenuCommands(
       (...args) => services.historyView.act(...args),

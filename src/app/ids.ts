@@ -36,6 +36,7 @@ export const CommandId = ids('parley', [
   'fix',
   'explain',
   'generateCommitMessage',
+  'acceptForSession',
   'changeMode',
   'changeModel',
   'openSettings',

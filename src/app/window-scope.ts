@@ -145,7 +145,12 @@ export function createWindowScope(
       },
       optionMemory: process.optionMemory,
       changes: { tracker, workbench, sessions: manager, decisions },
-      ruleMessages: { rules, consent: process.ruleConsent, settings: platform.ruleSettings },
+      ruleMessages: {
+        rules,
+        consent: process.ruleConsent,
+        settings: platform.ruleSettings,
+        dialogs: workbench.dialogs,
+      },
       previews: process.previews,
       sessions: recent,
     },

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod'
 import type { ContentBlock } from '../acp/model.ts'
+import { allowances } from '../common/allowance.ts'
 import type { FindQuery } from '../common/find-pattern.ts'
 import { MAX_COMMENT_LENGTH } from '../conversation/attachment.ts'
 import type { Entry } from '../conversation/state.ts'
@@ -307,6 +308,8 @@ export const conversationMessages = {
     }),
     answer<void>(),
   ),
+  /** Turns the switch of a session; for *Accept Everything*, the user confirms it. */
+  'conversation/allow': z.object({ key, allowed: z.enum(allowances) }),
   /** Opens the settings that contain a rule. */
   'conversation/openRules': z.object({
     scope: z.enum(['user', 'workspace', 'folder']),

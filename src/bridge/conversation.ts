@@ -3,6 +3,7 @@
  * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
  */
 import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../acp/model.ts'
+import type { Allowance } from '../common/allowance.ts'
 import type { Draft } from '../common/draft.ts'
 import type {
   Attachment,
@@ -178,6 +179,8 @@ export interface ConversationHead {
   mcpServers: McpServerNote[]
   /** Whether the editor tools are on, if the session has them. */
   editorTools?: { isOn: boolean }
+  /** What the user allows in the session, and what is offered besides *Ask*. Absent while no agent has it. */
+  allowance?: { allowed: Allowance; offered: Allowance[] }
   plans: Plan[]
   configOptions: ConfigOption[]
   /** ids of options whose change the agent hasn't confirmed yet */

@@ -125,6 +125,7 @@ export class ConversationBridge extends Owner {
     this.register(options.accounts.onDidChange(() => this.#pump.headChanged()))
     this.register(options.installs.onDidChange(() => this.#pump.headChanged()))
     this.register(options.worktrees.onDidChange(() => this.#pump.headChanged()))
+    this.register(options.ruleMessages.rules.onDidChange(() => this.#pump.headChanged()))
     this.register(
       options.sessions.onDidChange(() => {
         if (controller.phase === 'empty' || this.#isSwitching) this.#pump.headChanged()
@@ -140,6 +141,8 @@ export class ConversationBridge extends Owner {
       options.previews.displayed(previewed)
       following = session.add(new DisposableStore())
       const shown = controller.current?.session
+      const allowance = controller.current?.allowance
+      if (allowance) following.add(allowance.onDidChange(() => this.#pump.headChanged()))
       const editorTools = controller.current?.plan.editorTools
       if (editorTools) following.add(editorTools.onDidChange(() => this.#pump.headChanged()))
       if (shown) {

@@ -15,6 +15,7 @@ import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { attemptOf } from '../../sessions/opening-states.ts'
+import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
@@ -35,6 +36,7 @@ export interface HeadSources {
   installs: InstallManager
   sessions: Pick<RecentSessions, 'list'>
   worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository'>
+  ruleMessages: { rules: Pick<PermissionRules, 'allowances'> }
   /** The page shows the session switcher. */
   isSwitching?: boolean
 }
@@ -47,6 +49,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const session = current?.session
   const state = session?.state
   const shown = state ?? controller.opener.end?.conversation
+  const offered = sources.ruleMessages.rules.allowances()
   const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
   return {
     phase,
@@ -84,6 +87,9 @@ export function buildHead(sources: HeadSources): ConversationHead {
     systemPrompt: current?.plan.systemPrompt,
     mcpServers: current?.plan.mcpServers ?? NONE,
     ...(current?.plan.editorTools && { editorTools: { isOn: current.plan.editorTools.isOn } }),
+    ...(current &&
+      phase === 'ready' &&
+      offered.length > 0 && { allowance: { allowed: current.allowance.allowed, offered } }),
     plans: shown ? [...shown.plans] : NONE,
     configOptions: state ? [...state.configOptions] : NONE,
     pendingOptions: session ? session.optionChanges.ids : NONE,

@@ -12,17 +12,20 @@ import {
 import { ruleText } from '../../sessions/permission-rules/rule.ts'
 import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
 import type { RuleSettings } from '../rule-settings.ts'
+import type { Dialogs } from '../workbench.ts'
+import { allowInSession } from './allow-in-session.ts'
 
 export interface RuleHandlersOptions {
-  rules: Pick<PermissionRules, 'suggest'>
+  rules: Pick<PermissionRules, 'suggest' | 'allowances' | 'onDidChange'>
   consent: Pick<RuleConsent, 'accept'>
   settings: RuleSettings
+  dialogs: Pick<Dialogs, 'confirm' | 'pick'>
 }
 
 /** Handles a conversation's requests about permission rules. */
 export function ruleHandlers(
   controller: ConversationController,
-  { rules, consent, settings }: RuleHandlersOptions,
+  { rules, consent, settings, dialogs }: RuleHandlersOptions,
 ) {
   const suggest = async (key: string, requestId: string) => {
     const open = controller.shownAs(key)
@@ -56,6 +59,10 @@ export function ruleHandlers(
       await settings.add(suggestion.rule, target)
       const option = optionFor('allow', found.request.options)
       if (option) found.open.session.requests.answerPermission(requestId, option.optionId)
+    },
+    'conversation/allow': async ({ key, allowed }) => {
+      const open = controller.shownAs(key)
+      if (open && controller.phase === 'ready') await allowInSession(open, allowed, { rules, dialogs })
     },
     'conversation/openRules': place => settings.open(place),
   } satisfies Partial<Handlers<ConversationMessages>>

@@ -45,6 +45,7 @@ export class PermissionRules extends Owner {
   #all: PermissionRule[] = []
   #rules: PermissionRule[] = []
   #problems: SettingProblem[] = []
+  #isEverythingOff = false
 
   /** The rules or problems changed. */
   readonly onDidChange = this.#change.event
@@ -70,8 +71,7 @@ export class PermissionRules extends Owner {
   /** What the user may choose for a session, besides to be asked. */
   allowances(): Allowance[] {
     if (!this.#options.trusted()) return []
-    const isOff = this.#options.settings.layers('acceptEverything').some(({ value }) => value === false)
-    return allowances.filter(one => one !== 'ask' && !(isOff && one === 'everything'))
+    return allowances.filter(one => one !== 'ask' && !(one === 'everything' && this.#isEverythingOff))
   }
 
   /** Answers the permission requests of a session. `allowance`: what the user allows in it. */
@@ -163,7 +163,8 @@ export class PermissionRules extends Owner {
       this.#options.settings.layers('permissionRules'),
       this.#paths.platform,
     )
-    const { consent } = this.#options
+    const { consent, settings } = this.#options
+    this.#isEverythingOff = settings.layers('acceptEverything').some(({ value }) => value === false)
     this.#all = rules
     this.#rules = consent ? rules.filter(rule => consent.counts(rule)) : rules
     this.#problems = problems

@@ -27,6 +27,8 @@ export interface ComposerPort {
   write(blocks: readonly ContentBlock[], quiet?: boolean): void
   /** *Send to Several Agents…*: stores the draft with what would be added to it, and lets the user choose agents. */
   sendTo(): void
+  /** Opens the switch for what is accepted in this session. */
+  showAllowance(): void
   /** Shows a message below the composer until the user types. */
   say(sentence: string): void
 }

@@ -8,6 +8,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
+import { AllowanceChip, AllowanceSwitch } from './allowance.tsx'
 import { fitAttachments, receiverOf } from './attach.ts'
 import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } from './attachments.tsx'
 import { calledCommand } from './completion.ts'
@@ -30,6 +31,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const head = store.head.value
   const input = useRef<TextInputHandle>(null)
   const area = useRef<HTMLDivElement>(null)
+  const allowance = useRef<HTMLButtonElement>(null)
   const recalling = useRef(false)
   const writing = useRef(false)
   const [note, setNote] = useState<{ text: string; icon: 'error' | 'info' }>()
@@ -72,6 +74,7 @@ export function Composer({ draft }: { draft: Draft }) {
         if (!quiet) input.current?.focus()
       },
       sendTo: () => sendToNow.current(),
+      showAllowance: () => allowance.current?.click(),
       say(text) {
         setNote({ text, icon: 'info' })
         announce(text)
@@ -179,6 +182,7 @@ export function Composer({ draft }: { draft: Draft }) {
           </div>
         )}
         <ResizeHandle text={() => textOf(area.current)} />
+        <AllowanceChip />
         {active.added && <AddedContext item={active.added} onRemove={active.remove} />}
         <Attachments items={draft.beside.value} onRemove={item => draft.detach(item.id)} onOpen={openItem} />
         <TextInput
@@ -198,6 +202,7 @@ export function Composer({ draft }: { draft: Draft }) {
         <div class="composer-bar">
           <AddMenu onAttach={attachRow} />
           {active.offered && <OfferedContext item={active.offered} onAdd={addOffered} />}
+          <AllowanceSwitch button={allowance} />
           <ConfigOptions />
           <div class="composer-end">
             {head?.usage && <UsageRing usage={head.usage} />}

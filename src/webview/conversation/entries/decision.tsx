@@ -43,8 +43,8 @@ export function AnswerAside({ call }: { call: EntrySlot }) {
   if (isCanceled && store.isStopped(entry)) return null
   const answer = answerAside(entry, isCanceled)
   return (
-    <span class="line-answer" title={answer}>
-      <Icon name={store.refusalOf(call) ? 'circle-slash' : 'pass'} />
+    <span class={`line-answer${entry.rule ? ' ruled' : ''}`} title={answer}>
+      <Icon name={store.refusalOf(call) ? 'circle-slash' : entry.rule ? 'shield' : 'pass'} />
       <span class="line-answer-text">{answer}</span>
     </span>
   )
@@ -145,12 +145,26 @@ export function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
 
 /** The rule that answered the request, with a link to it. */
 function RuleLine({ rule }: { rule: AppliedRule }) {
-  const { host } = useApp()
+  const { host, store, composer } = useApp()
   const { scope } = rule
   return (
     <div class="answered-rule">
       <span>{ruleAnswer(rule)}</span>
-      <code dir="ltr">{rule.text}</code>
+      {rule.accepts ? <span class="quiet">{rule.text}</span> : <code dir="ltr">{rule.text}</code>}
+      {rule.accepts && store.head.value?.allowance && (
+        <button type="button" class="link-button" onClick={() => composer.current?.showAllowance()}>
+          {t('Change…')}
+        </button>
+      )}
+      {scope === 'session' && !rule.accepts && (
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => host.send('conversation/command', { command: 'parley.managePermissionRules' })}
+        >
+          {t('Manage Permission Rules')}
+        </button>
+      )}
       {scope !== 'session' && (
         <button
           type="button"

@@ -372,7 +372,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   return (
     <div class="work answered">
       <Line
-        icon={isRefused ? 'circle-slash' : 'pass'}
+        icon={isRefused ? 'circle-slash' : entry.rule ? 'shield' : 'pass'}
         iconLabel={isStopped ? t('Stopped') : undefined}
         open={open}
         onToggle={() => app.toggle(slot)}

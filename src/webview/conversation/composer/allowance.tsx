@@ -1,0 +1,83 @@
+import type { RefObject } from 'preact'
+import { useCallback, useState } from 'preact/hooks'
+import type { Allowance } from '../../../common/allowance.ts'
+import { t } from '../../l10n.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Menu, type MenuChoice } from '../../ui/menu.tsx'
+import { useApp } from '../context.ts'
+
+/** What the user allows in this session without being asked. `button`: what a row that it answered leads to. */
+export function AllowanceSwitch({ button }: { button: RefObject<HTMLButtonElement | null> }) {
+  const { host, store } = useApp()
+  const [open, setOpen] = useState(false)
+  const close = useCallback(() => setOpen(false), [])
+  const allowance = store.head.value?.allowance
+  if (!allowance) return null
+  const { allowed, offered } = allowance
+  const choices = (['ask', ...offered] as const).map(choiceOf)
+  const current = choices.find(({ value }) => value === allowed)?.name ?? ''
+  return (
+    <>
+      <IconButton
+        icon="shield"
+        class={allowed === 'ask' ? 'allowance' : 'allowance on'}
+        label={t('Accept for This Session: {0}', current)}
+        expanded={open}
+        buttonRef={button}
+        onClick={() => setOpen(!open)}
+      />
+      {open && (
+        <Menu
+          anchor={button}
+          label={t('Accept for This Session')}
+          choices={choices}
+          current={allowed}
+          onChoose={value => host.send('conversation/allow', { allowed: value as Allowance })}
+          onClose={close}
+        />
+      )}
+    </>
+  )
+}
+
+/** In sight while the switch is on. */
+export function AllowanceChip() {
+  const { host, store, composer } = useApp()
+  const allowed = store.head.value?.allowance?.allowed ?? 'ask'
+  if (allowed === 'ask') return null
+  const off = () => {
+    host.send('conversation/allow', { allowed: 'ask' })
+    composer.current?.focus()
+  }
+  return (
+    <ul class="chips composer-chips" aria-label={t('Accept for This Session')}>
+      <li>
+        <span class={`chip allowance-chip ${allowed}`} title={choiceOf(allowed).description}>
+          <Icon name="shield" />
+          <span class="chip-label">{allowed === 'edits' ? t('Edits allowed') : t('Everything allowed')}</span>
+          <IconButton icon="close" class="chip-remove" label={t('Ask Again')} onClick={off} />
+        </span>
+      </li>
+    </ul>
+  )
+}
+
+function choiceOf(value: Allowance): MenuChoice & { value: Allowance } {
+  switch (value) {
+    case 'ask':
+      return { value, name: t('Ask'), description: t('Permission requests are shown to you') }
+    case 'edits':
+      return {
+        value,
+        name: t('Accept Edits'),
+        description: t("In the session's folders, except for protected files"),
+      }
+    case 'everything':
+      return {
+        value,
+        name: t('Accept Everything'),
+        description: t('Also commands. Other folders and protected files need your answer'),
+      }
+  }
+}

@@ -77,6 +77,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       rules,
       consent: services.ruleConsent,
       settings: ruleSettings,
+      session: () => surfaces.active.controller.current,
       nameOf,
       dialogs: workbench.dialogs,
     }),

@@ -7,6 +7,7 @@ import {
   type PermissionRuleSetting,
   ruleText,
 } from '../sessions/permission-rules/rule.ts'
+import type { SessionAllowance } from '../sessions/permission-rules/session-allowance.ts'
 import type { Dialogs } from './workbench.ts'
 
 /** Reads and writes permission rules in the editor's settings. */
@@ -18,6 +19,20 @@ export interface RuleSettings {
   replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
   /** Opens the settings file of that scope at the rules. */
   open(place: Pick<AppliedRule, 'scope' | 'folder'>): Promise<void>
+}
+
+/** Adds a rule of the user to the settings, or to a session for which alone it applies. Rejects with a sentence if it can't. */
+export async function addRule(
+  rule: PermissionRuleSetting,
+  target: 'user' | 'workspace' | SessionAllowance,
+  { consent, settings }: { consent: Pick<RuleConsent, 'accept'>; settings: Pick<RuleSettings, 'add'> },
+): Promise<void> {
+  if (typeof target === 'object') {
+    target.add(rule)
+    return
+  }
+  consent.accept([rule])
+  await settings.add(rule, target)
 }
 
 /** Asks in a notification whether to apply the workspace's allowing rules. */

@@ -295,8 +295,8 @@ export const conversationMessages = {
   /** The rules that could allow requests like this one; empty if no rule may. */
   'conversation/offerRules': request(z.object({ key, requestId: id }), answer<RuleOffers>()),
   /**
-   * Saves the suggested rule at that position, whose JSON the user saw, and allows the pending request. Rejects with a
-   * sentence if nothing was saved.
+   * Saves the suggested rule at that position, whose JSON the user saw, or keeps it for the session alone, and allows the pending
+   * request. Rejects with a sentence if nothing was saved.
    */
   'conversation/saveRule': request(
     z.object({
@@ -304,7 +304,7 @@ export const conversationMessages = {
       requestId: id,
       offer: index,
       json: z.string().max(65_536),
-      target: z.enum(['user', 'workspace']),
+      target: z.enum(['session', 'user', 'workspace']),
     }),
     answer<void>(),
   ),

@@ -2,24 +2,34 @@ import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { PermissionRules, RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
-import { type PermissionRule, type RuleAction, ruleText } from '../../sessions/permission-rules/rule.ts'
+import { problemOfRule } from '../../sessions/permission-rules/read-rules.ts'
+import {
+  ruleActions as actions,
+  type PermissionRule,
+  type PermissionRuleSetting,
+  type RuleAction,
+  ruleText,
+} from '../../sessions/permission-rules/rule.ts'
+import type { SessionAllowance } from '../../sessions/permission-rules/session-allowance.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
-import type { RuleSettings } from '../rule-settings.ts'
+import { addRule, type RuleSettings } from '../rule-settings.ts'
 import type { Dialogs, PickItem } from '../workbench.ts'
 
 export interface RuleCommandOptions {
   rules: Pick<PermissionRules, 'list'>
   consent: Pick<RuleConsent, 'accept' | 'counts'>
   settings: RuleSettings
+  /** the displayed one */
+  session: () => { allowance: SessionAllowance } | undefined
   nameOf: (agentId: string) => string
   dialogs: Dialogs
 }
 
-type RuleItem = PickItem & { rule: PermissionRule }
+type RuleItem = PickItem & { rule?: PermissionRule }
 type Step = RuleAction | 'open' | 'remove'
 type StepItem = PickItem & { step: Step }
 
-/** *Manage Permission Rules*: lists them, changes what they do, opens and removes them. */
+/** *Manage Permission Rules*: lists those of the settings and of the displayed session; adds, changes, opens and removes them. */
 export function ruleCommands(options: RuleCommandOptions) {
   return {
     [CommandId.managePermissionRules]: () => manage(options),
@@ -27,45 +37,136 @@ export function ruleCommands(options: RuleCommandOptions) {
 }
 
 async function manage(options: RuleCommandOptions): Promise<void> {
-  const { dialogs } = options
+  const { dialogs, rules, session } = options
   for (;;) {
-    const rules = options.rules.list()
-    if (rules.length === 0) {
-      const open = l10n.t('Open Settings')
-      const answer = await dialogs.info(
-        l10n.t(
-          'There are no permission rules. To create one, select “Create Rule…” in a permission request.',
-        ),
-        open,
-      )
-      if (answer === open) await options.settings.open({ scope: 'user' })
-      return
+    const all = [...(session()?.allowance.rules ?? []), ...rules.list()]
+    const items: RuleItem[] = all.map(rule => itemOf(rule, options))
+    const add: RuleItem = {
+      label: l10n.t('Add Rule…'),
+      icon: 'add',
+      ...(all.length === 0 && { detail: l10n.t('There are no permission rules') }),
     }
-    const picked = await dialogs.pick(
-      rules.map(rule => itemOf(rule, options)),
-      {
-        title: l10n.t('Manage Permission Rules'),
-        placeholder: l10n.t('Select a rule to change or remove it'),
-        matchOnDescription: true,
-        matchOnDetail: true,
-      },
-    )
-    if (!picked || !(await change(picked, options))) return
+    const picked = await dialogs.pick([...items, add], {
+      title: l10n.t('Manage Permission Rules'),
+      placeholder: l10n.t('Select a rule to change or remove it'),
+      matchOnDescription: true,
+      matchOnDetail: true,
+    })
+    const { rule, label } = picked ?? {}
+    if (!picked || !(rule ? await change(rule, label ?? '', options) : await addNew(options))) return
   }
+}
+
+/** Asks what a new rule is about, what it does and where it applies. Returns false if the list shouldn't be shown again. */
+async function addNew(options: RuleCommandOptions): Promise<boolean> {
+  const { dialogs, settings, session } = options
+  const title = l10n.t('Add Permission Rule')
+  const about = await dialogs.pick(subjects(), { title, placeholder: l10n.t('What is the rule about?') })
+  if (!about) return true
+  const text = await dialogs.input({
+    title,
+    prompt: about.prompt,
+    placeholder: about.example,
+    validate: value =>
+      value.trim() === ''
+        ? l10n.t('A value is required.')
+        : problemOfRule({ ...about.conditions(value.trim()), action: 'ask' }),
+  })
+  if (text === undefined) return true
+  const conditions = about.conditions(text.trim())
+  const action = await dialogs.pick(
+    actions.map(one => ({
+      action: one,
+      label: actionText(one),
+      detail: ruleText({ ...conditions, action: one }),
+    })),
+    { title, placeholder: l10n.t('What does Parley do with such requests?') },
+  )
+  if (!action) return true
+  const open = session()
+  const target = await dialogs.pick(
+    [
+      ...(open ? [{ target: open.allowance, label: l10n.t('Only in This Session') }] : []),
+      ...(settings.hasWorkspace
+        ? [{ target: 'workspace' as const, label: l10n.t('In Workspace Settings') }]
+        : []),
+      { target: 'user' as const, label: l10n.t('In User Settings') },
+    ],
+    { title, placeholder: l10n.t('Where does the rule apply?') },
+  )
+  if (!target) return true
+  try {
+    await addRule({ ...conditions, action: action.action }, target.target, options)
+  } catch (error) {
+    void dialogs.error(plainMessage(messageOf(error)))
+    return false
+  }
+  return true
+}
+
+type Subject = PickItem & {
+  prompt: string
+  example: string
+  conditions: (text: string) => Omit<PermissionRuleSetting, 'action'>
+}
+
+/** What a new rule can be about. Others can be written in the settings. */
+function subjects(): Subject[] {
+  const path = l10n.t("A path relative to the session's folders, such as src/** for all files in a folder")
+  return [
+    {
+      label: l10n.t('A Command'),
+      icon: 'terminal',
+      prompt: l10n.t('One command, with * for any part of a word or, at the end, the rest of the command'),
+      example: 'npm test *',
+      conditions: command => ({ command }),
+    },
+    {
+      label: l10n.t('Edits of Files'),
+      icon: 'edit',
+      prompt: path,
+      example: 'src/**',
+      conditions: text => ({ kind: 'edit', path: text }),
+    },
+    {
+      label: l10n.t('Reading Files'),
+      icon: 'file',
+      prompt: path,
+      example: 'src/**',
+      conditions: text => ({ kind: 'read', path: text }),
+    },
+    {
+      label: l10n.t('An Editor Tool'),
+      icon: 'tools',
+      prompt: l10n.t('The name of one of the editor tools, or vscode.* for all'),
+      example: 'vscode.rename_symbol',
+      conditions: tool => ({ tool }),
+    },
+  ]
 }
 
 /** Returns false if the list shouldn't be shown again. */
 async function change(
-  { rule, label }: RuleItem,
-  { settings, consent, dialogs }: RuleCommandOptions,
+  rule: PermissionRule,
+  label: string,
+  { settings, consent, dialogs, session }: RuleCommandOptions,
 ): Promise<boolean> {
-  const actions: RuleAction[] = ['allow', 'ask', 'reject']
+  const allowance = session()?.allowance
+  const replace = async (next: PermissionRuleSetting | undefined) => {
+    if (rule.scope === 'session') allowance?.replace(rule, next)
+    else await settings.replace(rule, next)
+  }
+  const remove = rule.accepts ? l10n.t('Turn Off') : l10n.t('Remove')
   const steps: StepItem[] = [
     // Enter accepts the first item
     { step: rule.action, label: actionText(rule.action), description: l10n.t('Current') },
-    ...actions.filter(step => step !== rule.action).map(step => ({ step, label: actionText(step) })),
-    { step: 'open', label: l10n.t('Open in Settings'), icon: 'go-to-file' },
-    { step: 'remove', label: l10n.t('Remove'), icon: 'trash' },
+    ...(rule.accepts ? [] : actions)
+      .filter(step => step !== rule.action)
+      .map(step => ({ step, label: actionText(step) })),
+    ...(rule.scope === 'session'
+      ? []
+      : [{ step: 'open' as const, label: l10n.t('Open in Settings'), icon: 'go-to-file' }]),
+    { step: 'remove', label: remove, icon: 'trash' },
   ]
   const picked = await dialogs.pick(steps, { title: label })
   if (!picked) return true
@@ -75,13 +176,12 @@ async function change(
   }
   try {
     if (picked.step === 'remove') {
-      const remove = l10n.t('Remove')
       const text = plainMessage(l10n.t('Remove the permission rule “{0}”?', label))
-      if ((await dialogs.confirm(text, {}, remove)) === remove) await settings.replace(rule, undefined)
+      if (rule.accepts || (await dialogs.confirm(text, {}, remove)) === remove) await replace(undefined)
     } else if (picked.step !== rule.action) {
       const next = { ...rule.source, action: picked.step }
-      consent.accept([next])
-      await settings.replace(rule, next)
+      if (rule.scope !== 'session') consent.accept([next])
+      await replace(next)
     }
   } catch (error) {
     void dialogs.error(plainMessage(messageOf(error)))
@@ -91,20 +191,27 @@ async function change(
 }
 
 function itemOf(rule: PermissionRule, { nameOf, consent }: RuleCommandOptions): RuleItem {
-  const { action, agent, folder, scope, source } = rule
-  const where =
-    scope === 'user'
-      ? l10n.t('User')
-      : scope === 'workspace'
-        ? l10n.t('Workspace')
-        : l10n.t('Folder {0}', folder ?? '')
+  const { action, agent, scope, source } = rule
   const parts = [
     actionText(action),
-    where,
+    placeOf(rule),
     agent === undefined ? l10n.t('All agents') : nameOf(agent),
-    ...(consent.counts(rule) ? [] : [l10n.t('Ignored until you allow it')]),
+    ...(scope === 'session' || consent.counts(rule) ? [] : [l10n.t('Ignored until you allow it')]),
   ]
-  return { rule, label: ruleText(source), description: parts.join(' · ') }
+  return { rule, label: rule.accepts ? rule.text : ruleText(source), description: parts.join(' · ') }
+}
+
+function placeOf({ scope, folder }: PermissionRule): string {
+  switch (scope) {
+    case 'session':
+      return l10n.t('This session')
+    case 'user':
+      return l10n.t('User')
+    case 'workspace':
+      return l10n.t('Workspace')
+    case 'folder':
+      return l10n.t('Folder {0}', folder ?? '')
+  }
 }
 
 function actionText(action: RuleAction): string {

@@ -11,7 +11,7 @@ import {
 } from '../../sessions/permission-rules/permission-rules.ts'
 import { ruleText } from '../../sessions/permission-rules/rule.ts'
 import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
-import type { RuleSettings } from '../rule-settings.ts'
+import { addRule, type RuleSettings } from '../rule-settings.ts'
 import type { Dialogs } from '../workbench.ts'
 import { allowInSession } from './allow-in-session.ts'
 
@@ -55,8 +55,10 @@ export function ruleHandlers(
       if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
         throw new Error(l10n.t('The request has changed. No rule was saved.'))
       }
-      consent.accept([suggestion.rule])
-      await settings.add(suggestion.rule, target)
+      await addRule(suggestion.rule, target === 'session' ? found.open.allowance : target, {
+        consent,
+        settings,
+      })
       const option = optionFor('allow', found.request.options)
       if (option) found.open.session.requests.answerPermission(requestId, option.optionId)
     },

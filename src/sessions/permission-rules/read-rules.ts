@@ -57,6 +57,12 @@ export function readPermissionRules(
   return { rules, problems }
 }
 
+/** Why a rule is invalid, as a sentence; `undefined` if it isn't. */
+export function problemOfRule(rule: PermissionRuleSetting): string | undefined {
+  const { problems } = readPermissionRules([{ scope: 'user', value: [rule] }])
+  return problems[0] && l10n.t('Invalid: {0}.', problems[0].message)
+}
+
 function readRule(
   raw: unknown,
   position: number,

@@ -51,6 +51,7 @@ describe('a list', () => {
       rules: { list: () => [rule(action)] },
       consent: { accept() {}, counts: () => true },
       settings: { replace: async (_: unknown, next: unknown) => void replaced.push(next) },
+      session: () => undefined,
       nameOf: String,
       dialogs: user.dialogs,
     } as unknown as Parameters<typeof ruleCommands>[0])[CommandId.managePermissionRules]()

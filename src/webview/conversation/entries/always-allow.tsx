@@ -30,7 +30,7 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
     )
   }
   const offer = found?.offers[chosen]
-  const save = async (target: 'user' | 'workspace') => {
+  const save = async (target: 'session' | 'user' | 'workspace') => {
     if (!offer) return
     setFailure('')
     try {
@@ -58,6 +58,11 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
       title={t("Saves the rule in this workspace's settings")}
     >
       {t('Save in Workspace Settings')}
+    </Button>
+  )
+  const inSession = (
+    <Button key="session" onClick={() => void save('session')} title={t('The rule ends with this session')}>
+      {t('Only in This Session')}
     </Button>
   )
   return (
@@ -95,6 +100,7 @@ export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
           </details>
           <div class="popup-buttons">
             {offer.isOfWorkspace ? [inWorkspace, inUser] : [inUser, found.workspace && inWorkspace]}
+            {inSession}
             <Button onClick={onCancel}>{t('Cancel')}</Button>
           </div>
         </>

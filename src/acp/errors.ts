@@ -1,4 +1,5 @@
 import { CancelledError, messageOf } from '../common/errors.ts'
+import { shortened } from '../common/visible.ts'
 import { AgentClosedError, AgentRequestError } from './agent.ts'
 
 /** The codes of JSON-RPC and ACP that Parley distinguishes. */
@@ -59,7 +60,7 @@ const DETAIL_LENGTH = 4000
 export function detailOf(data: unknown): string | undefined {
   const text = words(data, 0)?.trim()
   if (!text) return undefined
-  return text.length > DETAIL_LENGTH ? `${text.slice(0, DETAIL_LENGTH)}…` : text
+  return shortened(text, DETAIL_LENGTH)
 }
 
 const WORD_KEYS = ['details', 'detail', 'message', 'error', 'reason', 'description', 'additionalDetails']

@@ -37,6 +37,11 @@ export function beginning(text: string, max: number): string {
   return text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 }
 
+/** The same with an ellipsis if there is more. */
+export function shortened(text: string, max: number): string {
+  return text.length > max ? `${beginning(text, max).trimEnd()}…` : text
+}
+
 /** In labels of VS Code's lists, `$(name)` is an icon; in text of agents it's text. */
 export function withoutIcons(text: string): string {
   return text.replaceAll('$(', '$ (')

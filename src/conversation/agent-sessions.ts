@@ -16,7 +16,7 @@ import { Emitter, type Event } from '../common/event.ts'
 import { MAX_EARLY_BYTES } from '../common/limits.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import { sizeOf } from '../common/size-of.ts'
-import { visible } from '../common/visible.ts'
+import { shortened, visible } from '../common/visible.ts'
 import { TOOL_CALL } from './entries/tool-call.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
 import { toolCallIdOf } from './requests/shown-requests.ts'
@@ -510,7 +510,7 @@ function askedIn({ sessionId, hasToolCall }: Place, request: AgentRequest): Agen
 }
 
 function shownId(sessionId: string): string {
-  return visible(sessionId.length > MAX_ID ? `${sessionId.slice(0, MAX_ID)}…` : sessionId)
+  return visible(shortened(sessionId, MAX_ID))
 }
 
 interface UpdateBufferLimits {

@@ -4,6 +4,7 @@
  */
 
 import type { ContentBlock } from '../acp/model.ts'
+import { shortened } from '../common/visible.ts'
 import { textOf } from './blocks.ts'
 import type { Entry, ForkOrigin, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
 import { isPrompt } from './user-prompts.ts'
@@ -54,7 +55,7 @@ export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock |
   const from = Math.min(...rewinds.map(({ rewind }) => rewind.from))
   const prompt = promptOfTurn(state, from)
   const text = prompt ? textOf(prompt.blocks.filter(block => !isForAgent(block))).trim() : ''
-  const quote = text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text
+  const quote = shortened(text, MAX_QUOTE)
   const files = rewinds.some(({ rewind }) => rewind.restored !== undefined)
     ? 'The files that changed since then were restored to how they were before it, apart from what the user changed. Read files again before you edit them.'
     : 'The files on disk were left as they are.'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { beginning } from '../../common/visible.ts'
+import { shortened } from '../../common/visible.ts'
 
 /**
  * Schemas of what agents send are lenient by rule: absent, `null` and malformed are the same for an optional field, extra
@@ -19,7 +19,7 @@ const MAX_SHOWN = 4096
 const MAX_ASKED = 65_536
 
 export function cutShown(text: string, max = MAX_SHOWN): string {
-  return text.length > max ? `${beginning(text, max)}…` : text
+  return shortened(text, max)
 }
 
 /** Text that a view shows in one line. */

@@ -3,7 +3,7 @@ import type { InstallConfirmation, InstallQuestion } from '../../agents/registry
 import type { InstallPlan, InstallScript } from '../../agents/registry/install-plan.ts'
 import type { AgentOffer } from '../../bridge/conversation.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { visible } from '../../common/visible.ts'
+import { shortened, visible } from '../../common/visible.ts'
 import { quoted, quotedEnvironment } from '../quoted.ts'
 import type { Dialogs } from '../workbench.ts'
 
@@ -88,5 +88,5 @@ const MAX_LINE = 500
 /** A line break stays visible, since it ends a comment and starts another command; so does that there is more. */
 function inOneLine(text: string): string {
   const line = visible(text.trim()).replaceAll('\n', '\\n').replaceAll(/\s+/g, ' ')
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
+  return shortened(line, MAX_LINE)
 }

@@ -8,6 +8,7 @@ import { UnavailableError } from '../../common/errors.ts'
 import { isText, readable } from '../../common/file-names.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { sessionOfKey } from '../../common/session-key.ts'
+import { shortened } from '../../common/visible.ts'
 import { textOf } from '../../conversation/blocks.ts'
 import { messageBefore, promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewinds.ts'
 import type { MessageEntry } from '../../conversation/state.ts'
@@ -657,5 +658,5 @@ function isRewoundIn({ session }: OpenSession, turn: number): boolean {
 
 function excerptOf({ blocks }: MessageEntry): string {
   const text = plainMessage(textOf(writtenBlocks(blocks)).trim().replace(/\s+/g, ' '))
-  return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT).trimEnd()}…` : text
+  return shortened(text, MAX_EXCERPT)
 }

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { DisposableStore } from '../../common/disposable.ts'
 import { formatCost } from '../../common/format-cost.ts'
-import { visible, withoutIcons } from '../../common/visible.ts'
+import { shortened, visible, withoutIcons } from '../../common/visible.ts'
 import { currentLimits, limitName, limitReset, limitState } from '../../conversation/usage-limit.ts'
 import { dayOf, type LocalSessions } from '../../history/local-sessions.ts'
 import type { DayUsage, ModelUsage, UsageSum } from '../../history/session-store.ts'
@@ -57,7 +57,7 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
         .map(([agentId, used]) => ({ name: nameOf(agentId), used, agentId }))
         .sort((a, b) => a.name.localeCompare(b.name))
         .map(({ name, used, agentId }) => ({
-          label: `$(graph) ${shortened(name)}`,
+          label: `$(graph) ${shortName(name)}`,
           description: usageText(used, language),
           agentId,
         })),
@@ -67,7 +67,7 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
     items.unshift(
       { label: l10n.t('This Session'), isSeparator: true },
       {
-        label: `$(comment-discussion) ${shortened(visible(titleOf(current.session) ?? '')) || l10n.t('Untitled session')}`,
+        label: `$(comment-discussion) ${shortName(visible(titleOf(current.session) ?? '')) || l10n.t('Untitled session')}`,
         description: usageText(own, language),
         agentId: current.agentId,
       },
@@ -76,9 +76,9 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
   const limits = currentLimits(current?.session.state.usage?.limits, Date.now())
   if (current && limits.length > 0) {
     items.unshift(
-      { label: l10n.t('{0} Usage Limits', shortened(current.agentName)), isSeparator: true },
+      { label: l10n.t('{0} Usage Limits', shortName(current.agentName)), isSeparator: true },
       ...limits.map(limit => ({
-        label: `$(dashboard) ${shortened(limitName(limit, l10n.t))}`,
+        label: `$(dashboard) ${shortName(limitName(limit, l10n.t))}`,
         description: [limitState(limit, l10n.t), limitReset(limit, language, l10n.t)]
           .filter(Boolean)
           .join(' · '),
@@ -143,7 +143,7 @@ function modelItems(rows: readonly ModelUsage[], language: string): Item[] {
     ...[...models]
       .sort(([, a], [, b]) => b - a)
       .map(([model, tokens]) => ({
-        label: shortened(model),
+        label: shortName(model),
         description: tokenText(tokens, language),
       })),
     { label: l10n.t('Days'), isSeparator: true },
@@ -188,9 +188,8 @@ function tokenText(tokens: number, language: string): string {
 }
 
 /** The usage follows the name and matters most here. */
-function shortened(text: string): string {
-  const name = withoutIcons(text)
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).trimEnd()}…` : name
+function shortName(text: string): string {
+  return shortened(withoutIcons(text), MAX_NAME - 1)
 }
 
 function isUsed(rows: readonly UsageSum[]): boolean {

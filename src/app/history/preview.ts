@@ -1,5 +1,6 @@
 import type { HistoryPreview } from '../../bridge/history.ts'
 import type { SessionId } from '../../common/session-key.ts'
+import { shortened } from '../../common/visible.ts'
 import { blockText, lines } from '../../conversation/block-text.ts'
 import { readableTitle } from '../../conversation/mcp-tool-call.ts'
 import type { Entry } from '../../conversation/state.ts'
@@ -31,5 +32,5 @@ function partOf(entry: Entry): Exclude<HistoryPreview['parts'][number], { kind: 
   if (entry.kind !== 'message' || entry.role === 'thought') return []
   const text = lines(entry.blocks.map(block => blockText(block, entry.role === 'agent'))).trim()
   if (text === '') return []
-  return [{ kind: entry.role, text: text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT).trimEnd()}…` : text }]
+  return [{ kind: entry.role, text: shortened(text, MAX_TEXT) }]
 }

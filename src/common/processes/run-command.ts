@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { messageOf } from '../errors.ts'
 import { PROCESS_VANISH_MS } from '../limits.ts'
+import { shortened } from '../visible.ts'
 import { OutputPump } from './command-output.ts'
 import { shellFor } from './command-shell.ts'
 import { outputEncoding, systemEncoding } from './decode-output.ts'
@@ -163,7 +164,7 @@ function checkFolder(folder: string): void {
 function startError(request: CommandRequest, error: unknown): Error {
   const kind = error instanceof SpawnError ? error.kind : 'other'
   const cause = error instanceof SpawnError ? error.cause : error
-  const shown = request.command.length > 200 ? `${request.command.slice(0, 200)}…` : request.command
+  const shown = shortened(request.command, 200)
   const why = START_PROBLEMS[kind] ?? messageOf(cause)
   return new Error(`${JSON.stringify(shown)} can't be started: ${why}.`, { cause })
 }

@@ -5,6 +5,7 @@ import { deferred, raceAbort, withTimeout } from '../../common/async.ts'
 import { messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { DEBUG_REQUEST_MS } from '../../common/limits.ts'
+import { shortened } from '../../common/visible.ts'
 import { linesThatFit } from './answer.ts'
 import type { DebugFeatures, DebugSessionState, LaunchConfiguration, PausedThread } from './debug-features.ts'
 import type { TaskInfo } from './editor-features.ts'
@@ -623,7 +624,7 @@ async function variablesOf(
 
 function valueText({ value, type, variablesReference }: Record<string, unknown>, limit: number): string {
   const text = inOneLine(String(value ?? ''))
-  const shown = text.length > limit ? `${text.slice(0, limit)}…` : text
+  const shown = shortened(text, limit)
   const kind = typeof type === 'string' && type !== '' && !shown.startsWith(type) ? ` (${type})` : ''
   return `${shown}${kind}${Number(variablesReference) > 0 ? ` #${variablesReference}` : ''}`
 }

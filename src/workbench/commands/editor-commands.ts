@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import { shortened } from '../../common/visible.ts'
 import type { Attachment } from '../../conversation/attachment.ts'
 import { linesAttachment, selectionAttachment, terminalAttachment } from '../mentions/attachments.ts'
 import { menuAttachments } from '../mentions/menu-context.ts'
@@ -124,7 +125,7 @@ function problemsChip({ document }: CodeRange, problems: readonly vscode.Diagnos
   const short = label.replace(/\s+/g, ' ')
   return {
     id: randomUUID(),
-    label: short.length > 60 ? `${short.slice(0, 59)}…` : short,
+    label: shortened(short, 60),
     icon: 'warning',
     detail: text,
     content: {

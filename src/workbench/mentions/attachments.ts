@@ -1,4 +1,5 @@
 /** Attachments from the editor: selections, symbols, files that users choose or drop. */
+
 import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,6 +7,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { fileIcon } from '../../common/block-chip.ts'
 import { PICTURE_NAME } from '../../common/image-info.ts'
+import { shortened } from '../../common/visible.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
 import { mimeTypeOf } from '../../editor/mentions/prompt-content.ts'
 import { currentSelection } from '../editor/open.ts'
@@ -106,7 +108,7 @@ export async function terminalAttachment(): Promise<Attachment | undefined> {
     id: randomUUID(),
     label: l10n.t('Terminal: {0}', terminal),
     icon: 'terminal',
-    detail: text.length > 400 ? `${text.slice(0, 400)}…` : text,
+    detail: shortened(text, 400),
     content: { type: 'resource', uri: `parley:terminal/${name}`, mimeType: 'text/plain', text },
   }
 }
@@ -115,7 +117,7 @@ export function urlAttachment(url: URL): Attachment {
   const label = `${url.host}${url.pathname === '/' ? '' : url.pathname}`
   return {
     id: randomUUID(),
-    label: label.length > 48 ? `${label.slice(0, 47)}…` : label,
+    label: shortened(label, 48),
     icon: 'globe',
     detail: url.href,
     content: { type: 'resource_link', uri: url.href, name: label },

@@ -1,8 +1,10 @@
 /** Creates chips for the target of a context menu of VS Code. */
+
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import * as vscode from 'vscode'
 import * as z from 'zod'
+import { shortened } from '../../common/visible.ts'
 import type { Attachment } from '../../conversation/attachment.ts'
 import { attachmentsFor, changesAttachment, linesAttachment } from './attachments.ts'
 import { rememberPicked } from './sources.ts'
@@ -124,13 +126,13 @@ function textOf(text: string | { value: string }): string {
 
 /** `kind` and `name` identify the chip after it was sent. */
 function written(icon: string, kind: string, name: string, text: string): Attachment {
-  const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+  const cut = shortened(text, MAX_TEXT)
   const label = name.replace(/\s+/g, ' ').slice(0, 60)
   return {
     id: randomUUID(),
     label,
     icon,
-    detail: cut.length > 400 ? `${cut.slice(0, 400)}…` : cut,
+    detail: shortened(cut, 400),
     content: {
       type: 'resource',
       uri: `parley:${kind}/${encodeURIComponent(label)}`,

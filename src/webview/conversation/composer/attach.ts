@@ -1,6 +1,8 @@
 /** Turns pasted, dropped and picked content into chips, and reports what can't be attached. */
+
 import type { Attachment, ConversationHead } from '../../../bridge/conversation.ts'
 import { PICTURE_NAME, UNREADABLE_PICTURE_NAME } from '../../../common/image-info.ts'
+import { shortened } from '../../../common/visible.ts'
 import { formatNumber, t } from '../../l10n.ts'
 import { base64, readImage, shrinkImage } from './images.ts'
 
@@ -29,7 +31,7 @@ export function pastedChip(text: string): Attachment {
         ? t('Pasted {0} lines', formatNumber(lines))
         : t('Pasted {0} characters', formatNumber(text.length)),
     icon: 'note',
-    detail: text.length > 600 ? `${text.slice(0, 600)}…` : text,
+    detail: shortened(text, 600),
     content: { type: 'text', text },
   }
 }

@@ -163,7 +163,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   const onlyReads = ONLY_READ.has(subject.kind) && subject.shown.length === 0
   if (analyzed.namesProtected || (!onlyReads && [...paths, ...possiblePaths].some(one => one.protected)))
     return { why: 'protected' }
-  if (subject.obscure) return { why: 'input' }
+  if (subject.obscure || (rule.accepts && !subject.hasInput)) return { why: 'input' }
   if (lines.some(line => !line.sure)) return { why: 'unsure' }
   for (const { words } of lines.flatMap(line => line.commands)) {
     const texts = words.map(({ text }) => text)
@@ -185,7 +185,7 @@ function matches(
   // the request must show what it edits
   if (accepts === 'edits' && !subject.shown.includes('edit')) return false
   // another mode may ask for less, and a plan is for the user to read
-  if (accepts && subject.kind === 'switch_mode') return false
+  if (accepts && subject.isPlan) return false
   if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
   // what a task of the editor runs isn't known, so only a rule for the tool allows it
   if (subject.kind === 'execute' && subject.tool !== undefined && !tool) return false

@@ -19,7 +19,7 @@ export interface RuleSubject {
   kind: string
   /** of the editor tools: `vscode.rename_symbol` */
   tool?: string
-  /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit` */
+  /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit`, and `delete` if it deletes */
   shown: string[]
   /** all reported command lines, nearly always one */
   commands: string[]
@@ -31,6 +31,10 @@ export interface RuleSubject {
   paths: string[]
   /** further files that it may be about, because programs read names in patches differently */
   possiblePaths: string[]
+  /** Its input, a command or a file is reported. Otherwise, only its title and text say what it does. */
+  hasInput: boolean
+  /** It's a plan, or a change of the mode. */
+  isPlan: boolean
   /** It contains something that rules don't check, so no rule may allow it. */
   obscure: boolean
   /** It asks to run outside of the agent's sandbox, so no rule may allow it. */
@@ -57,12 +61,18 @@ export function subjectOf(
   return {
     kind,
     ...(request.editorTool !== undefined && { tool: request.editorTool }),
-    shown: [...(isCommand || fields.runs ? ['execute'] : []), ...(fields.edits ? ['edit'] : [])],
+    shown: [
+      ...(isCommand || fields.runs ? ['execute'] : []),
+      ...(fields.edits ? ['edit'] : []),
+      ...(fields.deletes ? ['delete'] : []),
+    ],
     commands,
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
     paths: [...fields.paths],
     possiblePaths: [...fields.possiblePaths].filter(path => !fields.paths.has(path)),
+    hasInput: tool?.rawInput !== undefined || commands.length > 0 || fields.paths.size > 0,
+    isPlan: kind === 'switch_mode' || fields.isPlan,
     obscure:
       fields.obscure ||
       input.environment.length > 0 ||
@@ -128,6 +138,10 @@ const EXTRA_FIELDS = new Set(
     ' ',
   ),
 )
+/** What is done with a file, as a field or a word. */
+const DELETES = /^(?:delete|remove)(?:d|_?file)?$/i
+/** Other spellings are unsure. */
+const PATCH_DELETES = /^(?:\*\*\* Delete File: |\+\+\+ \/dev\/null|deleted file mode )/m
 const SHELL = /^(?:(?:ba|z|da|fi)?sh|powershell|pwsh|cmd)$/
 const MAX_DEPTH = 6
 /** Maximum number of fields that are read. */
@@ -159,6 +173,8 @@ class InputFields {
   readonly paths = new Set<string>()
   readonly possiblePaths = new Set<string>()
   edits = false
+  deletes = false
+  isPlan = false
   /** a terminal, whatever else is reported */
   runs = false
   obscure = false
@@ -179,7 +195,8 @@ class InputFields {
       if (content.type === 'terminal') this.runs = true
       if (content.type !== 'diff') continue
       this.edits = true
-      for (const { path, oldPath } of content.changes) {
+      for (const { operation, path, oldPath } of content.changes) {
+        this.deletes ||= operation === 'delete'
         this.#add(path)
         if (oldPath !== undefined) this.#add(oldPath)
       }
@@ -207,9 +224,11 @@ class InputFields {
   #field(key: string, value: unknown, depth: number): void {
     const name = fieldName(key)
     if (leavesSandbox(name, value)) this.leavesSandbox = true
+    if (value && DELETES.test(name)) this.deletes = true
     if (value === undefined || value === null || value === '') return
     if (typeof value === 'boolean' || typeof value === 'number') return
     if (EXTRA_FIELDS.has(name)) return
+    if (name === 'plan') this.isPlan = true
     if (isEnvironmentField(name)) this.obscure ||= typeof value !== 'object' || Object.keys(value).length > 0
     else if (this.#isCommand(name, value)) return
     else if (typeof value === 'string') this.#text(key, name, value)
@@ -255,8 +274,10 @@ class InputFields {
     // one that doesn't leave the sandbox
     else if (name.includes('sandbox')) return
     else if (name === 'shell') this.obscure ||= !SHELL.test(value)
-    else if (WORD_FIELDS.has(name) || name.endsWith('id')) this.obscure ||= !/^[\w:-]{1,200}$/.test(value)
-    else this.obscure = true
+    else if (WORD_FIELDS.has(name) || name.endsWith('id')) {
+      this.deletes ||= DELETES.test(value)
+      this.obscure ||= !/^[\w:-]{1,200}$/.test(value)
+    } else this.obscure = true
   }
 
   #add(path: string): void {
@@ -288,6 +309,7 @@ class InputFields {
     // other text than a patch
     if (unsure || (mayBeOther && !isPatch && patch.trim() !== '')) this.obscure = true
     this.edits = true
+    this.deletes ||= PATCH_DELETES.test(patch)
   }
 }
 

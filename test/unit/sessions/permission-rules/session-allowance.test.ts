@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PermissionRequest, ToolCallPatch } from '../../../../src/acp/model.ts'
+import type { FileChange, PermissionRequest, ToolCallPatch } from '../../../../src/acp/model.ts'
 import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import { SessionAllowance } from '../../../../src/sessions/permission-rules/session-allowance.ts'
@@ -57,6 +57,9 @@ describe('what the user allows for a session', () => {
     }),
     options,
   })
+
+  const changing = (change: FileChange) =>
+    edit(change.path, { content: [{ type: 'diff', changes: [change] }] })
 
   it('accepts nothing at first', async () => {
     assert.equal(await answer(edit('src/a.ts'), {}), 'ask')
@@ -121,6 +124,14 @@ describe('what the user allows for a session', () => {
     }),
     'a command with a redirection': () => command('echo x > src/a.ts'),
     'a read': () => edit('src/a.ts', { kind: 'read' }),
+    'a change that deletes a file': () => changing({ operation: 'delete', path: 'src/a.ts', oldText: 'a' }),
+    'an input that deletes a file': () => edit('src/a.ts', { rawInput: { delete: true } }),
+    'changes of which one deletes a file': () =>
+      edit('src/a.ts', { rawInput: { changes: { 'src/a.ts': { type: 'delete' } } } }),
+    'a patch that deletes a file': () =>
+      edit('src/a.ts', { rawInput: '*** Begin Patch\n*** Delete File: src/a.ts\n*** End Patch' }),
+    'a diff that deletes a file': () =>
+      edit('src/a.ts', { rawInput: { diff: '--- a/src/a.ts\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n' } }),
     'a deletion': () => edit('src/a.ts', { kind: 'delete' }),
     'a call of another kind': () => edit('src/a.ts', { kind: 'other' }),
     'a subject that is not known': () => ({
@@ -175,6 +186,19 @@ describe('what the user allows for a session', () => {
     'a command line that can be read in several ways': () => command('git commit -m "$(cat ~/.ssh/id)"'),
     'code in a command': () => command('node -e "x"'),
     'another user': () => command('sudo npm test'),
+    // some agents send no input, and say what a tool of an MCP server gets in a text alone
+    'a tool without its input': () =>
+      request({
+        kind: 'other',
+        title: 'write_file (files MCP Server)',
+        content: [{ type: 'content', content: { type: 'text', text: '{"path":"/etc/passwd"}' } }],
+      }),
+    'a page without its address': () => request({ kind: 'fetch', title: 'Fetch' }),
+    'a tool of the editor that may read from now on': () => ({
+      ...request({ kind: 'other', title: "Read your terminals' output for the rest of this session" }),
+      editorTool: 'vscode.terminal_output',
+    }),
+    'a plan': () => request({ kind: 'think', title: 'Plan', rawInput: { plan: 'Do it' } }),
     'another mode': () => request({ kind: 'switch_mode', title: 'Leave plan mode' }),
   }
   for (const [name, asked] of Object.entries(never))

@@ -181,7 +181,9 @@ export function detectChanges(
     }
     return isFinalStatus(entry.status)
   }
-  const summarize = ({ number }: Turn) => {
+  const summarize = async (ended: Turn) => {
+    await (ended.worked ? detect(ended) : files.reported)
+    const { number } = ended
     const changed = files.list(number)
     const sum = (side: 'added' | 'removed') => changed.reduce((all, file) => all + file[side], 0)
     if (changed.length > 0)
@@ -200,7 +202,7 @@ export function detectChanges(
       // background work of a turn may still run when the next one starts
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
-        if (earlier?.worked) void detect(earlier)
+        if (earlier) void summarize(earlier)
         begin(earlier)
       }
       if (!turn) return
@@ -212,8 +214,7 @@ export function detectChanges(
       if (works) return
       const ended = turn
       turn = undefined
-      void (ended.worked ? detect(ended) : files.reported).then(() => {
-        summarize(ended)
+      void summarize(ended).then(() => {
         if (turn) return
         turns?.set(key, undefined)
         return files.endTurn()

@@ -304,6 +304,22 @@ describe('files that only a command changed', () => {
     assert.equal(ends.mock.callCount(), 0, 'the next one goes on')
   })
 
+  it('are in the summary of a turn whose background work goes on in the next one', async () => {
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 1)
+    await snapshot
+    session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
+    writeFileSync(join(root, 'a.txt'), 'b\n')
+    session.receive(tool('t', { status: 'completed' }))
+    session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['b'] })
+    agent.prompts[0]!.answer.resolve()
+    await until(() => session.state.background === 1)
+    void session.prompt([{ type: 'text', text: 'go on' }])
+    const summary = () => session.state.entries.find(entry => entry.turn === 1 && entry.turnSummary)
+    await until(() => summary()?.turnSummary?.files !== undefined)
+    assert.deepEqual(summary()?.turnSummary?.files, { count: 1, added: 1, removed: 1 })
+  })
+
   it('belong to the turn that changed them while background work of the previous one continues', async () => {
     void session.prompt([{ type: 'text', text: 'go' }])
     await until(() => agent.prompts.length === 1)

@@ -13,6 +13,13 @@ const text = z.string()
 const list = z.array(z.unknown())
 const base = { id: text, turn: z.number(), within: text.optional() }
 
+const number = z.number()
+const turnSummary = z.looseObject({
+  ...{ tools: number, failed: number, took: number.optional() },
+  files: z.looseObject({ count: number, added: number, removed: number }).optional(),
+  cost: z.looseObject({ amount: number, currency: text }).optional(),
+})
+
 /** The schema of each kind, made on first use. */
 const schemas = new Map<string, z.ZodType>()
 
@@ -50,7 +57,13 @@ export function readEntry(json: string, position: number, isOneOfFew = false): E
   const value = parsed(json)
   const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
   const schema = schemaOf(kind)
-  if (schema?.safeParse(value, { jitless: isOneOfFew }).success) return value as Entry
+  if (schema?.safeParse(value, { jitless: isOneOfFew }).success) {
+    const entry = value as Entry
+    // the rest of the entry can be shown without it
+    if (entry.turnSummary !== undefined && !turnSummary.safeParse(entry.turnSummary).success)
+      delete entry.turnSummary
+    return entry
+  }
   return { kind: 'unknown', id: `e${position}`, turn: 0, updateKind: 'damaged', raw: json.slice(0, 1000) }
 }
 

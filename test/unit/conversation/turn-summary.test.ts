@@ -4,6 +4,7 @@ import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
 import type { TurnSummary } from '../../../src/conversation/state.ts'
 import { isNotable } from '../../../src/conversation/turn-summary.ts'
+import { readEntry } from '../../../src/history/transcript-schema.ts'
 import { answerOf } from '../../../src/sessions/prompts.ts'
 import { chunk, idle, running, text, tool } from './updates.ts'
 
@@ -85,6 +86,15 @@ describe('the summary of a turn', () => {
     assert.deepEqual(reduceLocal(state, { type: 'turn_files', turn: 2, files: { ...files, count: 1 } }), [])
     reduceLocal(state, { type: 'turn_files', turn: 2, files })
     assert.deepEqual(summaries()[1], [3, { tools: 0, failed: 0, files }])
+  })
+
+  it('of a stored conversation is left out if it is damaged, and the entry stays', () => {
+    const message = { kind: 'message', id: 'e0', turn: 1, role: 'agent', blocks: [text('Hi')] }
+    const summary: TurnSummary = { took: 1, tools: 2, failed: 0, files: { count: 2, added: 3, removed: 1 } }
+    const read = (turnSummary: unknown) => readEntry(JSON.stringify({ ...message, turnSummary }), 0)
+    assert.deepEqual(read(summary), { ...message, turnSummary: summary })
+    for (const damaged of [null, 'x', {}, { ...summary, files: { count: 2 } }, { ...summary, cost: 1 }])
+      assert.deepEqual(read(damaged), message, JSON.stringify(damaged))
   })
 
   it('is notable if the turn did several things, or took long', () => {

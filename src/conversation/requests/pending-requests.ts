@@ -31,11 +31,13 @@ interface PendingOf<Request, Outcome> {
   /** The user sees the request. Before that, the rules are consulted. */
   shown: boolean
 }
-/** `isRuled`: rules may answer it. */
-type PendingPermission = { kind: 'permission'; refusal?: string; isRuled?: true } & PendingOf<
-  PermissionRequest,
-  PermissionOutcome
->
+/** `isRuled`: rules may answer it. `asksAgain`: what the user allows has changed while the rules are consulted. */
+type PendingPermission = {
+  kind: 'permission'
+  refusal?: string
+  isRuled?: true
+  asksAgain?: boolean
+} & PendingOf<PermissionRequest, PermissionOutcome>
 type PendingElicitation = { kind: 'elicitation' } & PendingOf<ElicitationRequest, ElicitationOutcome>
 type Pending = PendingPermission | PendingElicitation
 
@@ -89,10 +91,13 @@ export class PendingRequests {
     })
   }
 
-  /** The user allows more now: the rules may answer what waits for the user. */
+  /** What the user allows has changed: the rules may answer what waits for the user. */
   consultAgain(): void {
-    for (const pending of this.#pending.values())
-      if (pending.kind === 'permission' && pending.shown && pending.isRuled) void this.#consultRules(pending)
+    for (const pending of this.#pending.values()) {
+      if (pending.kind !== 'permission' || !pending.isRuled) continue
+      if (pending.shown) void this.#consultRules(pending)
+      else pending.asksAgain = true
+    }
   }
 
   /** Like `requestPermission`, but never answered by a rule. */
@@ -219,6 +224,10 @@ export class PendingRequests {
     if (over.signal.aborted) return
     if (!answer || 'refusal' in answer) {
       if (pending.shown) return
+      if (pending.asksAgain) {
+        pending.asksAgain = false
+        return this.#consultRules(pending)
+      }
       if (answer) pending.refusal = answer.refusal
       this.#show(pending)
       return

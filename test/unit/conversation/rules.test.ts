@@ -137,6 +137,23 @@ describe('Session: permission rules', () => {
     assert.equal(session.requests.open.length, 2)
   })
 
+  it('are consulted again if the user allows more while they are consulted', async () => {
+    const { session } = make()
+    const consultations: Array<(answer: RuleAnswer | undefined) => void> = []
+    session.requests.answerByRule = () => new Promise(resolve => consultations.push(resolve))
+    const asked = session.requests.requestPermission(permissionRequest(), never)
+    session.requests.consultAgain()
+    consultations[0]!(undefined)
+    await settle()
+    assert.equal(session.requests.open.length, 0)
+    consultations[1]!({ optionId: 'yes', rule })
+    assert.deepEqual(await asked, { type: 'selected', optionId: 'yes' })
+    void session.requests.requestPermission(permissionRequest(), never)
+    consultations[2]!(undefined)
+    await settle()
+    assert.equal(session.requests.open.length, 1, 'the user is asked')
+  })
+
   it("don't apply to Parley's own questions", async () => {
     const { session } = make()
     session.requests.answerByRule = async () => ({ optionId: 'yes', rule })

@@ -2,6 +2,7 @@
  * What happened to a file since turns that may change it run: the states that it was seen in, each with its author. A report
  * of an agent that comes late names one of these changes, and the file follows from them again.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
 import { adaptLineEnds, lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
@@ -106,11 +107,15 @@ export class FilePast {
       if (isRefilled && this.#before(this.#edits.length - 1).text !== '') this.#edits.pop()
       this.#edits.push(edit)
     }
+    this.#trim()
+    this.isBehind = isBehind
+    this.#become(file)
+  }
+
+  #trim(): void {
     const length = () => this.#edits.reduce((sum, { state }) => sum + state.text.length, 0)
     while (this.#edits.length > MAX_EDITS || (this.#edits.length > 1 && length() > MAX_LENGTH))
       this.#start = made(this.#start.clone(), this.#edits.shift()!)
-    this.isBehind = isBehind
-    this.#become(file)
   }
 
   #become(file: TrackedFile): TrackedFile {
@@ -253,7 +258,12 @@ export class FilePast {
     }
     const before = this.#before(at).attributes
     const attributes = before.type === 'text' && edit.how === 'saved' ? before : edit.state.attributes
-    this.#edits.splice(at, 0, { state: { text, attributes }, by, how: 'known' })
+    const state = { text, attributes }
+    const previous = this.#edits[at - 1]
+    // a tool call may report hundreds of changes
+    if (previous?.how === 'known' && isDeepStrictEqual(previous.by, by)) previous.state = state
+    else this.#edits.splice(at, 0, { state, by, how: 'known' })
+    this.#trim()
   }
 }
 

@@ -153,16 +153,24 @@ export class FilePast {
   }
 
   /**
-   * A tool call reports a change that was seen or saved before. Returns the file with the tool call as its author, or
-   * `undefined` if it isn't there. `now`: the file on disk.
+   * A tool call reports a change that was seen or saved before. Returns the file with the tool call as its author, the file itself
+   * if the user has kept that change since, or `undefined` if it isn't there. `now`: the file on disk.
    */
   name(claim: Claim, file: TrackedFile, now: FileState): TrackedFile | undefined {
     const isLast = this.isOf(file)
     for (const [at, edit] of this.#edits.entries()) {
       const before = this.#before(at)
-      if (edit.how === 'seen' && isLast) {
+      if (edit.how === 'seen') {
         const text = seenPart(claim, before, edit.state)
         if (text === undefined) continue
+        if (!isLast) {
+          const lines = [splitLines(text), splitLines(before.text)] as const
+          if (edit.by !== 'user' && isKept(claim, file, ...lines)) return file
+          const corrected = withAuthor(file, ...lines, claim.author)
+          if (!corrected) continue
+          this.#split(at, text, claim.author)
+          return corrected
+        }
         this.#split(at, text, claim.author)
         return this.#again()
       }
@@ -179,12 +187,9 @@ export class FilePast {
           return this.#again()
         }
         // the user has kept or undone changes since, or an agent wrote through the client
-        const without = mergeLines(part, was, file.lines)?.join('')
-        if (without === undefined || without === file.text) continue
+        const corrected = withAuthor(file, part, was, claim.author)
+        if (!corrected) continue
         this.#split(at, text, claim.author)
-        const corrected = file.clone()
-        corrected.editText(without, 'user')
-        corrected.edit(file.state, claim.author)
         return corrected
       }
     }
@@ -271,6 +276,32 @@ function made(file: TrackedFile, { state, by, onDisk }: PastEdit): TrackedFile {
   if (onDisk) file.editOnDisk(state, by, onDisk.mayBringBack)
   else file.edit(state, by)
   return file
+}
+
+/** Whether the user has kept what led from the lines `was` to `part`, and it isn't still to come. */
+function isKept({ change, patch }: Claim, file: TrackedFile, part: string[], was: string[]): boolean {
+  const base = file.base.text
+  const without = mergeLines(part, was, splitLines(base))?.join('')
+  const isIn = without !== undefined && without !== base
+  return isIn && change !== undefined && expectedText(change, file.text, patch) === undefined
+}
+
+/**
+ * The file with `author` as the one who led from the lines `was` to `part`; `undefined` if that isn't in it, or can't be separated
+ * from the rest.
+ */
+function withAuthor(
+  file: TrackedFile,
+  part: string[],
+  was: string[],
+  author: AgentAuthor,
+): TrackedFile | undefined {
+  const without = mergeLines(part, was, file.lines)?.join('')
+  if (without === undefined || without === file.text) return undefined
+  const corrected = file.clone()
+  corrected.editText(without, 'user')
+  corrected.edit(file.state, author)
+  return corrected
 }
 
 /**

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import type { FileChange } from '../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
-import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
@@ -16,7 +16,10 @@ import { scaledRuns } from '../../support/property-tests.ts'
 /** What happens to the file in a turn, in this order. Each change is in lines of its own. */
 type Deed =
   /** `reported`: which texts its reports have; `none`: a command, which reports nothing */
-  { by: 'agent'; reported: 'fragment' | 'whole' | 'none' } | { by: 'user' }
+  | { by: 'agent'; reported: 'fragment' | 'whole' | 'none'; isOther: boolean }
+  | { by: 'user' }
+  /** The user looks at what an earlier deed changed, and decides. */
+  | { by: 'keep' | 'revert'; of: number }
 
 /** When the tracker learns what: a look at the disk after each deed, and how many deeds later each report arrives. */
 interface Timing {
@@ -32,8 +35,10 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({
     by: fc.constant('agent' as const),
     reported: fc.constantFrom('fragment' as const, 'whole' as const, 'none' as const),
+    isOther: fc.boolean(),
   }),
   fc.record({ by: fc.constant('user' as const) }),
+  fc.record({ by: fc.constantFrom('keep' as const, 'revert' as const), of: fc.nat(3) }),
 )
 const timing: fc.Arbitrary<Timing> = fc.record({
   looks: fc.array(fc.constantFrom('none' as const, 'disk' as const, 'tree' as const), {
@@ -45,6 +50,9 @@ const timing: fc.Arbitrary<Timing> = fc.record({
   isTwice: fc.boolean(),
 })
 
+/** How lines end in the file, and in what agents report. */
+type LineEnds = readonly [file: string, reported: string]
+
 const LINES = Array.from({ length: 14 }, (_, i) => `line ${i}\n`)
 
 /** Who changed which line, after everything has arrived. */
@@ -54,6 +62,7 @@ async function play(
   deeds: readonly Deed[],
   ends: End,
   isTracked: boolean,
+  [lineEnd, reportedEnd]: LineEnds,
   { looks, delays, isSeenFirst, isTwice }: Timing,
 ) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-order-')))
@@ -63,21 +72,31 @@ async function play(
   const tracker = new ChangeTracker({ files: shared, store: new MemoryStore() })
   editor.tracker = tracker
   try {
-    const lines = [...LINES]
-    const on = () => readFileSync(path, 'utf8')
+    const withEnd = (text: string, end: string) => text.replaceAll('\n', end)
+    const on = () => readFileSync(path, 'utf8').replaceAll('\r\n', '\n')
+    const write = (text: string) => writeFileSync(path, withEnd(text, lineEnd))
     const set = (at: number, line: string) => {
       const before = on()
       const now = before.split(/(?<=\n)/)
       const old = now[at]!
       now[at] = line
-      writeFileSync(path, now.join(''))
+      write(now.join(''))
       return { before, after: now.join(''), old }
     }
-    writeFileSync(path, lines.join(''))
-    const changes = new SessionChanges(tracker, 's', { cwd: root, additionalDirectories: [] })
+    write(LINES.join(''))
+    const roots = { cwd: root, additionalDirectories: [] }
+    const changes = new SessionChanges(tracker, 's', roots)
+    const others = new SessionChanges(tracker, 'other', roots)
+    const both = deeds.some(one => one.by === 'agent' && one.isOther) ? [changes, others] : [changes]
     const tree = new WorkTree(changes)
-    const report = (toolCallId: string, done: boolean, change: FileChange) =>
-      changes.tool({ toolCallId, begun: true, done }, [{ changes: [change] }], [])
+    const report = (toolCallId: string, done: boolean, change: FileChange, by = changes) => {
+      const { oldText, newText } = change
+      const texts = {
+        ...(oldText !== undefined && { oldText: withEnd(oldText, reportedEnd) }),
+        ...(newText !== undefined && { newText: withEnd(newText, reportedEnd) }),
+      }
+      return by.tool({ toolCallId, begun: true, done }, [{ changes: [{ ...change, ...texts }] }], [])
+    }
     if (isTracked) {
       changes.beginTurn(1, () => true)
       const { before, after } = set(13, 'first\n')
@@ -86,14 +105,15 @@ async function play(
     }
     editor.open(path)
     const before = await tree.snapshot([root], Number.POSITIVE_INFINITY)
-    changes.beginTurn(2, () => true)
+    for (const one of both) one.beginTurn(2, () => true)
     let saves = 0
     // as `detectChanges` does it
     const look = async () => {
-      await changes.reported
+      for (const one of both) await one.reported
       const known = saves
-      const { changes: found } = await tree.changed(before)
-      await changes.noticed(found, 2, () => saves > known)
+      const isDecided = changes.watchDecisions()
+      const { changes: found } = await tree.changed(before, { isDecided })
+      for (const one of both) await one.noticed(found, 2, of => isDecided(of) || saves > known)
     }
     let onDidBeginEdit = () => {}
     changes.onDidBeginEdit(() => onDidBeginEdit())
@@ -114,10 +134,22 @@ async function play(
         next[i * 2] = `agent ${i}\n`
         const [oldText, newText] = one.reported === 'whole' ? [on(), next.join('')] : [old, `agent ${i}\n`]
         const change: FileChange = { operation: 'modify', path, oldText, newText }
-        if (one.reported !== 'none') send(i + delays[i * 2]!, () => report(`${i}`, false, change))
+        const by = one.isOther ? others : changes
+        if (one.reported !== 'none') send(i + delays[i * 2]!, () => report(`${i}`, false, change, by))
         await arrive(i)
-        writeFileSync(path, next.join(''))
-        if (one.reported !== 'none') send(i + delays[i * 2 + 1]!, () => report(`${i}`, true, change))
+        write(next.join(''))
+        if (one.reported !== 'none') send(i + delays[i * 2 + 1]!, () => report(`${i}`, true, change, by))
+      } else if (one.by !== 'user') {
+        // only what was seen can be decided about
+        await look()
+        const scope = new ChangeScope(tracker)
+        const hunk = scope.hunks(path).find(({ start }) => start === one.of * 2)
+        if (hunk) {
+          const selection = { hunks: { path, ids: new Set([hunk.id]) }, paths: [path] }
+          if (one.by === 'keep') scope.keep(selection)
+          else await scope.undo(selection)
+          await tree.accept(before, path)
+        }
       } else {
         // the user sees what was written
         editor.reload()
@@ -131,7 +163,7 @@ async function play(
           }
         })
         const isKnown = changes.isKnown(path)
-        editor.type(path, typed.join(''))
+        editor.type(path, withEnd(typed.join(''), lineEnd))
         await (isKnown ? looking : begun)
         await editor.save(path, isSeenFirst[i] ? () => tracker.disk.refresh() : undefined)
         saves++
@@ -156,19 +188,21 @@ async function play(
     }
     await arrive(Number.POSITIVE_INFINITY)
     await look()
-    await changes.endTurn()
+    for (const one of both) await one.endTurn()
+    const scope = new ChangeScope(tracker)
     // one change of all lines: of what one turn reported, only the last is known
     const authorOf = ({ uncertain, toolCallId }: { uncertain?: true; toolCallId?: string }) =>
       uncertain ? 'uncertain' : ends === 'stays' ? toolCallId : 'reported'
     return {
-      list: changes.list().map(({ path: _, ...rest }) => rest),
-      hunks: changes.hunks(path).map(({ before, after, authors, conflict }) => ({
+      list: scope.list().map(({ path: _, ...rest }) => rest),
+      hunks: scope.hunks(path).map(({ before, after, authors, conflict }) => ({
         before,
         after,
         authors: [...new Set(authors.map(authorOf))].sort(),
+        sessions: [...new Set(authors.flatMap(({ turns }) => turns.map(({ session }) => session)))].sort(),
         conflict,
       })),
-      exists: existsSync(path),
+      text: existsSync(path) && readFileSync(path, 'utf8'),
     }
   } finally {
     tracker.dispose()
@@ -183,6 +217,14 @@ const PROMPT: Timing = {
   isTwice: false,
 }
 
+const FRAGMENT: Deed = { by: 'agent', reported: 'fragment', isOther: false }
+/** Nothing is seen before the user decides. */
+const late = (...delays: number[]): Timing => ({
+  ...PROMPT,
+  looks: Array(6).fill('none'),
+  delays: [...delays, ...Array(12 - delays.length).fill(0)],
+})
+
 describe('what changed in a turn (property)', () => {
   it('is the same in whatever order the looks, saves and reports arrive', async () => {
     await fc.assert(
@@ -190,15 +232,23 @@ describe('what changed in a turn (property)', () => {
         fc.array(deed, { minLength: 1, maxLength: 5 }),
         fc.constantFrom<End>('stays', 'is deleted', 'is deleted, and that is reported'),
         fc.boolean(),
+        fc.constantFrom<LineEnds>(['\n', '\n'], ['\r\n', '\r\n'], ['\r\n', '\n']),
         timing,
-        async (deeds, ends, isTracked, given) => {
+        async (deeds, ends, isTracked, lineEnds, given) => {
           assert.deepEqual(
-            await play(deeds, ends, isTracked, given),
-            await play(deeds, ends, isTracked, PROMPT),
+            await play(deeds, ends, isTracked, lineEnds, given),
+            await play(deeds, ends, isTracked, lineEnds, PROMPT),
           )
         },
       ),
-      { numRuns: scaledRuns(60) },
+      {
+        numRuns: scaledRuns(60),
+        examples: [
+          // what was kept is done, and what wasn't is still to be named
+          [[FRAGMENT, { by: 'keep', of: 0 }], 'is deleted', false, ['\n', '\n'], late(1, 3)],
+          [[FRAGMENT, FRAGMENT, { by: 'keep', of: 0 }], 'stays', false, ['\n', '\n'], late(0, 0, 1)],
+        ],
+      },
     )
   })
 })

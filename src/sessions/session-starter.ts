@@ -108,12 +108,12 @@ export class SessionStarter {
     previous?: OpenSession,
   ): Promise<OpenSession> {
     const { held, hosted } = this.#options
-    // a second agent would work in the same folder, and store the same conversation
-    if (await hosted?.runsInOtherVersion(reference)) throw new SessionElsewhereError('otherVersion')
     if (!(await held.acquireWithin(how === 'restore' ? RELOAD_CLOSE_MS : 0, reference, signal)))
       throw new SessionElsewhereError((await hosted?.has(reference)) ? 'hostedWindow' : 'window')
     const hold = held.hold(reference)
     try {
+      // a second agent would work in the same folder, and store the same conversation
+      if (await hosted?.runsInOtherVersion(reference)) throw new SessionElsewhereError('otherVersion')
       return (
         (await this.#goOn(reference, signal, previous)) ??
         (await this.#reopen(how, reference, signal, progress, previous))

@@ -299,7 +299,7 @@ function otherVersionCard(agentName: string): CardContent {
     kind: 'info',
     title: l10n.t('This session is still running in another version of Parley'),
     text: l10n.t(
-      'You can follow it here, read-only. It can be opened when {0} has completed its turn, or when you stop it.',
+      'You can follow it here, read-only. It can be opened as soon as {0} has ended there: a few minutes after its turn, or when you stop it.',
       agentName,
     ),
     buttons: [

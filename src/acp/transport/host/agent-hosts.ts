@@ -7,6 +7,7 @@ import { delay, withTimeout } from '../../../common/async.ts'
 import {
   END_HOST_MS,
   HOST_EARLY_CONNECTION_MS,
+  HOST_HANDSHAKE_MS,
   HOST_LAST_WORDS_MS,
   HOST_SILENT_MS,
   HOST_START_MS,
@@ -176,11 +177,12 @@ export class AgentHosts {
     const entries = (await readEntries(folder)).filter(isOther)
     const others = await Promise.all(
       entries.map(async ({ pid, ...entry }): Promise<OtherHost | undefined> => {
-        const agents: unknown = await withTimeout(this.#listOf({ pid, ...entry }), HOST_SILENT_MS)
+        const agents: unknown = await withTimeout(this.#listOf({ pid, ...entry }), HOST_HANDSHAKE_MS)
         if (!Array.isArray(agents)) return { pid, sessions: [] }
-        const running = agents.filter(agent => agent?.hasExited !== true)
-        if (running.length > 0 || agents.length === 0) return { pid, sessions: running.flatMap(sessionsOf) }
-        await this.endOther(pid)
+        const needed = agents.filter(agent => agent?.hasExited !== true || agent.isAttached !== false)
+        if (needed.length > 0) return { pid, sessions: needed.flatMap(sessionsOf) }
+        // at once: an older window may be about to start an agent there
+        if (agents.length > 0) await this.#endHost({ pid, ...entry })
         return undefined
       }),
     )
@@ -192,11 +194,14 @@ export class AgentHosts {
     const entries = await readEntries(this.#options.folder)
     const entry = entries.find(one => one.pid === pid && one.version !== this.#version)
     // without a list of processes, it isn't known whether the id belongs to another one by now
-    const runs = async () => (await startOf(pid)) === entry?.started
-    if (!entry || !(await runs())) return
+    if (entry && (await startOf(pid)) === entry.started) await this.#endHost(entry)
+  }
+
+  /** Ends a process that is a host for sure. */
+  async #endHost({ pid, started }: HostEntry): Promise<void> {
     operatingSystem.signal(pid, 'SIGTERM')
     const until = performance.now() + END_HOST_MS
-    while ((await runs()) && performance.now() < until) await delay(HOST_START_POLL_MS)
+    while ((await startOf(pid)) === started && performance.now() < until) await delay(HOST_START_POLL_MS)
   }
 
   #entries(): HostEntry[] {

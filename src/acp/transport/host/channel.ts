@@ -4,7 +4,8 @@ import type { Disposable } from '../../../common/disposable.ts'
 
 /**
  * The version of what the windows and the agent host send each other. A window uses no host of another version, but asks it
- * what runs there: the messages, the handshake, `list` and its answer stay as they are in all versions.
+ * what runs there, and goes on with its journals: these, the messages, the handshake, `list` and its answer stay as they are in all
+ * versions.
  */
 export const HOST_VERSION = 2
 

@@ -48,7 +48,8 @@ export function describeCodex(version: 1 | 2): void {
             plan?.entries.map(({ content, status }) => [content, status]),
             [
               ['Look around', 'completed'],
-              ['Do the work', 'in_progress'],
+              // the agent left it in progress when its turn ended
+              ['Do the work', 'pending'],
               ['Check it', 'pending'],
             ],
           )

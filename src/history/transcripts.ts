@@ -377,14 +377,20 @@ function* mergeConversations(
     const own = terminals.get(terminal.terminalId)
     if (!own || terminal.output.length > own.output.length) terminals.set(terminal.terminalId, terminal)
   }
-  const title = known.head.title ?? other.head.title
+  // both are whole up to what the same agent had said then
+  const isOtherLater =
+    known.said !== undefined &&
+    known.said.hostedId === other.said?.hostedId &&
+    known.said.frame < other.said.frame
+  const [old, now] = isOtherLater ? [known, other] : [other, known]
+  const title = now.head.title ?? old.head.title
   // what is lost there may be here
-  const readable = other.entries.filter(entry => entry.kind !== 'unknown' || entry.updateKind !== 'damaged')
-  const { entries } = yield* mergeInSteps(known.entries, readable)
+  const readable = old.entries.filter(entry => entry.kind !== 'unknown' || entry.updateKind !== 'damaged')
+  const { entries } = yield* mergeInSteps(now.entries, readable)
   return {
-    ...(known.said && { said: known.said }),
+    ...(now.said && { said: now.said }),
     entries,
     terminals: [...terminals.values()],
-    head: { ...other.head, ...known.head, ...(title === undefined ? {} : { title }) },
+    head: { ...old.head, ...now.head, ...(title === undefined ? {} : { title }) },
   }
 }

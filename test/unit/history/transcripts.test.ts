@@ -342,6 +342,22 @@ describe('the conversation storage', () => {
       assert.deepEqual(has('t\u0001'), [false, false])
     })
 
+    it('says of a turn what the copy says that is later', () => {
+      const [one, two] = [make(), make()]
+      const write = (storage: ConversationStorage, frame: number, texts: string[], working: boolean) =>
+        storage.transcripts.write('a', 's', {
+          ...{ replace: true, entries: texts.map((text, i) => entry(i, text)), terminals: [] },
+          ...{ head: { title: `Title ${frame}`, working }, said: { hostedId: 'h', frame } },
+        })
+      assert.ok(write(one, 1, ['first'], true))
+      // the other window has the session
+      assert.ok(write(two, 3, ['first', 'second'], false))
+      const read = make().transcripts.read('a', 's')
+      assert.deepEqual(read?.said, { hostedId: 'h', frame: 3 })
+      assert.deepEqual([read?.head.title, read?.head.working], ['Title 3', false])
+      assert.equal(read?.entries.length, 2)
+    })
+
     it('keeps sessions apart whose ids contain what separates the copies of one', () => {
       const storage = make()
       const ids = ['s', 's\u0001t', 's\u0001', 's\u0002']

@@ -248,10 +248,13 @@ export interface Hosting {
 }
 
 /** Windows on one machine, whose agents are real ones, which outlive them. */
-export function hostedWindows(hosting: Hosting): () => SessionsFixture {
+export function hostedWindows(
+  hosting: Hosting,
+  transcripts: MemoryTranscripts = new MemoryTranscripts(),
+): () => SessionsFixture {
   const shared = {
     leases: new Map<string, MemoryLeases>(),
-    transcripts: new MemoryTranscripts(),
+    transcripts,
     records: new MemoryRecords(),
     hosting,
   }

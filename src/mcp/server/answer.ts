@@ -45,7 +45,7 @@ export function answerText({ text, data, offset = 0 }: ToolAnswer, mark: DataMar
     const lines: string[] = []
     let size = 0
     for (const line of typeof data === 'string' ? linesFrom(data, offset) : data.slice(offset)) {
-      const cut = cutLine(line)
+      const cut = cutLine(typeof line === 'string' ? line : line())
       if (size + cut.length >= MAX_ANSWER) break
       size += cut.length + 1
       lines.push(cut)

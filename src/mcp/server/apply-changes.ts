@@ -1,12 +1,16 @@
 import type { Position, TextChange } from './editor-features.ts'
+import { linesAt } from './text-lines.ts'
 
 /** A text with changes applied, whose positions are all in the text as it was. Throws if they overlap. */
 export function applyChanges(text: string, changes: readonly TextChange[]): string {
-  const starts = lineStarts(text, changes)
+  const lines = linesAt(
+    text,
+    changes.flatMap(({ start, end }) => [start.line, end.line]),
+  )
   const edits = changes
     .map(({ start, end, text: inserted }, order) => ({
-      from: offsetAt(text, starts, start),
-      to: offsetAt(text, starts, end),
+      from: offsetAt(text, lines, start),
+      to: offsetAt(text, lines, end),
       inserted,
       order,
     }))
@@ -21,29 +25,10 @@ export function applyChanges(text: string, changes: readonly TextChange[]): stri
   return result + text.slice(done)
 }
 
-/** Where the lines of changes begin, by their numbers; those after the end of the text are absent. */
-function lineStarts(text: string, changes: readonly TextChange[]): ReadonlyMap<number, number> {
-  const lines = [...new Set(changes.flatMap(({ start, end }) => [start.line, end.line]))].sort(
-    (a, b) => a - b,
-  )
-  const starts = new Map<number, number>()
-  let line = 1
-  let start = 0
-  for (const wanted of lines) {
-    for (; line < wanted; line++) {
-      start = text.indexOf('\n', start) + 1
-      if (start === 0) return starts
-    }
-    starts.set(wanted, start)
-  }
-  return starts
-}
-
-function offsetAt(text: string, starts: ReadonlyMap<number, number>, { line, column }: Position): number {
-  const start = starts.get(line)
-  if (start === undefined) return text.length
-  const newline = text.indexOf('\n', start)
-  let end = newline < 0 ? text.length : newline
-  if (end > start && newline >= 0 && text[end - 1] === '\r') end -= 1
-  return Math.min(start + column - 1, end)
+function offsetAt(text: string, lines: ReturnType<typeof linesAt>, { line, column }: Position): number {
+  const found = lines.get(line)
+  if (!found) return text.length
+  const { start, end } = found
+  const hasReturn = end > start && end < text.length && text[end - 1] === '\r'
+  return Math.min(start + column - 1, hasReturn ? end - 1 : end)
 }

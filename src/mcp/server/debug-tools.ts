@@ -617,13 +617,15 @@ async function variablesOf(
       lazy.set(Number(variablesReference), String(name))
     else lazy.delete(Number(variablesReference))
   }
-  const lines = listed.map(one => `${indent}${String(one.name)}: ${valueText(one, MAX_VALUE)}`)
+  const lines = listed.map(
+    one => `${indent}${String(one.name).slice(0, MAX_VALUE)}: ${valueText(one, MAX_VALUE)}`,
+  )
   if (all.length > MAX_VARIABLES) lines.push(`${indent}… and ${all.length - MAX_VARIABLES} more`)
   return lines
 }
 
 function valueText({ value, type, variablesReference }: Record<string, unknown>, limit: number): string {
-  const text = inOneLine(String(value ?? ''))
+  const text = inOneLine(String(value ?? '').slice(0, 2 * limit))
   const shown = shortened(text, limit)
   const kind = typeof type === 'string' && type !== '' && !shown.startsWith(type) ? ` (${type})` : ''
   return `${shown}${kind}${Number(variablesReference) > 0 ? ` #${variablesReference}` : ''}`

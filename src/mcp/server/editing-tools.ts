@@ -1,13 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import type { FileChange } from '../../acp/model.ts'
 import type { EditorToolName } from '../../common/editor-tool-names.ts'
 import { applyChanges } from './apply-changes.ts'
-import type { FileEdit, ProposedAction, Span } from './editor-features.ts'
+import type { FileEdit, ProposedAction, Span, TextChange } from './editor-features.ts'
 import { fileInput, findSymbol, lineInput, nameAt, symbolInput } from './find-symbol.ts'
 import { tool } from './reading-tools.ts'
 import { withSettledProblems } from './settled-problems.ts'
-import { lineOf, linesFrom, linesIn } from './text-lines.ts'
+import { changedLines, lineOf, linesIn } from './text-lines.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -15,8 +16,6 @@ import { ToolError } from './tool-error.ts'
 const MAX_FILES = 500
 /** Changes of text that one call may make. */
 const MAX_CHANGES = 50_000
-/** Characters of texts that are compared at a time. */
-const COMPARED = 4096
 /** Lines that the answer names. */
 const MAX_LISTED = 20
 
@@ -199,9 +198,15 @@ async function change(
       }
     }
   })
+  const data: string[] = []
+  for (const one of texts) {
+    data.push(changedText(one, roots.name(one.path)))
+    // they may be long
+    await setImmediate()
+  }
   return {
     text: texts.length === 1 ? 'Changed and saved 1 file:' : `Changed and saved ${texts.length} files:`,
-    data: texts.map(one => changedText(one, roots.name(one.path))),
+    data,
   }
 }
 
@@ -209,10 +214,14 @@ async function changedTexts(
   edits: readonly FileEdit[],
   { features, roots }: ToolContext,
 ): Promise<ChangedText[]> {
-  const byPath = new Map<string, FileEdit['changes']>()
+  const byPath = new Map<string, TextChange[]>()
   const count = edits.reduce((sum, { changes }) => sum + changes.length, 0)
   if (count > MAX_CHANGES) throw new ToolError(`It would make ${count} changes, which is too much.`)
-  for (const { path, changes } of edits) byPath.set(path, (byPath.get(path) ?? []).concat(changes))
+  for (const { path, changes } of edits) {
+    const known = byPath.get(path)
+    if (known) known.push(...changes)
+    else byPath.set(path, [...changes])
+  }
   if (byPath.size > MAX_FILES) throw new ToolError(`It would change ${byPath.size} files, which is too much.`)
   const texts: ChangedText[] = []
   for (const [path, changes] of byPath) {
@@ -230,34 +239,6 @@ async function changedTexts(
 
 /** `src/a.ts:3, 7` names the first lines that changed, and is a link to the first of them. */
 function changedText({ oldText, newText }: ChangedText, name: string): string {
-  const isSameCount = linesIn(oldText) === linesIn(newText)
-  const start = startOfChanges(oldText, newText)
-  const end = isSameCount ? endOfChanges(oldText, newText) : newText.length
-  const before = linesFrom(oldText.slice(start))
-  const changed: number[] = []
-  let line = linesIn(newText, start) - 1
-  for (const content of linesFrom(newText.slice(start, end))) {
-    line++
-    if (before.next().value === content) continue
-    if (changed.push(line) > MAX_LISTED || !isSameCount) break
-  }
-  if (!isSameCount) return `${name}:${changed[0] ?? line}`
+  const changed = changedLines(oldText, newText, MAX_LISTED + 1)
   return `${name}:${changed.slice(0, MAX_LISTED).join(', ')}${changed.length > MAX_LISTED ? ' and more' : ''}`
-}
-
-/** Where the line begins in which texts begin to differ, or one before it. */
-function startOfChanges(oldText: string, newText: string): number {
-  let same = 0
-  const isSame = () => oldText.slice(same, same + COMPARED) === newText.slice(same, same + COMPARED)
-  while (same < newText.length && isSame()) same += COMPARED
-  return same === 0 ? 0 : newText.lastIndexOf('\n', same - 1) + 1
-}
-
-/** Where the last line ends in which texts differ, or one after it. */
-function endOfChanges(oldText: string, newText: string): number {
-  let same = 0
-  const endOf = (text: string) => text.slice(Math.max(0, text.length - same - COMPARED), text.length - same)
-  while (same < newText.length && endOf(oldText) === endOf(newText)) same += COMPARED
-  const end = newText.indexOf('\n', newText.length - same)
-  return end < 0 ? newText.length : end
 }

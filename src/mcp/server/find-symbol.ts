@@ -76,7 +76,7 @@ async function findByName(
   const container = name.slice(0, -own.length).replace(/(?:\.|::|#)$/, '')
   const found = (await features.symbols(own)).filter(
     symbol =>
-      plainName(symbol.name) === own &&
+      isNamed(symbol.name, own) &&
       (container === '' ||
         symbol.container === undefined ||
         lastName(symbol.container) === lastName(container)),
@@ -176,7 +176,7 @@ function byName(symbols: readonly OutlineSymbol[], name: string): OutlineSymbol 
     if (known.has(from)) return undefined
     without.set(among, known.add(from))
     for (const symbol of among) {
-      if (plainName(symbol.name) !== names[from]) continue
+      if (!isNamed(symbol.name, names[from]!)) continue
       const found = from === names.length - 1 ? symbol : search(symbol.children, from + 1)
       if (found) return found
     }
@@ -193,7 +193,8 @@ function lastName(name: string): string {
   return name.split(/\.|::|#/).at(-1) || name
 }
 
-/** Some languages add the parameters: `parse(String)`. */
-function plainName(name: string): string {
-  return /^[^\s(<]+(?=[(<])/.exec(name)?.[0] ?? name
+/** Some languages add the parameters: `parse(String)`. Names of symbols may be long, and many. */
+function isNamed(symbolName: string, name: string): boolean {
+  if (!symbolName.startsWith(name)) return false
+  return symbolName.length === name.length || (/[(<]/.test(symbolName[name.length]!) && !/[\s(<]/.test(name))
 }

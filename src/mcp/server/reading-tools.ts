@@ -12,7 +12,7 @@ import type {
 } from './editor-features.ts'
 import { fileInput, findSymbol, offsetInput, symbolInput } from './find-symbol.ts'
 import { withSettledProblems } from './settled-problems.ts'
-import { inOneLine, linesFrom } from './text-lines.ts'
+import { inOneLine, linesAt } from './text-lines.ts'
 import type { EditorTool, ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -57,14 +57,15 @@ const diagnostics = tool({
       isSettled = settled.isSettled
     } else found = await roots.within(features.problems().slice(0, MAX_LOCATIONS), ({ path }) => path)
     let count = 0
-    const data: string[] = []
+    const data: Array<() => string> = []
     for (const { path, problems } of found) {
       const own = problems.filter(problem => SEVERITIES.indexOf(problem.severity) <= least)
       count += own.length
       const listed = own
         .slice(0, MAX_LOCATIONS - data.length)
         .sort((a, b) => a.start.line - b.start.line || a.start.column - b.start.column)
-      for (const problem of listed) data.push(problemText(locationText(roots, path, problem.start), problem))
+      for (const problem of listed)
+        data.push(() => problemText(locationText(roots, path, problem.start), problem))
     }
     const late = isSettled ? '' : ' A language server is still busy, so there may be more.'
     return {
@@ -195,17 +196,13 @@ async function locationsAnswer(
 
 /** Quotes the lines of places in a text, which is read once. */
 function quote(text: string, locations: readonly Location[], quotes: Map<Location, string>): void {
-  const byLine = groupedBy(locations, ({ start }) => start.line)
-  const wanted = [...byLine.keys()].sort((a, b) => a - b)
-  let line = 1
-  let next = 0
-  for (const content of linesFrom(text)) {
-    if (line === wanted[next]) {
-      const quoted = content.trim().slice(0, MAX_QUOTE)
-      for (const location of byLine.get(line)!) quotes.set(location, quoted)
-      if (++next === wanted.length) return
-    }
-    line++
+  const lines = linesAt(
+    text,
+    locations.map(({ start }) => start.line),
+  )
+  for (const location of locations) {
+    const line = lines.get(location.start.line)
+    if (line) quotes.set(location, text.slice(line.start, line.end).trim().slice(0, MAX_QUOTE))
   }
 }
 
@@ -266,7 +263,7 @@ function hierarchyTool(
       const known = related.slice(0, MAX_LOCATIONS)
       const found = await roots.within(known, ({ location }) => location.path)
       const data = found.map(({ name: own, kind, container, location, uses }) => {
-        const lines = [...new Set(uses.map(({ start }) => start.line))].slice(0, 20)
+        const lines = [...new Set(uses.slice(0, MAX_LOCATIONS).map(({ start }) => start.line))].slice(0, 20)
         return `${startOf(roots, location)}: ${kind} ${own}${container ? ` in ${container}` : ''}${lines.length > 0 ? ` (line ${lines.join(', ')})` : ''}`
       })
       const outside = known.length - found.length

@@ -1,31 +1,87 @@
-/** Lines of a text that may have millions: nothing here makes a list of all. */
+/** Lines of a text that may have millions: nothing here makes a list of all, or looks for each with a call. */
+
+const NEWLINE = 10
+const RETURN = 13
 
 /** The number of lines that begin before a position. */
 export function linesIn(text: string, end = text.length): number {
   let lines = 1
-  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) lines++
+  for (let at = 0; at < end; at++) if (text.charCodeAt(at) === NEWLINE) lines++
   return lines
 }
 
 /** A line, from 1; `undefined` if there are fewer. */
 export function lineOf(text: string, line: number): string | undefined {
-  const [found] = linesFrom(text, line - 1)
-  return found
+  const found = linesAt(text, [line]).get(line)
+  return found && text.slice(found.start, found.end)
+}
+
+/** Where some lines are, by their numbers, without their line feeds; those after the end of the text are absent. */
+export function linesAt(
+  text: string,
+  wanted: readonly number[],
+): ReadonlyMap<number, { start: number; end: number }> {
+  const lines = new Map<number, { start: number; end: number }>()
+  let line = 1
+  let start = 0
+  for (const number of [...new Set(wanted)].sort((a, b) => a - b)) {
+    start = afterLines(text, number - line, start)
+    if (start < 0) break
+    line = number
+    const end = text.indexOf('\n', start)
+    lines.set(number, { start, end: end < 0 ? text.length : end })
+  }
+  return lines
 }
 
 /** The lines after the first `skipped`. */
 export function* linesFrom(text: string, skipped = 0): Generator<string> {
-  let start = 0
-  for (let line = 0; line < skipped; line++) {
-    const end = text.indexOf('\n', start)
-    if (end < 0) return
-    start = end + 1
-  }
-  for (;;) {
+  let start = afterLines(text, skipped)
+  while (start >= 0) {
     const end = text.indexOf('\n', start)
     yield text.slice(start, end < 0 ? undefined : end)
-    if (end < 0) return
-    start = end + 1
+    start = end < 0 ? -1 : end + 1
+  }
+}
+
+/** Where a line begins, so many after the one that begins at `start`; -1 if there are fewer. */
+function afterLines(text: string, count: number, start = 0): number {
+  let at = start
+  for (let left = count; left > 0; at++) {
+    if (at >= text.length) return -1
+    if (text.charCodeAt(at) === NEWLINE) left--
+  }
+  return at
+}
+
+/** The numbers of lines that differ, at most `max`; only the first one of texts with different numbers of lines. */
+export function changedLines(before: string, after: string, max: number): number[] {
+  const most = linesIn(before) === linesIn(after) ? max : 1
+  const changed: number[] = []
+  let line = 1
+  let [old, now] = [0, 0]
+  while (changed.length < most) {
+    for (; now < after.length && after.charCodeAt(now) === before.charCodeAt(old); now++, old++)
+      if (after.charCodeAt(now) === NEWLINE) line++
+    if (now === after.length && old === before.length) break
+    changed.push(line++)
+    now = after.indexOf('\n', now) + 1
+    old = before.indexOf('\n', old) + 1
+    if (now === 0 || old === 0) break
+  }
+  return changed
+}
+
+/** Whether texts are the same, whatever their line ends are. */
+export function haveSameLines(one: string, other: string): boolean {
+  const after = (text: string, at: number) =>
+    text.charCodeAt(at) === RETURN && text.charCodeAt(at + 1) === NEWLINE ? at + 1 : at
+  let [a, b] = [0, 0]
+  for (; ; a++, b++) {
+    a = after(one, a)
+    b = after(other, b)
+    if (a >= one.length || b >= other.length) return a >= one.length && b >= other.length
+    if (one.charCodeAt(a) !== other.charCodeAt(b)) return false
   }
 }
 

@@ -48,11 +48,11 @@ export interface EditorTool<Input = never> {
 
 /**
  * `text`: what Parley says. `data`: lines, or a text of lines, that come from files, languages or terminals, or contain something that does; they
- * are marked as data, since what they say isn't an instruction.
+ * are marked as data, since what they say isn't an instruction. A function makes a long line, only if it's in the answer.
  */
 export interface ToolAnswer {
   text?: string | undefined
-  data?: readonly string[] | string
+  data?: ReadonlyArray<string | (() => string)> | string
   /** The data begins at this line of the whole. */
   offset?: number
 }

@@ -20,6 +20,7 @@ import type {
   Span,
   TextChange,
 } from '../../mcp/server/editor-features.ts'
+import { haveSameLines } from '../../mcp/server/text-lines.ts'
 import { ToolError } from '../../mcp/server/tool-error.ts'
 import type { Diffs } from '../editor/diffs.ts'
 import { isUnsaved } from '../editor/files.ts'
@@ -203,7 +204,7 @@ async function loaded(document: vscode.TextDocument): Promise<void> {
     const bytes = await readFile(document.uri.fsPath).catch(() => undefined)
     if (!bytes) return
     const onDisk = await vscode.workspace.decode(bytes, { encoding: document.encoding })
-    if (plain(onDisk) === plain(document.getText()) || performance.now() > end) return
+    if (haveSameLines(onDisk, document.getText()) || performance.now() > end) return
     await delay(RELOAD_POLL_MS)
   }
 }
@@ -229,10 +230,6 @@ function tabsOf(uri: vscode.Uri): vscode.Tab[] {
   return vscode.window.tabGroups.all
     .flatMap(({ tabs }) => tabs)
     .filter(({ input }) => input instanceof vscode.TabInputText && input.uri.toString() === uri.toString())
-}
-
-function plain(text: string): string {
-  return text.replaceAll('\r\n', '\n')
 }
 
 async function hierarchy(
@@ -400,7 +397,7 @@ function countOf(edit: vscode.WorkspaceEdit): number {
 function changeOf(edit: vscode.TextEdit | vscode.SnippetTextEdit): TextChange {
   const text =
     'snippet' in edit
-      ? edit.snippet.value.replace(/\$\{\d+:([^}]*)\}|\$\{?\d+\}?/g, '$1').replace(/\\([\\$}])/g, '$1')
+      ? edit.snippet.value.replace(/\$\{\d+:([^}$]*)\}|\$\{?\d+\}?/g, '$1').replace(/\\([\\$}])/g, '$1')
       : edit.newText
   return { ...spanOf(edit.range), text }
 }

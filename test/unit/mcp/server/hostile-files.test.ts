@@ -6,6 +6,7 @@ import { editingTools } from '../../../../src/mcp/server/editing-tools.ts'
 import type { EditorFeatures, Location, TaskInfo } from '../../../../src/mcp/server/editor-features.ts'
 import { readingTools } from '../../../../src/mcp/server/reading-tools.ts'
 import { TaskReferences } from '../../../../src/mcp/server/seen-tasks.ts'
+import { haveSameLines } from '../../../../src/mcp/server/text-lines.ts'
 import type { EditorTool, ToolContext } from '../../../../src/mcp/server/tool.ts'
 import { dataOf } from '../../../support/tool-rig.ts'
 
@@ -63,6 +64,22 @@ describe('an editor tool', () => {
     assert.ok(much < 50 * Math.max(some, 1), `${much} ms, ${some} ms for a hundredth`)
   })
 
+  it('reads only the problems that are in the answer', async () => {
+    let read = 0
+    const problem = (line: number) => ({
+      severity: 'error' as const,
+      ...span(line),
+      get message() {
+        read++
+        return 'a\n'.repeat(5000)
+      },
+    })
+    const problems = () => [{ path: '/a', problems: Array.from({ length: 5000 }, (_, i) => problem(i + 1)) }]
+    const { text: answer } = await call('diagnostics', { offset: 4000 }, { problems })
+    assert.match(answer, /more lines of 5000\./)
+    assert.ok(read < 20, `${read} messages`)
+  })
+
   it('lists a limited number of problems, and counts all', async () => {
     const problems = () => [
       {
@@ -107,6 +124,54 @@ describe('an editor tool', () => {
     assert.deepEqual((await format(3, 5000, 120_000)).data, ['/a:3, 5000, 120000'])
     const many = (await format(...Array.from({ length: 30 }, (_, i) => 10 + i))).data
     assert.match(many[0]!, /^\/a:10, 11, .*, 29 and more$/)
+  })
+
+  it('names changed lines of texts with other line ends and lengths, as many as they are', async () => {
+    const format = async (before: string, after: string) => {
+      const all = { start: { line: 1, column: 1 }, end: { line: 99, column: 1 } }
+      const features = {
+        open: async () => ({ text: before, isNew: false }),
+        format: async () => [{ ...all, text: after }],
+      }
+      return (await call('format', { file: '/a' }, features)).data[0]
+    }
+    assert.equal(await format('a\nb\nc', 'a\nlonger\nc'), '/a:2')
+    assert.equal(await format('a\nb\nc', 'x\nb\n'), '/a:1, 3')
+    assert.equal(await format('a\nb\n', 'a\nb\nc\n'), '/a:3')
+    assert.equal(await format('a\nb\nc\n', 'a\nc\n'), '/a:2')
+    assert.equal(await format('a\r\nb\n', 'a\nb\n'), '/a:1')
+    assert.equal(await format('ab\nc', 'a\nc'), '/a:1')
+  })
+
+  it('applies many changes to one long line in time that grows with them', () => {
+    const line = 'abc '.repeat(500_000)
+    const changes = (count: number) =>
+      Array.from({ length: count }, (_, i) => {
+        const at = { line: 1, column: 4 * i + 1 }
+        return { start: at, end: at, text: 'x' }
+      })
+    const apply = (count: number) => {
+      const before = process.cpuUsage()
+      const { length } = applyChanges(line, changes(count))
+      const { user, system } = process.cpuUsage(before)
+      assert.equal(length, line.length + count)
+      return (user + system) / 1000
+    }
+    const few = apply(500)
+    const many = apply(50_000)
+    assert.ok(many < 50 * Math.max(few, 1), `${many} ms, ${few} ms for a hundredth`)
+  })
+
+  it('waits for a text of the editor whose line ends may be others', () => {
+    assert.ok(haveSameLines('a\r\nb\n', 'a\nb\r\n'))
+    assert.ok(haveSameLines('', ''))
+    for (const [one, other] of [
+      ['a\n', 'a'],
+      ['a', 'a\r\n'],
+      ['a\rb', 'a\nb'],
+      ['ab', 'ac'],
+    ] as const)
+      assert.ok(!haveSameLines(one, other) && !haveSameLines(other, one), JSON.stringify([one, other]))
   })
 
   it('applies changes to lines, also after the last one', () => {

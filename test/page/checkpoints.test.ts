@@ -91,9 +91,22 @@ describe('restoring a checkpoint', () => {
   }
   /** Undoes the restore, after which the file has this text. */
   async function undoRestore(left = BOTH): Promise<void> {
+    const bars = await conversation.frame.evaluateHandle<string[]>(`(() => {
+      const shown = []
+      const look = () => shown.push(document.querySelector('.changes-bar')?.innerText ?? '')
+      new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
+      return shown
+    })()`)
     await conversation.button('Undo Restore').click()
     await holds(left)
     await aside(0)
+    await waitFor('the counts', () => bars.evaluate(shown => /1 file\s*\+2\s*−2/.test(shown.at(-1) ?? '')))
+    // the file is never listed without them
+    const listed = await bars.evaluate(shown => shown.filter(text => text.includes('1 file')))
+    assert.deepEqual(
+      listed.filter(text => !/1 file\s*\+\d+\s*−\d+/.test(text)),
+      [],
+    )
   }
   /** Picks the first of the places where an edited prompt can continue: the restored checkpoint. */
   async function editAndRestore(text: string, label: string): Promise<void> {

@@ -105,7 +105,9 @@ describe('a session in two windows, whose agent outlives them', () => {
     openGate(vscode.root, 'Fixture')
     for (const page of [first, second])
       for (const answer of [/two\.$/, /^Second\.$/, /^Typed\.$/]) await page.text(answer).waitFor()
-    assert.deepEqual(prompts().slice(1), ['[[say Second.]]', '[[say Typed.]]'])
-    assert.equal(prompts().length, 3)
+    assert.deepEqual(prompts().slice(prompts().findIndex(text => text.includes('Begun')) + 1), [
+      '[[say Second.]]',
+      '[[say Typed.]]',
+    ])
   })
 })

@@ -160,38 +160,27 @@ export class FilePast {
     const isLast = this.isOf(file)
     for (const [at, edit] of this.#edits.entries()) {
       const before = this.#before(at)
-      if (edit.how === 'seen') {
-        const text = seenPart(claim, before, edit.state)
-        if (text === undefined) continue
-        if (!isLast) {
-          const lines = [splitLines(text), splitLines(before.text)] as const
-          if (edit.by !== 'user' && isKept(claim, file, ...lines)) return file
-          const corrected = withAuthor(file, ...lines, claim.author)
-          if (!corrected) continue
-          this.#split(at, text, claim.author)
-          return corrected
-        }
-        this.#split(at, text, claim.author)
-        return this.#again()
-      }
-      if (edit.how === 'saved' && edit.state.attributes.type === 'text') {
+      let text: string | undefined
+      if (edit.how === 'seen') text = seenPart(claim, before, edit.state)
+      else if (edit.how === 'saved' && edit.state.attributes.type === 'text') {
         const was = splitLines(before.text)
         const isSure = isLast && at === this.#edits.length - 1 && now.text === edit.state.text
         const part = reportedIn(claim, was, edit.state.text, isSure)
-        if (!part) continue
         // known already
         if (part === was) return undefined
-        const text = part.join('')
-        if (isLast) {
-          this.#split(at, text, claim.author)
-          return this.#again()
-        }
-        // the user has kept or undone changes since, or an agent wrote through the client
-        const corrected = withAuthor(file, part, was, claim.author)
-        if (!corrected) continue
-        this.#split(at, text, claim.author)
-        return corrected
+        text = part?.join('')
       }
+      if (text === undefined) continue
+      let corrected: TrackedFile | undefined
+      if (!isLast) {
+        // the user has kept or undone changes since, or an agent wrote through the client
+        const lines = [splitLines(text), splitLines(before.text)] as const
+        if (edit.how === 'seen' && edit.by !== 'user' && isKept(claim, file, ...lines)) return file
+        corrected = withAuthor(file, ...lines, claim.author)
+        if (!corrected) continue
+      }
+      this.#split(at, text, claim.author)
+      return corrected ?? this.#again()
     }
     return undefined
   }

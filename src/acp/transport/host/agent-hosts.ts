@@ -176,13 +176,14 @@ export class AgentHosts {
     if (!likelyEntries(folder).some(isOther)) return []
     const entries = (await readEntries(folder)).filter(isOther)
     const others = await Promise.all(
-      entries.map(async ({ pid, ...entry }): Promise<OtherHost | undefined> => {
-        const agents: unknown = await withTimeout(this.#listOf({ pid, ...entry }), HOST_HANDSHAKE_MS)
+      entries.map(async (entry): Promise<OtherHost | undefined> => {
+        const { pid } = entry
+        const agents: unknown = await withTimeout(this.#listOf(entry), HOST_HANDSHAKE_MS)
         if (!Array.isArray(agents)) return { pid, sessions: [] }
         const needed = agents.filter(agent => agent?.hasExited !== true || agent.isAttached !== false)
         if (needed.length > 0) return { pid, sessions: needed.flatMap(sessionsOf) }
         // at once: an older window may be about to start an agent there
-        if (agents.length > 0) await this.#endHost({ pid, ...entry })
+        if (agents.length > 0) await this.#endHost(entry)
         return undefined
       }),
     )

@@ -113,14 +113,14 @@ function inTheWay(file: string): GitError {
 }
 
 /**
- * Runs `work` while Git can't change the index. `known`: what the index was when it was read; `next` takes its place at the
- * end.
+ * Runs `work` while Git can't change the index. `known`: what the index was when it was read; `next` takes its place in the last
+ * step of `work`, which it's given.
  * @throws GitError if another program changes it, before `work`
  */
 export async function withIndexLock(
   git: string,
   { known, next }: { known: Stats; next: string | undefined },
-  work: () => Promise<void>,
+  work: (replaceIndex: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const index = path.join(git, 'index')
   const lock = `${index}.lock`
@@ -143,10 +143,11 @@ export async function withIndexLock(
   try {
     await handle.writeFile(content).finally(() => handle.close())
     if (!isSame(await stat(index), known)) throw changedMeanwhile([index])
-    await work()
-    if (next === undefined) return
-    await rename(lock, index)
-    isMine = false
+    await work(async () => {
+      if (next === undefined) return
+      await rename(lock, index)
+      isMine = false
+    })
   } finally {
     if (isMine) await rm(lock, { force: true })
   }

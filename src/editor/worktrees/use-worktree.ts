@@ -123,11 +123,19 @@ export async function applyWorktree(
           const input = entries.map(entry => `${entry}\0`).join('')
           await gitForNext(['update-index', '-z', '--index-info'], input)
         }
-        await withIndexLock(own, { known: index, next: conflicts.length > 0 ? next : undefined }, () =>
+        const locked = { known: index, next: conflicts.length > 0 ? next : undefined }
+        await withIndexLock(own, locked, replaceIndex =>
           replaceFiles(
             target,
             { known, written: written.map(named), fresh, folder: path.join(folder, 'old') },
-            finish,
+            async () => {
+              await finish()
+              await replaceIndex().catch(async error => {
+                const was = before === '' ? ['-d', APPLIED] : [APPLIED, before]
+                await runUserGit(worktree.path, ['update-ref', ...was])
+                throw error
+              })
+            },
           ),
         )
       })

@@ -765,6 +765,44 @@ describe('worktrees', () => {
       assert.equal((await changesOf(worktree)).applied, 'all')
     })
 
+    it('with all conflicts after another Git command, or none if the index can not be replaced', async () => {
+      const { worktree } = await make()
+      write(worktree.path, { 'a.txt': 'theirs\n', 'b/c.txt': 'theirs\n', 'new.txt': 'theirs\n' })
+      write(top, { 'a.txt': 'mine\n' })
+      const state = () => [
+        ...[git(top, 'ls-files', '--stage'), status(top), existsSync(path.join(top, 'new.txt'))],
+        ...['a.txt', 'b/c.txt'].map(name => read(top, name)),
+      ]
+      const before = state()
+      const isMaking = () =>
+        readdirSync(path.join(top, '.git')).some(name => name.startsWith('.parley-apply'))
+      const index = path.join(top, '.git', 'index')
+      if (process.platform === 'linux' && process.getuid?.() === 0) {
+        // like a program that has it open on Windows
+        execFileSync('mount', ['--bind', index, index])
+        try {
+          await assert.rejects(apply(worktree), /EBUSY/)
+        } finally {
+          execFileSync('umount', ['-l', index])
+        }
+        assert.deepEqual(state(), before)
+        assert.equal((await changesOf(worktree)).applied, undefined)
+        assert.ok(!isMaking())
+      }
+      const lock = `${index}.lock`
+      const applying = applyWorktree(worktree, top, async () => {
+        write(top, { '.git/index.lock': '' })
+        return true
+      })
+      await until(isMaking)
+      assert.deepEqual(state(), before)
+      rmSync(lock)
+      assert.deepEqual((await applying)?.conflicts, ['a.txt'])
+      assert.equal(read(top, 'a.txt'), '<<<<<<< Workspace\nmine\n=======\ntheirs\n>>>>>>> Worktree\n')
+      assert.equal(status(top), 'UU a.txt\n M b/c.txt\n?? new.txt')
+      assert.ok(!existsSync(lock))
+    })
+
     it('but not in the middle of a rebase that stopped without conflicts', async () => {
       let { worktree } = await make()
       for (const name of ['one', 'two']) {

@@ -222,7 +222,8 @@ export class FolderScan {
     // what is there now isn't read
     const last = this.#last.get(root)
     for (const [path] of found) last?.set(path, UNREAD)
-    if (found.length > this.#limits.changed) return { changes: [], omitted: found.length, isSeen: true }
+    if (found.length > this.#limits.changed)
+      return { changes: [], omitted: found.filter(([path]) => !isKnown(path)).length, isSeen: true }
     const changes: NoticedState[] = []
     let omitted = 0
     for (const [path, was] of found.sort(([one], [other]) => (one < other ? -1 : 1))) {

@@ -47,7 +47,10 @@ const MAX_STAMPS = 1000
 const MAX_LOOKS = 3
 /** If more files differ from the last commit, their content isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
-/** If more files change in one turn (a build, a checkout), none of them is read; only their number is reported. */
+/**
+ * If more files change in one turn (a build, a checkout), none of them is read; only their number is reported, without those that
+ * are listed already.
+ */
 const MAX_CHANGED = 1000
 /** Submodules and nested repositories that are compared; in further ones, changes aren't detected, which is reported. */
 const MAX_NESTED = 100
@@ -403,8 +406,10 @@ export class WorkTree {
     this.#last.set(root, last)
     const clean = [...status.paths]
     for (const path of committed) if (!dirty.has(path) && !status.paths.has(path)) clean.push(path)
-    if (clean.length > MAX_CHANGED)
-      return { changes: [...differing.values()], omitted: omitted + clean.length, created }
+    if (clean.length > MAX_CHANGED) {
+      omitted += clean.filter(path => !isKnown(path)).length
+      return { changes: [...differing.values()], omitted, created }
+    }
     const reading = forEachConcurrent(clean, MAX_READS, async path => {
       const stamp = await stampOf(path)
       const state = hold(await this.#reader.stateOf(path, undefined, folders))

@@ -310,6 +310,16 @@ describe('a change in a work tree', () => {
     assert.deepEqual(files.omitted, { files: 1001, folders: [] })
   })
 
+  it('is either listed or counted if a look comes while many are written', async () => {
+    const before = await tree.snapshot([root])
+    for (const name of ['clean.txt', 'new-0.txt']) put(name, 'by a command\n')
+    await files.noticed((await tree.changed(before)).changes)
+    for (let i = 1; i <= 1001; i++) put(`new-${i}.txt`, 'x')
+    const last = await tree.changed(before)
+    await files.noticed(last.changes)
+    assert.deepEqual([files.list().length, last.omitted], [2, 1001])
+  })
+
   it('is reported with the previous mode', async function () {
     if (process.platform === 'win32') this.skip()
     put('run.sh', 'x\n')
@@ -859,6 +869,11 @@ describe('a change in a work tree', () => {
         for (const name of names) put(name, 'again\n')
       })
       assert.deepEqual([none, omitted], [{}, 3])
+      const taken = await tree.snapshot([root])
+      put('clean.txt', 'listed\n')
+      await files.noticed((await tree.changed(taken)).changes)
+      for (const name of names) put(name, 'once more\n')
+      assert.deepEqual([files.list().length, (await tree.changed(taken)).omitted], [1, 2])
     })
 
     it('is reported as unknown in a folder with too many files', async () => {

@@ -15,7 +15,7 @@ import { isFinalStatus } from '../conversation/entries/tool-call.ts'
 import { followToolCalls } from '../conversation/follow-tool-calls.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Entry, ToolCallEntry } from '../conversation/state.ts'
-import { isWrittenSince } from '../editor/files/file-system.ts'
+import { FRESH_MS, isWrittenSince } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { isProtectedPath, ProtectedSnapshot } from '../editor/protected-files.ts'
 
@@ -34,7 +34,7 @@ type StoredTurn = z.infer<typeof storedTurn>
 interface Turn {
   /** number of the turn in the conversation */
   number: number
-  /** when it began, in milliseconds since the epoch */
+  /** A moment before it began, in milliseconds since the epoch: whatever it writes isn't older, by any clock. */
   began: number
   before: ReturnType<WorkTree['snapshot']>
   /** files that the user changed meanwhile */
@@ -148,7 +148,8 @@ export function detectChanges(
     }),
   )
   const begin = (earlier?: Turn, stored?: StoredTurn) => {
-    const began = stored?.began ?? Date.now()
+    // by the clock of the file system, which may be behind: what the agent writes at once is the turn's
+    const began = stored?.began ?? Date.now() - FRESH_MS
     const before = stored
       ? Promise.resolve(snapshotOf(stored.before))
       : tree.snapshot(foldersOf(session), began)

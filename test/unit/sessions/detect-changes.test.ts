@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { mock } from 'node:test'
+import { promisify } from 'node:util'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
@@ -31,6 +32,7 @@ describe('files that only a command changed', () => {
   let editor: FakeEditor
   const saved = new Emitter<string>()
   let following: { dispose(): void }
+  let follow: () => { dispose(): void }
   let snapshot: ReturnType<WorkTree['snapshot']> | undefined
   /** when the turn began whose snapshot was taken last */
   let scannedFrom: number | undefined
@@ -62,23 +64,25 @@ describe('files that only a command changed', () => {
     looks = 0
     looking = undefined
     searched = () => {}
-    following = detectChanges(session, changes, saved.event, silentLogger, {
-      prepare: folders => tree.prepare(folders),
-      accept: (before, path) => tree.accept(before, path),
-      snapshot: (folders, began) => {
-        const taken = tree.snapshot(folders, began)
-        snapshot = taken
-        scannedFrom = began
-        return taken
-      },
-      changed: async (...asked) => {
-        looks++
-        await looking
-        const found = await tree.changed(...asked)
-        searched()
-        return found
-      },
-    })
+    follow = () =>
+      detectChanges(session, changes, saved.event, silentLogger, {
+        prepare: folders => tree.prepare(folders),
+        accept: (before, path) => tree.accept(before, path),
+        snapshot: (folders, began) => {
+          const taken = tree.snapshot(folders, began)
+          snapshot = taken
+          scannedFrom = began
+          return taken
+        },
+        changed: async (...asked) => {
+          looks++
+          await looking
+          const found = await tree.changed(...asked)
+          searched()
+          return found
+        },
+      })
+    following = follow()
   })
   afterEach(() => {
     following.dispose()
@@ -230,6 +234,85 @@ describe('files that only a command changed', () => {
         expected,
       )
     })
+
+  describe('in a repository of many files', () => {
+    const names = Array.from({ length: 3000 }, (_, i) => `f${i}.txt`)
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.example', ...args], { cwd: root })
+    const write = (some: readonly string[], text: string) => {
+      for (const name of some) writeFileSync(join(root, name), `${name} ${text}\n`)
+    }
+    const begin = async (command: string) => {
+      void session.prompt([{ type: 'text', text: 'go' }])
+      await until(() => agent.prompts.length === 1)
+      session.receive(tool('t', { kind: 'execute', status: 'in_progress', rawInput: { command } }))
+    }
+    const end = async () => {
+      const ended = deferred()
+      const endTurn = changes.endTurn.bind(changes)
+      changes.endTurn = () => endTurn().finally(() => ended.resolve())
+      session.receive(tool('t', { status: 'completed' }))
+      session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+      agent.prompts[0]!.answer.resolve()
+      await ended.promise
+    }
+
+    beforeEach(() => {
+      following.dispose()
+      write(names, 'before')
+      git('add', '.')
+      git('commit', '-q', '-m', 'many')
+      following = follow()
+    })
+
+    it('are all that the agent writes the moment it gets the prompt, before Git has looked', async () => {
+      const written = [...names.slice(0, 490), ...Array.from({ length: 10 }, (_, i) => `new${i}.txt`)]
+      write(written, 'after')
+      // the clock of a file system stands still between two ticks, so by that one they were written a moment before
+      const began = statSync(join(root, 'f0.txt')).ctimeMs + 10
+      mock.method(Date, 'now', () => began)
+      try {
+        await begin('sed -i')
+      } finally {
+        mock.restoreAll()
+      }
+      await end()
+      assert.deepEqual(
+        changes
+          .list()
+          .map(({ path }) => basename(path))
+          .sort(),
+        written.sort(),
+      )
+      assert.equal(changes.omitted.files, 0)
+      assert.equal(changes.before(join(root, 'f0.txt'))?.text, 'f0.txt before\n')
+    })
+
+    it('are counted together if the agent checks out many, also if a look comes in the middle', async function () {
+      if (process.platform === 'win32') this.skip()
+      const many = names.slice(0, 2000)
+      git('checkout', '-q', '-b', 'other')
+      write([...many, 'zz.slow'], 'other')
+      writeFileSync(join(root, '.gitattributes'), '*.slow filter=slow\n')
+      git('add', '.')
+      git('commit', '-q', '-m', 'other')
+      git('checkout', '-q', '-')
+      const go = join(root, '.git', 'go')
+      git('config', 'filter.slow.smudge', `until [ -e '${go}' ]; do sleep 0.02; done; cat`)
+      await begin('git checkout other')
+      await snapshot
+      const checkedOut = promisify(execFile)('git', ['checkout', '-q', 'other'], { cwd: root })
+      await until(() => readFileSync(join(root, 'f1.txt'), 'utf8') === 'f1.txt other\n')
+      // the user types in a file of the checkout, which is reason enough to look
+      editor.open(join(root, 'f1.txt'))
+      editor.type(join(root, 'f1.txt'), 'typed\n')
+      await until(() => looks === 1)
+      writeFileSync(go, '')
+      await checkedOut
+      await end()
+      assert.deepEqual([changes.list(), changes.omitted.files], [[], 2002])
+    })
+  })
 
   it("are reported without the user's lines if the user edits and saves the file during the turn", async () => {
     const path = join(root, 'a.txt')

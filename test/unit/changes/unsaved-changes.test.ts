@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { offerMerges } from '../../../src/app/changes/merge-unsaved.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { deferred } from '../../../src/common/async.ts'
@@ -301,6 +302,9 @@ describe('unsaved changes of a file that an agent writes', () => {
   it('in a notebook or custom editor refuse the agent, and conflict with what it writes to disk, which is told once', async () => {
     const conflicts: string[] = []
     world.tracker.disk.onDidConflict(path => conflicts.push(path))
+    const shown: string[] = []
+    const dialogs = { warn: async (...texts: string[]) => void shown.push(texts.join(' | ')) }
+    offerMerges({ workbench: { dialogs } as never, tracker: world.tracker })
     const { path } = world
     world.editor.close(path)
     world.editor.elsewhere.add(path)
@@ -310,6 +314,7 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.equal(world.refused, 2)
     await world.writeOnDisk('ONE\ntwo\nthree\n')
     await world.writeOnDisk('ONE\nTWO\nthree\n')
+    assert.deepEqual(shown, ['An agent changed a.txt on disk while it has unsaved changes.'])
     assert.deepEqual(conflicts, [path])
     world.editor.elsewhere.clear()
     await world.write('ONE\nTWO\n3\n')

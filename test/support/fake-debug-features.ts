@@ -4,6 +4,7 @@ import type {
   DebugSessionState,
   DebugStep,
   LaunchConfiguration,
+  LaunchEntry,
   SourceBreakpoint,
 } from '../../src/mcp/server/debug-features.ts'
 
@@ -75,8 +76,8 @@ export class FakeDebugFeatures implements DebugFeatures {
     }
   }
 
-  configurations(): LaunchConfiguration[] {
-    return this.launch
+  configurations(): LaunchEntry[] {
+    return this.launch.map(one => ({ ...one, describe: () => one }))
   }
 
   async start({ name }: LaunchConfiguration): Promise<boolean> {

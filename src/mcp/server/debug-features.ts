@@ -26,12 +26,24 @@ export interface DebugSessionState {
   output: string
 }
 
-/** A configuration of launch.json. */
+/** A configuration or compound of launch.json. */
+export interface LaunchEntry {
+  name: string
+  /** the path of its folder; absent for one of the workspace */
+  folder?: string
+  /** This may take a while: what it contains, and the settings that it refers to, may be large. */
+  describe: () => LaunchConfiguration
+}
+
+/** What a configuration or compound starts. */
 export interface LaunchConfiguration {
   name: string
   /** the path of its folder; absent for one of the workspace */
   folder?: string
-  /** What it starts, with the inputs and other variables that VS Code replaces; of a compound also its configurations. For the user. */
+  /**
+   * What it starts, with the inputs and other variables that VS Code replaces; of a compound also its configurations. For the user.
+   * Empty if that isn't clear.
+   */
   content: string
   /** The tasks that run before or after it, as in `TaskInfo.dependsOn`, and the folders that they may be of. */
   tasks: ReadonlyArray<{ name: string; folder?: string }>
@@ -62,7 +74,7 @@ export interface DebugFeatures {
   active(): { session: string; thread?: number } | undefined
   /** A request of the Debug Adapter Protocol, and its answer's body. */
   request(session: string, command: string, args?: Record<string, unknown>): Promise<unknown>
-  configurations(): LaunchConfiguration[]
+  configurations(): LaunchEntry[]
   /** Starts a configuration of `configurations`. `false`: it didn't start, and the user has seen why. */
   start(configuration: LaunchConfiguration): Promise<boolean>
   stop(session: string): Promise<void>

@@ -277,8 +277,8 @@ async function seenLaunch(
   const found = features.debug
     .configurations()
     .filter(one => one.name === name && (folder === undefined || (one.folder ?? WORKSPACE) === folder))
-  const [configuration] = found
-  if (!configuration) throw new ToolError('There is no such configuration. Call "debug_state".')
+  const [entry] = found
+  if (!entry) throw new ToolError('There is no such configuration. Call "debug_state".')
   const folders = [...new Set(found.map(one => one.folder ?? WORKSPACE))]
   if (folders.length > 1)
     throw new ToolError('Several folders have that configuration. Call again with "folder".', folders)
@@ -287,6 +287,7 @@ async function seenLaunch(
     throw new ToolError(
       'Several configurations or compounds of the same launch settings have that name, so nothing was started. Give them different names.',
     )
+  const configuration = entry.describe()
   const references = new TaskReferences(await features.tasks())
   const own = new Set<TaskInfo>()
   const missing = [...(configuration.unresolved ?? [])]

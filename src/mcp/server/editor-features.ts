@@ -113,9 +113,9 @@ export interface TaskInfo {
   /** JSON of its working directory, environment and shell, if they're set */
   options?: string
   /** What VS Code replaces the variables in it with, as far as it's known, and the inputs that it asks for: lines for the user. */
-  variables?: string[]
+  variables?: string[] | undefined
   /** The values of these contain variables that are nested so deeply that nobody can say what it runs. */
-  isTooDeep?: true
+  isTooDeep?: boolean
   /** The tasks that run before it: names, or JSON of an object that identifies one. */
   dependsOn?: string[]
   /** All that the editor tells about what it runs, to see whether that changed. */

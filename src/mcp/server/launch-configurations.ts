@@ -1,6 +1,12 @@
 import { isRecord } from '../../common/is-record.ts'
-import type { LaunchConfiguration } from './debug-features.ts'
-import { seenVariables, TOO_DEEP, titledVariables, type VariableSources } from './seen-variables.ts'
+import type { LaunchConfiguration, LaunchEntry } from './debug-features.ts'
+import {
+  DescriptionWork,
+  seenVariables,
+  TOO_DEEP,
+  titledVariables,
+  type VariableSources,
+} from './seen-variables.ts'
 
 /** The launch settings of a folder, or of the workspace file. */
 export interface LaunchSettings {
@@ -19,8 +25,8 @@ interface Entry {
   value: Record<string, unknown>
 }
 
-/** Everything that launch settings define, each with all that it starts, as far as that is clear. */
-export function launchConfigurations(settings: readonly LaunchSettings[]): LaunchConfiguration[] {
+/** Everything that launch settings define. */
+export function launchConfigurations(settings: readonly LaunchSettings[]): LaunchEntry[] {
   const all = settings.flatMap(from => entriesOf(from, from.configurations))
   // VS Code starts a compound only by its name, which it doesn't look up in the workspace file
   const compounds = settings
@@ -34,35 +40,46 @@ export function launchConfigurations(settings: readonly LaunchSettings[]): Launc
   }
   return [
     ...all.map(entry => ({
-      ...describe(entry, [], []),
-      ...(entry.from.folder === undefined && { own: entry.value }),
+      ...nameOf(entry),
+      describe: () => ({
+        ...describe(entry, [], []),
+        ...(entry.from.folder === undefined && { own: entry.value }),
+      }),
     })),
-    ...compounds.map(entry => {
-      const members = Array.isArray(entry.value.configurations) ? entry.value.configurations : []
-      const found = members.map(member => memberOf(member, entry.from, byName) ?? JSON.stringify(member))
-      return describe(
-        entry,
-        found.filter(one => typeof one !== 'string'),
-        found.filter(one => typeof one === 'string'),
-      )
-    }),
+    ...compounds.map(entry => ({
+      ...nameOf(entry),
+      describe: () => {
+        const members = Array.isArray(entry.value.configurations) ? entry.value.configurations : []
+        const found = members.map(member => memberOf(member, entry.from, byName) ?? JSON.stringify(member))
+        return describe(
+          entry,
+          found.filter(one => typeof one !== 'string'),
+          found.filter(one => typeof one === 'string'),
+        )
+      },
+    })),
   ]
 }
 
+function nameOf({ name, from: { folder } }: Entry): { name: string; folder?: string } {
+  return { name, ...(folder !== undefined && { folder }) }
+}
+
+/** All that an entry starts, as far as that is clear. */
 function describe(entry: Entry, members: readonly Entry[], missing: readonly string[]): LaunchConfiguration {
-  const { name, from } = entry
-  const parts = [entry, ...members]
-  const seen = parts.map(part => seenVariables(part.value, part.from.variables(part.value.type)))
-  const unresolved = [
-    ...missing,
-    ...seen.flatMap(one => [...one.missing, ...(one.isTooDeep ? [TOO_DEEP] : [])]),
-  ]
+  // a compound may name the same one again and again
+  const parts = [...new Set([entry, ...members])]
+  const work = new DescriptionWork()
+  const seen = parts.map(part => seenVariables(part.value, part.from.variables(part.value.type), work))
+  const isTooDeep = seen.some(one => one.isTooDeep)
+  const unresolved = [...missing, ...seen.flatMap(one => one.missing), ...(isTooDeep ? [TOO_DEEP] : [])]
+  const shown = isTooDeep
+    ? []
+    : [...parts.map(({ value }) => value), ...new Set(seen.flatMap(({ inputs }) => inputs))]
   return {
-    name,
-    ...(from.folder !== undefined && { folder: from.folder }),
+    ...nameOf(entry),
     content: [
-      ...parts.map(({ value }) => JSON.stringify(value, null, 2)),
-      ...seen.flatMap(({ inputs }) => inputs).map(value => JSON.stringify(value, null, 2)),
+      ...shown.map(value => JSON.stringify(value, null, 2)),
       ...titledVariables([...new Set(seen.flatMap(({ lines }) => lines))]),
     ].join('\n'),
     tasks: parts.flatMap(tasksOf),

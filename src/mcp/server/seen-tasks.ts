@@ -12,6 +12,7 @@ export class TaskReferences {
   readonly #tasks: readonly TaskInfo[]
   readonly #byName = new Map<string, TaskInfo[]>()
   readonly #byObject = new Map<string, TaskInfo[]>()
+  #definitions: unknown[] | undefined
 
   constructor(tasks: readonly TaskInfo[]) {
     this.#tasks = tasks
@@ -37,18 +38,29 @@ export class TaskReferences {
   /** The tasks that run before some tasks, directly or not. */
   before(own: readonly TaskInfo[]): TaskInfo[] {
     const found = new Set(own)
-    for (const { dependsOn = [], folder } of found)
-      for (const reference of dependsOn) for (const one of this.find(reference, folder)) found.add(one)
+    for (const { tasks } of this.#dependenciesOf(found)) for (const one of tasks) found.add(one)
     for (const one of own) found.delete(one)
     return [...found]
   }
 
   /** What runs before these tasks but isn't there. */
   missing(tasks: readonly TaskInfo[]): string[] {
-    const names = tasks.flatMap(({ dependsOn = [], folder }) =>
-      dependsOn.filter(reference => this.find(reference, folder).length === 0),
-    )
-    return [...new Set(names)]
+    const all = [...this.#dependenciesOf(tasks)].filter(one => one.tasks.length === 0)
+    return [...new Set(all.map(({ reference }) => reference))]
+  }
+
+  /** Each reference of each folder once: thousands of tasks may have the same ones. */
+  *#dependenciesOf(all: Iterable<TaskInfo>): Iterable<{ reference: string; tasks: TaskInfo[] }> {
+    const followed = new Map<string | undefined, Set<string>>()
+    for (const { dependsOn = [], folder } of all) {
+      const own = followed.get(folder) ?? new Set()
+      followed.set(folder, own)
+      for (const reference of dependsOn) {
+        if (own.has(reference)) continue
+        own.add(reference)
+        yield { reference, tasks: this.find(reference, folder) }
+      }
+    }
   }
 
   #identifiedBy(reference: string): TaskInfo[] {
@@ -57,8 +69,12 @@ export class TaskReferences {
     if (known) return known
     if (this.#byObject.size >= MAX_OBJECTS) return []
     const wanted = Object.entries(JSON.parse(reference) as Record<string, unknown>)
-    const found = this.#tasks.filter(({ content }) => {
-      const [definition] = content === undefined ? [] : (JSON.parse(content) as unknown[])
+    this.#definitions ??= this.#tasks.map(({ content }) =>
+      content === undefined ? undefined : (JSON.parse(content) as unknown[])[0],
+    )
+    const definitions = this.#definitions
+    const found = this.#tasks.filter((_, i) => {
+      const definition = definitions[i]
       return isRecord(definition) && wanted.every(([key, value]) => isDeepStrictEqual(definition[key], value))
     })
     this.#byObject.set(reference, found)

@@ -29,47 +29,65 @@ interface SeenVariables {
 const MAX_DEPTH = 8
 /** Characters of a text with its variables replaced. */
 const MAX_LENGTH = 200_000
-/** Characters of all texts of one value, with all their replacements. */
-const MAX_ALL = 2_000_000
-/** Texts of one value, with all their replacements. */
-const MAX_TEXTS = 20_000
+/** What descriptions that share their work may cost: characters that are read, and as many as these for each text and variable. */
+const MAX_WORK = 1_000_000
+const TEXT_WORK = 50
+const VARIABLE_WORK = 200
 /** These say by themselves what they are. */
 const PLAIN =
   /^(?:workspaceFolder|workspaceRoot|workspaceFolderBasename|userHome|pathSeparator|execPath|cwd|\/)(?::|$)/
 
+/** Bounds the time that descriptions take together: a setting or a file may contain anything. */
+export class DescriptionWork {
+  #left = MAX_WORK
+
+  /** From then on, nothing can be described. */
+  get isSpent(): boolean {
+    return this.#left < 0
+  }
+
+  /** Returns whether it may be done. */
+  spend(amount: number): boolean {
+    this.#left -= amount
+    return !this.isSpent
+  }
+}
+
 /** What VS Code replaces in a value. It looks for variables again in a text in which it has replaced some. */
-export function seenVariables(value: unknown, sources: VariableSources): SeenVariables {
+export function seenVariables(
+  value: unknown,
+  sources: VariableSources,
+  work: DescriptionWork,
+): SeenVariables {
   const byId = inputsById(sources.inputs)
   const inputs = new Set<unknown>()
   const missing = new Set<string>()
-  const names = new Set<string>()
+  /** by name */
+  const values = new Map<string, string | undefined>()
   const texts = new Map<string, number>()
   const add = (text: string, depth: number) => {
     if (!texts.has(text)) texts.set(text, depth)
   }
-  for (const text of textsIn(value)) add(text, 0)
-  let isTooDeep = false
-  let length = 0
+  for (const text of textsIn(value, work)) add(text, 0)
   for (const [text, depth] of texts) {
-    length += text.length
-    if (depth > MAX_DEPTH || text.length > MAX_LENGTH || length > MAX_ALL || texts.size > MAX_TEXTS) {
-      isTooDeep = true
-      break
-    }
+    if (depth > MAX_DEPTH || text.length > MAX_LENGTH || !work.spend(text.length + TEXT_WORK)) return UNCLEAR
     let replaced = ''
     let end = 0
     for (const { name, from, to } of variablesIn(text)) {
-      names.add(name)
+      if (!work.spend(VARIABLE_WORK)) return UNCLEAR
       const [kind, id] = partsOf(name)
-      if (kind === 'input') {
-        const own = byId.get(id) ?? []
-        if (own.length === 0) missing.add(`\${${name}}`)
+      if (!values.has(name)) {
+        const own = kind === 'input' ? (byId.get(id) ?? []) : []
+        if (kind === 'input' && own.length === 0) missing.add(`\${${name}}`)
         for (const one of own) {
           inputs.add(one)
-          for (const part of textsIn(one)) add(part, depth + 1)
+          for (const part of textsIn(one, work)) add(part, depth + 1)
         }
+        const known = knownValue(kind, id, sources, work)
+        values.set(name, known)
+        work.spend(known?.length ?? 0)
       }
-      const known = knownValue(kind, id, sources)
+      const known = values.get(name)
       if (known === undefined) continue
       add(known, depth + 1)
       // no longer than what is refused above
@@ -78,9 +96,12 @@ export function seenVariables(value: unknown, sources: VariableSources): SeenVar
     }
     if (end > 0) add(replaced + text.slice(end), depth + 1)
   }
-  const lines = [...names].flatMap(name => lineOf(name, sources))
-  return { inputs: [...inputs], missing: [...missing], isTooDeep, lines }
+  if (work.isSpent) return UNCLEAR
+  const lines = [...values.keys()].flatMap(name => lineOf(name, sources))
+  return { inputs: [...inputs], missing: [...missing], isTooDeep: false, lines }
 }
+
+const UNCLEAR: SeenVariables = { inputs: [], missing: [], isTooDeep: true, lines: [] }
 
 /** by the settings that contain them */
 const indexed = new WeakMap<unknown[], Map<unknown, Record<string, unknown>[]>>()
@@ -119,12 +140,17 @@ function lineOf(name: string, { setting, command }: VariableSources): string[] {
   return [shown]
 }
 
-function knownValue(kind: string, id: string, { setting, environment }: VariableSources): string | undefined {
+function knownValue(
+  kind: string,
+  id: string,
+  { setting, environment }: VariableSources,
+  work: DescriptionWork,
+): string | undefined {
   // VS Code removes those that aren't set
   if (kind === 'env') return environment && (environment(id) ?? '')
   const value = kind === 'config' && id !== '' ? setting(id) : undefined
   if (value === undefined) return undefined
-  return typeof value === 'object' ? [...textsIn(value)].join() : String(value)
+  return typeof value === 'object' ? textsIn(value, work).join() : String(value)
 }
 
 function partsOf(name: string): [kind: string, id: string] {
@@ -134,25 +160,44 @@ function partsOf(name: string): [kind: string, id: string] {
 
 /** As VS Code finds them: braces in a name are balanced, and what they contain isn't replaced. */
 function* variablesIn(text: string): Iterable<{ name: string; from: number; to: number }> {
-  const ends = new Map<number, number>()
+  let from = text.indexOf('${')
+  if (from < 0) return
+  const ends = new Int32Array(text.length)
   const open: number[] = []
-  for (const { 0: brace, index } of text.matchAll(/[{}]/g)) {
-    if (brace === '{') open.push(index)
-    else ends.set(open.pop() ?? -1, index + 1)
+  for (let i = from; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === OPEN_BRACE) open.push(i)
+    else if (code === CLOSING_BRACE && open.length > 0) ends[open.pop()!] = i + 1
   }
-  for (let from = text.indexOf('${'); from >= 0; ) {
-    const to = ends.get(from + 1)
-    if (to !== undefined) yield { name: text.slice(from + 2, to - 1), from, to }
-    from = text.indexOf('${', to ?? from + 2)
+  while (from >= 0) {
+    const to = ends[from + 1]
+    if (to) yield { name: text.slice(from + 2, to - 1), from, to }
+    from = text.indexOf('${', to || from + 2)
   }
 }
 
-/** All of a value's texts, also the names of its properties. */
-function* textsIn(value: unknown): Iterable<string> {
-  if (typeof value === 'string') yield value
-  else if (typeof value === 'object' && value !== null)
-    for (const [key, part] of Object.entries(value)) {
-      yield key
-      yield* textsIn(part)
+const OPEN_BRACE = 123
+const CLOSING_BRACE = 125
+
+/** All of a value's texts, also the names of its properties, as far as there is work left. */
+function textsIn(value: unknown, work: DescriptionWork): string[] {
+  const texts: string[] = []
+  const left = [value]
+  while (left.length > 0 && !work.isSpent) {
+    const one = left.pop()
+    if (typeof one === 'string') {
+      texts.push(one)
+      work.spend(one.length)
+    } else if (Array.isArray(one)) {
+      if (work.spend(one.length * TEXT_WORK)) left.push(...one.toReversed())
+    } else if (typeof one === 'object' && one !== null) {
+      const parts: unknown[] = []
+      for (const key in one) {
+        if (!work.spend(TEXT_WORK)) break
+        parts.push(key, (one as Record<string, unknown>)[key])
+      }
+      left.push(...parts.toReversed())
     }
+  }
+  return texts
 }

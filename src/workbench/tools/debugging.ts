@@ -6,7 +6,7 @@ import type {
   DebugFeatures,
   DebugSessionState,
   DebugStep,
-  LaunchConfiguration,
+  LaunchEntry,
   PausedThread,
   SourceBreakpoint,
 } from '../../mcp/server/debug-features.ts'
@@ -189,7 +189,7 @@ function live(id: string): vscode.DebugSession {
 }
 
 /** Of all folders, and of the workspace file. */
-function configurations(): LaunchConfiguration[] {
+function configurations(): LaunchEntry[] {
   const { workspaceFolders = [], workspaceFile } = vscode.workspace
   const settings: LaunchSettings[] = workspaceFolders.map(({ uri, name }) => {
     const launch = vscode.workspace.getConfiguration('launch', uri)

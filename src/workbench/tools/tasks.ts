@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo, TaskRun } from '../../mcp/server/editor-features.ts'
-import { seenVariables, type VariableSources } from '../../mcp/server/seen-variables.ts'
+import { DescriptionWork, seenVariables, type VariableSources } from '../../mcp/server/seen-variables.ts'
 import { runToEnd } from '../run-task.ts'
 import { followTask } from './terminal-commands.ts'
 import { variableSources } from './variables.ts'
@@ -39,14 +39,15 @@ function infoOf(task: vscode.Task, settings: TaskSettings): TaskInfo {
   const options = execution && optionsOf(execution)
   const folder = folderOf(task)
   const own = settings.of(typeof task.scope === 'object' ? task.scope.uri : undefined)
-  const dependsOn = dependenciesOf(task, own)
+  const { work } = settings
   const content = [definition, execution && partsOf(execution)]
-  const seen = seenVariables(content, own.sources)
-  const variables = [
-    ...seen.missing,
-    ...seen.inputs.map(input => `\${input:${isRecord(input) ? input.id : ''}}: ${JSON.stringify(input)}`),
-    ...seen.lines,
-  ]
+  let dependsOn: string[] | undefined
+  let seen: ReturnType<typeof seenVariables> | undefined
+  // this takes a while, and of thousands of tasks, few are asked for it
+  const see = () => {
+    seen ??= seenVariables(content, own.sources, work)
+    return seen
+  }
   return {
     name,
     source,
@@ -56,10 +57,22 @@ function infoOf(task: vscode.Task, settings: TaskSettings): TaskInfo {
     ...(detail && { detail }),
     ...(command && { command }),
     ...(options && { options }),
-    ...(variables.length > 0 && { variables }),
-    ...((seen.isTooDeep || own.unnamed.length > MAX_UNNAMED) && { isTooDeep: true as const }),
-    ...(dependsOn.length > 0 && { dependsOn }),
     content: JSON.stringify(content),
+    get dependsOn() {
+      dependsOn ??= dependenciesOf(task, own, work)
+      return dependsOn
+    },
+    get variables() {
+      const { missing, inputs, lines } = see()
+      const asked = inputs.map(
+        input => `\${input:${isRecord(input) ? input.id : ''}}: ${JSON.stringify(input)}`,
+      )
+      const all = [...missing, ...asked, ...lines]
+      return all.length > 0 ? all : undefined
+    },
+    get isTooDeep() {
+      return see().isTooDeep || work.isSpent || own.unnamed.length > MAX_UNNAMED
+    },
   }
 }
 
@@ -82,6 +95,8 @@ interface FolderTasks {
 
 /** The settings of tasks.json, read once for all tasks of a folder. */
 class TaskSettings {
+  /** of all tasks that are described with these settings */
+  readonly work = new DescriptionWork()
   readonly #byFolder = new Map<string | undefined, FolderTasks>()
 
   of(folder: vscode.Uri | undefined): FolderTasks {
@@ -105,11 +120,23 @@ class TaskSettings {
 }
 
 /** The names of the tasks that run before it. Task objects don't have them, only the settings of tasks.json do. */
-function dependenciesOf({ name, definition }: vscode.Task, { named, unnamed }: FolderTasks): string[] {
+function dependenciesOf(
+  { name, definition }: vscode.Task,
+  { named, unnamed }: FolderTasks,
+  work: DescriptionWork,
+): string[] {
+  const properties = Object.entries(definition)
+  const size = JSON.stringify(definition).length
   // tasks of extensions, to which tasks.json adds something
-  const added = unnamed
-    .slice(0, MAX_UNNAMED)
-    .filter(entry => Object.entries(definition).every(([key, value]) => isDeepStrictEqual(entry[key], value)))
+  const added = unnamed.slice(0, MAX_UNNAMED).filter(entry =>
+    properties.every(([key, value]) => {
+      const isObject = typeof value === 'object'
+      return (
+        work.spend(isObject ? size : 1) &&
+        (isObject ? isDeepStrictEqual(entry[key], value) : entry[key] === value)
+      )
+    }),
+  )
   const found = [...(named.get(name) ?? []), ...added]
     .flatMap(({ dependsOn }) => dependsOn ?? [])
     .map(one => (typeof one === 'string' ? one : JSON.stringify(one)))

@@ -51,7 +51,9 @@ export function terminalCommands(): TerminalCommand[] {
     ...(execution.cwd?.scheme === 'file' && { cwd: execution.cwd.fsPath }),
     ...(exitCode !== undefined && { exitCode }),
     isRunning,
-    output: plainOutput(output),
+    get output() {
+      return plainOutput(output)
+    },
   }))
 }
 

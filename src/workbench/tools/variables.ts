@@ -6,9 +6,14 @@ import type { VariableSources } from '../../mcp/server/seen-variables.ts'
 export function variableSources(section: 'tasks' | 'launch', folder?: vscode.Uri): VariableSources {
   const own = vscode.workspace.getConfiguration(section, folder).inspect<unknown>('inputs')
   const all = [own?.globalValue, own?.workspaceValue, own?.workspaceFolderValue]
+  let settings: vscode.WorkspaceConfiguration | undefined
   return {
     inputs: all.flatMap(value => (Array.isArray(value) ? value : [])),
-    setting: id => vscode.workspace.getConfiguration(undefined, folder).get<unknown>(id),
+    setting: id => {
+      // VS Code copies all settings for this
+      settings ??= vscode.workspace.getConfiguration(undefined, folder)
+      return settings.get<unknown>(id)
+    },
     environment: name => process.env[name],
   }
 }
@@ -16,15 +21,26 @@ export function variableSources(section: 'tasks' | 'launch', folder?: vscode.Uri
 /** The same for the launch configurations of each type: debuggers have their own names for commands. */
 export function launchVariables(folder?: vscode.Uri): (type: unknown) => VariableSources {
   const sources = variableSources('launch', folder)
-  return type => ({ ...sources, command: name => commandOf(type, name) })
+  return type => {
+    let commands: Map<string, string> | undefined
+    return {
+      ...sources,
+      command: name => {
+        commands ??= commandsOf(type)
+        return commands.get(name)
+      },
+    }
+  }
 }
 
-function commandOf(type: unknown, name: string): string | undefined {
+/** By the names that debuggers of a type have for them; the first extension's count. */
+function commandsOf(type: unknown): Map<string, string> {
+  const found = new Map<string, string>()
   for (const { packageJSON } of vscode.extensions.all) {
     const debuggers: unknown = packageJSON?.contributes?.debuggers
-    const found = (Array.isArray(debuggers) ? debuggers : []).find(one => isRecord(one) && one.type === type)
-    const command = isRecord(found?.variables) ? found.variables[name] : undefined
-    if (typeof command === 'string') return command
+    const own = (Array.isArray(debuggers) ? debuggers : []).find(one => isRecord(one) && one.type === type)
+    for (const [name, command] of Object.entries(isRecord(own?.variables) ? own.variables : {}))
+      if (typeof command === 'string' && !found.has(name)) found.set(name, command)
   }
-  return undefined
+  return found
 }

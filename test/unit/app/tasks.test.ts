@@ -16,7 +16,8 @@ describe('the tasks of the editor', () => {
     { id: 'what', type: 'command', command: 'evil.run', args: `\${config:a.b}` },
     { id: 'unused', type: 'promptString' },
   ]
-  const settings: Record<string, unknown> = { 'a.b': 'rm' }
+  const settings: Record<string, unknown> = { 'a.b': 'rm', hostile: '{}'.repeat(75_000) }
+  let reads = 0
   const executions: object[] = []
   const ended: Array<(event: { execution: object; exitCode?: number }) => void> = []
   let terminated = 0
@@ -32,7 +33,10 @@ describe('the tasks of the editor', () => {
       workspace: {
         workspaceFolders: folders,
         getConfiguration: (section: string | undefined) => ({
-          get: (id: string) => (section === undefined ? settings[id] : undefined),
+          get: (id: string) => {
+            reads++
+            return section === undefined ? settings[id] : undefined
+          },
           inspect: (key: string) => ({
             workspaceFolderValue:
               key === 'inputs'
@@ -47,9 +51,9 @@ describe('the tasks of the editor', () => {
       },
       tasks: {
         fetchTasks: async () =>
-          folders.map((scope, i) => ({
-            ...{ name: 'build', source: 'npm', scope, definition: { type: 'npm', script: 'build' } },
-            execution: new ShellExecution(commands[i]!),
+          commands.map((command, i) => ({
+            ...{ name: 'build', source: 'npm', scope: folders[i % 2] },
+            ...{ definition: { type: 'npm', script: 'build' }, execution: new ShellExecution(command) },
           })),
         executeTask: async (task: { scope: unknown }) => {
           ran.push(task)
@@ -119,6 +123,19 @@ describe('the tasks of the editor', () => {
     // what it would run is another one
     settings['a.b'] = 'curl'
     await assert.rejects(tasks.runTask(one!, 1, signal), /no longer exists/)
+  })
+
+  it('are listed without what VS Code replaces in them, which is found out for a limited number', async () => {
+    commands = Array.from({ length: 1000 }, (_, i) => `make ${i} \${config:hostile}`)
+    reads = 0
+    const found = await tasks.listTasks()
+    assert.equal(found.length, 1000)
+    assert.equal(reads, 0)
+    const clear = found.filter(one => !one.isTooDeep)
+    assert.deepEqual(clear, found.slice(0, clear.length))
+    assert.ok(clear.length > 0 && clear.length < 20, `${clear.length} tasks`)
+    assert.ok(reads < 100, `${reads} reads`)
+    assert.match(clear[0]!.variables!.join(), /hostile/)
   })
 
   it('run in their own folder, and not at all if they have changed', async () => {

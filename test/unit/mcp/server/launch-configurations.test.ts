@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
-import { launchConfigurations } from '../../../../src/mcp/server/launch-configurations.ts'
+import {
+  type LaunchSettings,
+  launchConfigurations,
+} from '../../../../src/mcp/server/launch-configurations.ts'
+
+const described = (settings: LaunchSettings[]) => launchConfigurations(settings).map(one => one.describe())
 
 describe('launch configurations', () => {
   let settings: Record<string, unknown> = {}
@@ -23,7 +28,7 @@ describe('launch configurations', () => {
   const json = (...values: unknown[]) => values.map(value => JSON.stringify(value, null, 2)).join('\n')
 
   it('have the inputs that they ask for, and the tasks before and after them', () => {
-    assert.deepEqual(launchConfigurations([one]), [
+    assert.deepEqual(described([one]), [
       {
         ...{ name: 'Server', folder: '/one', content: json(server) },
         tasks: [
@@ -36,7 +41,7 @@ describe('launch configurations', () => {
         tasks: [{ name: '{"type":"npm"}', folder: '/one' }],
       },
     ])
-    assert.deepEqual(launchConfigurations([{ ...one, variables: variables([where]) }])[1]?.unresolved, [
+    assert.deepEqual(described([{ ...one, variables: variables([where]) }])[1]?.unresolved, [
       `\${input:more}`,
     ])
   })
@@ -56,7 +61,7 @@ describe('launch configurations', () => {
       ...{ port: `\${config:app.port}` },
     }
     const content = () =>
-      launchConfigurations([
+      described([
         { ...one, configurations: [own], variables: variables([{ id: 'where', default: `\${file}` }]) },
       ])[0]?.content
     settings = { 'app.main': 'a.js' }
@@ -94,7 +99,7 @@ describe('launch configurations', () => {
       ...{ outer: [`\${config:next}`], next: `\${input:a{b}c}`, 'a{b}c': `\${command:last}` },
       ...{ dollar: '$', inner: `\${command:of.input}` },
     }
-    const [found] = launchConfigurations([{ ...one, ...parts }])
+    const [found] = described([{ ...one, ...parts }])
     assert.ok(found)
     assert.ok(found.content.includes(json(where)))
     for (const command of ['joined', 'last', 'of.key', 'of.input'])
@@ -106,7 +111,7 @@ describe('launch configurations', () => {
   it('are not clear if values are nested too deeply', () => {
     const unresolved = (program: string) => {
       const configurations = [{ name: 'Own', program }]
-      return launchConfigurations([{ ...one, configurations }])[0]?.unresolved
+      return described([{ ...one, configurations }])[0]?.unresolved
     }
     settings = {}
     for (let i = 0; i < 30; i++) settings[`s${i}`] = `\${config:s${i + 1}}`
@@ -119,10 +124,51 @@ describe('launch configurations', () => {
       assert.equal(unresolved(program), undefined)
   })
 
+  it('are described only when asked for, and compounds with a limited amount of work', () => {
+    let reads = 0
+    const hostile = '{}'.repeat(75_000)
+    const configurations = Array.from({ length: 1000 }, (_, i) => ({
+      name: `${i}`,
+      program: `\${config:x}`,
+    }))
+    const names = configurations.map(({ name }) => name)
+    const entries = launchConfigurations([
+      {
+        ...{ ...one, configurations },
+        compounds: [
+          { name: 'All', configurations: names },
+          { name: 'Same', configurations: names.map(() => '7') },
+        ],
+        variables: () => ({
+          inputs: [],
+          setting: () => {
+            reads++
+            return hostile
+          },
+        }),
+      },
+    ])
+    assert.deepEqual([entries.length, reads], [1002, 0])
+    const described = (name: string) => {
+      reads = 0
+      const { content, unresolved } = entries.find(entry => entry.name === name)!.describe()
+      return { content, unresolved, reads }
+    }
+    const seven = described('7')
+    assert.deepEqual([seven.unresolved, seven.reads], [undefined, 2])
+    assert.ok(seven.content.includes(hostile))
+    const all = described('All')
+    assert.match(all.unresolved!.join(), /nested too deeply/)
+    assert.ok(all.reads < 50, `${all.reads} reads`)
+    const same = described('Same')
+    assert.deepEqual([same.unresolved, same.reads], [undefined, 2])
+    assert.ok(same.content.endsWith(seven.content.slice(-hostile.length)))
+  })
+
   it('of compounds are what they start, if that is clear', () => {
     const compound = (...configurations: unknown[]) => {
       const own = { name: 'All', configurations, preLaunchTask: 'first' }
-      return { own, found: launchConfigurations([{ ...one, compounds: [own] }, other]).at(-1) }
+      return { own, found: described([{ ...one, compounds: [own] }, other]).at(-1) }
     }
     const { own, found } = compound('Client', { name: 'Server', folder: 'two' })
     assert.deepEqual(found, {
@@ -149,7 +195,7 @@ describe('launch configurations', () => {
       variables: variables([]),
     }
     assert.deepEqual(
-      launchConfigurations([file]).map(({ name, own }) => [name, own]),
+      described([file]).map(({ name, own }) => [name, own]),
       [['Server', server]],
     )
   })

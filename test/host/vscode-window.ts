@@ -116,19 +116,34 @@ export abstract class VsCodeWindow {
   }
 
   /** Chooses an entry of a context menu of VS Code; `submenu` is where it is, if it's in one. */
-  async chooseFromContextMenu(target: Locator, entry: string, submenu?: string): Promise<void> {
+  chooseFromContextMenu(target: Locator, entry: string, submenu?: string): Promise<void> {
+    return this.chooseFromMenu(() => target.click({ button: 'right' }), entry, submenu)
+  }
+
+  /** Chooses an entry of the menu of VS Code that `open` opens. */
+  async chooseFromMenu(open: () => Promise<void>, entry: string, submenu?: string): Promise<void> {
+    const { keyboard } = this.page
+    const menu = this.page.locator('.monaco-menu').first()
     const item = (text: string) => this.page.locator('.monaco-menu .action-item', { hasText: text }).last()
+    const choose = async () => {
+      if (submenu !== undefined) await item(submenu).hover({ timeout: 3000 })
+      await item(entry).hover({ timeout: 3000 })
+      // a menu ignores clicks right after it opens, and Enter while it marks no item
+      await item(entry).and(this.page.locator('.focused')).waitFor({ timeout: 3000 })
+      await keyboard.press('Enter')
+    }
     await waitFor(`${entry} in the menu`, async () => {
-      await target.click({ button: 'right' })
-      // a menu ignores clicks right after it opens
-      const shown = await succeeds(
-        (async () => {
-          if (submenu !== undefined) await item(submenu).hover({ timeout: 3000 })
-          await item(entry).hover({ timeout: 3000 })
-        })(),
-      )
-      await this.page.keyboard.press(shown ? 'Enter' : 'Escape')
-      return shown
+      await open()
+      // The explorer asks the browser for the clipboard first. Until the menu is shown, Escape would clear the selection that
+      // it's for, and `open` would open a second one.
+      if (!(await succeeds(menu.waitFor({ timeout: PATIENCE_MS / 2 })))) return false
+      if (await succeeds(choose())) return true
+      await waitFor('end of the menu', async () => {
+        if (!(await menu.isVisible())) return true
+        await keyboard.press('Escape')
+        return false
+      })
+      return false
     })
   }
 

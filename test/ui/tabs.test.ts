@@ -101,24 +101,11 @@ describe('several sessions', () => {
     const { page } = workbench
     const sideBar = await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(280)
-    const choose = async (title: Locator, name: string) => {
-      const item = page.locator('.monaco-menu .action-item', { hasText: name }).first()
-      await waitFor(`"${name}" in the menu`, async () => {
+    const choose = (title: Locator, name: string) =>
+      workbench.chooseFromMenu(async () => {
         await title.hover()
         await title.getByRole('button', { name: 'New Session…' }).click()
-        // a menu ignores clicks right after it opens, and Enter while it marks no item
-        const marked = page.locator('.monaco-menu .action-item.focused', { hasText: name })
-        const shown = await item
-          .hover({ timeout: 3000 })
-          .then(() => marked.waitFor({ timeout: 3000 }))
-          .then(
-            () => true,
-            () => false,
-          )
-        await page.keyboard.press(shown ? 'Enter' : 'Escape')
-        return shown
-      })
-    }
+      }, name)
     await sideBar.composer.getByText(/^Ask /).waitFor()
     await choose(page.locator('.part.sidebar > .title'), 'New Session in Editor Tab')
     const long = `A long title ${'that goes on and on '.repeat(5)}`.trim()

@@ -174,8 +174,8 @@ export class FakeEditorFeatures implements EditorFeatures {
     return this.selected
   }
 
-  unsaved(): Array<{ path: string; text: string }> {
-    return [...this.dirty].map(([path, text]) => ({ path, text }))
+  unsaved(): ReturnType<EditorFeatures['unsaved']> {
+    return [...this.dirty].map(([path, text]) => ({ path, read: () => ({ text }) }))
   }
 
   async rename(path: string, at: Position, name: string) {

@@ -92,7 +92,14 @@ export interface OpenEditor {
   isDirty: boolean
 }
 
-export interface EditorSelection extends Location {
+/** What is read of a text that may be too large to be read at once. */
+export interface TextBeginning {
+  text: string
+  /** There is more. */
+  isCut?: boolean
+}
+
+export interface EditorSelection extends Location, TextBeginning {
   /** empty for a cursor */
   text: string
 }
@@ -176,7 +183,7 @@ export interface EditorFeatures {
   /** The selection or cursor of the active editor, if it shows a file. */
   selection(): EditorSelection | undefined
   /** The files with unsaved changes. */
-  unsaved(): Array<{ path: string; text: string }>
+  unsaved(): Array<{ path: string; read: () => TextBeginning }>
   /** Rejects with the language's sentence if the symbol can't be renamed, or a `ToolError` if more than text would change. */
   rename(path: string, at: Position, name: string): Promise<FileEdit[]>
   /** `kind`: such as `quickfix` or `source.organizeImports`; by default those of the light bulb. */

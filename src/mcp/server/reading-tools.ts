@@ -9,6 +9,7 @@ import type {
   OutlineSymbol,
   Problem,
   Severity,
+  TextBeginning,
 } from './editor-features.ts'
 import { fileInput, findSymbol, offsetInput, symbolInput } from './find-symbol.ts'
 import { withSettledProblems } from './settled-problems.ts'
@@ -310,7 +311,7 @@ const selection = tool({
     const location = locationText(roots, selected.path, selected.start)
     if (selected.text === '') return { text: `Nothing is selected. The cursor is at ${location}.` }
     return {
-      text: `Selected from ${location} to ${selected.end.line}:${selected.end.column}:`,
+      text: `Selected from ${location} to ${selected.end.line}:${selected.end.column}${beginningOnly(selected)}:`,
       data: selected.text,
       ...at(offset),
     }
@@ -334,9 +335,14 @@ const unsavedText = tool({
     const path = await roots.file(file)
     const found = unsaved.find(one => one.path === path)
     if (!found) return { text: 'That file has no unsaved changes: what is on disk is its text.' }
-    return { text: `${roots.name(path)}, unsaved:`, data: found.text, ...at(offset) }
+    const read = found.read()
+    return { text: `${roots.name(path)}, unsaved${beginningOnly(read)}:`, data: read.text, ...at(offset) }
   },
 })
+
+function beginningOnly({ isCut }: TextBeginning): string {
+  return isCut ? ', too large to be read as a whole, so this is its beginning' : ''
+}
 
 export const readingTools = [
   diagnostics,

@@ -18,6 +18,7 @@ import type {
   RelatedSymbol,
   Severity,
   Span,
+  TextBeginning,
   TextChange,
 } from '../../mcp/server/editor-features.ts'
 import { haveSameLines } from '../../mcp/server/text-lines.ts'
@@ -36,6 +37,8 @@ const RELOAD_POLL_MS = 25
 /** Symbols of a file, or of a search, that are looked at, and levels of an outline. */
 const MAX_SYMBOLS = 20_000
 const MAX_LEVELS = 100
+/** Lines of an open document that are read at once. */
+const MAX_READ_LINES = 500_000
 /** Code actions whose edit is computed. */
 const MAX_RESOLVED = 30
 
@@ -102,12 +105,15 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
       const editor = vscode.window.activeTextEditor
       if (editor?.document.uri.scheme !== 'file') return undefined
       const { document, selection } = editor
-      return { path: document.uri.fsPath, ...spanOf(selection), text: document.getText(selection) }
+      return { path: document.uri.fsPath, ...spanOf(selection), ...beginningOf(document, selection) }
     },
     unsaved: () =>
       vscode.workspace.textDocuments
         .filter(document => document.uri.scheme === 'file' && isUnsaved(document))
-        .map(document => ({ path: document.uri.fsPath, text: document.getText() })),
+        .map(document => ({
+          path: document.uri.fsPath,
+          read: () => beginningOf(document, new vscode.Range(0, 0, document.lineCount, 0)),
+        })),
     async rename(path, at, name) {
       const edit = await execute<vscode.WorkspaceEdit>(
         'vscode.executeDocumentRenameProvider',
@@ -188,6 +194,15 @@ const onDidChangeProblems: Event<readonly string[]> = listener =>
 
 async function execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
   return vscode.commands.executeCommand<T | undefined>(command, ...args)
+}
+
+/** A document may have millions of lines, which VS Code joins for us. */
+function beginningOf(document: vscode.TextDocument, { start, end }: vscode.Range): TextBeginning {
+  const last = new vscode.Position(start.line + MAX_READ_LINES, 0)
+  const isLong = end.isAfter(last)
+  const text = document.getText(isLong ? new vscode.Range(start, last) : new vscode.Range(start, end))
+  const isCut = isLong || text.length > MAX_FRAGMENT_FILE_BYTES
+  return { text: text.slice(0, MAX_FRAGMENT_FILE_BYTES), isCut }
 }
 
 /** Languages look at no larger files, and reading one would block the editor. */

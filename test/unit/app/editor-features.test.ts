@@ -25,6 +25,30 @@ class WorkspaceEdit {
   }
 }
 
+class Position {
+  readonly line: number
+  readonly character: number
+  constructor(line: number, character: number) {
+    this.line = line
+    this.character = character
+  }
+  isAfter({ line, character }: Position) {
+    return this.line > line || (this.line === line && this.character > character)
+  }
+}
+
+class Range {
+  readonly start: Position
+  readonly end: Position
+  constructor(...at: [Position, Position] | [number, number, number, number]) {
+    if (at.length === 2) [this.start, this.end] = at
+    else {
+      this.start = new Position(at[0], at[1])
+      this.end = new Position(at[2], at[3])
+    }
+  }
+}
+
 class TextPart {
   readonly value: string
   constructor(value: string) {
@@ -36,6 +60,7 @@ describe('what the editor tools ask VS Code', () => {
   let answer: unknown
   let remoteName: string | undefined
   const invoked: object[] = []
+  const documents: object[] = []
   let features: ReturnType<typeof Features.createEditorFeatures>
 
   before(async () => {
@@ -57,7 +82,7 @@ describe('what the editor tools ask VS Code', () => {
             return remoteName
           },
         },
-        workspace: { workspaceFolders: [{ uri: uri('/one') }] },
+        workspace: { workspaceFolders: [{ uri: uri('/one') }], textDocuments: documents },
         lm: {
           tools: [{ name: 'runTests' }],
           invokeTool: async (name: string, options: object, token: object) => {
@@ -65,8 +90,8 @@ describe('what the editor tools ask VS Code', () => {
             return { content: [new TextPart('passed'), {}, new TextPart('2')] }
           },
         },
-        Position: class {},
-        Range: class {},
+        Position,
+        Range,
         Uri: { file: (path: string) => uri(path) },
         commands: { executeCommand: async () => answer },
         debug: new Proxy({}, { get: (_, name) => (name === 'activeDebugSession' ? undefined : nothing) }),
@@ -77,6 +102,32 @@ describe('what the editor tools ask VS Code', () => {
   })
 
   const at = { line: 1, column: 1 }
+
+  it('reads unsaved text only of the file that is asked for, and no more than the editor can read without a stop', () => {
+    const read: Array<[string, Range]> = []
+    const document = (path: string, lineCount: number, line: string) => ({
+      ...{ uri: uri(path), isDirty: true, lineCount },
+      getText(range: Range) {
+        read.push([path, range])
+        return `${line}\n`.repeat(Math.min(lineCount, range.end.line) - range.start.line)
+      },
+    })
+    documents.push(
+      document('/small', 2, 'a'),
+      document('/many', 15_000_000, ''),
+      document('/long', 1, 'x'.repeat(30_000_000)),
+    )
+    const [small, many, long] = features.unsaved()
+    assert.equal(read.length, 0)
+    assert.deepEqual(small!.read(), { text: 'a\na\n', isCut: false })
+    assert.deepEqual(
+      read.map(([path]) => path),
+      ['/small'],
+    )
+    assert.deepEqual(many!.read(), { text: '\n'.repeat(500_000), isCut: true })
+    const cut = long!.read()
+    assert.deepEqual([cut.text.length, cut.isCut], [4 << 20, true])
+  })
 
   it('refuses edits that also rename or delete files', async () => {
     answer = new WorkspaceEdit([[uri('/a.ts'), [text]]], 1)

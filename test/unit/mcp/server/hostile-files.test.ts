@@ -97,7 +97,7 @@ describe('an editor tool', () => {
   })
 
   it('gives any part of a long text', async () => {
-    const unsaved = () => [{ path: '/a', text }]
+    const unsaved = () => [{ path: '/a', read: () => ({ text }) }]
     const first = await call('unsaved_text', { file: '/a' }, { unsaved })
     assert.equal(first.data[0], 'line 1')
     const offset = Number(/"offset": (\d+)/.exec(first.text)?.[1])

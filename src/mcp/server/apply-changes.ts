@@ -15,14 +15,14 @@ export function applyChanges(text: string, changes: readonly TextChange[]): stri
       order,
     }))
     .sort((a, b) => a.from - b.from || a.to - b.to || a.order - b.order)
-  let result = ''
+  const parts: string[] = []
   let done = 0
   for (const { from, to, inserted } of edits) {
     if (from < done) throw new Error('Changes of a text overlap.')
-    result += text.slice(done, from) + inserted
+    parts.push(text.slice(done, from), inserted)
     done = to
   }
-  return result + text.slice(done)
+  return parts.join('') + text.slice(done)
 }
 
 function offsetAt(text: string, lines: ReturnType<typeof linesAt>, { line, column }: Position): number {

@@ -24,7 +24,8 @@ export function linesAt(
   const lines = new Map<number, { start: number; end: number }>()
   let line = 1
   let start = 0
-  for (const number of [...new Set(wanted)].sort((a, b) => a - b)) {
+  for (const number of new Float64Array(wanted).sort()) {
+    if (number === line && lines.size > 0) continue
     start = afterLines(text, number - line, start)
     if (start < 0) break
     line = number
@@ -74,15 +75,16 @@ export function changedLines(before: string, after: string, max: number): number
 
 /** Whether texts are the same, whatever their line ends are. */
 export function haveSameLines(one: string, other: string): boolean {
-  const after = (text: string, at: number) =>
-    text.charCodeAt(at) === RETURN && text.charCodeAt(at + 1) === NEWLINE ? at + 1 : at
+  if (one === other) return true
   let [a, b] = [0, 0]
-  for (; ; a++, b++) {
-    a = after(one, a)
-    b = after(other, b)
-    if (a >= one.length || b >= other.length) return a >= one.length && b >= other.length
-    if (one.charCodeAt(a) !== other.charCodeAt(b)) return false
+  for (; a < one.length && b < other.length; a++, b++) {
+    const [x, y] = [one.charCodeAt(a), other.charCodeAt(b)]
+    if (x === y) continue
+    if (x === RETURN && y === NEWLINE && one.charCodeAt(a + 1) === NEWLINE) a++
+    else if (y === RETURN && x === NEWLINE && other.charCodeAt(b + 1) === NEWLINE) b++
+    else return false
   }
+  return a >= one.length && b >= other.length
 }
 
 /** Characters of a text that is shown on one line. */

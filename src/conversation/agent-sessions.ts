@@ -436,8 +436,7 @@ export class AgentSessions implements Disposable {
       }
       if (!this.#parents.has(sessionId)) this.#parents.set(sessionId, session)
     }
-    if (within === undefined) session.receive(update)
-    else session.receiveWithin(within, update)
+    session.receive(update, within)
   }
 
   #deliverEarly(session: Session): void {

@@ -4,6 +4,7 @@ import { Emitter, type Event } from '../common/event.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
 import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
+import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import type { Change, EntryId, NoticeEntry } from './state.ts'
 
 /** The conversation of a session: the only place that changes its state, and reports what changed. */
@@ -11,6 +12,7 @@ export class ConversationState implements Disposable {
   readonly #changes = new Emitter<Change[]>()
   readonly #time: () => number | undefined
   #state: ReducingState
+  #givenTitle: string | undefined
   /** collects the changes that are reported together, if any */
   #collected: Change[] | undefined
 
@@ -27,6 +29,18 @@ export class ConversationState implements Disposable {
   /** The changes of `state`, after they were made. A `reset` means that `state` is another object. */
   get onDidChange(): Event<Change[]> {
     return this.#changes.event
+  }
+
+  /** The title that the user gave. Takes precedence over the agent's, also after a load. */
+  get givenTitle(): string | undefined {
+    return this.#givenTitle
+  }
+
+  /** `undefined`: use the agent's title again. */
+  giveTitle(title: string | undefined): void {
+    if (this.#givenTitle === title) return
+    this.#givenTitle = title
+    this.report([{ type: 'head', key: 'title' }])
   }
 
   /** Applies an update of the agent. `within`: of a subagent's session. */
@@ -62,6 +76,20 @@ export class ConversationState implements Disposable {
   replace(state: ReducingState): void {
     this.#state = state
     this.report([{ type: 'reset' }])
+  }
+
+  /** Shows the latest saved state of a conversation that is open in another window. */
+  follow(saved: KeptConversation): void {
+    this.report(followState(this.#state, saved))
+  }
+
+  /**
+   * No other window continues the conversation: it's restored from what was saved last. A turn that the other window was in is
+   * interrupted.
+   */
+  catchUp(saved: KeptConversation): void {
+    const { configOptions, commands } = this.#state
+    this.replace(Object.assign(restoreState(saved), { configOptions, commands }))
   }
 
   /** Reports changes that were made to the state. */

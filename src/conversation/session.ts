@@ -1,7 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { type Agent, AgentClosedError, type AgentExit } from '../acp/agent.ts'
 import type {
-  ConfigOption,
   ContentBlock,
   SessionSetup,
   SessionStart,
@@ -20,9 +19,13 @@ import { isIdle } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
 import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
 import { Replays } from './replay/replays.ts'
-import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
-import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/withdrawn-requests.ts'
+import {
+  endedSubagent,
+  endsWhenStopped,
+  endsWithSubagent,
+  endsWithTurn,
+} from './requests/withdrawn-requests.ts'
 import type { Change, EntryId, NoticeEntry, SessionState, TurnFiles } from './state.ts'
 import { reportedBackground } from './step.ts'
 import { type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
@@ -65,7 +68,6 @@ export class Session implements Disposable {
   #phase: SessionPhase
   readonly #replays: Replays
   #exit: AgentExit | undefined
-  #givenTitle: string | undefined
 
   /** Prompts stay queued until the session ends: its agent is about to be ended. */
   beginsNoTurn = false
@@ -87,10 +89,10 @@ export class Session implements Disposable {
       show: merged => this.#replace(merged),
       schedule: this.#schedule,
     })
-    if (options.phase === 'loading') this.#replays.resume(this.#state)
-    this.requests = new PendingRequests(this.conversation, this.sessionId, () => this.#isLive())
+    if (options.phase === 'loading') this.#replays.resume(this.conversation.state)
+    this.requests = new PendingRequests(this.conversation, this.sessionId, () => this.isLive)
     this.optionChanges = new OptionChanges({
-      options: () => this.#state.configOptions,
+      options: () => this.conversation.state.configOptions,
       show: (optionId, value) => this.conversation.applyLocal({ type: 'config_option', optionId, value }),
       send: (optionId, value) => this.agent.setConfigOption(this.sessionId, optionId, value),
       changed: () => this.#status.fire(),
@@ -101,11 +103,12 @@ export class Session implements Disposable {
       steer: prompt => this.#steer(prompt),
       steered: (prompt, outcome) =>
         this.conversation.applyLocal({ type: 'prompt_steered', promptId: prompt.id, outcome }),
-      isRunning: () => this.#state.memory.running,
+      isRunning: () => this.conversation.state.memory.running,
       canSteer: () => this.#takesPrompts() && this.agent.capabilities.steering === true,
       sendCancel: () => this.agent.cancel(this.sessionId),
       canBegin: () => this.#takesPrompts(),
-      withdrawRequests: () => this.requests.withdraw(request => endsWhenStopped(this.#state, request)),
+      withdrawRequests: () =>
+        this.requests.withdraw(request => endsWhenStopped(this.conversation.state, request)),
       endWork: idle => this.#endWork(idle),
       accepted: messageId => this.conversation.applyLocal({ type: 'prompt_accepted', messageId }),
       changed: () => this.#status.fire(),
@@ -129,19 +132,7 @@ export class Session implements Disposable {
   }
 
   get state(): SessionState {
-    return this.#state
-  }
-
-  /** The title that the user gave. Takes precedence over the agent's, also after a load. */
-  get givenTitle(): string | undefined {
-    return this.#givenTitle
-  }
-
-  /** `undefined`: use the agent's title again. */
-  giveTitle(title: string | undefined): void {
-    if (this.#givenTitle === title) return
-    this.#givenTitle = title
-    this.conversation.report([{ type: 'head', key: 'title' }])
+    return this.conversation.state
   }
 
   get setup(): SessionSetup {
@@ -150,6 +141,10 @@ export class Session implements Disposable {
 
   get phase(): SessionPhase {
     return this.#phase
+  }
+
+  get isLive(): boolean {
+    return this.#phase === 'loading' || this.#phase === 'ready'
   }
 
   /** The agent's exit, once it ended. */
@@ -164,7 +159,7 @@ export class Session implements Disposable {
    * for an empty prompt, since some agents never respond to one.
    */
   prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
-    if (!this.#isLive()) return Promise.resolve({ type: 'failed', error: this.#endError() })
+    if (!this.isLive) return Promise.resolve({ type: 'failed', error: this.#endError() })
     return this.turns.queue.add(content).outcome
   }
 
@@ -174,8 +169,8 @@ export class Session implements Disposable {
    */
   async close(): Promise<void> {
     if (this.#phase === 'closed') return
-    const live = this.#isLive()
-    const running = this.#state.memory.running
+    const live = this.isLive
+    const running = this.conversation.state.memory.running
     const { agent, sessionId } = this
     this.#finish('closed', undefined)
     if (!live) return
@@ -185,22 +180,31 @@ export class Session implements Disposable {
 
   // ---- the agent's updates -----------------------------------------------------------------------------------------
 
-  /** Applies an update of the agent. */
-  receive(update: SessionUpdate): void {
-    if (!this.#isLive()) return
-    if (this.#replays.holds(() => this.receive(update)) || this.#replays.takes(update)) return
-    if (update.type !== 'state') {
-      if (update.type === 'config_options' || update.type === 'config_value') this.optionChanges.reported()
-      const { entries, memory } = this.#state
-      const from = entries.length
-      this.conversation.together(() => {
-        this.conversation.apply(this.#asStopped(update), this.#timeOfUpdate())
-        if (this.#phase === 'ready' && !memory.running)
-          for (const entry of entries.slice(from)) if (!isPrompt(entry)) entry.outOfTurn = true
-        this.#withdrawOfIdleSubagent(update)
-      })
+  /** Applies an update of the agent. `within`: of a subagent's session that was announced in this session. */
+  receive(update: SessionUpdate, within?: string): void {
+    if (!this.isLive) return
+    if (this.#replays.holds(() => this.receive(update, within)) || this.#replays.takes(update, within)) return
+    if (update.type === 'state' && within === undefined) {
+      this.#receiveState(update)
       return
     }
+    const isOwn = within === undefined
+    if (isOwn && (update.type === 'config_options' || update.type === 'config_value'))
+      this.optionChanges.reported()
+    const { entries, memory, activity } = this.conversation.state
+    const from = entries.length
+    this.conversation.together(() => {
+      // those of an idle session may be a late replay
+      const time = isOwn && activity === 'idle' ? undefined : this.#time()
+      this.conversation.apply(this.turns.asStopped(update), time, within)
+      if (isOwn && this.#phase === 'ready' && !memory.running)
+        for (const entry of entries.slice(from)) if (!isPrompt(entry)) entry.outOfTurn = true
+      const subagent = endedSubagent(this.conversation.state, update, within)
+      if (subagent) this.requests.withdraw(request => endsWithSubagent(subagent, request))
+    })
+  }
+
+  #receiveState(update: Extract<SessionUpdate, { type: 'state' }>): void {
     if (isIdle(update)) {
       if (!this.turns.admits(update)) return
       this.#endWork(update)
@@ -211,27 +215,16 @@ export class Session implements Disposable {
     this.turns.stateReported(update)
   }
 
-  /** Applies an update of a subagent's session that was announced in this session. */
-  receiveWithin(subagent: string, update: SessionUpdate): void {
-    if (!this.#isLive()) return
-    if (this.#replays.holds(() => this.receiveWithin(subagent, update))) return
-    if (this.#replays.takes(update, subagent)) return
-    this.conversation.together(() => {
-      this.conversation.apply(this.#asStopped(update), this.#time(), subagent)
-      this.#withdrawOfIdleSubagent(update, subagent)
-    })
-  }
-
   /** Adds a notice of Parley. `files`: absolute paths of the changed files that it's about. */
   notify(notice: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
-    if (!this.#isLive()) return
+    if (!this.isLive) return
     this.conversation.addNotice(notice)
     if (notice.rewind) this.#status.fire()
   }
 
   /** It's known which files a finished turn changed. */
   noteFiles(turn: number, files: TurnFiles): void {
-    if (this.#isLive()) this.conversation.applyLocal({ type: 'turn_files', turn, files })
+    if (this.isLive) this.conversation.applyLocal({ type: 'turn_files', turn, files })
   }
 
   /** The user undid a restore; `title` says so. */
@@ -243,14 +236,9 @@ export class Session implements Disposable {
 
   /** @internal Applies the agent's response to creating, loading or resuming the session. */
   start(start: SessionStart): void {
-    if (!this.#isLive()) return
+    if (!this.isLive) return
     if (start.configOptions) this.receive({ type: 'config_options', options: start.configOptions })
     if (start.commands) this.receive({ type: 'commands', commands: start.commands })
-  }
-
-  /** @internal The session was loaded, resumed or forked, and its options were these before. */
-  reopened(options: readonly ConfigOption[]): void {
-    if (this.#isLive()) this.optionChanges.reopened(options)
   }
 
   /**
@@ -261,40 +249,19 @@ export class Session implements Disposable {
     this.requests.expectShown()
     this.start(start)
     if (!answer) return
-    if (!this.#state.memory.running)
+    if (!this.conversation.state.memory.running)
       this.conversation.apply({ type: 'state', state: 'running' }, this.#time())
     this.turns.adopt(answer().then(accepted => accepted ?? undefined))
   }
 
-  /** @internal All that the agent had said before has arrived: requests that it hasn't repeated are over. */
-  reattached(): void {
-    if (this.#isLive()) this.requests.repeated()
-  }
-
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
-    const shown = this.#replays.start({ state: this.#state, setup: this.#setup })
+    const shown = this.#replays.start({ state: this.conversation.state, setup: this.#setup })
     this.optionChanges.clear()
     this.#setup = setup
     this.#phase = 'loading'
     this.#replace(shown)
     this.#status.fire()
-  }
-
-  /** @internal Shows the latest saved state of a conversation that is open in another window. */
-  follow(saved: KeptConversation): void {
-    if (this.#isLive()) return
-    this.conversation.report(followState(this.#state, saved))
-  }
-
-  /**
-   * @internal No other window continues the conversation: it's restored from what was saved last. A turn that the other window
-   * was in is interrupted.
-   */
-  catchUp(saved: KeptConversation): void {
-    if (this.#isLive()) return
-    const { configOptions, commands } = this.#state
-    this.#replace(Object.assign(restoreState(saved), { configOptions, commands }))
   }
 
   /**
@@ -307,7 +274,7 @@ export class Session implements Disposable {
   }
 
   #showLoaded(shown: ReducingState): void {
-    const isMerged = shown !== this.#state
+    const isMerged = shown !== this.conversation.state
     this.#phase = 'ready'
     if (isMerged) this.#replace(shown)
     this.conversation.applyLocal({ type: 'load_finished' })
@@ -316,7 +283,7 @@ export class Session implements Disposable {
     // A waiting prompt must not get between the entries of the replay.
     if (this.turns.queue.prompts.length === 0 && !isMerged) return
     this.#schedule(() => {
-      if (!this.#isLive()) return
+      if (!this.isLive) return
       this.#replays.addSavedCopyNote(false)
       this.turns.pump()
     }, LATE_REPLAY_MS)
@@ -335,40 +302,19 @@ export class Session implements Disposable {
 
   /** @internal The agent ended. */
   agentEnded(exit: AgentExit): void {
-    if (!this.#isLive()) return
+    if (!this.isLive) return
     this.#finish('ended', exit)
   }
 
   dispose(): void {
-    if (this.#isLive()) this.#finish('closed', undefined)
+    if (this.isLive) this.#finish('closed', undefined)
     this.conversation.dispose()
     this.#status.dispose()
     this.#end.dispose()
   }
 
-  /** Many agents report tool calls as failed that the user stopped. */
-  #asStopped(update: SessionUpdate): SessionUpdate {
-    if (update.type !== 'tool_call' || update.toolCall.status !== 'failed') return update
-    if (this.turns.cancelState === 'none') return update
-    return { ...update, toolCall: { ...update.toolCall, status: 'cancelled' } }
-  }
-
-  /** Withdraws the requests of a subagent that became idle. `within`: the subagent that sent the update. */
-  #withdrawOfIdleSubagent(update: SessionUpdate, within?: string): void {
-    const idle =
-      update.type === 'subagent'
-        ? update.subagent.state?.activity === 'idle' && update.subagent.sessionId
-        : update.type === 'state' && isIdle(update) && within
-    const subagent = idle ? this.#state.memory.subagentStates.get(idle) : undefined
-    if (subagent) this.requests.withdraw(request => endsWithSubagent(subagent, request))
-  }
-
   #takesPrompts(): boolean {
     return this.#phase === 'ready' && !this.beginsNoTurn
-  }
-
-  #isLive(): boolean {
-    return this.#phase === 'loading' || this.#phase === 'ready'
   }
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
@@ -390,17 +336,13 @@ export class Session implements Disposable {
     return this.#phase === 'loading' ? undefined : this.#now()
   }
 
-  /** Like `#time`, for updates of the agent: those of an idle session may be a late replay. */
-  #timeOfUpdate(): number | undefined {
-    return this.#state.activity === 'idle' ? undefined : this.#time()
-  }
-
   #endWork(idle: IdleUpdate): void {
-    const { running } = this.#state.memory
+    const { running } = this.conversation.state.memory
     const background = reportedBackground(idle)
     this.conversation.together(() => {
       this.conversation.apply(this.turns.attribute(idle), this.#time())
-      if (running) this.requests.withdraw(request => endsWithTurn(this.#state, background, request))
+      if (running)
+        this.requests.withdraw(request => endsWithTurn(this.conversation.state, background, request))
     })
   }
 
@@ -429,10 +371,6 @@ export class Session implements Disposable {
 
   #endError(): Error {
     return this.#exit ? new AgentClosedError(this.#exit) : new Error(l10n.t('The session is closed.'))
-  }
-
-  get #state(): ReducingState {
-    return this.conversation.state
   }
 
   /** Replaces the conversation. Pending requests are added to the new one. */

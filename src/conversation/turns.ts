@@ -176,6 +176,13 @@ export class Turns {
     return isOrdinary ? { ...idle, stopReason: 'cancelled' } : idle
   }
 
+  /** Many agents report tool calls as failed that the user stopped. */
+  asStopped(update: SessionUpdate): SessionUpdate {
+    if (update.type !== 'tool_call' || update.toolCall.status !== 'failed') return update
+    if (this.#cancelState === 'none') return update
+    return { ...update, toolCall: { ...update.toolCall, status: 'cancelled' } }
+  }
+
   /** A state update was applied. */
   stateReported(update: Extract<SessionUpdate, { type: 'state' }>): void {
     const turn = this.#current

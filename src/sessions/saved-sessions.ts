@@ -53,7 +53,7 @@ export class SavedSessions {
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
     const agent = new AbsentAgent(agentName, records.agent(agentId))
     const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
-    session.giveTitle(records.get(agentId, sessionId)?.givenTitle)
+    session.conversation.giveTitle(records.get(agentId, sessionId)?.givenTitle)
     session.agentEnded(ABSENT)
     const cwdLabel = path.basename(cwd) || cwd
     const roots = { cwd, cwdLabel, additional: [], unseen: [], scratch: false }
@@ -69,7 +69,7 @@ export class SavedSessions {
       if (revision === shown) return
       shown = revision
       const conversation = transcripts.read(agentId, session.sessionId)
-      if (conversation) session.follow(conversation)
+      if (conversation && !session.isLive) session.conversation.follow(conversation)
     }
     showSaved()
     const timer = setInterval(showSaved, FOLLOW_WINDOW_MS)
@@ -80,6 +80,6 @@ export class SavedSessions {
   /** Continues a saved conversation from what another window, which is gone or has closed it, saved last. */
   catchUp({ agentId, session }: OpenSession): void {
     const conversation = this.#options.transcripts.read(agentId, session.sessionId)
-    if (conversation) session.catchUp(conversation)
+    if (conversation && !session.isLive) session.conversation.catchUp(conversation)
   }
 }

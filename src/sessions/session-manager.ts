@@ -89,7 +89,7 @@ export class SessionManager extends Owner {
   admit(open: OpenSession, origin: SessionOrigin = 'known'): void {
     const { session, agentId, plan, key, allowance } = open
     const { held, records, queues, rules, services, transcripts, usage } = this.#options
-    session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
+    session.conversation.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.requests.answerByRule = rules?.answersFor(agentId, () => plan.setup, allowance)
     session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)

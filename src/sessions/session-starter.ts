@@ -200,7 +200,7 @@ export class SessionStarter {
       manager.dismiss(open)
       throw error
     }
-    open.session.reopened(options ?? [])
+    open.session.optionChanges.reopened(options ?? [])
     if (replaced) manager.dismiss(replaced)
     manager.record(open)
     return open
@@ -278,7 +278,7 @@ export class SessionStarter {
         session = await make()
       }
       const open = this.#create(agentId, session, plan)
-      session.reopened(this.#lastOptions(reference, manager.find(agentId, sessionId)) ?? [])
+      session.optionChanges.reopened(this.#lastOptions(reference, manager.find(agentId, sessionId)) ?? [])
       keepListedTitle(records, open, reference)
       const givenTitle = records.get(agentId, sessionId)?.givenTitle
       if (givenTitle !== undefined)

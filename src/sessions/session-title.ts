@@ -9,7 +9,7 @@ import { shortTitle } from './short-title.ts'
 
 /** The title of a session: the user's, otherwise the automatic one. */
 export function titleOf(session: Session): string | undefined {
-  return session.givenTitle ?? sessionTitle(session.state)
+  return session.conversation.givenTitle ?? sessionTitle(session.state)
 }
 
 /** The same of a session that was opened before. */

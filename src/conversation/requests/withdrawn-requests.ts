@@ -1,6 +1,7 @@
 /** Which pending requests no longer need an answer, when work ends. */
-import type { ElicitationRequest, PermissionRequest } from '../../acp/model.ts'
+import type { ElicitationRequest, PermissionRequest, SessionUpdate } from '../../acp/model.ts'
 import { isBackgroundWork } from '../entries/tool-call.ts'
+import { isIdle } from '../reducer/reduce.ts'
 import type { Background, ReducerState } from '../step.ts'
 
 type Request = PermissionRequest | ElicitationRequest
@@ -21,6 +22,19 @@ export function endsWithTurn(
 ): boolean {
   if (!isOfTurn(request) || state.memory.subagentStates.has(request.sessionId)) return false
   return !(background && isAboutBackground(state, background, request))
+}
+
+/** The subagent that became idle with an update. `within`: the subagent that sent the update. */
+export function endedSubagent(
+  state: ReducerState,
+  update: SessionUpdate,
+  within?: string,
+): ReducerState | undefined {
+  const idle =
+    update.type === 'subagent'
+      ? update.subagent.state?.activity === 'idle' && update.subagent.sessionId
+      : update.type === 'state' && isIdle(update) && within
+  return idle ? state.memory.subagentStates.get(idle) : undefined
 }
 
 /** A subagent became idle: its requests, except those of its background work. */

@@ -45,11 +45,11 @@ export class SessionOrganizer extends Owner {
       const named = await agent.setSessionTitle(sessionId, title)
       this.#options.records.noted(agentId, session, { title: named, givenTitle: '' })
       const open = this.#options.manager.find(agentId, sessionId)?.session
-      open?.giveTitle(undefined)
+      open?.conversation.giveTitle(undefined)
       open?.receive({ type: 'info', title: named })
     } else {
       this.#options.records.noted(agentId, session, { givenTitle: title })
-      this.#options.manager.find(agentId, sessionId)?.session.giveTitle(title || undefined)
+      this.#options.manager.find(agentId, sessionId)?.session.conversation.giveTitle(title || undefined)
     }
     this.#change.fire()
   }

@@ -91,7 +91,7 @@ export async function reattachSessions(
   // also after a failure: the agent's other sessions go on
   await attached.begin()
   if (!isNeeded) hosted.confirm(hosted.handled)
-  for (const session of reattached) session.reattached()
+  for (const session of reattached) session.requests.repeated()
   // loads much, which would delay what the agent says
   setTimeout(() => {
     for (const { sessionId } of reattached)

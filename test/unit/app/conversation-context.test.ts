@@ -12,7 +12,7 @@ describe('a conversation as context for another agent', () => {
       reduce(state, chunk('user', 'ask'), 1)
       reduce(state, chunk('agent', answer), 1)
     }
-    const open = { session: { state, title: 'T' }, agentName: 'A', plan: { setup: { cwd: '/w' } } }
+    const open = { session: { state, conversation: {} }, agentName: 'A', plan: { setup: { cwd: '/w' } } }
     return conversationAttachment(open as unknown as OpenSession, true).detail
   }
 

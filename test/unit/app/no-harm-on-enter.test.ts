@@ -123,7 +123,8 @@ describe('a list', () => {
   it('of sessions ends a turn only if the user agrees', async () => {
     const end = async (action: 'close' | 'delete', user: ReturnType<typeof answering>, activity: string) => {
       const closed: unknown[] = []
-      const session = { phase: 'ready', state: { activity, title: 'Fix it', entries: [] } }
+      const state = { activity, title: 'Fix it', entries: [] }
+      const session = { phase: 'ready', state, conversation: {} }
       const open = { session, isBusy: false, agentName: 'A' }
       const actions = new SessionActions({
         manager: { find: () => open, close: async (one: unknown) => void closed.push(one) },

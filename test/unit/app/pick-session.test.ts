@@ -9,7 +9,7 @@ type Open = ReturnType<Sources['manager']['list']>[number]
 function openSession(agentName: string, prompt?: string): Open {
   const message = (text: string) => ({ kind: 'message', role: 'user', blocks: [{ type: 'text', text }] })
   const state = { entries: prompt === undefined ? [{ kind: 'notice' }] : [message(prompt)] }
-  return { agentName, session: { state } } as unknown as Open
+  return { agentName, session: { state, conversation: {} } } as unknown as Open
 }
 
 const nothing = () => ({ dispose() {} })

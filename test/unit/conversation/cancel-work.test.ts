@@ -26,7 +26,7 @@ describe('Session: stopping a single tool call or terminal', () => {
     ] as const)
       session.receive({ type: 'subagent', subagent: { sessionId: id, canCancel } })
     asked.length = 0
-    session.receiveWithin('a1', { type: 'terminal', terminal: { terminalId: 'y1', canCancel: true } })
+    session.receive({ type: 'terminal', terminal: { terminalId: 'y1', canCancel: true } }, 'a1')
     await cancelWork(session, { terminalId: 'y1' })
     assert.deepEqual(asked, ['a1 terminal y1'])
     for (const subagentId of ['a1', 'a2', 'none']) await cancelWork(session, { subagentId })

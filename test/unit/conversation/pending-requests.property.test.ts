@@ -170,7 +170,7 @@ class World {
       await settle()
     }
     for (const { send, outcome } of open) if (!outcome) send()
-    this.session.reattached()
+    this.session.requests.repeated()
   }
 
   async #resume(previous: ReducingState): Promise<void> {

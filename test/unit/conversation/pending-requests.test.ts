@@ -304,7 +304,7 @@ describe('a request that an earlier window asked, before the agent has asked thi
         sessions.requestPermission(again, never),
         sessions.createElicitation('s', form(), never),
       ]
-      session.reattached()
+      session.requests.repeated()
       return Promise.all(answers)
     }
     return { session, askAgain, permissionId: permissionId!, formId: formId! }
@@ -343,7 +343,7 @@ describe('a request that an earlier window asked, before the agent has asked thi
 
   it("can't be answered anymore once the agent hasn't asked again", async () => {
     const { session, permissionId } = await nextWindow()
-    session.reattached()
+    session.requests.repeated()
     assert.equal(session.requests.answerPermission(permissionId, 'yes'), false)
     assert.deepEqual(summarize(session.state).slice(-2), [
       'permission make: cancelled',

@@ -32,6 +32,7 @@ function openSession(agentId: string, sessionId: string, phase: 'ready' | 'ended
       sessionId,
       phase,
       state: { configOptions: [], entries: [] },
+      conversation: {},
       agent: { capabilities: { load: true, resume: true } },
       onDidChangeStatus: listen,
       onDidEnd: listen,

@@ -175,7 +175,7 @@ describe('TranscriptRecorder', () => {
         session.receive({ type: 'compaction_chunk', compactionId: 'c', content: from(` and ${i}`) })
         session.receive({ ...chunk(`said ${i}`), messageId: 'a' })
         session.receive({ ...chunk(`thought ${i}`), role: 'thought', messageId: 't' })
-        session.receiveWithin('sub', chunk(`helped ${i}`))
+        session.receive(chunk(`helped ${i}`), 'sub')
       }
       mock.timers.tick(100)
       // what would be read after a crash now

@@ -63,6 +63,8 @@ export class LineComments extends Owner {
   readonly #unsent = new Map<string, { draft: Set<string>; queued: Set<string> }>()
   /** ids of comments that their page may not have received yet; until it has, a draft that it stores may lack them */
   #unconfirmed = new Set<string>()
+  /** ids of comments that were deleted at their lines; a page may still store a draft with them, even of a conversation it left */
+  readonly #deleted = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: LineCommentsOptions) {
@@ -100,8 +102,9 @@ export class LineComments extends Owner {
     const take = (items: readonly Attachment[], state: 'draft' | 'queued') => {
       const ids = new Set<string>()
       for (const { id, content } of items) {
-        if (content.type !== 'comment') continue
+        if (content.type !== 'comment' || (state === 'draft' && this.#deleted.has(id))) continue
         ids.add(id)
+        this.#deleted.delete(id)
         this.#unconfirmed.delete(id)
         const known = this.#comments.get(id)
         // a queued prompt has the lines of the moment when it was written
@@ -114,7 +117,9 @@ export class LineComments extends Owner {
       return ids
     }
     const queued = take(prompts, 'queued')
-    const draft = take(drafts.get(key).items, 'draft')
+    const { items } = drafts.get(key)
+    const draft = take(items, 'draft')
+    for (const { id } of items) if (this.#deleted.has(id)) this.#write({ key, id })
     if (queued.size + draft.size > 0 || this.#unsent.has(key)) this.#unsent.set(key, { draft, queued })
     else return
     this.#timer ??= setTimeout(() => this.#removeOrSend(), MOVE_MS)
@@ -143,9 +148,8 @@ export class LineComments extends Owner {
   }
 
   /** Changes the draft on disk, and in its page if there is one. */
-  #write(comment: Comment, item?: Attachment): void {
+  #write({ key, id }: Pick<Comment, 'key' | 'id'>, item?: Attachment): void {
     const { drafts, surfaces } = this.#options
-    const { key, id } = comment
     const { items } = drafts.get(key)
     const isKnown = items.some(one => one.id === id)
     const changed = item
@@ -189,7 +193,10 @@ export class LineComments extends Owner {
         return
       }
       case 'delete':
-        if (isDraft) this.#write(comment)
+        if (isDraft) {
+          this.#deleted.add(comment.id)
+          this.#write(comment)
+        }
         this.#remove(comment.id)
         this.#store()
         return

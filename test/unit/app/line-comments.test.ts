@@ -138,4 +138,26 @@ describe('a comment on lines', () => {
     assert.deepEqual(drafts.get(key), EMPTY_DRAFT)
     assert.equal(toPage.at(-1)?.item, undefined)
   })
+  it('stays deleted if its page, which may show another conversation by then, stores a draft with it', () => {
+    act.fire({ type: 'add', ...comment })
+    const before = key
+    drafts.setItems(before, [item()])
+    key = 'agent/another session'
+    act.fire({ type: 'delete', id: 'one' })
+    drafts.setItems(before, [item()])
+    mock.timers.tick(10_000)
+    assert.equal(done.at(-1), 'one is gone')
+    assert.deepEqual(drafts.get(before), EMPTY_DRAFT)
+  })
+
+  it('is shown again if its page sent it before it learned that the user deleted it', () => {
+    act.fire({ type: 'add', ...comment })
+    const draft = { text: 'later', chips: [], items: [item()] }
+    act.fire({ type: 'delete', id: 'one' })
+    drafts.save(key, [{ id: 'prompt', draft }], EMPTY_DRAFT)
+    assert.equal(done.at(-1), 'one is shown as queued at 2')
+    drafts.save(key, [], draft)
+    mock.timers.tick(10_000)
+    assert.equal(done.at(-1), 'one is shown as draft at 2')
+  })
 })

@@ -5,7 +5,6 @@ import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import { MissingSqliteError, mayOpenLater, REOPEN_AFTER_MS, StorageTrouble } from './database.ts'
-import { ageOf, isNews, observe, readSeenClock } from './retention-clock.ts'
 import {
   addTo,
   type DayUsage,
@@ -18,6 +17,7 @@ import {
   type UsageRecord,
 } from './session-store.ts'
 import { SqliteStore } from './sqlite-store.ts'
+import type { StoredClock } from './stored-clock.ts'
 
 export interface LocalSessionsOptions {
   /** the database's file; its directory is created */
@@ -26,6 +26,8 @@ export interface LocalSessionsOptions {
   trouble?: StorageTrouble
   log?: Logger
   now?: () => number
+  /** Tells what is too old to be shown; without it, nothing is. */
+  seenClock?: StoredClock
   /** The secrets to redact. */
   secrets?: SecretRegistry
   /** `node:sqlite`; `undefined` if this Node doesn't have it */
@@ -269,12 +271,11 @@ export class LocalSessions implements Disposable {
 
   /** Notes what the clock shows. Once per window, deletes records that are too old to be shown. */
   #pruneUsage(): void {
-    const known = readSeenClock(this.#read(store => store.clock(), undefined))
-    const seen = observe(known, this.#now())
-    if (isNews(seen, known)) this.#write('clock', store => store.putClock(JSON.stringify(seen)))
-    if (this.#isPruned) return
+    const { seenClock } = this.#options
+    seenClock?.look()
+    if (!seenClock || this.#isPruned) return
     this.#isPruned = true
-    const isOld = (day: string) => ageOf(seen, endOf(day)) > MAX_USAGE_DAYS * DAY_MS
+    const isOld = (day: string) => seenClock.ageOf(endOf(day)) > MAX_USAGE_DAYS * DAY_MS
     this.#write('prune', store => store.pruneUsage(isOld))
   }
 

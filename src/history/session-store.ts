@@ -87,9 +87,6 @@ export interface SessionStore {
   modelUsage(agentId: string, day: string): ModelUsage[]
   /** Deletes the usage of days that are old. */
   pruneUsage(isOld: (day: string) => boolean): void
-  /** What the clock has shown, as JSON; `undefined` if nothing is stored. */
-  clock(): string | undefined
-  putClock(json: string): void
   close(): void
 }
 
@@ -167,8 +164,6 @@ export class MemoryStore implements SessionStore {
 
   /** It doesn't last so long. */
   pruneUsage(): void {}
-  clock(): undefined {}
-  putClock(): void {}
 
   clear(): void {
     this.#sessions.clear()

@@ -69,7 +69,7 @@ const MIGRATIONS = [
    ) STRICT, WITHOUT ROWID;`,
   'ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;',
   'ALTER TABLE sessions ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;',
-  // what the clock has shown, as JSON: see SeenClock
+  // of earlier versions: see StoredClock
   'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
   `CREATE TABLE model_usage (
      day TEXT NOT NULL,
@@ -290,15 +290,6 @@ export class SqliteStore implements SessionStore {
     for (const table of ['daily_usage', 'session_usage', 'model_usage'])
       for (const { day } of this.#prepare(`SELECT DISTINCT day FROM ${table}`).all())
         if (isOld(String(day))) this.#prepare(`DELETE FROM ${table} WHERE day = ?`).run(String(day))
-  }
-
-  clock(): string | undefined {
-    const seen = this.#prepare('SELECT seen FROM clock').get()?.seen
-    return typeof seen === 'string' ? seen : undefined
-  }
-
-  putClock(json: string): void {
-    this.#prepare('REPLACE INTO clock VALUES (1, ?)').run(json)
   }
 
   close(): void {

@@ -1,5 +1,74 @@
-import { ageOf, isNews, observe, readSeenClock, UNSEEN_CLOCK } from './retention-clock.ts'
+import * as z from 'zod'
 import type { TranscriptDatabase } from './transcript-database.ts'
+
+const DAY_MS = 86_400_000
+/** How much age a step counts at most: a weekend. Milliseconds. */
+const LONGEST_STEP_MS = 3 * DAY_MS
+/** A longer step is a wrong clock, or Parley wasn't used for long: it counts nothing. Milliseconds. */
+const JUMP_MS = 31 * DAY_MS
+/** A smaller step back is a correction. Milliseconds. */
+const CORRECTION_MS = DAY_MS / 2
+/** What was seen is stored if it's this much later. Milliseconds. */
+const STORE_MS = 3_600_000
+/** More runs are forgotten, the earliest first. */
+const MAX_RUNS = 200
+
+const run = z.object({ from: z.number(), to: z.number(), age: z.number() })
+const seenClock = z.object({ runs: z.array(run) })
+
+/**
+ * What the clock has shown on this machine while Parley ran: parts without a jump, in the order in which they were seen. A time is
+ * judged within its part, so that times of a clock that was wrong and of one that is right are never compared: a jump can at most
+ * keep something longer. Milliseconds.
+ */
+export interface SeenClock {
+  /** `from` and `to`: what the clock showed, since the epoch; `age`: how much time had been counted at `from` */
+  runs: ReadonlyArray<z.output<typeof run>>
+}
+
+export const UNSEEN_CLOCK: SeenClock = { runs: [] }
+
+/** As it was stored. A damaged value is as good as none. */
+function readSeenClock(json: unknown): SeenClock {
+  try {
+    return seenClock.parse(JSON.parse(String(json)))
+  } catch {
+    return UNSEEN_CLOCK
+  }
+}
+
+/** Whether what was seen is to be stored. */
+function isNews(seen: SeenClock, known: SeenClock): boolean {
+  const [now, before] = [seen.runs.at(-1), known.runs.at(-1)]
+  return now?.from !== before?.from || (now?.to ?? 0) - (before?.to ?? 0) >= STORE_MS
+}
+
+/** The clock shows `now`. */
+export function observe({ runs }: SeenClock, now: number): SeenClock {
+  const last = runs.at(-1)
+  if (!last) return { runs: [{ from: now, to: now, age: 0 }] }
+  const step = now - last.to
+  if (step >= -CORRECTION_MS && step <= LONGEST_STEP_MS)
+    return { runs: [...runs.slice(0, -1), { ...last, to: Math.max(last.to, now) }] }
+  // what a wrong step forward counted, the step back takes back
+  const counted = Math.abs(step) > JUMP_MS ? 0 : Math.max(-LONGEST_STEP_MS, Math.min(step, LONGEST_STEP_MS))
+  const age = last.age + last.to - last.from + counted
+  return { runs: [...runs, { from: now, to: now, age }].slice(-MAX_RUNS) }
+}
+
+/** How old something is that has this time, which was observed then: never older than it really is. Milliseconds. */
+export function ageOf({ runs }: SeenClock, time: number): number {
+  const last = runs.at(-1)
+  if (!last) return 0
+  const within = runs.filter(({ from, to }) => time >= from && time <= to)
+  const counted = within.map(({ from, age }) => age + time - from)
+  // from before the clock was first observed, or while Parley wasn't used: as if from right after that
+  const later = runs.filter(({ from }) => from > time).sort((a, b) => a.from - b.from)
+  if (counted.length === 0 && later[0]) counted.push(later[0].age)
+  // of now, or of a time that was never observed
+  if (counted.length === 0) return 0
+  return Math.max(0, last.age + last.to - last.from - Math.max(...counted))
+}
 
 /** What the clock has shown on this machine, which all windows share: nothing is old because a clock was set. */
 export class StoredClock {

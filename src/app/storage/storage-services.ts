@@ -61,7 +61,6 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     }),
   )
   const fileOf = (name: string) => path.join(storage.globalFolder, name)
-  const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
   const maxBytes = () => maxHistoryBytes(workbench.settings)
   const conversations = own.add(
     new ConversationStorage({
@@ -75,6 +74,10 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
     }),
   )
+  const { transcripts, leases, windows, clock } = conversations
+  const records: LocalSessions = own.add(
+    new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets, seenClock: clock }),
+  )
   let trimmer: NodeJS.Timeout | undefined
   for (const limit of ['history.maximumAge', 'history.maximumSize'] as const)
     own.add(
@@ -84,7 +87,6 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       }),
     )
   own.add(toDisposable(() => clearTimeout(trimmer)))
-  const { transcripts, leases, windows } = conversations
   transcripts.onDidDelete(({ agentId, sessionId }) => previews.remove(sessionKey(agentId, sessionId)))
   const search = own.add(
     new SearchClient({
@@ -102,7 +104,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     leases,
     windowRows: windows,
     conversations,
-    clock: conversations.clock,
+    clock,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
     historySize: () => ({ used: conversations.usedBytes, max: maxBytes() }),
   }

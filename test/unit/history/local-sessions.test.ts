@@ -12,9 +12,10 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { mock } from 'node:test'
+import type { Disposable } from '../../../src/common/disposable.ts'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
-
 import type { ModelUsage, UsageRecord } from '../../../src/history/session-store.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
@@ -30,7 +31,7 @@ describe('LocalSessions', () => {
   let file: string
   let now: number
   let problems: string[]
-  const open: LocalSessions[] = []
+  const open: Disposable[] = []
 
   beforeEach(() => {
     directory = mkdtempSync(path.join(tmpdir(), 'parley-history-'))
@@ -42,6 +43,16 @@ describe('LocalSessions', () => {
     for (const sessions of open.splice(0)) sessions.dispose()
     rmSync(directory, { recursive: true, force: true })
   })
+
+  /** As in a window that has just started. */
+  function makeWithClock(): LocalSessions {
+    const storage = new ConversationStorage({
+      file: path.join(directory, 'conversations.db'),
+      now: () => now,
+    })
+    open.push(storage)
+    return make({ seenClock: storage.clock })
+  }
 
   function make(options: Partial<LocalSessionsOptions> = {}): LocalSessions {
     const sessions = new LocalSessions({
@@ -213,12 +224,12 @@ describe('LocalSessions', () => {
   it('deletes usage older than a year', function () {
     if (!sqlite) this.skip()
     now = new Date(2026, 10, 22).getTime()
-    make().addUsage(used('one', { cost: 1, mark: 1 }))
-    make().addModelUsage(byModel('large', 5))
+    makeWithClock().addUsage(used('one', { cost: 1, mark: 1 }))
+    makeWithClock().addModelUsage(byModel('large', 5))
     // in use all the time
     for (; now < new Date(2027, 11, 30).getTime(); now += 86_400_000)
-      make().addUsage(used('two', { day: '2027-12-30', cost: 0, mark: 2 }))
-    const later = make()
+      makeWithClock().addUsage(used('two', { day: '2027-12-30', cost: 0, mark: 2 }))
+    const later = makeWithClock()
     later.addUsage(used('two', { day: '2027-12-30', cost: 2, mark: 2 }))
     assert.deepEqual(
       later.usage('').map(({ day }) => day),
@@ -240,9 +251,9 @@ describe('LocalSessions', () => {
       ['2026-11-24', today + 2 * 86_400_000],
     ] as const) {
       now = time
-      make().addUsage(used('one', { day, cost: 1, mark: 1 }))
+      makeWithClock().addUsage(used('one', { day, cost: 1, mark: 1 }))
     }
-    assert.equal(make().usage('').length, 5)
+    assert.equal(makeWithClock().usage('').length, 5)
   })
 
   it('migrates a database of the first version', function () {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { ageOf, observe, type SeenClock, UNSEEN_CLOCK } from '../../../src/history/retention-clock.ts'
+import { ageOf, observe, type SeenClock, UNSEEN_CLOCK } from '../../../src/history/stored-clock.ts'
 
 const DAY = 86_400_000
 const FIRST = 20_000

@@ -50,15 +50,21 @@ export class PathGuard {
 
   /**
    * `within`: further roots that must contain the path. `folders`: those that are open in the editor, in which the same files
-   * may have other paths.
+   * may have other paths. `cwd`: what relative paths are relative to, if not the cwd of the roots.
    */
   constructor(
     roots: Roots,
-    options: { rules?: PathRules; links?: Links; within?: Roots; folders?: () => readonly string[] } = {},
+    options: {
+      rules?: PathRules
+      links?: Links
+      within?: Roots
+      folders?: () => readonly string[]
+      cwd?: string
+    } = {},
   ) {
     this.#rules = options.rules ?? new PathRules()
     this.#links = options.links ?? diskLinks
-    this.cwd = roots.cwd
+    this.cwd = options.cwd ?? roots.cwd
     const foldersOf = (of: Roots) =>
       [of.cwd, ...of.additionalDirectories].map(root => this.#rules.normalize(root))
     this.#roots = foldersOf(roots)

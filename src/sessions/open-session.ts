@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import type { SessionChanges } from '../changes/session-changes.ts'
 import { Owner } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
@@ -6,8 +7,10 @@ import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
+import { subagentRoots } from './answered-permissions.ts'
 import { detectChanges, followChanges, reportProtected } from './detect-changes.ts'
 import { EditorToolConversation } from './editor-tool-conversation.ts'
+import type { RequestPlace } from './permission-rules/permission-rules.ts'
 import { SessionAllowance } from './permission-rules/session-allowance.ts'
 import type { SavedConversations, SessionPlan } from './ports.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
@@ -66,6 +69,13 @@ export class OpenSession extends Owner {
     this.changes = changes
     // asked for with each chunk
     this.key = sessionKey(agentId, session.sessionId)
+  }
+
+  /** Where the session or one of its subagents works. */
+  placeOf(sessionId: string): RequestPlace {
+    const roots = this.plan.setup
+    const cwd = subagentRoots(this.session.conversation.state, sessionId, roots, isAbsolute)?.cwd
+    return { roots, ...(cwd !== undefined && cwd !== roots.cwd && { cwd }) }
   }
 
   /** The agent's services in the editor: files and terminals. `undefined` while no agent has the session. */

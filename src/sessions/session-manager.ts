@@ -90,7 +90,7 @@ export class SessionManager extends Owner {
     const { session, agentId, plan, key, allowance } = open
     const { held, records, queues, rules, services, transcripts, usage } = this.#options
     session.conversation.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
-    session.requests.answerByRule = rules?.answersFor(agentId, () => plan.setup, allowance)
+    session.requests.answerByRule = rules?.answersFor(agentId, id => open.placeOf(id), allowance)
     session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)
     const replaced = this.#open.get(key)

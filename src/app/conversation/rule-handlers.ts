@@ -76,7 +76,7 @@ function offered(
   request: PermissionRequest,
   tool: ToolCallEntry | undefined,
 ): Promise<RuleSuggestion[]> {
-  return rules.suggest(open.agentId, open.plan.setup, request, tool)
+  return rules.suggest(open.agentId, open.placeOf(request.sessionId), request, tool)
 }
 
 function jsonOf(rule: object): string {

@@ -14,12 +14,20 @@ import type { AnswerByRule, RuleAnswer, RuleRefusal, ToolCallEntry } from '../..
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { ProtectedFiles } from '../../editor/protected-files.ts'
-import { type AnalyzeOptions, analyze, applicableRule, refusingRule } from './match-rules.ts'
+import { type AnalyzedRequest, analyze, applicableRule, refusingRule } from './match-rules.ts'
 import { readPermissionRules } from './read-rules.ts'
-import { subjectOf } from './request-subject.ts'
+import { type RuleSubject, subjectOf } from './request-subject.ts'
 import { type PermissionRule, type PermissionRuleSetting, refusalText } from './rule.ts'
 import type { SessionAllowance } from './session-allowance.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
+
+/** Where the session or subagent works that asks. */
+export interface RequestPlace {
+  /** of the session */
+  roots: Roots
+  /** of a subagent that works elsewhere */
+  cwd?: string
+}
 
 export interface PermissionRulesOptions {
   settings: SettingsSource
@@ -74,32 +82,37 @@ export class PermissionRules extends Owner {
     return allowances.filter(one => one !== 'ask' && !(one === 'everything' && this.#isEverythingOff))
   }
 
-  /** Answers the permission requests of a session. `allowance`: what the user allows in it. */
-  answersFor(agentId: string, roots: () => Roots, allowance?: Pick<SessionAllowance, 'rules'>): AnswerByRule {
+  /** Answers the permission requests of a session and its subagents. `allowance`: what the user allows in it. */
+  answersFor(
+    agentId: string,
+    placeOf: (sessionId: string) => RequestPlace,
+    allowance?: Pick<SessionAllowance, 'rules'>,
+  ): AnswerByRule {
     return (request, tool, signal) => {
       if (!this.#options.trusted()) return undefined
       const offered = this.allowances()
       const own = (allowance?.rules ?? []).filter(
-        ({ accepts }) => !accepts || (offered.includes(accepts) && !isChoice(request.options)),
+        ({ accepts }) => !accepts || (offered.includes(accepts) && !isQuestion(request.options)),
       )
       const rules = [...this.#rules, ...own]
       if (rules.length === 0) return undefined
       const stillApplies = (rule: PermissionRule) =>
         rule.scope !== 'session' || allowance?.rules.includes(rule) === true
-      return this.#answer({ agentId, roots: roots(), rules, stillApplies, request, tool, signal })
+      const place = placeOf(request.sessionId)
+      return this.#answer({ agentId, place, rules, stillApplies, request, tool, signal })
     }
   }
 
   /** Suggested rules that would answer requests like this one, the narrowest first; empty if no rule may apply. */
   async suggest(
     agentId: string,
-    roots: Roots,
+    place: RequestPlace,
     request: PermissionRequest,
     tool: ToolCallEntry | undefined,
   ): Promise<RuleSuggestion[]> {
     const subject = subjectOf(request, tool)
     if (!subject || !this.#options.trusted()) return []
-    const analyzed = await this.#analyze(() => analyze(subject, this.#analyzeOptions(roots)))
+    const analyzed = await this.#analyze(subject, place)
     return analyzed ? suggestRules(agentId, analyzed) : []
   }
 
@@ -126,11 +139,11 @@ export class PermissionRules extends Owner {
   }
 
   async #ruleFor(asked: Asked): Promise<PermissionRule | RuleRefusal | undefined> {
-    const { agentId, roots, rules, request, tool, signal } = asked
+    const { agentId, place, rules, request, tool, signal } = asked
     // read before waiting, since the agent may change the tool call meanwhile
     const subject = subjectOf(request, tool)
     if (!subject) return undefined
-    const analyzed = await this.#analyze(() => analyze(subject, this.#analyzeOptions(roots)), signal)
+    const analyzed = await this.#analyze(subject, place, signal)
     if (!analyzed) return undefined
     const applicable = applicableRule(rules, agentId, analyzed)
     if (applicable) return applicable
@@ -138,17 +151,20 @@ export class PermissionRules extends Owner {
     return refused && { refusal: refusalText(refused.rule.text, refused.refusal) }
   }
 
-  #analyzeOptions(roots: Roots): AnalyzeOptions {
+  /** `undefined` if it fails or takes too long. */
+  async #analyze(
+    subject: RuleSubject,
+    { roots, cwd }: RequestPlace,
+    signal?: AbortSignal,
+  ): Promise<AnalyzedRequest | undefined> {
     const { links } = this.#options
     const rules = this.#paths
-    const guard = new PathGuard(roots, { rules, ...(links && { links }) })
-    return { guard, rules, protectedFiles: this.#protected }
-  }
-
-  /** `undefined` if it fails or takes too long. */
-  async #analyze<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+    const guard = new PathGuard(roots, { rules, ...(links && { links }), ...(cwd !== undefined && { cwd }) })
+    const runs = cwd !== undefined && subject.shown.includes('execute')
+    const placed = runs ? { ...subject, cwd: subject.cwd ?? cwd } : subject
+    const work = analyze(placed, { guard, rules, protectedFiles: this.#protected })
     try {
-      return await withTimeout(raceAbort(work(), signal), this.#options.lookMs ?? RULE_CHECK_MS)
+      return await withTimeout(raceAbort(work, signal), this.#options.lookMs ?? RULE_CHECK_MS)
     } catch (error) {
       if (signal?.aborted) return undefined
       this.#options.log.debug(
@@ -184,7 +200,7 @@ export class PermissionRules extends Owner {
 
 interface Asked {
   agentId: string
-  roots: Roots
+  place: RequestPlace
   rules: readonly PermissionRule[]
   /** The user may turn the switch off while a request is checked. */
   stillApplies: (rule: PermissionRule) => boolean
@@ -194,7 +210,7 @@ interface Asked {
 }
 
 /** Several ways to allow it are a question that only the user can answer: which one? */
-function isChoice(options: readonly PermissionOption[]): boolean {
+function isQuestion(options: readonly PermissionOption[]): boolean {
   return options.filter(({ kind }) => kind === 'allow_once').length > 1
 }
 

@@ -140,6 +140,10 @@ const EXTRA_FIELDS = new Set(
 )
 /** What is done with a file, as a field or a word. */
 const DELETES = /^(?:delete|remove)(?:d|_?file)?$/i
+/** A field that says what is done with the files. */
+const OPERATION_FIELDS = new Set(['operation', 'op'])
+const EDITS =
+  /^(?:add|append|create|edit|insert|modify|overwrite|replace|set|update|write|str_?replace)(?:_?(?:file|text|lines?))?$/i
 /** Other spellings are unsure. */
 const PATCH_DELETES = /^(?:\*\*\* Delete File: |\+\+\+ \/dev\/null|deleted file mode )/m
 const SHELL = /^(?:(?:ba|z|da|fi)?sh|powershell|pwsh|cmd)$/
@@ -173,12 +177,14 @@ class InputFields {
   readonly paths = new Set<string>()
   readonly possiblePaths = new Set<string>()
   edits = false
-  deletes = false
   isPlan = false
   /** a terminal, whatever else is reported */
   runs = false
   obscure = false
   leavesSandbox = false
+  #deletes = false
+  /** An operation is reported that doesn't just edit. */
+  #doesOther = false
   readonly #kind: string
   readonly #hasCommand: boolean
   #left = MAX_FIELDS
@@ -186,6 +192,11 @@ class InputFields {
   constructor(kind: string, hasCommand: boolean) {
     this.#kind = kind
     this.#hasCommand = hasCommand
+  }
+
+  /** What is done to a file that is edited is either known or may be its deletion. */
+  get deletes(): boolean {
+    return this.#deletes || (this.#doesOther && (this.edits || this.#kind === 'edit'))
   }
 
   readTool(tool: ToolCallEntry): void {
@@ -196,7 +207,7 @@ class InputFields {
       if (content.type !== 'diff') continue
       this.edits = true
       for (const { operation, path, oldPath } of content.changes) {
-        this.deletes ||= operation === 'delete'
+        this.#deletes ||= operation === 'delete'
         this.#add(path)
         if (oldPath !== undefined) this.#add(oldPath)
       }
@@ -224,7 +235,7 @@ class InputFields {
   #field(key: string, value: unknown, depth: number): void {
     const name = fieldName(key)
     if (leavesSandbox(name, value)) this.leavesSandbox = true
-    if (value && DELETES.test(name)) this.deletes = true
+    if (value && DELETES.test(name)) this.#deletes = true
     if (value === undefined || value === null || value === '') return
     if (typeof value === 'boolean' || typeof value === 'number') return
     if (EXTRA_FIELDS.has(name)) return
@@ -275,7 +286,8 @@ class InputFields {
     else if (name.includes('sandbox')) return
     else if (name === 'shell') this.obscure ||= !SHELL.test(value)
     else if (WORD_FIELDS.has(name) || name.endsWith('id')) {
-      this.deletes ||= DELETES.test(value)
+      this.#deletes ||= DELETES.test(value)
+      this.#doesOther ||= OPERATION_FIELDS.has(name) && !EDITS.test(value)
       this.obscure ||= !/^[\w:-]{1,200}$/.test(value)
     } else this.obscure = true
   }
@@ -309,7 +321,7 @@ class InputFields {
     // other text than a patch
     if (unsure || (mayBeOther && !isPatch && patch.trim() !== '')) this.obscure = true
     this.edits = true
-    this.deletes ||= PATCH_DELETES.test(patch)
+    this.#deletes ||= PATCH_DELETES.test(patch)
   }
 }
 

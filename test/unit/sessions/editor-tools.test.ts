@@ -372,7 +372,7 @@ describe("the editor's tools of a session", () => {
         settings: { layers: () => [{ scope: 'user', value: rules }], onDidChange: new Emitter<void>().event },
         trusted: () => true,
         log: silentLogger,
-      }).answersFor('one', () => roots())
+      }).answersFor('one', () => ({ roots: roots() }))
     open.session.requests.answerByRule = answerBy()
     assert.match(JSON.stringify(await rename(client)), /Changed and saved/)
     assert.match(main(), /function summary/)

@@ -223,6 +223,16 @@ describe('the requests of an agent in the editor', () => {
       await assert.rejects(outside, /outside of the session/)
     })
 
+    it('are where it works for rules, and only in the folders of the session', async () => {
+      const session = await begin()
+      const sub = join(root, 'sub')
+      fixture.agent.say('s1', { type: 'subagent', subagent: { sessionId: 'child', cwd: sub } })
+      const { current } = fixture.controller
+      const roots = current!.plan.setup
+      assert.deepEqual(current!.placeOf('child'), { roots, cwd: sub })
+      assert.deepEqual(current!.placeOf(session.sessionId), { roots })
+    })
+
     it("never use a folder that the session doesn't have", async () => {
       const session = await begin()
       fixture.agent.say('s1', {

@@ -57,6 +57,8 @@ export class RulesHarness {
 
   readonly roots = () => ({ cwd: this.root, additionalDirectories: [join(this.directory, 'other')] })
 
+  readonly place = () => ({ roots: this.roots() })
+
   rules(
     rules: unknown[],
     { trusted = true, links, lookMs, layers, settings, consent }: Setup = {},
@@ -81,7 +83,7 @@ export class RulesHarness {
 
   /** What the rules answer: `allow once`, `reject no`, or `ask`. */
   readonly answer = async (rules: unknown[], asked: PermissionRequest, setup: Setup = {}) => {
-    const answers = this.rules(rules, setup).answersFor(setup.agentId ?? 'one', this.roots)
+    const answers = this.rules(rules, setup).answersFor(setup.agentId ?? 'one', this.place)
     const tool = toolCallOf(createSessionState(), asked)
     const request = { ...asked, options: setup.options ?? OPTIONS }
     const given = await answers(request, tool, new AbortController().signal)
@@ -90,7 +92,7 @@ export class RulesHarness {
 
   /** Why a rule that matches doesn't allow the request. */
   readonly refusal = async (rules: unknown[], asked: PermissionRequest) => {
-    const answers = this.rules(rules).answersFor('one', this.roots)
+    const answers = this.rules(rules).answersFor('one', this.place)
     const tool = toolCallOf(createSessionState(), asked)
     const given = await answers({ ...asked, options: OPTIONS }, tool, new AbortController().signal)
     return given && 'refusal' in given ? given.refusal : undefined
@@ -99,7 +101,7 @@ export class RulesHarness {
   /** The suggested rules for a request, in short. */
   readonly offers = async (asked: PermissionRequest) => {
     const tool = toolCallOf(createSessionState(), asked)
-    return (await this.rules([]).suggest('one', this.roots(), asked, tool)).map(({ text }) => text)
+    return (await this.rules([]).suggest('one', this.place(), asked, tool)).map(({ text }) => text)
   }
 
   readonly edit = (...paths: string[]) =>

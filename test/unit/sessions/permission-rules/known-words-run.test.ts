@@ -124,7 +124,7 @@ const randomLines = (one: Case, name: string) =>
 
 function allowedIn({ harness }: Project, name: string): (line: string) => Promise<boolean> {
   const rules = harness.rules([{ command: `${name} *`, action: 'allow' }])
-  const answers = rules.answersFor('one', harness.roots)
+  const answers = rules.answersFor('one', harness.place)
   return async line => {
     const asked = command(line)
     const tool = toolCallOf(createSessionState(), asked)

@@ -23,7 +23,7 @@ describe('permission rules', () => {
     rulesOf = harness.rules.bind(harness)
   })
   after(() => harness.dispose())
-  const roots = () => harness.roots()
+  const place = () => harness.place()
 
   const npm = { command: 'npm test *', action: 'allow' }
   const src = { path: 'src/**', action: 'allow' }
@@ -332,12 +332,12 @@ describe('permission rules', () => {
     ]
     for (const one of asked) {
       const rules = rulesOf([])
-      const offers = await rules.suggest('one', roots(), one, toolCallOf(createSessionState(), one))
+      const offers = await rules.suggest('one', place(), one, toolCallOf(createSessionState(), one))
       assert.ok(offers.length > 0, JSON.stringify(one))
       for (const { rule, text } of offers) assert.equal(await answer([rule], one), 'allow once', text)
     }
     const texts = async (one: PermissionRequest) =>
-      (await rulesOf([]).suggest('one', roots(), one, toolCallOf(createSessionState(), one))).map(
+      (await rulesOf([]).suggest('one', place(), one, toolCallOf(createSessionState(), one))).map(
         ({ text }) => text,
       )
     assert.deepEqual(await texts(command('npm test')), ['npm test', 'npm test *'])
@@ -349,6 +349,33 @@ describe('permission rules', () => {
     assert.deepEqual(await texts(edit('.vscode/settings.json')), [])
   })
 
+  it('check what a subagent asks for from the folder in which it works', async () => {
+    const ask = async (rules: unknown[], asked: PermissionRequest, cwd: string) => {
+      const answers = rulesOf(rules).answersFor('one', () => ({ ...place(), cwd }))
+      const given = await answers(
+        { ...asked, options: OPTIONS },
+        toolCallOf(createSessionState(), asked),
+        new AbortController().signal,
+      )
+      return given && 'rule' in given ? given.rule.action : 'ask'
+    }
+    const inSrc = join(harness.root, 'src')
+    const elsewhere = join(harness.directory, 'elsewhere')
+    const allow = [{ path: 'src/**', action: 'allow' }]
+    const relative = request({ kind: 'edit', title: 'Edit', locations: [{ path: 'a.ts' }] })
+    assert.equal(await ask(allow, relative, inSrc), 'allow')
+    assert.equal(await ask([{ path: '**', action: 'allow' }], relative, elsewhere), 'ask')
+    assert.equal(await ask([{ path: 'a.ts', action: 'reject' }], relative, harness.root), 'reject')
+    assert.equal(await ask(allow, edit('src/a.ts'), elsewhere), 'allow')
+    const run = [{ command: 'npm test', action: 'allow' }]
+    assert.equal(await ask(run, command('npm test'), harness.root), 'allow')
+    assert.equal(await ask(run, command('npm test'), elsewhere), 'ask')
+    assert.equal(
+      await ask([{ command: 'npm *', action: 'reject' }], command('npm test'), elsewhere),
+      'reject',
+    )
+  })
+
   it('are suggested only for tools of the editor that read, since a rule would allow all that a tool does', async () => {
     const acts =
       /rename_symbol|code_action|format|organize_imports|run_task|run_tests|debug_state|debug_control/
@@ -356,7 +383,7 @@ describe('permission rules', () => {
       const editorTool = `vscode.${name}`
       const texts = acts.test(name) ? [] : [editorTool]
       const one = { ...request({ kind: 'execute', title: 'Run the task test' }), editorTool }
-      const offers = await rulesOf([]).suggest('one', roots(), one, toolCallOf(createSessionState(), one))
+      const offers = await rulesOf([]).suggest('one', place(), one, toolCallOf(createSessionState(), one))
       assert.deepEqual(
         offers.map(({ text }) => text),
         texts,

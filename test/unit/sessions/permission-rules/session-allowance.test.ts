@@ -39,7 +39,7 @@ describe('what the user allows for a session', () => {
     const layers = { permissionRules: rules, acceptEverything: !isOff }
     const answers = harness
       .rules([], { trusted, settings: layers })
-      .answersFor('one', harness.roots, allowance)
+      .answersFor('one', harness.place, allowance)
     const given = await answers(asked, tool, new AbortController().signal)
     return given && 'rule' in given ? `${given.rule.accepts ?? given.rule.scope} ${given.optionId}` : 'ask'
   }
@@ -126,6 +126,10 @@ describe('what the user allows for a session', () => {
     'a read': () => edit('src/a.ts', { kind: 'read' }),
     'a change that deletes a file': () => changing({ operation: 'delete', path: 'src/a.ts', oldText: 'a' }),
     'an input that deletes a file': () => edit('src/a.ts', { rawInput: { delete: true } }),
+    'an input with an operation that is no edit': () =>
+      edit('src/a.ts', { rawInput: { operation: 'unlink' } }),
+    'an edit with an operation that may be anything': () =>
+      edit('src/a.ts', { content: [], rawInput: { path: 'src/a.ts', op: 'rm' } }),
     'changes of which one deletes a file': () =>
       edit('src/a.ts', { rawInput: { changes: { 'src/a.ts': { type: 'delete' } } } }),
     'a patch that deletes a file': () =>
@@ -211,7 +215,7 @@ describe('what the user allows for a session', () => {
     allowance.allow('edits')
     const asked = edit('../outside.ts')
     const tool = toolCallOf(createSessionState(), asked)
-    const answers = harness.rules([]).answersFor('one', harness.roots, allowance)
+    const answers = harness.rules([]).answersFor('one', harness.place, allowance)
     assert.deepEqual(await answers(asked, tool, new AbortController().signal), {
       refusal: "The rule “Accept Edits” doesn't allow anything outside of the session's folders.",
     })
@@ -239,7 +243,7 @@ describe('what the user allows for a session', () => {
     const allowance = new SessionAllowance()
     allowance.allow('edits')
     const asked = edit('src/a.ts')
-    const answers = harness.rules([]).answersFor('one', harness.roots, allowance)
+    const answers = harness.rules([]).answersFor('one', harness.place, allowance)
     const given = answers(asked, toolCallOf(createSessionState(), asked), new AbortController().signal)
     allowance.allow('ask')
     assert.equal(await given, undefined)

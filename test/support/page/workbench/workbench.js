@@ -340,6 +340,8 @@ function drawContextMenu({ menu }) {
   const frame = frames.get(menu?.webview)?.frame
   if (!frame) return
   const close = index => {
+    // at once, since the next Escape isn't for the menu
+    view.remove()
     frame.focus()
     tell({ type: 'menu', id: menu.id, index })
   }
@@ -350,6 +352,8 @@ function drawContextMenu({ menu }) {
   for (const [index, title] of menu.titles.entries()) {
     const item = element('div', 'action-item', title, { role: 'menuitem', tabindex: '-1' })
     item.addEventListener('mouseenter', () => item.focus())
+    item.addEventListener('focus', () => item.classList.add('focused'))
+    item.addEventListener('blur', () => item.classList.remove('focused'))
     item.addEventListener('click', () => close(index))
     item.addEventListener('keydown', ({ key }) => key === 'Enter' && close(index))
     box.append(item)

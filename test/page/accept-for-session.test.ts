@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
 import { endAgentHosts } from '../support/agent-hosts-of.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
@@ -18,11 +19,14 @@ describe('what the user accepts for a session', () => {
   let workbench: PageWindow
   let conversation: ConversationPage
 
+  // each test has its window: one that is open while its agents end may start a session with an agent that is ending
+  beforeEach(async () => {
+    workbench = await vscode.open()
+  })
   afterEach(() => endAgentHosts(vscode.root.directory))
 
   const inFolder = (name: string) => join(dirname(vscode.workspace), 'planets-api', name)
   const start = async (agent: string) => {
-    workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.startSession(workbench, agent)
   }
   const choose = async (before: string, name: string) => {
@@ -46,7 +50,7 @@ describe('what the user accepts for a session', () => {
     await workbench.page.keyboard.press('Escape')
     await conversation.send('[[permission two.txt]]')
     await conversation.button(/two\.txt.*allowed for this session/).waitFor()
-    assert.ok(existsSync(inFolder('two.txt')))
+    await waitFor('the file', () => existsSync(inFolder('two.txt')))
 
     await conversation.send('[[permissions 1]]')
     await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
@@ -64,7 +68,7 @@ describe('what the user accepts for a session', () => {
     mkdirSync(inFolder('.vscode'), { recursive: true })
     for (const path of ['.vscode/tasks.json', '../outside.txt']) {
       await conversation.send(`[[permission ${path}]]`)
-      await conversation.text('The rule “Accept Edits”').last().waitFor()
+      await conversation.permission.getByText('The rule “Accept Edits”').waitFor()
       await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
       await conversation.permission.waitFor({ state: 'detached' })
     }
@@ -80,6 +84,7 @@ describe('what the user accepts for a session', () => {
       .locator('.monaco-dialog-box')
       .filter({ hasText: 'Accept everything in this session?' })
     await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
     await conversation.button('Accept for This Session: Ask').waitFor()
     await workbench.runAndPick('Parley: Accept for This Session…', 'Accept Everything')
     await dialog.getByRole('button', { name: 'Accept Everything' }).click()
@@ -100,8 +105,7 @@ describe('what the user accepts for a session', () => {
   })
 
   it('goes on in sight after a reload, with the same process, and ends with it', async () => {
-    workbench = await vscode.open()
-    conversation = await ConversationPage.startSession(workbench, 'Second')
+    await start('Second')
     await conversation.send('[[say Hello.]]')
     await conversation.agentMessage('Hello.').waitFor()
     await choose('Ask', 'Accept Edits')

@@ -58,7 +58,7 @@ describe('a conversation with the demo agent', () => {
   it('reports usage and cost per agent and day', async () => {
     const workbench = await vscode.clearedWindow()
     const conversation = await begin(workbench)
-    await conversation.send('/think')
+    await conversation.runTurn('/think')
     await conversation.button(/^Context: .*Cost: [\d.]+ credits$/s).click()
     const usage = conversation.frame.getByRole('dialog', { name: 'Usage' })
     await usage.getByText(/^[\d,]+ tokens in, [\d,]+ tokens out$/).waitFor()

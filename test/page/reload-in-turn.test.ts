@@ -365,6 +365,8 @@ describe('an agent that outlives its window', () => {
     openGate(vscode.root, 'Second')
     const starts = () => methods('Second').filter(method => method === 'initialize').length
     const before = starts()
+    const pids = agentLog(vscode.root, 'Second').flatMap(({ pid }) => pid ?? [])
+    await waitFor('the end of the agent', () => !pids.some(isRunning))
     workbench = await vscode.open()
     await find()
     await conversation.text(/^Begun\s*and last words\./).waitFor()
@@ -400,6 +402,7 @@ describe('an agent that outlives its window', () => {
     await workbench.palette.getByText(/connected to a window · since .* MB · /).waitFor()
     // shows the conversation, in which the turn goes on
     await row.click()
+    await workbench.palette.waitFor({ state: 'hidden' })
     await conversation.frame.getByRole('button', { name: /^Stop/ }).first().waitFor()
     await workbench.runCommand('Parley: Show Background Sessions')
     await workbench.palette.getByRole('button', { name: 'Stop', exact: true }).click()

@@ -29,8 +29,9 @@ describe('skimming a conversation', () => {
     await conversation.runTurn(
       `[[say First.]] ${tools} [[write a.txt one]] [[write b.txt two]] [[say Last.]]`,
     )
-    await line().getByText('2 files').waitFor()
-    assert.match(await line().innerText(), /5 tools · 2 files\s+\+2/)
+    await line()
+      .filter({ hasText: /5 tools · 2 files \+2/ })
+      .waitFor()
     await conversation.runTurn('[[write c.txt three]]')
 
     await line().getByRole('button', { name: 'Copy Answer' }).click()
@@ -57,8 +58,8 @@ describe('skimming a conversation', () => {
     assert.ok(list && button && button.y >= list.y + list.height, JSON.stringify({ list, button }))
     await jump.click()
     await jump.waitFor({ state: 'detached' })
-    assert.ok(
-      await conversation.frame
+    await waitFor('the end', () =>
+      conversation.frame
         .locator('.transcript')
         .evaluate(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop < 5),
     )

@@ -78,7 +78,7 @@ describe('a prompt for the running turn', () => {
     await write('Look [[steer crash]]')
     await press('Control+Enter')
     await waitFor('the text', async () => (await conversation.composerText()) === 'Look [[steer crash]]')
-    assert.deepEqual([await notes(), await queued()], [[], []])
+    await waitFor('nothing elsewhere', async () => [...(await notes()), ...(await queued())].length === 0)
   })
 
   it('is queued for an agent that cannot add it, whose button says that it stops the turn', async () => {

@@ -68,20 +68,20 @@ const app = {
     hold(slot)
     slot.open.value = !slot.open.peek()
     // the last lines of a command stay hidden after they were collapsed
-    if (!slot.open.peek()) store.openState(`closed/${slot.id}`).value = true
+    if (!slot.open.peek()) store.expansion.state(`closed/${slot.id}`).value = true
     store.rows.changed(slot.index, slot.index + 1)
   },
   toggleRun(slots: readonly EntrySlot[]) {
     const first = slots[0]!
     hold(first)
-    const open = store.openState(`run/${first.id}`)
+    const open = store.expansion.run(first.id)
     open.value = !open.peek()
     store.rows.changed(first.index, first.index + slots.length)
   },
   toggleTurn(end) {
     const row = store.rows.turnRowOf(end.index)
     if (row) list.hold(row)
-    store.setFolded(end, !store.isFolded(end))
+    store.setFolded(end, !store.expansion.isFolded(end))
   },
   hideWork(subagent, sessionId, hidden) {
     hold(subagent)

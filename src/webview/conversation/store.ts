@@ -1,4 +1,4 @@
-import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { ContentBlock } from '../../acp/model.ts'
 import type {
   ConversationHead,
@@ -7,12 +7,14 @@ import type {
   PatchOp,
 } from '../../bridge/conversation.ts'
 import { type Deferred, deferred } from '../../common/async.ts'
-import { chosenOption } from '../../conversation/requests/permission-text.ts'
-import type { Entry, EntryId, PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
-import { isPrompt, isWrittenPrompt } from '../../conversation/user-prompts.ts'
+import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
+import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
+import { Expansion } from './expansion.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './slot.ts'
+import { Subagents } from './subagents.ts'
 import { Terminals, Watched } from './terminals.ts'
+import { ToolPermissions } from './tool-permissions.ts'
 
 /** Entries are fetched in pages of this many. */
 const PAGE_ENTRIES = 100
@@ -25,7 +27,9 @@ export type FetchEntries = (key: string, from: number, to: number) => Promise<En
  */
 export class ConversationStore {
   readonly head = signal<ConversationHead | undefined>(undefined)
-  readonly rows: RowModel
+  readonly subagents = new Subagents()
+  readonly expansion = new Expansion(this.subagents)
+  readonly rows = new RowModel(this.expansion)
   readonly terminals: Terminals
   readonly #viewers = new Map<EntryId, number>()
   readonly #wholeToolCalls: Watched
@@ -37,23 +41,10 @@ export class ConversationStore {
   readonly asked: ReadonlySignal<boolean>
   /** the last entry, of any kind */
   readonly last = signal<EntrySlot | undefined>(undefined)
-  /** tool call entries by session and tool call id, for permission requests */
-  readonly #toolCalls = new SlotsByToolCall()
-  /** permission requests of the same ids */
-  readonly #permissions = new SlotsByToolCall()
-  /** Their rows depend on tool calls and permissions that came, or went, since the rows were made. */
-  readonly #regrouped = new Set<EntrySlot>()
+  readonly #permissions = new ToolPermissions()
   /** the turns that the user stopped */
   readonly #stoppedTurns = signal<ReadonlySet<number>>(new Set())
-  /** the last entries of the turns that the user has collapsed, by turn */
-  readonly #folded = signal<ReadonlyMap<number, EntrySlot>>(new Map())
-  readonly #subagents = new Map<string, EntrySlot>()
-  /** by session: the number of a subagent */
-  readonly #numbers = new Map<string, number>()
-  /** by session: the messages to and from it */
-  readonly #exchanges = new Map<string, Exchange>()
   readonly #slots = new Map<EntryId, EntrySlot>()
-  readonly #open = new Map<string, Signal<boolean>>()
   /** pages that are being fetched, by their first entry */
   readonly #fetching = new Map<number, Promise<void>>()
   /** Entries from before the last snapshot that it didn't contain: they may be outdated. */
@@ -83,11 +74,6 @@ export class ConversationStore {
     })
     this.asked = computed(
       () => this.waiting.value.length > 0 || this.head.value?.activity === 'requires_action',
-    )
-    this.rows = new RowModel(
-      id => this.openState(`run/${id}`),
-      subagent => this.#lineOf(subagent).some(one => this.#hiddenState(one).peek()),
-      slot => this.#endOfFolded(slot) !== undefined,
     )
   }
 
@@ -148,16 +134,6 @@ export class ConversationStore {
     return true
   }
 
-  /** Whether the user has expanded something; kept as long as the conversation. */
-  openState(id: string): Signal<boolean> {
-    let open = this.#open.get(id)
-    if (!open) {
-      open = signal(false)
-      this.#open.set(id, open)
-    }
-    return open
-  }
-
   /** Marks a tool call as shown completely, until the returned function is called. */
   showWhole(id: EntryId): () => void {
     this.#viewers.set(id, (this.#viewers.get(id) ?? 0) + 1)
@@ -174,84 +150,22 @@ export class ConversationStore {
     return this.#slots.get(id)
   }
 
-  /** The tool call of a permission request: the last one above it, since some agents use an id again in a later turn. */
-  toolCallOf(permission: EntrySlot): EntrySlot | undefined {
-    const calls = this.#toolCalls.get(permission.entry.peek())
-    return lastOf(calls.filter(({ index }) => index < permission.index)) ?? calls[0]
-  }
-
-  /** The last permission that was asked for a tool call. */
-  permissionOf({ permissions }: EntrySlot): PermissionEntry | undefined {
-    const asked = permissions.value.at(-1)?.entry.value
-    return asked?.kind === 'permission' ? asked : undefined
-  }
-
-  /** How the user prevented the tool call from running, if they did. */
-  refusalOf(call: EntrySlot): 'rejected' | 'canceled' | undefined {
-    const asked = this.permissionOf(call)
-    if (!asked?.outcome) return undefined
-    if (asked.outcome.type === 'cancelled') return 'canceled'
-    return chosenOption(asked)?.kind.startsWith('reject') ? 'rejected' : undefined
-  }
-
   /** Whether the user stopped its turn, or is stopping it. The end of the turn says so, for all that it canceled. */
   isStopped({ turn }: Entry): boolean {
     if (this.#stoppedTurns.value.has(turn)) return true
     return this.head.value?.stopping === true && this.last.value?.entry.peek().turn === turn
   }
 
-  subagent(sessionId: string): EntrySlot | undefined {
-    return this.#subagents.get(sessionId)
-  }
-
-  /** The messages to and from a session, in order; a component that reads them is updated. */
-  messagesOf(sessionId: string): readonly EntrySlot[] {
-    const { slots, version } = this.#exchange(sessionId)
-    void version.value
-    return slots
-  }
-
-  #exchange(sessionId: string): Exchange {
-    const exchange = this.#exchanges.get(sessionId) ?? { slots: [], version: signal(0) }
-    this.#exchanges.set(sessionId, exchange)
-    return exchange
-  }
-
-  /** The number of a subagent's session, from 0 in order of appearance. */
-  numberOf(subagent: string): number {
-    const number = this.#numbers.get(subagent) ?? this.#numbers.size
-    this.#numbers.set(subagent, number)
-    return number
-  }
-
-  /** Whether the user has hidden the subagent's entries. */
-  isHidden(subagent: string): boolean {
-    return this.#hiddenState(subagent).value
-  }
-
   /** Collapses a subagent, or expands it with all its parents. */
   setHidden(subagent: string, hidden: boolean): void {
-    const ones = hidden ? [subagent] : this.#lineOf(subagent)
-    batch(() => {
-      for (const one of ones) this.#hiddenState(one).value = hidden
-      const from = Math.min(...ones.map(one => this.#subagents.get(one)?.index ?? 0))
-      this.rows.changed(from, this.rows.slots.length)
-    })
+    batch(() => this.rows.changed(this.expansion.setHidden(subagent, hidden), this.rows.slots.length))
   }
 
-  /** Whether the user has collapsed the turn that ends with this entry. */
-  isFolded(end: EntrySlot): boolean {
-    return this.#folded.value.get(end.entry.peek().turn) === end
-  }
-
-  /** Collapses a turn to its prompts and the line at its end, or expands it. */
+  /** Collapses the turn that ends with this entry, or expands it. */
   setFolded(end: EntrySlot, folded: boolean): void {
     batch(() => {
       const { turn } = end.entry.peek()
-      const all = new Map(this.#folded.peek())
-      if (folded) all.set(turn, end)
-      else all.delete(turn)
-      this.#folded.value = all
+      this.expansion.setFolded(end, folded)
       const { slots } = this.rows
       let from = end.index
       while (from > 0 && (slots[from - 1]?.entry.peek().turn ?? turn) === turn) from--
@@ -259,34 +173,12 @@ export class ConversationStore {
     })
   }
 
-  /** Expands the turn of an entry that is to be seen. */
-  unfoldFor(slot: EntrySlot): void {
-    const end = this.#endOfFolded(slot)
+  /** Expands the turn and the subagent of an entry that is to be seen. */
+  expandFor(slot: EntrySlot): void {
+    const end = this.expansion.foldedEnd(slot)
     if (end) this.setFolded(end, false)
-  }
-
-  /** The last entry of the collapsed turn in which this one isn't shown. What the user wrote, and why a turn ended, is. */
-  #endOfFolded(slot: EntrySlot): EntrySlot | undefined {
-    const folded = this.#folded.peek()
-    if (folded.size === 0) return undefined
-    const entry = slot.entry.peek()
-    const end = folded.get(entry.turn)
-    if (!end || slot.index > end.index || isPrompt(entry) || entry.kind === 'turn_end') return undefined
-    return end
-  }
-
-  #hiddenState(subagent: string): Signal<boolean> {
-    return this.openState(`hidden/${subagent}`)
-  }
-
-  /** The subagent, its parent, and so on. */
-  #lineOf(subagent: string): string[] {
-    const line: string[] = []
-    for (let at: string | undefined = subagent; at !== undefined && !line.includes(at); ) {
-      line.push(at)
-      at = this.#subagents.get(at)?.entry.peek().within
-    }
-    return line
+    const { within } = slot.entry.peek()
+    if (within !== undefined && this.rows.rowsOf(slot.index).length === 0) this.setHidden(within, false)
   }
 
   /**
@@ -417,21 +309,19 @@ export class ConversationStore {
     const before = slot?.entry.peek()
     if (slot) {
       this.#stale.delete(slot)
-      this.#unlist(slot)
+      this.subagents.remove(slot)
+      this.#permissions.remove(slot)
       // the turn goes on, and has no line by which it could be expanded
-      if (!entry.turnSummary && this.isFolded(slot)) this.setFolded(slot, false)
+      if (!entry.turnSummary && this.expansion.isFolded(slot)) this.setFolded(slot, false)
       slot.index = index
       slot.replace(entry)
     } else {
-      slot = new EntrySlot(index, entry, this.openState(entry.id))
+      slot = new EntrySlot(index, entry, this.expansion.state(entry.id))
       slot.onReflow = grown => batch(() => this.rows.grown(grown))
       this.#slots.set(entry.id, slot)
     }
-    this.#list(slot, true)
-    if (entry.kind === 'tool_call') this.#toolCalls.add(slot)
-    if (entry.kind === 'permission') this.#permissions.add(slot)
-    this.#regroup(entry)
-    if (before && keyOfTool(before) !== keyOfTool(entry)) this.#regroup(before)
+    this.subagents.add(slot)
+    this.#permissions.add(slot, before)
     if (
       entry.kind === 'turn_end' &&
       entry.stopReason === 'cancelled' &&
@@ -441,125 +331,35 @@ export class ConversationStore {
       const stopped = this.#stoppedTurns.peek()
       if (!stopped.has(entry.turn)) this.#stoppedTurns.value = new Set([...stopped, entry.turn])
     }
-    if (entry.kind === 'subagent') this.#subagents.set(entry.sessionId, slot)
-    if (entry.kind === 'subagent') this.numberOf(entry.sessionId)
-    if (entry.within !== undefined) slot.subagent = this.numberOf(entry.within)
     return slot
   }
 
-  /** Adds a message to those of its sessions, or removes it. */
-  #list(slot: EntrySlot, add: boolean): void {
-    const entry = slot.entry.peek()
-    if (entry.kind !== 'session_message') return
-    for (const party of new Set([entry.from, entry.to])) {
-      if (party === undefined) continue
-      const { slots, version } = this.#exchange(party)
-      if (add) slots.splice(slots.findLastIndex(one => one.index < slot.index) + 1, 0, slot)
-      else slots.splice(slots.lastIndexOf(slot), 1)
-      version.value++
-    }
-  }
-
-  /** Connects the permissions with the tool calls that they are about, for those with the ids of the entry. */
-  #regroup(entry: Entry): void {
-    if (keyOfTool(entry) === undefined) return
-    const permissions = [...this.#permissions.get(entry)].sort((a, b) => a.index - b.index)
-    for (const slot of permissions) {
-      const call = this.toolCallOf(slot)
-      if (slot.call === call) continue
-      slot.call = call
-      this.#regrouped.add(slot)
-    }
-    for (const call of this.#toolCalls.get(entry)) {
-      const about = permissions.filter(slot => slot.call === call)
-      const known = call.permissions.peek()
-      if (about.length === known.length && about.every((slot, i) => slot === known[i])) continue
-      call.permissions.value = about
-      this.#regrouped.add(call)
-    }
-  }
-
   #afterEntries(): void {
-    for (const slot of this.#regrouped)
+    for (const slot of this.#permissions.changed)
       if (this.rows.slots[slot.index] === slot) this.rows.changed(slot.index, slot.index + 1)
-    this.#regrouped.clear()
+    this.#permissions.changed.clear()
     this.last.value = this.rows.slots.at(-1)
   }
 
   #drop(slot: EntrySlot): void {
     slot.dispose()
-    if (this.isFolded(slot))
-      this.#folded.value = new Map([...this.#folded.peek()].filter(([, end]) => end !== slot))
-    this.#unlist(slot)
-    this.#regroup(slot.entry.peek())
+    this.expansion.drop(slot)
+    this.subagents.remove(slot)
+    this.#permissions.drop(slot)
     this.#slots.delete(slot.id)
     this.#stale.delete(slot)
   }
 
-  /** Its entry goes, or is replaced by one that may have other ids. */
-  #unlist(slot: EntrySlot): void {
-    this.#list(slot, false)
-    this.#toolCalls.delete(slot)
-    this.#permissions.delete(slot)
-  }
-
   #forget(): void {
     for (const slot of this.#slots.values()) this.#drop(slot)
-    this.#subagents.clear()
-    this.#exchanges.clear()
-    this.#numbers.clear()
+    this.subagents.clear()
     this.#stoppedTurns.value = new Set()
-    this.#folded.value = new Map()
-    this.#open.clear()
+    this.expansion.clear()
     this.#fetching.clear()
     this.#rest?.resolve()
     this.#rest = undefined
     this.terminals.clear()
   }
-}
-
-interface Exchange {
-  slots: EntrySlot[]
-  /** Increases when the slots were replaced. */
-  version: Signal<number>
-}
-
-/** Slots by the id of the tool call that they show or are about; a subagent has its own ids. Almost always one for each. */
-class SlotsByToolCall {
-  readonly #slots = new Map<string, EntrySlot[]>()
-
-  get(entry: Entry): readonly EntrySlot[] {
-    return this.#slots.get(keyOfTool(entry) ?? '') ?? []
-  }
-
-  add(slot: EntrySlot): void {
-    const key = keyOfTool(slot.entry.peek())
-    if (key === undefined) return
-    const known = this.#slots.get(key)
-    if (!known) this.#slots.set(key, [slot])
-    else if (!known.includes(slot)) known.push(slot)
-  }
-
-  delete(slot: EntrySlot): void {
-    const key = keyOfTool(slot.entry.peek())
-    if (key === undefined) return
-    const rest = this.#slots.get(key)?.filter(one => one !== slot) ?? []
-    if (rest.length > 0) this.#slots.set(key, rest)
-    else this.#slots.delete(key)
-  }
-}
-
-function keyOfTool(entry: Entry): string | undefined {
-  if (entry.kind !== 'tool_call' && entry.kind !== 'permission') return undefined
-  return entry.toolCallId === undefined ? undefined : `${entry.within ?? ''}\n${entry.toolCallId}`
-}
-
-/** The one furthest down. */
-function lastOf(slots: readonly EntrySlot[]): EntrySlot | undefined {
-  return slots.reduce<EntrySlot | undefined>(
-    (last, slot) => (last && last.index > slot.index ? last : slot),
-    undefined,
-  )
 }
 
 function patchedToolCall(entry: Entry, { set, cleared, content }: Extract<PatchOp, { op: 'tool' }>): Entry {

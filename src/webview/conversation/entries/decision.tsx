@@ -15,6 +15,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
+import { permissionOf, refusalOf } from '../tool-permissions.ts'
 
 /** What was asked and how it was answered. */
 export function Decision({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {
@@ -36,7 +37,7 @@ export function Decision({ entry, tool }: { entry: PermissionEntry; tool: ToolCa
 /** After the title of a tool call: how its permission request was answered. Only an icon in a narrow view. */
 export function AnswerAside({ call }: { call: EntrySlot }) {
   const { store } = useApp()
-  const entry = store.permissionOf(call)
+  const entry = permissionOf(call)
   if (!entry?.outcome) return null
   const isCanceled = entry.outcome.type === 'cancelled'
   // the end of the turn says it
@@ -44,7 +45,7 @@ export function AnswerAside({ call }: { call: EntrySlot }) {
   const answer = answerAside(entry, isCanceled)
   return (
     <span class={`line-answer${entry.rule ? ' ruled' : ''}`} title={answer}>
-      <Icon name={store.refusalOf(call) ? 'circle-slash' : entry.rule ? 'shield' : 'pass'} />
+      <Icon name={refusalOf(call) ? 'circle-slash' : entry.rule ? 'shield' : 'pass'} />
       <span class="line-answer-text">{answer}</span>
     </span>
   )

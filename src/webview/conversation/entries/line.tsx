@@ -125,7 +125,7 @@ export function Run({ row: { slots, tally } }: { row: RunRow }) {
   const app = useApp()
   void tally.version.value
   const { active, counts, failed } = tally
-  const open = app.store.openState(`run/${slots[0]!.id}`).value
+  const open = app.store.expansion.run(slots[0]!.id).value
   return (
     <Line
       icon={counts.search ? 'search' : 'files'}

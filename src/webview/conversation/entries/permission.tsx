@@ -69,7 +69,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const { store, host } = app
   const box = useRef<HTMLDivElement>(null)
   const first = store.waiting.value[0] === slot.id
-  const call = store.toolCallOf(slot)
+  const { call } = slot
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
   const primary = primaryOption(entry)
   const all = store.waiting.value

@@ -17,9 +17,9 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
   const failed = entry.state?.error !== undefined || entry.state?.stopReason === 'error'
   const isStopped = entry.state?.stopReason === 'cancelled' && app.store.isStopped(entry)
   const open = slot.open.value
-  const hidden = app.store.isHidden(entry.sessionId)
+  const hidden = app.store.expansion.isHidden(entry.sessionId)
   return (
-    <div class={`work ${subagentClass(app.store.numberOf(entry.sessionId))}`}>
+    <div class={`work ${subagentClass(app.store.subagents.numberOf(entry.sessionId))}`}>
       <WithCancel
         work={running && entry.canCancel ? { subagentId: entry.sessionId } : undefined}
         label={t('Stop Subagent')}
@@ -50,7 +50,7 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
           />
         </div>
       </WithCancel>
-      {open && <Details entry={entry} messages={app.store.messagesOf(entry.sessionId)} />}
+      {open && <Details entry={entry} messages={app.store.subagents.messagesOf(entry.sessionId)} />}
     </div>
   )
 }
@@ -87,9 +87,7 @@ function Exchanged({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as SessionMessageEntry
   void slot.grown.value
   const reveal = () => {
-    store.unfoldFor(slot)
-    if (store.rows.rowsOf(slot.index).length === 0 && entry.within !== undefined)
-      store.setHidden(entry.within, false)
+    store.expandFor(slot)
     const row = store.rows.rowsOf(slot.index)[0]
     if (row) list.reveal(row)
   }
@@ -127,7 +125,7 @@ function wayOf({ from, to }: SessionMessageEntry, store: ConversationStore): str
 }
 
 function nameOf(store: ConversationStore, sessionId: string): string | undefined {
-  const entry = store.subagent(sessionId)?.entry.value
+  const entry = store.subagents.get(sessionId)?.entry.value
   return entry?.kind === 'subagent' ? entry.title : undefined
 }
 
@@ -166,7 +164,7 @@ export function SubagentName({ sessionId }: { sessionId: string }) {
   void store.total.value
   const names = namesOf(store, sessionId)
   const reveal = () => {
-    const slot = store.subagent(sessionId)
+    const slot = store.subagents.get(sessionId)
     const row = slot && store.rows.rowsOf(slot.index)[0]
     if (row) list.reveal(row)
   }
@@ -189,7 +187,7 @@ function namesOf(store: ConversationStore, sessionId: string): string[] {
   const seen = new Set<string>()
   for (let at: string | undefined = sessionId; at !== undefined && !seen.has(at); ) {
     seen.add(at)
-    const entry = store.subagent(at)?.entry.value as SubagentEntry | undefined
+    const entry = store.subagents.get(at)?.entry.value as SubagentEntry | undefined
     names.unshift(entry?.title || t('Subagent'))
     at = entry?.within
   }

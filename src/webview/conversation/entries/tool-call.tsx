@@ -22,6 +22,7 @@ import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import type { ConversationStore } from '../store.ts'
+import { refusalOf } from '../tool-permissions.ts'
 import { Terminal, TerminalTail, WithCancel } from './cancel-work.tsx'
 import { Change } from './change.tsx'
 import { ContentBlockView } from './content.tsx'
@@ -84,7 +85,7 @@ const TAIL_LENGTH = 4000
  */
 function Tail({ slot, entry }: SlotOfTool) {
   const { store } = useApp()
-  if (entry.toolKind !== 'execute' || store.openState(`closed/${slot.id}`).value) return null
+  if (entry.toolKind !== 'execute' || store.expansion.state(`closed/${slot.id}`).value) return null
   const isFailed = entry.status === 'failed' || failureOf(store, entry) !== undefined
   if (entry.status !== 'in_progress' && !isFailed) return null
   const count = isFailed ? FAILED_LINES : RUNNING_LINES
@@ -143,7 +144,7 @@ function ToolStatus({ slot, entry }: SlotOfTool) {
     case 'failed':
     case 'cancelled': {
       // many agents report rejected calls as failed, or never report their end
-      const refusal = store.refusalOf(slot)
+      const refusal = refusalOf(slot)
       if (!refusal && entry.status === 'failed') return <Failed>{t('failed')}</Failed>
       if (refusal !== 'rejected' && store.isStopped(entry)) return <Stopped />
       // said after the title

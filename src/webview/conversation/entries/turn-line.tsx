@@ -16,7 +16,7 @@ export function TurnLine({ slot }: { slot: EntrySlot }) {
   if (!summary) return null
   const { key, files } = work.changes.value
   const hasChanges = summary.files !== undefined && files.length > 0 && key === store.head.value?.key
-  const folded = store.isFolded(slot)
+  const folded = store.expansion.isFolded(slot)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
     <div

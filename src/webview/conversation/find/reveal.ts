@@ -55,10 +55,7 @@ async function revealIn(
   isHead: boolean,
   isWanted: () => boolean,
 ): Promise<void> {
-  context.store.unfoldFor(slot)
-  const { within } = slot.entry.peek()
-  if (within !== undefined && context.store.rows.rowsOf(slot.index).length === 0)
-    context.store.setHidden(within, false)
+  context.store.expandFor(slot)
   unfoldRun(context, slot)
   if (!isHead && !slot.open.peek()) open(context, slot)
   const target = rowOf(context, slot, pattern, occurrence)
@@ -76,7 +73,7 @@ async function revealIn(
 function unfoldRun(context: FindContext, slot: EntrySlot): void {
   const [first] = context.store.rows.rowsOf(slot.index)
   if (first?.kind !== 'run') return
-  const state = context.store.openState(`run/${first.slots[0]!.id}`)
+  const state = context.store.expansion.run(first.slots[0]!.id)
   if (state.peek()) return
   state.value = true
   const from = first.slots[0]!.index

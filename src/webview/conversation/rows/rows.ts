@@ -1,5 +1,6 @@
-import { type Signal, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { ListWindow } from '../../list/window.ts'
+import type { Expansion } from '../expansion.ts'
 import {
   endsTurn,
   gapBetween,
@@ -39,22 +40,10 @@ export class RowModel {
   readonly #segments: Segment[] = []
   readonly #segmentOf: Segment[] = []
   #isPart = false
-  readonly #isRunOpen: (firstId: string) => Signal<boolean>
-  readonly #isHidden: (subagent: string) => boolean
-  readonly #isFolded: (slot: EntrySlot) => boolean
+  readonly #expansion: Pick<Expansion, 'run' | 'hides'>
 
-  /**
-   * @param isHidden whether the user has hidden a subagent's entries, by its session
-   * @param isFolded whether the entry is in a turn that the user has collapsed
-   */
-  constructor(
-    isRunOpen: (firstId: string) => Signal<boolean>,
-    isHidden: (subagent: string) => boolean = () => false,
-    isFolded: (slot: EntrySlot) => boolean = () => false,
-  ) {
-    this.#isRunOpen = isRunOpen
-    this.#isHidden = isHidden
-    this.#isFolded = isFolded
+  constructor(expansion: Pick<Expansion, 'run' | 'hides'>) {
+    this.#expansion = expansion
   }
 
   /**
@@ -114,7 +103,7 @@ export class RowModel {
       head.slots.push(slot)
       segment.to++
       this.#segmentOf.push(segment)
-      if (this.#isRunOpen(head.slots[0]!.id).peek()) this.#addRows(segment, rowsOfEntry(slot, true))
+      if (this.#expansion.run(head.slots[0]!.id).peek()) this.#addRows(segment, rowsOfEntry(slot, true))
     }
     head.tally.count(slot)
     return true
@@ -186,8 +175,7 @@ export class RowModel {
   #hides(slot: EntrySlot): boolean {
     const entry = slot.entry.peek()
     if (slot.call && entry.kind === 'permission' && entry.outcome) return true
-    const isAside = (entry.within !== undefined && this.#isHidden(entry.within)) || this.#isFolded(slot)
-    if (!isAside) return false
+    if (!this.#expansion.hides(slot)) return false
     return !((entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined)
   }
 
@@ -278,7 +266,7 @@ export class RowModel {
     const [first] = slots
     if (slots.length === 1) return rowsOfEntry(first!)
     const head = runRow(slots)
-    if (!this.#isRunOpen(first!.id).peek()) return [head]
+    if (!this.#expansion.run(first!.id).peek()) return [head]
     return [head, ...slots.flatMap(slot => rowsOfEntry(slot, true))]
   }
 }

@@ -5,6 +5,7 @@ import type { ConversationPatch, ConversationSnapshot, PatchOp } from '../../../
 import type { Entry, MessageEntry } from '../../../../src/conversation/state.ts'
 import type { EntrySlot } from '../../../../src/webview/conversation/slot.ts'
 import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
+import { refusalOf } from '../../../../src/webview/conversation/tool-permissions.ts'
 import { until } from '../../../support/until.ts'
 import { head, message, permission, toolCall } from './entries.ts'
 
@@ -209,7 +210,7 @@ describe('conversation store', () => {
     store.applySnapshot(snapshot(structuredClone(all.slice(100)), { first: 100, total: 150 }))
     store.need(0, 100)
     await fetched(store, 'e0')
-    store.openState('e120').value = true
+    store.expansion.state('e120').value = true
     store.applySnapshot(snapshot(structuredClone(all.slice(100)), { first: 100, total: 150, revision: 9 }))
     assert.equal(shown(store)[0], 'Text 0')
     assert.equal(shown(store)[121], 'Text 120', 'the thought is still open')
@@ -262,8 +263,8 @@ describe('conversation store', () => {
       store.rows.rowsOf(7).map(row => row.kind),
       ['permission'],
     )
-    assert.equal(store.toolCallOf(store.slot('p1')!), store.slot('t'), 'each subagent has its own ids')
-    assert.equal(store.toolCallOf(store.slot('p3')!), store.slot('u'))
+    assert.equal(store.slot('p1')!.call, store.slot('t'), 'each subagent has its own ids')
+    assert.equal(store.slot('p3')!.call, store.slot('u'))
     store.applyPatch(patch(2, { op: 'head', head: { pendingRequests: [pending('p2', 501)] } }))
     assert.deepEqual(store.waiting.value, ['p2'])
   })
@@ -283,8 +284,8 @@ describe('conversation store', () => {
     const entries = [call('t1', 1), about('p1', 'no'), message('m', 'user', 'Again'), call('t2', 2)]
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([...entries, about('p2', 'yes')]))
-    const called = () => ['p1', 'p2'].map(id => store.toolCallOf(store.slot(id)!)?.id)
-    const refused = () => ['t1', 't2'].map(id => store.refusalOf(store.slot(id)!))
+    const called = () => ['p1', 'p2'].map(id => store.slot(id)!.call?.id)
+    const refused = () => ['t1', 't2'].map(id => refusalOf(store.slot(id)!))
     assert.deepEqual(
       [called(), refused()],
       [
@@ -363,7 +364,7 @@ describe('conversation store', () => {
     const store = new ConversationStore(async (_, from, to) => entries.slice(from, to))
     store.applySnapshot(snapshot(entries.slice(140), { first: 140, total: 150 }))
     const drawn: string[][] = []
-    const of = (session: string) => store.messagesOf(session).map(slot => slot.id)
+    const of = (session: string) => store.subagents.messagesOf(session).map(slot => slot.id)
     const stop = effect(() => void drawn.push(of('b')))
     const expected = (session: string) =>
       entries.flatMap(entry =>
@@ -401,7 +402,7 @@ describe('conversation store', () => {
       store.applySnapshot(snapshot(entries))
       let shown = 0
       const stop = effect(() => {
-        shown = store.messagesOf('child').length
+        shown = store.subagents.messagesOf('child').length
       })
       const looked = countReads(entries.map(({ id }) => store.slot(id)!))
       store.applyPatch(patch(2, { op: 'entry', index: count, entry: said('new', 'child', 'parent') }))
@@ -466,16 +467,16 @@ describe('conversation store', () => {
             const [first] = store.rows.rowsOf(index)
             if (first?.kind !== 'run') continue
             opened.add(first.key)
-            store.openState(first.key).value = true
+            store.expansion.state(first.key).value = true
             store.rows.changed(first.slots[0]!.index, first.slots.at(-1)!.index + 1)
           } else if (one.type === 'open') {
             opened.add(entry.id)
-            store.openState(entry.id).value = true
+            store.expansion.state(entry.id).value = true
             store.rows.changed(index, index + 1)
           }
         }
         const fresh = new ConversationStore(noFetch)
-        for (const id of opened) fresh.openState(id).value = true
+        for (const id of opened) fresh.expansion.state(id).value = true
         // the first snapshot of a conversation resets what was expanded in another one
         fresh.head.value = head()
         fresh.applySnapshot(snapshot(structuredClone(state)))

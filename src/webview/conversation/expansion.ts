@@ -1,0 +1,89 @@
+import { type Signal, signal } from '@preact/signals'
+import { isPrompt } from '../../conversation/user-prompts.ts'
+import type { EntrySlot } from './slot.ts'
+import type { Subagents } from './subagents.ts'
+
+/** What the user has expanded and collapsed; kept as long as the conversation. */
+export class Expansion {
+  readonly #subagents: Subagents
+  readonly #open = new Map<string, Signal<boolean>>()
+  /** the last entries of the turns that the user has collapsed, by turn */
+  readonly #folded = signal<ReadonlyMap<number, EntrySlot>>(new Map())
+
+  constructor(subagents: Subagents) {
+    this.#subagents = subagents
+  }
+
+  /** Whether the user has expanded something. */
+  state(id: string): Signal<boolean> {
+    let open = this.#open.get(id)
+    if (!open) {
+      open = signal(false)
+      this.#open.set(id, open)
+    }
+    return open
+  }
+
+  /** Of several reads and searches in one line, by the first of them. */
+  run(firstId: string): Signal<boolean> {
+    return this.state(`run/${firstId}`)
+  }
+
+  /** Whether the user has hidden the subagent's entries. */
+  isHidden(subagent: string): boolean {
+    return this.#hidden(subagent).value
+  }
+
+  /** Collapses a subagent, or expands it with all its parents. Returns the index of the first entry that this affects. */
+  setHidden(subagent: string, hidden: boolean): number {
+    const ones = hidden ? [subagent] : this.#subagents.lineOf(subagent)
+    for (const one of ones) this.#hidden(one).value = hidden
+    return Math.min(...ones.map(one => this.#subagents.get(one)?.index ?? 0))
+  }
+
+  /** Whether the user has collapsed the turn that ends with this entry. */
+  isFolded(end: EntrySlot): boolean {
+    return this.#folded.value.get(end.entry.peek().turn) === end
+  }
+
+  /** Collapses a turn to its prompts and the line at its end, or expands it. */
+  setFolded(end: EntrySlot, folded: boolean): void {
+    const { turn } = end.entry.peek()
+    const all = new Map(this.#folded.peek())
+    if (folded) all.set(turn, end)
+    else all.delete(turn)
+    this.#folded.value = all
+  }
+
+  /** The last entry of the collapsed turn in which this one isn't shown. What the user wrote, and why a turn ended, is. */
+  foldedEnd(slot: EntrySlot): EntrySlot | undefined {
+    const folded = this.#folded.peek()
+    if (folded.size === 0) return undefined
+    const entry = slot.entry.peek()
+    const end = folded.get(entry.turn)
+    if (!end || slot.index > end.index || isPrompt(entry) || entry.kind === 'turn_end') return undefined
+    return end
+  }
+
+  /** Whether an entry is in a collapsed subagent or turn. */
+  hides(slot: EntrySlot): boolean {
+    const { within } = slot.entry.peek()
+    if (within !== undefined && this.#subagents.lineOf(within).some(one => this.#hidden(one).peek()))
+      return true
+    return this.foldedEnd(slot) !== undefined
+  }
+
+  /** The entry is gone. */
+  drop(slot: EntrySlot): void {
+    if (this.isFolded(slot)) this.setFolded(slot, false)
+  }
+
+  clear(): void {
+    this.#folded.value = new Map()
+    this.#open.clear()
+  }
+
+  #hidden(subagent: string): Signal<boolean> {
+    return this.state(`hidden/${subagent}`)
+  }
+}

@@ -1,6 +1,5 @@
 import * as l10n from '@vscode/l10n'
 import {
-  type AbstractCancellationTokenSource,
   type CancellationId,
   type CancellationStrategy,
   type CancellationToken,
@@ -19,9 +18,9 @@ import { Emitter, type Event } from '../common/event.ts'
 import { MAX_OPEN_BYTES, MAX_OPEN_REQUESTS, MAX_UNREAD_BYTES, UNREAD_ANSWERS_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { SecretRegistry } from '../common/secrets.ts'
-import { sizeOf } from '../common/size-of.ts'
 import type { TraceTap } from './agent.ts'
 import { RpcCode, RpcError } from './errors.ts'
+import { OpenRequests, type RequestToken } from './open-requests.ts'
 import { WriterClosedError } from './transport/ndjson-writer.ts'
 import { OrderedReader, type PausableReader, type WireMessage } from './transport/ordered-reader.ts'
 
@@ -80,12 +79,7 @@ export class Connection implements Disposable {
   readonly #handlers: ConnectionHandlers
   readonly #log: Logger
   readonly #tap: { current: TraceTap | undefined }
-  /** the agent's open requests */
-  readonly #running = new Set<RequestCancellation>()
-  /** by id, which agents may use for several open requests */
-  readonly #runningById = new Map<CancellationId, Set<RequestCancellation>>()
-  /** the size of the open requests, in bytes */
-  #runningBytes = 0
+  readonly #open = new OpenRequests()
   /** rejects one of our pending requests */
   readonly #pending = new Set<(error: Error) => void>()
   /** by the id of our pending request: aborts when it ends */
@@ -199,7 +193,10 @@ export class Connection implements Disposable {
       let id: string | undefined
       const answered = () => {
         this.#pending.delete(fail)
-        this.#endOutgoing(id)
+        if (id !== undefined) {
+          this.#outgoing.get(id)?.abort(new CancelledError())
+          this.#outgoing.delete(id)
+        }
         signal?.removeEventListener('abort', onAbort)
       }
       const fail = (error: Error) => {
@@ -220,7 +217,10 @@ export class Connection implements Disposable {
         return
       }
       // it is written synchronously, and only then has an id
-      if (this.#lastSent !== undefined) id = this.#beginOutgoing(this.#lastSent)
+      if (this.#lastSent !== undefined) {
+        id = String(this.#lastSent)
+        this.#outgoing.set(id, new AbortController())
+      }
       answer.then(
         result => {
           answered()
@@ -236,17 +236,6 @@ export class Connection implements Disposable {
     return typeof id === 'number' || typeof id === 'string'
       ? this.#outgoing.get(String(id))?.signal
       : undefined
-  }
-
-  #beginOutgoing(id: CancellationId): string {
-    this.#outgoing.set(String(id), new AbortController())
-    return String(id)
-  }
-
-  #endOutgoing(id: string | undefined): void {
-    if (id === undefined) return
-    this.#outgoing.get(id)?.abort(new CancelledError())
-    this.#outgoing.delete(id)
   }
 
   /** Sends a notification; logs it if the connection has ended. */
@@ -266,7 +255,7 @@ export class Connection implements Disposable {
     if (this.#ended) return
     this.#ended = reason
     for (const fail of [...this.#pending]) fail(reason)
-    this.#withdrawAll()
+    this.#open.withdrawAll()
     this.#rpc.dispose()
   }
 
@@ -336,30 +325,7 @@ export class Connection implements Disposable {
     const { requestId, id } = (params ?? {}) as { requestId?: unknown; id?: unknown }
     const key = requestId ?? id
     if (typeof key !== 'string' && typeof key !== 'number') return
-    for (const running of this.#runningById.get(key) ?? []) running.cancel()
-  }
-
-  #withdrawAll(): void {
-    for (const running of this.#running) running.cancel()
-    this.#running.clear()
-    this.#runningById.clear()
-  }
-
-  #begin(id: CancellationId): RequestCancellation {
-    const running = new RequestCancellation(id)
-    this.#running.add(running)
-    const same = this.#runningById.get(id)
-    if (same) same.add(running)
-    else this.#runningById.set(id, new Set([running]))
-    return running
-  }
-
-  #end(running: RequestCancellation): void {
-    this.#running.delete(running)
-    const { id } = running.token
-    const same = this.#runningById.get(id)
-    same?.delete(running)
-    if (same?.size === 0) this.#runningById.delete(id)
+    this.#open.withdraw(key)
   }
 
   #drop(method: string): void {
@@ -370,42 +336,34 @@ export class Connection implements Disposable {
   }
 
   async #answer(method: string, params: unknown, token: CancellationToken): Promise<unknown> {
-    const { running } = token as RequestToken
-    const size = sizeOf(params, MAX_OPEN_BYTES)
-    this.#runningBytes += size
+    const { request } = token as RequestToken
+    const release = this.#open.hold(params)
     try {
-      if (this.#running.size > MAX_OPEN_REQUESTS || this.#isFull()) return tooMany()
-      const answer = this.#handlers.request(method, params, running.signal)
+      if (this.#open.count > MAX_OPEN_REQUESTS || this.#isFull()) return tooMany()
+      const answer = this.#handlers.request(method, params, request.signal)
       if (answer === undefined) {
         this.#log.debug(`The agent requested the unknown method ${method}`)
         return new ResponseError(RpcCode.methodNotFound, `Method not found: ${method}`)
       }
       const result = (await answer) ?? {}
       // Requests that ran at the same time may leave more than the agent reads.
-      return this.#isFull() ? tooMany() : this.#counted(result)
+      if (this.#isFull()) return tooMany()
+      // Until it's written, an answer isn't unread yet.
+      setImmediate(this.#open.hold(result))
+      return result
     } catch (error) {
       if (error instanceof RpcError) return new ResponseError(error.code, error.message, error.data)
       if (error instanceof CancelledError) return new ResponseError(RpcCode.requestCancelled, error.message)
       this.#log.warn(`${method} failed: ${messageOf(error)}`)
       return new ResponseError(RpcCode.internalError, messageOf(error))
     } finally {
-      this.#runningBytes -= size
-      this.#end(running)
+      release()
+      this.#open.end(request)
     }
   }
 
-  /** Until it's written, an answer isn't unread yet. */
-  #counted(result: unknown): unknown {
-    const size = sizeOf(result, MAX_OPEN_BYTES)
-    this.#runningBytes += size
-    setImmediate(() => {
-      this.#runningBytes -= size
-    })
-    return result
-  }
-
   #isFull(): boolean {
-    return this.#runningBytes + (this.#writer.unreadBytes ?? 0) > MAX_OPEN_BYTES
+    return this.#open.bytes + (this.#writer.unreadBytes ?? 0) > MAX_OPEN_BYTES
   }
 
   #asRpcError(error: unknown): RpcError {
@@ -422,8 +380,7 @@ export class Connection implements Disposable {
   #cancellation(): CancellationStrategy {
     return {
       receiver: {
-        createCancellationTokenSource: (id: CancellationId): AbstractCancellationTokenSource =>
-          this.#begin(id),
+        createCancellationTokenSource: (id: CancellationId) => this.#open.begin(id),
       },
       sender: {
         sendCancellation: (connection, id) =>
@@ -484,48 +441,11 @@ export class Connection implements Disposable {
   #close(error: Error | undefined): void {
     if (this.#closed) return
     this.#closed = true
-    this.#withdrawAll()
+    this.#open.withdrawAll()
     this.#onDidClose.fire(error)
   }
 }
 
 function tooMany(): ResponseError<unknown> {
   return new ResponseError(RpcCode.internalError, 'Too many requests are open.')
-}
-
-/** The cancellation token of an incoming request. */
-interface RequestToken extends CancellationToken {
-  readonly id: CancellationId
-  readonly running: RequestCancellation
-}
-
-class RequestCancellation implements AbstractCancellationTokenSource {
-  readonly #source = new CancellationTokenSource()
-  readonly #controller = new AbortController()
-  readonly token: RequestToken
-
-  constructor(id: CancellationId) {
-    const inner = this.#source.token
-    this.token = {
-      id,
-      running: this,
-      get isCancellationRequested() {
-        return inner.isCancellationRequested
-      },
-      onCancellationRequested: inner.onCancellationRequested,
-    }
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  cancel(): void {
-    this.#source.cancel()
-    this.#controller.abort(new CancelledError())
-  }
-
-  dispose(): void {
-    this.#source.dispose()
-  }
 }

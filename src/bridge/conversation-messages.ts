@@ -373,6 +373,8 @@ export const conversationMessages = {
   'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
   /** Runs a command for one entry. */
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
+  /** After a turn failed because the context is full: what to do next. The failed prompt goes back to the input. */
+  'conversation/contextFull': z.object({ key, entryId: id, next: z.enum(['compact', 'continue', 'edit']) }),
   /** Runs one of Parley's commands; the host has a list of allowed ones. */
   'conversation/command': z.object({ command: z.string().max(256) }),
 } as const

@@ -8,7 +8,7 @@ import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { outputLine } from '../ui/support/editor.ts'
-import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
+import { fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
 
 const agents = (root: IsolatedRoot) => ({
   absent: { name: 'Absent', command: 'an-agent-that-comes-later' },
@@ -19,6 +19,18 @@ const agents = (root: IsolatedRoot) => ({
   newer: fixtureAgent(root, 'Newer', 'version-99'),
   silent: fixtureAgent(root, 'Silent', 'hang-initialize'),
   honest: fixtureAgent(root, 'Honest'),
+  full: fixtureAgent(root, 'Full', {
+    on: {
+      'session/new': [
+        {
+          update: {
+            sessionUpdate: 'available_commands_update',
+            availableCommands: [{ name: 'compact', description: 'Makes the conversation shorter' }],
+          },
+        },
+      ],
+    },
+  }),
 })
 
 describe('an agent that fails', () => {
@@ -42,6 +54,13 @@ describe('an agent that fails', () => {
     const inView = conversation.button(new RegExp(`^${name} `))
     if (await inView.isVisible()) return inView.click()
     await workbench.runAndPick('Parley: New Session with Agent…', name)
+  }
+
+  /** The texts of the prompts that an agent received. */
+  function prompts(agent: string): Array<string | undefined> {
+    return receivedParams(vscode.root, agent, 'session/prompt').map(
+      ({ prompt }) => (prompt as Array<{ text?: string }>)[0]?.text,
+    )
   }
 
   async function detailsOf(card: Locator): Promise<Locator> {
@@ -126,6 +145,30 @@ describe('an agent that fails', () => {
     await conversation.text('You said: remember me').waitFor()
     await conversation.send('still there?')
     await conversation.text('You said: still there?').waitFor()
+  })
+
+  it('because the context is full can compact the conversation, or continue in a new session, with the same prompt', async () => {
+    const prompt = '[[error -32603 Prompt is too long: 214,000 tokens > 200,000 maximum]]'
+    const inComposer = (text: string) =>
+      waitFor('the prompt in the input', async () => (await conversation.composerText()).includes(text))
+    conversation = await ConversationPage.startSession(workbench, 'Full')
+    await conversation.send('hello')
+    await conversation.send(prompt)
+    await conversation.text('The context is full').waitFor()
+    await conversation.button('Compact Conversation').click()
+    await waitFor('the command', () => prompts('Full').includes('/compact'))
+    await inComposer(prompt)
+    await conversation.composer.press('Enter')
+    const again = conversation.button('Continue in a New Session')
+    await again.waitFor()
+    const sessions = () => receivedParams(vscode.root, 'Full', 'session/new').length
+    const before = sessions()
+    await again.click()
+    await waitFor('the new session', () => sessions() === before + 1)
+    await conversation.waitForPhase('ready')
+    await inComposer(prompt)
+    await conversation.frame.locator('.composer .chip').first().waitFor()
+    assert.equal(prompts('Full').filter(text => text === prompt).length, 2)
   })
 
   it('works once its setting is corrected', async () => {

@@ -22,6 +22,7 @@ import type { Workbench } from '../workbench.ts'
 import type { FocusReport } from './active-surface.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
+import { contextFullHandlers } from './context-full.ts'
 import type { ConversationMatch, TellPage } from './conversation-surface.ts'
 import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
@@ -264,6 +265,7 @@ export class ConversationBridge extends Owner {
       ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
       ...editorHandlers(controller, options.workbench, attachment => this.attach(attachment)),
+      ...contextFullHandlers(controller, attachment => this.attach(attachment)),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true
         this.#isSwitching = false

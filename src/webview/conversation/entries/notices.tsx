@@ -1,12 +1,15 @@
+import { compactCommand, isContextFull } from '../../../conversation/context-full.ts'
 import type { CompactionEntry, NoticeEntry, TurnEndEntry, UnknownEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownText } from '../../markdown/view.tsx'
 import { pretty } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
+import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
+import type { ConversationStore } from '../store.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { entryDuration, Line, Stopped } from './line.tsx'
 
@@ -132,11 +135,14 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   const reported = head?.phase === 'ended' && head.cards.length > 0 && app.store.last.value === slot
   if (entry.error && !reported) {
     const { detail } = entry.error
+    const isFull = isContextFull(entry.error)
     return (
       <div class="card card-error" role="note">
         <div class="card-head">
           <Icon name="error" class="card-icon" />
-          <div class="card-title">{t('The turn ended with an error')}</div>
+          <div class="card-title">
+            {isFull ? t('The context is full') : t('The turn ended with an error')}
+          </div>
         </div>
         <div class="card-text" dir="auto">
           {entry.error.message}
@@ -153,7 +159,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
             <PlainCode text={detail} />
           </details>
         )}
-        <Retry slot={slot} />
+        {isFull ? <AfterContextFull slot={slot} /> : <Retry slot={slot} />}
       </div>
     )
   }
@@ -169,11 +175,43 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   )
 }
 
+/** Ways to go on after a turn that failed because the conversation is too long. */
+function AfterContextFull({ slot }: { slot: EntrySlot }) {
+  const { store, host } = useApp()
+  if (!isIdleAfter(slot, store)) return null
+  const command = compactCommand(store.head.value?.commands ?? [])
+  const [failed] = store.lastPrompts().prompts.at(-1) ?? []
+  const mayCompact =
+    command !== undefined && !(failed?.type === 'text' && failed.text.startsWith(`/${command}`))
+  const go = (next: 'compact' | 'continue' | 'edit') =>
+    host.send('conversation/contextFull', { entryId: slot.id, next })
+  return (
+    <div class="card-buttons">
+      {mayCompact && (
+        <Button primary icon="fold" title={`/${command}`} onClick={() => go('compact')}>
+          {t('Compact Conversation')}
+        </Button>
+      )}
+      <Button primary={!mayCompact} icon="comment-discussion" onClick={() => go('continue')}>
+        {t('Continue in a New Session')}
+      </Button>
+      <Button icon="edit" onClick={() => go('edit')}>
+        {t('Edit Prompt')}
+      </Button>
+    </div>
+  )
+}
+
+/** Whether nothing has followed this entry, and the session can go on. */
+function isIdleAfter(slot: EntrySlot, store: ConversationStore): boolean {
+  const head = store.head.value
+  return store.last.value === slot && head?.phase === 'ready' && head.activity === 'idle'
+}
+
 /** After a failed turn: a button that sends its prompt again. */
 function Retry({ slot }: { slot: EntrySlot }) {
   const { store, host } = useApp()
-  const head = store.head.value
-  if (store.last.value !== slot || head?.phase !== 'ready' || head.activity !== 'idle') return null
+  if (!isIdleAfter(slot, store)) return null
   return (
     <button
       type="button"

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import type { Handlers } from '../../bridge/contract.ts'
+import type { Attachment } from '../../bridge/conversation.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { draftOf, EMPTY_DRAFT } from '../../common/draft.ts'
+import { attachmentOf } from '../../conversation/attachment.ts'
+import { compactCommand } from '../../conversation/context-full.ts'
+import { writtenBlocks } from '../../conversation/rewinds.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { promptBefore } from '../../sessions/prompts.ts'
+import { continueInNew } from './conversation-context.ts'
+
+/** What can be done after a turn failed because the context is full. The failed prompt goes back to the input, wherever it's sent next. */
+export function contextFullHandlers(
+  controller: ConversationController,
+  attach: (attachment: Attachment) => void,
+) {
+  return {
+    'conversation/contextFull': async ({ key, entryId, next }) => {
+      const open = controller.shownAs(key)
+      if (!open || open !== controller.current) return
+      const failed = promptBefore(open.session.state, entryId)
+      const compact = compactCommand(open.session.state.commands)
+      if (next === 'continue') await continueInNew(controller, open.agentId, attach)
+      else if (next === 'compact' && compact !== undefined)
+        controller.prompts.enqueue(key, {
+          id: randomUUID(),
+          draft: { ...EMPTY_DRAFT, text: `/${compact}` },
+        })
+      if (!failed) return
+      const draft = draftOf(writtenBlocks(failed.blocks), attachmentOf)
+      controller.prompts.giveBack(controller.key, { id: randomUUID(), draft })
+    },
+  } satisfies Partial<Handlers<ConversationMessages>>
+}

@@ -1,0 +1,29 @@
+import type { AgentErrorInfo, Command } from '../acp/model.ts'
+
+/** What agents, and the services behind them, say when a conversation doesn't fit into the model's context: ACP has no code for it. */
+const FULL = [
+  // Claude Code, OpenCode
+  /\bprompt is too long\b/i,
+  /\binput length and `?max_tokens`? exceed context limit\b/i,
+  // Codex
+  /\bran out of room in the model's context window\b/i,
+  // Gemini CLI
+  /\btoken count\b.{0,60}\bexceeds the maximum number of tokens\b/is,
+  // services like OpenAI's, Qwen, Kimi
+  /\bcontext_length_exceeded\b|\bmaximum context length\b|\bexceeded model token limit\b/i,
+  /\bexceeds? (?:the |your )?(?:model's |available |maximum )*context (?:window|length|limit|size)\b/i,
+]
+/** Characters of a message that are read. */
+const MAX_READ = 4000
+/** Commands of agents that make a conversation shorter. */
+const COMPACT = ['compact', 'compress', 'summarize']
+
+/** Whether a turn failed because the conversation has become too long for the model. */
+export function isContextFull({ message, detail = '' }: AgentErrorInfo): boolean {
+  return [message, detail].some(text => FULL.some(full => full.test(text.slice(0, MAX_READ))))
+}
+
+/** The name of the agent's command that makes a conversation shorter, if it has one. */
+export function compactCommand(commands: readonly Pick<Command, 'name'>[]): string | undefined {
+  return COMPACT.find(name => commands.some(command => command.name === name))
+}

@@ -172,17 +172,13 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     }),
   )
   const inputs = new McpInputs(inputPrompter(dialogs), secretStore, platform.workspaceIdentity, secrets)
+  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? options.lastName(agentId) ?? agentId
   const launchOf = (agentId: string) => {
     const definition = catalog.get(agentId)
     return definition && launchFingerprint(definition)
   }
   const providers = new ProviderConfigs(secretStore, launchOf, secrets)
-  const signInValues = new SignInValues(
-    secretStore,
-    launchOf,
-    askVariable(dialogs, agentId => nameOf(agentId)),
-    secrets,
-  )
+  const signInValues = new SignInValues(secretStore, launchOf, askVariable(dialogs, nameOf), secrets)
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
   const program = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
@@ -236,7 +232,6 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       protectedFiles,
     }),
   )
-  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? options.lastName(agentId) ?? agentId
   const agents = agentDirectory({
     folders: workbench.folders,
     consent: launches,

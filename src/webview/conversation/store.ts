@@ -31,8 +31,8 @@ export class ConversationStore {
   readonly expansion = new Expansion(this.subagents)
   readonly rows = new RowModel(this.expansion)
   readonly terminals: Terminals
-  readonly #viewers = new Map<EntryId, number>()
-  readonly #wholeToolCalls: Watched
+  /** the tool calls that are shown completely */
+  readonly wholeToolCalls: Watched
   /** number of entries, fetched or not */
   readonly total = signal(0)
   /** the entries of the pending requests, oldest first, as reported by the host, whether or not they were fetched */
@@ -65,7 +65,7 @@ export class ConversationStore {
   ) {
     this.#fetch = fetch
     this.terminals = new Terminals(watchTerminals)
-    this.#wholeToolCalls = new Watched(() => [...this.#viewers.keys()], showToolCalls)
+    this.wholeToolCalls = new Watched(showToolCalls)
     let ids: readonly EntryId[] = []
     this.waiting = computed(() => {
       const now = (this.head.value?.pendingRequests ?? []).map(({ entryId }) => entryId)
@@ -94,7 +94,7 @@ export class ConversationStore {
       this.head.value = snapshot.head
       for (const terminal of snapshot.terminals) this.terminals.get(terminal.terminalId).replace(terminal)
       this.terminals.tellAgain()
-      this.#wholeToolCalls.tellAgain()
+      this.wholeToolCalls.tellAgain()
       const slots = new Array<EntrySlot | undefined>(snapshot.total).fill(undefined)
       if (same) {
         for (const slot of this.#slots.values()) {
@@ -132,18 +132,6 @@ export class ConversationStore {
       if (entries) this.#afterEntries()
     })
     return true
-  }
-
-  /** Marks a tool call as shown completely, until the returned function is called. */
-  showWhole(id: EntryId): () => void {
-    this.#viewers.set(id, (this.#viewers.get(id) ?? 0) + 1)
-    this.#wholeToolCalls.changed()
-    return () => {
-      const left = (this.#viewers.get(id) ?? 1) - 1
-      if (left > 0) this.#viewers.set(id, left)
-      else this.#viewers.delete(id)
-      this.#wholeToolCalls.changed()
-    }
   }
 
   slot(id: EntryId): EntrySlot | undefined {

@@ -118,7 +118,7 @@ export class Terminals {
   /** @param watch tells the host which terminals' output is needed */
   constructor(watch: (ids: string[]) => void = () => undefined) {
     const ids = () => [...this.#slots].flatMap(([id, slot]) => (slot.isWatched ? [id] : []))
-    this.#watched = new Watched(ids, watch)
+    this.#watched = new Watched(watch, ids)
   }
 
   get(id: string): TerminalSlot {
@@ -144,14 +144,28 @@ export class Terminals {
 
 /** Tells the host which items of a kind the view shows completely, since it sends only these as a whole. */
 export class Watched {
+  readonly #viewers = new Map<string, number>()
   readonly #ids: () => string[]
   readonly #tell: (ids: string[]) => void
   #reported = '[]'
   #isDue = false
 
-  constructor(ids: () => string[], tell: (ids: string[]) => void) {
+  /** `ids`: the shown items, if others know them; by default, those that `show` was called for. */
+  constructor(tell: (ids: string[]) => void, ids: () => string[] = () => [...this.#viewers.keys()]) {
     this.#ids = ids
     this.#tell = tell
+  }
+
+  /** Marks an item as shown completely, until the returned function is called. */
+  show(id: string): () => void {
+    this.#viewers.set(id, (this.#viewers.get(id) ?? 0) + 1)
+    this.changed()
+    return () => {
+      const left = (this.#viewers.get(id) ?? 1) - 1
+      if (left > 0) this.#viewers.set(id, left)
+      else this.#viewers.delete(id)
+      this.changed()
+    }
   }
 
   /** Reports the shown items after everything that is rendered at the same time has been registered. */

@@ -85,7 +85,7 @@ describe('a tool call that is shown as one line', () => {
     assert.ok(fetched / short < 2, `${(fetched / short).toFixed(1)} times the bytes when fetched`)
     // the rest is sent once it's expanded
     bytes = 0
-    const close = store.showWhole('e7')
+    const close = store.wholeToolCalls.show('e7')
     await until(() => messages > 0 && !isCut(known('e7')))
     assert.deepEqual(known('e7'), seen(whole('e7')))
     assert.equal(session.state.entries.filter(({ id }) => !isCut(known(id))).length, 1)
@@ -164,7 +164,7 @@ describe('a tool call that is shown as one line', () => {
           } else if (each === 'frame') pump.sendNow()
           else if ('toolCallId' in each) tell(each.toolCallId, each)
           else if ('show' in each && !closing.has(each.show))
-            closing.set(each.show, store.showWhole(`e${each.show}`))
+            closing.set(each.show, store.wholeToolCalls.show(`e${each.show}`))
           else if ('hide' in each) {
             closing.get(each.hide)?.()
             closing.delete(each.hide)

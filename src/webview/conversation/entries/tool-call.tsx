@@ -65,7 +65,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
 export function useWhole(slot: EntrySlot | undefined, isWanted: boolean): void {
   const { store } = useApp()
   const id = isWanted ? slot?.id : undefined
-  useEffect(() => (id === undefined ? undefined : store.showWhole(id)), [store, id])
+  useEffect(() => (id === undefined ? undefined : store.wholeToolCalls.show(id)), [store, id])
 }
 
 /** Whether its line shows counts of changed lines. */

@@ -40,10 +40,12 @@ const EMPTY_WORDS =
  * user needs the reason.
  */
 export function errorText(message: unknown, data: unknown): { message?: string; detail?: string } {
-  const said = sentence(message)
+  const whole = typeof message === 'string' ? message.trim() : ''
+  const inJson = reasonInJson(whole)
+  const said = inJson ?? whole
   const reason = words(data, 0, false)?.trim().slice(0, DETAIL_LENGTH)
   const shown = said === '' || (reason && EMPTY_WORDS.test(said)) ? reason || detailOf(data) : said
-  const detail = detailOf(data)
+  const detail = detailOf(data) ?? (inJson === undefined ? undefined : shortened(whole, DETAIL_LENGTH))
   return {
     ...(shown !== undefined && { message: shown }),
     ...(detail !== undefined && detail !== shown && shown !== reason && { detail }),
@@ -52,6 +54,8 @@ export function errorText(message: unknown, data: unknown): { message?: string; 
 
 /** maximum number of characters of a detail that are shown */
 const DETAIL_LENGTH = 4000
+/** Characters of a message that is read as JSON. */
+const MAX_JSON = 100_000
 
 /**
  * The text in an error's `data`. Agents put it into a string, an object with `details` (or `message`,
@@ -85,9 +89,14 @@ function words(data: unknown, depth: number, asJson = true): string | undefined 
   }
 }
 
-/** A message, trimmed; empty if it isn't text. */
-function sentence(message: unknown): string {
-  return typeof message === 'string' ? message.trim() : ''
+/** Some agents pass on what a service answered: JSON with the reason in it. */
+function reasonInJson(message: string): string | undefined {
+  if (!message.startsWith('{') || message.length > MAX_JSON) return undefined
+  try {
+    return words(JSON.parse(message), 0, false)?.trim().slice(0, DETAIL_LENGTH) || undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The agent doesn't support the request; the message is a sentence for the user. */

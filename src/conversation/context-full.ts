@@ -23,6 +23,15 @@ export function isContextFull({ message, detail = '' }: AgentErrorInfo): boolean
   return [message, detail].some(text => FULL.some(full => full.test(text.slice(0, MAX_READ))))
 }
 
+/**
+ * Whether an agent's answer consists only of such an error. Codex answers so with version 1 of the protocol, and ends the turn as if
+ * all were well.
+ */
+export function isContextFullAnswer(text: string): boolean {
+  const isError = /^\s*(?:\{\s*"error"|Codex ran out of room in)/.test(text) && text.length < MAX_READ
+  return isError && isContextFull({ code: 0, message: text })
+}
+
 /** The name of the agent's command that makes a conversation shorter, if it has one. */
 export function compactCommand(commands: readonly Pick<Command, 'name'>[]): string | undefined {
   return COMPACT.find(name => commands.some(command => command.name === name))

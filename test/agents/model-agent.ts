@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
+import { isContextFull } from '../../src/conversation/context-full.ts'
 import type { SessionState } from '../../src/conversation/state.ts'
 import { FakeEditorFeatures } from '../support/fake-editor-features.ts'
 import { writeToolFiles } from '../support/tool-workspace.ts'
@@ -87,6 +88,12 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assert.equal(state.turn, 1)
       assert.ok(state.commands.length > 0)
       assertSettled(state)
+    })
+
+    it('full: says so in a way that Parley knows', async () => {
+      const { state } = await play('full')
+      const end = state.entries.at(-1)
+      assert.ok(end?.kind === 'turn_end' && end.error && isContextFull(end.error), JSON.stringify(end))
     })
 
     it('think: keeps thoughts separate from text', async () => {

@@ -1,5 +1,7 @@
+import { errorText, RpcCode } from '../../acp/errors.ts'
 import type { AgentErrorInfo, ReportedBackground, StopReason, TokenCount } from '../../acp/model.ts'
-import { MESSAGE } from '../entries/message.ts'
+import { isContextFullAnswer } from '../context-full.ts'
+import { MESSAGE, type MessageEntry, messageText } from '../entries/message.ts'
 import { closeOpen } from '../entries/open-work.ts'
 import { allowedToolCalls } from '../entries/requests.ts'
 import { closeToolCalls, isBackgroundWork, TOOL_CALL } from '../entries/tool-call.ts'
@@ -78,7 +80,9 @@ export function endWork(step: Step, end: WorkEnd): void {
   const isEmpty = memory.ownTurn && last?.role === 'user' && !last.steering
   memory.ownTurn = false
   memory.actionReported = false
-  const reported = end.stopReason ?? (end.error ? 'error' : undefined)
+  const error = end.error ?? errorInAnswer(end, last)
+  const isHidden = error !== end.error
+  const reported = (isHidden ? undefined : end.stopReason) ?? (error ? 'error' : undefined)
   const reason = (reported ?? 'end_turn') === 'end_turn' && isEmpty ? EMPTY : reported
   const cutShort = reason === 'cancelled' || reason === 'error' || reason === INTERRUPTED
   closeOpen(step, cutShort, background)
@@ -86,13 +90,25 @@ export function endWork(step: Step, end: WorkEnd): void {
     append(step, TURN_END, {
       stopReason: reason,
       ...(reason === 'cancelled' && end.canceledBy && { canceledBy: end.canceledBy }),
-      ...(end.error && { error: end.error }),
+      ...(error && { error }),
     })
   }
   summarizeTurn(step)
   delete state.turnStartedAt
   step.changes.push({ type: 'head', key: 'turn' })
   updateActivity(step)
+}
+
+/** Of a turn that ended as if all were well. */
+function errorInAnswer(
+  { stopReason = 'end_turn' }: WorkEnd,
+  last: MessageEntry | undefined,
+): AgentErrorInfo | undefined {
+  if (stopReason !== 'end_turn' || last?.role !== 'agent') return undefined
+  const text = messageText(last)
+  if (!isContextFullAnswer(text)) return undefined
+  const { message = text, detail } = errorText(text, undefined)
+  return { code: RpcCode.internalError, message, ...(detail !== undefined && { detail }) }
 }
 
 /** Each report is complete: work that it no longer contains has ended. */

@@ -51,6 +51,7 @@ export function answer(
     uses,
     pause: step.pause ?? 2,
     after: step.after,
+    isFull: step.isFull,
   }
 }
 

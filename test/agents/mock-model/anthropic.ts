@@ -12,6 +12,10 @@ import { textOf } from './openai-chat.ts'
 
 /** Anthropic's messages. */
 export const anthropic: Dialect = {
+  full: {
+    type: 'error',
+    error: { type: 'invalid_request_error', message: 'prompt is too long: 214000 tokens > 200000 maximum' },
+  },
   read(path, body) {
     if (!path.endsWith('/messages')) return undefined
     const format = (body.output_config as { format?: { schema?: JsonSchema } } | undefined)?.format

@@ -2,6 +2,13 @@ import { type Answer, type Dialect, type JsonSchema, list, type Message, USAGE }
 
 /** Gemini's generateContent. */
 export const gemini: Dialect = {
+  full: {
+    error: {
+      code: 400,
+      message: 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
+      status: 'INVALID_ARGUMENT',
+    },
+  },
   read(path, body) {
     const match = /:(stream)?generateContent$/i.exec(path)
     if (!match) return undefined

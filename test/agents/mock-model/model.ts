@@ -26,6 +26,8 @@ export interface Step {
   pause?: number
   /** The model waits for this before it answers. */
   after?: Promise<unknown>
+  /** The service refuses the request, since the conversation is longer than the model's context. */
+  isFull?: boolean
 }
 
 /** A tool that the agent offers; `schema` is the JSON schema of its arguments. */
@@ -73,6 +75,7 @@ export interface Answer {
   uses: ToolUse[]
   pause: number
   after?: Promise<unknown> | undefined
+  isFull?: boolean | undefined
 }
 
 /** The API of one vendor. */
@@ -83,6 +86,8 @@ export interface Dialect {
   stream(answer: Answer): Generator<string | number>
   /** The answer to a request without streaming. */
   whole(answer: Answer): unknown
+  /** The body of the answer 400 to a conversation that is longer than the model's context. */
+  full: unknown
 }
 
 /** Token counts, the same for every answer. */

@@ -11,6 +11,15 @@ import {
 
 /** OpenAI's chat completions. */
 export const openaiChat: Dialect = {
+  full: {
+    error: {
+      message:
+        "This model's maximum context length is 131072 tokens. However, your messages resulted in 140000 tokens. Please reduce the length of the messages.",
+      type: 'invalid_request_error',
+      param: 'messages',
+      code: 'context_length_exceeded',
+    },
+  },
   read(path, body) {
     if (!path.endsWith('/chat/completions')) return undefined
     const format = body.response_format as

@@ -12,6 +12,14 @@ import { textOf } from './openai-chat.ts'
 
 /** OpenAI's responses. */
 export const openaiResponses: Dialect = {
+  full: {
+    error: {
+      message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+      type: 'invalid_request_error',
+      param: 'input',
+      code: 'context_length_exceeded',
+    },
+  },
   read(path, body) {
     if (!path.endsWith('/responses')) return undefined
     const input = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : list(body.input)

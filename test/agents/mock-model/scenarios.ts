@@ -53,6 +53,7 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
       ],
     },
   ],
+  full: () => [{ isFull: true }],
   think: () => [{ thoughts: ['Let me ', 'think ', 'about it.'], text: ['Thought ', 'and ', 'answered.'] }],
   edit: workspace => [
     {

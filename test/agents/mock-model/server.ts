@@ -55,6 +55,7 @@ async function handle(
     const [prompts, results] = [textsOf('user'), textsOf('result')]
     requests.push({ path: pathname, scenario: answered.scenario, step: answered.step, prompts, results })
     await answered.after
+    if (answered.isFull) return json(response, 400, dialect.full)
     if (asked.stream) return stream(response, dialect, answered)
     return json(response, 200, dialect.whole(answered))
   }

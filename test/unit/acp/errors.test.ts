@@ -31,6 +31,13 @@ describe('an error from an agent', () => {
     it(`includes the details of its data: ${what}`, () => assert.equal(detailOf(data), expected))
   }
 
+  it('says what a service answered, not its JSON, which is in the details', () => {
+    const json = '{"error":{"message":"Too many tokens.","code":"context_length_exceeded"}}'
+    const error = new RpcError(-32603, json)
+    assert.deepEqual([error.message, error.detail], ['Too many tokens.', json])
+    for (const other of ['{"code":1}', '{broken', '{}']) assert.equal(new RpcError(1, other).message, other)
+  })
+
   it('shortens very long details', () => {
     assert.equal(detailOf('x'.repeat(10_000))?.length, 4001)
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { compactCommand, isContextFull } from '../../../src/conversation/context-full.ts'
+import { compactCommand, isContextFull, isContextFullAnswer } from '../../../src/conversation/context-full.ts'
 
 describe('a full context', () => {
   it('is recognized by what agents and services say', () => {
@@ -32,6 +32,18 @@ describe('a full context', () => {
       'The file name is too long',
     ])
       assert.ok(!isContextFull({ code: -32603, message }), message)
+  })
+
+  it('may be all that an agent answers', () => {
+    const json = JSON.stringify({ error: { message: 'Too much.', code: 'context_length_exceeded' } })
+    assert.ok(isContextFullAnswer(`${json}\n\n`))
+    assert.ok(isContextFullAnswer("Codex ran out of room in the model's context window. Start a new thread."))
+    for (const text of [
+      `The service said ${json}.`,
+      'The prompt is too long, so I would split it.',
+      '{"error": "not found"}',
+    ])
+      assert.ok(!isContextFullAnswer(text), text)
   })
 
   it("is made shorter with the agent's command, if there is one", () => {

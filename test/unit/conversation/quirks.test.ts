@@ -42,6 +42,21 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual(summarize(session.state), ['user: first|second', 'agent: I plan it.', 'agent: I do it.'])
   })
 
+  it('a turn fails if the agent answers only that the context is full, and ends it as if all were well', async () => {
+    const { agent, session } = await open()
+    const json = JSON.stringify({ error: { message: 'Too much.', code: 'context_length_exceeded' } })
+    const turn = session.prompt([{ type: 'text', text: 'go' }])
+    await settle()
+    agent.say('s', chunk('agent', json))
+    agent.endTurn(agent.prompts[0]!)
+    await turn
+    const last = session.state.entries.at(-1)
+    assert.deepEqual(last?.kind === 'turn_end' && [last.stopReason, last.error], [
+      'error',
+      { code: -32603, message: 'Too much.', detail: json },
+    ])
+  })
+
   it('texts without ids stay separate if a tool call ended between them, unless a word or sentence goes on', async () => {
     const { agent, session } = await open()
     const ended = (id: string) => tool(id, { status: 'completed' })

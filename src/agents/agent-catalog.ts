@@ -9,7 +9,12 @@ import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import { findCommand } from '../common/processes/spawn-process.ts'
 import { type AgentChange, readAgentSettings } from './agent-settings.ts'
-import { type AgentDefinition, chooseSystemPrompt, type SystemPrompt } from './definition.ts'
+import {
+  type AgentDefinition,
+  chooseSystemPrompt,
+  type DefaultOptions,
+  type SystemPrompt,
+} from './definition.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
 import { type AgentPreset, agentIdOf, agentPresets } from './presets.ts'
 import type { AgentIcons } from './registry/agent-icons.ts'
@@ -139,8 +144,7 @@ export class AgentCatalog extends Owner {
     const byId = new Map<string, AgentDefinition>()
     for (const agent of [
       ...fromSettings.map(agent => this.#withBrand(agent)),
-      ...withChanges([...this.#installed(), ...this.#found()], changes),
-      ...(demo ? [demo] : []),
+      ...withChanges([...this.#installed(), ...this.#found(), ...(demo ? [demo] : [])], changes),
     ]) {
       if (!byId.has(agent.id)) byId.set(agent.id, agent)
     }
@@ -152,11 +156,23 @@ export class AgentCatalog extends Owner {
     const chosen = this.get(id)?.systemPrompt
     const layers = this.#options.settings.layers('systemPrompt').filter(({ scope }) => scope !== 'folder')
     const userLayers = layers.filter(({ scope }) => scope === 'default' || scope === 'user')
-    const ofUser = this.#ofUser && this.#allWith(this.#ofUser.agents, this.#ofUser.changes).get(id)
     return {
       chosen: chooseSystemPrompt(chosen, layers.at(-1)?.value),
-      ofUser: chooseSystemPrompt(this.#ofUser ? ofUser?.systemPrompt : chosen, userLayers.at(-1)?.value),
+      ofUser: chooseSystemPrompt(this.#asOfUser(id)?.systemPrompt, userLayers.at(-1)?.value),
     }
+  }
+
+  /** The default options of an agent, and those that it has without the settings of the workspace. */
+  defaultOptions(id: string): { chosen: DefaultOptions; ofUser: DefaultOptions } {
+    return {
+      chosen: this.get(id)?.defaultOptions ?? {},
+      ofUser: this.#asOfUser(id)?.defaultOptions ?? {},
+    }
+  }
+
+  /** The agent without the settings of the workspace. */
+  #asOfUser(id: string): AgentDefinition | undefined {
+    return this.#ofUser ? this.#allWith(this.#ofUser.agents, this.#ofUser.changes).get(id) : this.get(id)
   }
 
   get(id: string): CatalogAgent | undefined {
@@ -246,13 +262,14 @@ export class AgentCatalog extends Owner {
   }
 
   #readSettings(): void {
-    const { installed } = this.#options
+    const { installed, demo } = this.#options
     const wellKnown = (id: string) => {
       const preset = this.#presets.find(one => one.id === id)
       const isThere = installed?.agents.some(one => agentIdOf(one.id, this.#presets) === id)
       // Until it's known what is installed, an entry without a command isn't an error.
       return (
         preset ??
+        (demo?.id === id ? { name: demo.name, icon: demo.icon ?? AGENT_ICON } : undefined) ??
         (isThere || (installed && !this.#installedKnown) ? { name: id, icon: AGENT_ICON } : undefined)
       )
     }

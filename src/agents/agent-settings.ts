@@ -39,6 +39,14 @@ const agentEntry = z.object({
   icon: filledText.optional(),
   protocol: z.enum(protocolChoices).optional(),
   systemPrompt: systemPromptSetting.optional(),
+  defaultOptions: z
+    .record(
+      z.string(),
+      z.union([z.string(), z.boolean()], {
+        error: ({ input }) => l10n.t('expected a string, true or false, found {0}', kindOf(input)),
+      }),
+    )
+    .optional(),
 })
 /** Settings of a well-known agent that don't set a command. */
 const agentChange = agentEntry
@@ -50,10 +58,13 @@ const agentChange = agentEntry
   })
 const known = new Set(Object.keys(agentEntry.shape))
 /** Properties that an agent can start without: an invalid one is reported and ignored. */
-const cosmetic = new Set<unknown>(['name', 'icon', 'protocol', 'systemPrompt'])
+const cosmetic = new Set<unknown>(['name', 'icon', 'protocol', 'systemPrompt', 'defaultOptions'])
 
 export type AgentChange = Partial<
-  Pick<AgentDefinition, 'name' | 'args' | 'env' | 'cwd' | 'icon' | 'protocol' | 'systemPrompt'>
+  Pick<
+    AgentDefinition,
+    'name' | 'args' | 'env' | 'cwd' | 'icon' | 'protocol' | 'systemPrompt' | 'defaultOptions'
+  >
 >
 
 export interface AgentSettings {
@@ -120,27 +131,28 @@ function readEntry(
     problem([key], l10n.t('unknown agent option (known: {0})', [...known].join(', ')), false)
     delete entry[key]
   }
-  const isChange = defaults !== undefined && entry.command === undefined
+  const isChange = entry.command === undefined && (defaults !== undefined || isOnlyDefaults(entry))
   const schema = isChange ? agentChange.extend({ command: z.undefined().optional() }) : agentEntry
   let parsed = schema.safeParse(entry)
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const isCosmetic = cosmetic.has(issue.path[0])
       problem(issuePath(issue), describeIssue(issue, entry), !isCosmetic)
-      if (isCosmetic) delete entry[String(issue.path[0])]
+      if (isCosmetic) dropInvalid(entry, issue.path)
     }
     parsed = schema.safeParse(entry)
   }
   if (!parsed.success) return { problems }
 
-  const { name, command, args, env, cwd, icon, protocol, systemPrompt } = parsed.data
+  const { name, command, args, env, cwd, icon, protocol, systemPrompt, defaultOptions } = parsed.data
   for (const key of Object.keys(env ?? {})) {
     if (isEnvironmentName(key)) continue
     problem(['env', key], notAnEnvironmentName())
     return { problems }
   }
   if (command === undefined) {
-    return { change: withoutAbsent({ name, args, env, cwd, icon, protocol, systemPrompt }), problems }
+    const change = { name, args, env, cwd, icon, protocol, systemPrompt, defaultOptions }
+    return { change: withoutAbsent(change), problems }
   }
   const agent: AgentDefinition = {
     id,
@@ -152,10 +164,26 @@ function readEntry(
   }
   if (protocol !== undefined) agent.protocol = protocol
   if (systemPrompt !== undefined) agent.systemPrompt = systemPrompt
+  if (defaultOptions !== undefined) agent.defaultOptions = defaultOptions
   if (cwd !== undefined) agent.cwd = cwd.trim()
   const shown = icon ?? defaults?.icon
   if (shown !== undefined) agent.icon = shown.trim()
   return { agent, problems }
+}
+
+/** Such an entry stays when its agent is removed. */
+function isOnlyDefaults(entry: Record<string, unknown>): boolean {
+  return Object.keys(entry).join() === 'defaultOptions'
+}
+
+/** Of several default options, only the invalid one is dropped. */
+function dropInvalid(entry: Record<string, unknown>, [key, option]: readonly PropertyKey[]): void {
+  const { defaultOptions } = entry
+  if (key !== 'defaultOptions' || option === undefined || !isRecord(defaultOptions)) delete entry[String(key)]
+  else
+    entry.defaultOptions = Object.fromEntries(
+      Object.entries(defaultOptions).filter(([name]) => name !== option),
+    )
 }
 
 function withoutAbsent(change: AgentChange): AgentChange {

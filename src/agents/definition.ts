@@ -28,6 +28,8 @@ export interface AgentDefinition {
   protocol?: ProtocolChoice
   /** Additional instructions; if absent, the setting for all agents applies. */
   systemPrompt?: SystemPrompt
+  /** What new sessions start with, instead of the agent's own defaults. */
+  defaultOptions?: DefaultOptions
   source: AgentSource
 }
 
@@ -36,6 +38,9 @@ export interface AgentDefinition {
  * `preset`: a well-known command on the PATH · `demo`: bundled
  */
 export type AgentSource = 'settings' | 'installed' | 'preset' | 'demo'
+
+/** Values of config options, by the id or the category of each. */
+export type DefaultOptions = Readonly<Record<string, string | boolean>>
 
 /** Instructions of the user, in addition to the agent's own or in place of them. */
 export interface SystemPrompt {

@@ -95,7 +95,12 @@ export function appCommands(platform: Platform, services: AppServices) {
       openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),
     ...allowanceCommands({ rules, surfaces, dialogs: workbench.dialogs }),
-    ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),
+    ...optionCommands({
+      surfaces,
+      memory: services.optionMemory,
+      defaults: services.agentDefaults,
+      dialogs: workbench.dialogs,
+    }),
     ...historyMenuCommands(
       (...args) => services.historyView.act(...args),
       session => copyLink(workbench, session),

@@ -156,6 +156,10 @@ export function createProcessScope(
   const starter = new SessionStarter({
     ...{ manager, held, saved, clients, planner, records, transcripts, queues, hosted },
     runner: runners.get,
+    startOptions: async agentId => ({
+      defaults: await agentServices.defaultOptionsOf(agentId),
+      lastUsed: workbench.settings.read('useLastOptions') ? composer.optionMemory.lastUsed(agentId) : {},
+    }),
     usage: records,
   })
   void hosted.start().finally(() => agentsBack.resolve())

@@ -144,6 +144,7 @@ export function createWindowScope(
         log,
       },
       optionMemory: process.optionMemory,
+      agentDefaults: process.agentDefaults,
       changes: { tracker, workbench, sessions: manager, decisions },
       ruleMessages: {
         rules,

@@ -316,6 +316,8 @@ export const conversationMessages = {
     folder: z.string().max(4096).optional(),
   }),
   'conversation/option': z.object({ key, optionId: id, value: z.union([id, z.boolean()]) }),
+  /** New sessions of the agent start with this value of an option, or without it the agent's own default. */
+  'options/default': z.object({ key, optionId: id, value: z.union([id, z.boolean()]).optional() }),
   /** Marks a value of an option as a favorite, or no longer. */
   'options/favorite': z.object({ key, optionId: id, value: id }),
   'conversation/card': z.object({ cardId: id, action: cardAction }),

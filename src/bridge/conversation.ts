@@ -187,6 +187,8 @@ export interface ConversationHead {
   pendingOptions: string[]
   /** the user's favorite and recently used values, by the option's id */
   rememberedOptions: Record<string, RememberedOption>
+  /** what new sessions of the agent start with, by the option's id */
+  defaultOptions: Record<string, string | boolean>
   commands: Command[]
   usage?: Usage
   /** what the user may want to ask next, according to the agent */

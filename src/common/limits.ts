@@ -120,6 +120,8 @@ export const LOG_IN_USE_MS = 1000
 const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 /** After this time, Parley tells the user that the agent is slow and offers to cancel. */
 export const SLOW_ANSWER_MS = patience ?? 15_000
+/** How long a new session's first prompt waits for an option to be set. Longer than the above, so that the user can stop it. */
+export const DEFAULT_OPTION_MS = patience ?? 60_000
 /** How long an agent may take to list its sessions before the list offers to retry. */
 export const LIST_SESSIONS_MS = patience ?? 20_000
 /** How long the user can undo the deletion of a session. */

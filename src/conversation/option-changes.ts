@@ -42,6 +42,8 @@ interface Pending {
 export class OptionChanges {
   readonly #pending = new Map<string, Pending>()
   readonly #session: OptionSession
+  /** ids of the options that were set here */
+  readonly #set = new Set<string>()
   #sequence = 0
   /** as they were before the session was reopened */
   #before: readonly ConfigOption[] = []
@@ -53,6 +55,11 @@ export class OptionChanges {
   /** ids of the options with unconfirmed changes */
   get ids(): string[] {
     return [...this.#pending.keys()]
+  }
+
+  /** Whether the option was set here. */
+  isSet(optionId: string): boolean {
+    return this.#set.has(optionId)
   }
 
   /** The options that lost their value when the session was reopened, until the user sets them. */
@@ -92,6 +99,7 @@ export class OptionChanges {
     if (typeof value !== typeof option.currentValue) {
       throw new TypeError(l10n.t('Invalid value for the option “{0}”.', option.name))
     }
+    this.#set.add(optionId)
     this.#before = this.#before.filter(({ id }) => id !== optionId)
     const { sequence, givenUp } = this.#begin(optionId, option.currentValue)
     session.show(optionId, value)

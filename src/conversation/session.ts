@@ -69,6 +69,8 @@ export class Session implements Disposable {
   readonly #replays: Replays
   #exit: AgentExit | undefined
 
+  /** Work that comes before the first prompt isn't done. */
+  #isPreparing = false
   /** Prompts stay queued until the session ends: its agent is about to be ended. */
   beginsNoTurn = false
   /** The user doesn't see it. */
@@ -241,6 +243,17 @@ export class Session implements Disposable {
     if (start.commands) this.receive({ type: 'commands', commands: start.commands })
   }
 
+  /** @internal Prompts wait until `work` is done, which never rejects. It begins once the caller is done. */
+  beginAfter(work: () => Promise<void>): void {
+    this.#isPreparing = true
+    void Promise.resolve()
+      .then(work)
+      .finally(() => {
+        this.#isPreparing = false
+        this.turns.pump()
+      })
+  }
+
   /**
    * @internal The conversation goes on with an agent that another window started, whose frames follow. `answer`: of the prompt
    * that the other window sent, if the agent is still to answer it.
@@ -314,7 +327,7 @@ export class Session implements Disposable {
   }
 
   #takesPrompts(): boolean {
-    return this.#phase === 'ready' && !this.beginsNoTurn
+    return this.#phase === 'ready' && !this.beginsNoTurn && !this.#isPreparing
   }
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {

@@ -22,6 +22,7 @@ import type { SavedSessions } from './saved-sessions.ts'
 import { type HeldSessions, SessionElsewhereError } from './session-leases.ts'
 import type { SessionManager } from './session-manager.ts'
 import { keepListedTitle } from './session-title.ts'
+import { applyStartOptions, type StartOptions } from './start-options.ts'
 import { forkUsage, type UsageRecords } from './usage-meter.ts'
 
 interface SessionStarterOptions {
@@ -36,6 +37,8 @@ interface SessionStarterOptions {
   queues: Pick<PromptQueues, 'rename'>
   /** The agents that run in the agent host. Without it, none does. */
   hosted?: HostedSessions | undefined
+  /** What the options of a new session are set to. */
+  startOptions?: (agentId: string) => Promise<StartOptions>
   /** Where usage and cost are counted. */
   usage?: UsageRecords
 }
@@ -78,10 +81,11 @@ export class SessionStarter {
   ): Promise<OpenSession> {
     const runner = this.#options.runner(agentId)
     const { agent, sessions } = await runner.ensure(signal)
-    const { planner, clients, queues } = this.#options
+    const { planner, clients, queues, startOptions } = this.#options
     const plan = await planner.forNew(agentId, agent.capabilities, cwd)
     if (!plan) throw new CancelledError()
     return withPlan(plan, async () => {
+      const options = await startOptions?.(agentId)
       if (signal.aborted) throw new CancelledError()
       progress.onPlan?.(plan)
       return clients.track(agentId, async () => {
@@ -89,7 +93,9 @@ export class SessionStarter {
         if (queue !== undefined) {
           queues.rename(queue, sessionKey(agentId, session.sessionId))
         }
-        return this.#begun(this.#create(agentId, session, plan), progress)
+        const open = this.#create(agentId, session, plan)
+        if (options) session.beginAfter(() => applyStartOptions(open, options))
+        return this.#begun(open, progress)
       })
     })
   }

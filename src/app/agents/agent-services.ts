@@ -6,7 +6,7 @@ import type { ConnectOptions } from '../../acp/agent.ts'
 import type { AgentCapabilities } from '../../acp/model.ts'
 import { AgentHosts } from '../../acp/start-hosted.ts'
 import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
-import type { SystemPrompt } from '../../agents/definition.ts'
+import type { DefaultOptions, SystemPrompt } from '../../agents/definition.ts'
 import { withNetworkSettings } from '../../agents/environment.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { demoAgent } from '../../agents/presets.ts'
@@ -43,6 +43,7 @@ import { askMcpClient, confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings, Workbench } from '../workbench.ts'
+import { AgentDefaults } from './agent-defaults.ts'
 import { agentDirectory } from './agent-directory.ts'
 import { installConfirmation } from './install-confirmation.ts'
 import { type LaunchConsent, launchConsent } from './launch-consent.ts'
@@ -87,6 +88,9 @@ export interface AgentServices {
   protocolOf: (agentId: string) => ProtocolChoice | undefined
   /** Additional instructions for the agent: the user's, or the workspace's if the user allows them. */
   systemPromptOf: (agentId: string, can: AgentCapabilities) => Promise<SystemPrompt | undefined>
+  /** What the options of the agent's new sessions are set to: the user's, or the workspace's if the user allows them. */
+  defaultOptionsOf: (agentId: string) => Promise<DefaultOptions>
+  agentDefaults: AgentDefaults
   /** The environment of the agents' commands: that of the login shell. */
   commandEnvironment: () => Promise<Record<string, string>>
 }
@@ -246,6 +250,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
   const systemPromptOf = (agentId: string, can: AgentCapabilities) =>
     launches.systemPrompt(nameOf(agentId), catalog.systemPrompts(agentId), can)
+  const defaultOptionsOf = (agentId: string) =>
+    launches.defaultOptions({ agentId, agentName: nameOf(agentId), ...catalog.defaultOptions(agentId) })
   return {
     installed,
     installs,
@@ -272,6 +278,12 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     },
     protocolOf,
     systemPromptOf,
+    defaultOptionsOf,
+    agentDefaults: new AgentDefaults({
+      ...{ catalog, dialogs, consent: launches },
+      source: settings,
+      settings: workbench.settings,
+    }),
     commandEnvironment: async () => (await environment.get()).env,
   }
 }

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities } from '../../acp/model.ts'
-import { type AgentDefinition, type SystemPrompt, takesSystemPrompt } from '../../agents/definition.ts'
+import {
+  type AgentDefinition,
+  type DefaultOptions,
+  type SystemPrompt,
+  takesSystemPrompt,
+} from '../../agents/definition.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -14,6 +19,14 @@ import type { Dialogs } from '../workbench.ts'
 /** How much of a long system prompt a question shows: its beginning and its end. Characters. */
 const MAX_START = 1500
 const MAX_END = 500
+
+interface DefaultOptionsOf {
+  agentId: string
+  agentName: string
+  chosen: DefaultOptions
+  /** without the settings of the workspace */
+  ofUser: DefaultOptions
+}
 
 interface SystemPrompts {
   chosen: SystemPrompt | undefined
@@ -33,6 +46,10 @@ export interface LaunchConsent {
     prompts: SystemPrompts,
     can: AgentCapabilities,
   ): Promise<SystemPrompt | undefined>
+  /** What new sessions start with: the options of the workspace if the user allows them, else the user's own. */
+  defaultOptions(of: DefaultOptionsOf): Promise<DefaultOptions>
+  /** The user sets a default of the workspace. */
+  acceptDefault(agentId: string, option: string, value: string | boolean): Promise<unknown>
   /** Which MCP servers may be passed to an agent. */
   mcpServers: AllowServers
 }
@@ -93,6 +110,28 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
       return isAllowed ? chosen : ofUser
     },
 
+    async defaultOptions({ agentId, agentName, chosen, ofUser }) {
+      const own = Object.entries(chosen).filter(([option, value]) => ofUser[option] !== value)
+      const contents = own.map(([option, value]) => defaultContent(agentId, option, value))
+      const key = JSON.stringify(contents)
+      if (declined.has(key)) return ofUser
+      const isAllowed = await consent.request(contents, async () => {
+        const allow = l10n.t('Allow Options')
+        const text = l10n.t('Start sessions of {0} with the options of this workspace?', agentName)
+        const detail = l10n.t(
+          'They can let the agent act without asking. Allow them only if you trust these values.\n\n{0}',
+          own.map(([option, value]) => `${quoted(option)}: ${quoted(String(value))}`).join('\n'),
+        )
+        return (await dialogs.confirm(plainMessage(text), { detail }, allow)) === allow
+      })
+      // asked once in this window
+      if (!isAllowed) declined.add(key)
+      return isAllowed ? chosen : ofUser
+    },
+
+    acceptDefault: (agentId, option, value) =>
+      consent.request([defaultContent(agentId, option, value)], async () => true),
+
     async mcpServers(servers, asks) {
       const accepted = () => servers.filter(({ content }) => consent.accepts(content))
       const open = servers.filter(
@@ -125,6 +164,10 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
       return new Set(accepted().map(({ key }) => key))
     },
   }
+}
+
+function defaultContent(agentId: string, option: string, value: string | boolean) {
+  return { defaultOption: option, value, agent: agentId }
 }
 
 function shownPrompt(text: string): string {

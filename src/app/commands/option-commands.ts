@@ -3,6 +3,8 @@ import type { ConfigOption } from '../../acp/model.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { sectionsOf } from '../../common/option-sections.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import { defaultsById, keyOf } from '../../sessions/start-options.ts'
+import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
@@ -11,6 +13,7 @@ import type { Dialogs, PickItem } from '../workbench.ts'
 interface OptionCommandOptions {
   surfaces: ConversationSurfaces
   memory: OptionMemory
+  defaults: AgentDefaults
   dialogs: Dialogs
 }
 
@@ -35,11 +38,11 @@ export function selectOption({ session }: OpenSession, category: string): Select
 }
 
 async function change(
-  { surfaces, memory, dialogs }: OptionCommandOptions,
+  options: OptionCommandOptions,
   category: string,
   none: (agent: string) => string,
 ): Promise<void> {
-  const { controller } = surfaces.active
+  const { controller } = options.surfaces.active
   const { current, agentId } = controller
   if (!current || agentId === undefined) {
     throw new UnavailableError(l10n.t('Start a session first.'))
@@ -48,38 +51,48 @@ async function change(
   if (!option) {
     throw new UnavailableError(none(current.agentName))
   }
-  const value = await pick(dialogs, option, agentId, memory)
+  const value = await pick(options, option, agentId, current.session.state.configOptions)
   if (value === undefined || value === option.currentValue || controller.current !== current) return
-  memory.used(agentId, option.id, value)
+  options.memory.used(agentId, option.id, value)
   await controller.configOptions.set(option.id, value)
 }
 
-/** Lets the user choose a value, favorites first; a star marks a favorite. */
+/** Lets the user choose a value, favorites first; a star marks a favorite, a pin the default. */
 function pick(
-  dialogs: Dialogs,
+  { dialogs, memory, defaults }: OptionCommandOptions,
   option: SelectOption,
   agentId: string,
-  memory: OptionMemory,
+  all: readonly ConfigOption[],
 ): Promise<string | undefined> {
   const box = dialogs.createPicker<Item>()
   box.title = option.name
   box.placeholder = option.description ?? ''
   box.matchOnDescription = true
   box.matchOnDetail = true
+  const defaultOf = () => defaultsById(all, defaults.of(agentId))[option.id]
   const fill = () => {
     const remembered = memory.of(agentId)[option.id]
     const marked = new Set(remembered?.favorites)
+    const own = defaultOf()
     box.items = sectionsOf(option.choices, remembered).flatMap(({ section, choices }): Item[] => [
       ...(section === undefined ? [] : [{ label: headingOf(section), isSeparator: true }]),
       ...choices.map(choice => ({
         label: choice.name,
         detail: choice.description,
-        description: choice.value === option.currentValue ? l10n.t('current') : undefined,
+        description: [
+          choice.value === option.currentValue && l10n.t('current'),
+          choice.value === own && l10n.t('default'),
+        ]
+          .filter(Boolean)
+          .join(' · '),
         value: choice.value,
         buttons: [
           marked.has(choice.value)
             ? { icon: 'star-full', tooltip: l10n.t('Remove from Favorites') }
             : { icon: 'star-empty', tooltip: l10n.t('Add to Favorites') },
+          choice.value === own
+            ? { icon: 'pinned', tooltip: l10n.t("Don't Use as Default") }
+            : { icon: 'pin', tooltip: l10n.t('Use as Default') },
         ],
       })),
     ])
@@ -87,10 +100,12 @@ function pick(
   fill()
   box.activeItems = box.items.filter(item => item.value === option.currentValue).slice(0, 1)
   return new Promise(resolve => {
-    box.onDidPressButton((_button, item) => {
-      if (item.value !== undefined) memory.toggle(agentId, option.id, item.value)
+    box.onDidPressButton(async ({ icon }, { value }) => {
+      if (value === undefined) return
+      if (icon.startsWith('star')) memory.toggle(agentId, option.id, value)
+      else await defaults.set(agentId, keyOf(all, option), value === defaultOf() ? undefined : value)
       fill()
-      box.activeItems = box.items.filter(one => one.value === item.value).slice(0, 1)
+      box.activeItems = box.items.filter(one => one.value === value).slice(0, 1)
     })
     box.onDidAccept(item => {
       resolve(item?.value)

@@ -4,6 +4,8 @@ import type { ConversationMessages } from '../../bridge/conversation-messages.ts
 import { EMPTY_DRAFT } from '../../common/draft.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
+import { keyOf } from '../../sessions/start-options.ts'
+import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { Decisions } from '../changes/decisions.ts'
 import { CommandId } from '../ids.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
@@ -16,6 +18,7 @@ interface ComposerOptions {
   drafts: DraftStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
+  agentDefaults: AgentDefaults
   changes: { decisions: Pick<Decisions, 'tell'> }
   workbench: Pick<Workbench, 'context' | 'execute'>
 }
@@ -25,7 +28,15 @@ interface ComposerOptions {
  * sends the page the latest changes, before the confirmation that its prompt is stored.
  */
 export function composerHandlers(
-  { controller, drafts, comments, optionMemory, changes, workbench: { context, execute } }: ComposerOptions,
+  {
+    controller,
+    drafts,
+    comments,
+    optionMemory,
+    agentDefaults,
+    changes,
+    workbench: { context, execute },
+  }: ComposerOptions,
   show: () => void,
 ) {
   const mine = (key: string) => key === controller.key
@@ -71,8 +82,15 @@ export function composerHandlers(
     'conversation/option': ({ key, optionId, value }) => {
       const { agentId } = controller
       if (!mine(key)) return
-      if (agentId !== undefined && typeof value === 'string') optionMemory.used(agentId, optionId, value)
+      if (agentId !== undefined) optionMemory.used(agentId, optionId, value)
       return controller.configOptions.set(optionId, value)
+    },
+    'options/default': async ({ key, optionId, value }) => {
+      const { agentId, current } = controller
+      if (!mine(key) || agentId === undefined || !current) return
+      const options = current.session.state.configOptions
+      const option = options.find(({ id }) => id === optionId)
+      if (option) await agentDefaults.set(agentId, keyOf(options, option), value)
     },
     'options/favorite': ({ key, optionId, value }) => {
       const { agentId } = controller

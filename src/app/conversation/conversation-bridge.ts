@@ -11,6 +11,7 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { UndoServices } from '../changes/undo-changes.ts'
 import type { PageFocus } from '../page-focus.ts'
 import type { PreviewStore } from '../page-preview.ts'
@@ -43,6 +44,7 @@ export interface ConversationBridgeOptions {
   drafts: DraftStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
+  agentDefaults: AgentDefaults
   ruleMessages: RuleHandlersOptions
   changes: UndoServices
   pageFocus: PageFocus

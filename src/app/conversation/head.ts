@@ -19,6 +19,8 @@ import type { PermissionRules } from '../../sessions/permission-rules/permission
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import { defaultsById } from '../../sessions/start-options.ts'
+import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
 import { cardFor, lostOptionsCard, settingsCard, withWayBack } from '../cards/cards.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
@@ -32,6 +34,7 @@ export interface HeadSources {
   controller: ConversationController
   agents: AgentDirectory
   optionMemory: OptionMemory
+  agentDefaults: Pick<AgentDefaults, 'of'>
   accounts: Accounts
   installs: InstallManager
   sessions: Pick<RecentSessions, 'list'>
@@ -43,7 +46,7 @@ export interface HeadSources {
 
 /** Everything a view shows of a conversation besides its entries. */
 export function buildHead(sources: HeadSources): ConversationHead {
-  const { controller, agents, optionMemory, accounts } = sources
+  const { controller, agents, optionMemory, agentDefaults, accounts } = sources
   const { current, phase, agentId, agentName } = controller
   const agent = agentId === undefined ? undefined : agents.get(agentId)
   const session = current?.session
@@ -94,6 +97,8 @@ export function buildHead(sources: HeadSources): ConversationHead {
     configOptions: state ? [...state.configOptions] : NONE,
     pendingOptions: session ? session.optionChanges.ids : NONE,
     rememberedOptions: agentId === undefined ? {} : optionMemory.of(agentId),
+    defaultOptions:
+      agentId === undefined || !state ? {} : defaultsById(state.configOptions, agentDefaults.of(agentId)),
     commands: state?.commands ?? NONE,
     usage: shown?.usage,
     ...(state?.suggestion !== undefined && { suggestion: state.suggestion }),

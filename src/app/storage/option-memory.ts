@@ -37,9 +37,24 @@ export class OptionMemory extends Owner {
     this.#set(agentId, optionId, { favorites: marked, recent })
   }
 
-  used(agentId: string, optionId: string, value: string): void {
+  /** The values that the user chose last, by the option's id. */
+  lastUsed(agentId: string): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(this.of(agentId)).flatMap(
+        ([
+          id,
+          {
+            recent: [last],
+          },
+        ]) => (last === undefined ? [] : [[id, last]]),
+      ),
+    )
+  }
+
+  used(agentId: string, optionId: string, value: string | boolean): void {
     const { favorites, recent } = this.#of(agentId, optionId)
-    const fresh = [value, ...recent.filter(one => one !== value)].slice(0, MAX_RECENT)
+    const last = String(value)
+    const fresh = [last, ...recent.filter(one => one !== last)].slice(0, MAX_RECENT)
     this.#set(agentId, optionId, { favorites, recent: fresh })
   }
 

@@ -14,6 +14,8 @@ interface MenuProps {
   /** values that are marked with a star; absent if values can't be marked */
   starred?: ReadonlySet<string>
   onStar?: (value: string) => void
+  /** what can be chosen besides, always shown at the end */
+  last?: MenuChoice
   onChoose: (value: string) => void
   onClose: () => void
 }
@@ -35,6 +37,7 @@ export function Menu({
   current,
   starred,
   onStar,
+  last: extra,
   onChoose,
   onClose,
 }: MenuProps) {
@@ -42,12 +45,14 @@ export function Menu({
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
   /** what the user moved to, which stays active when choices are added or moved */
   const [picked, setPicked] = useState<MenuChoice>()
-  const active = Math.max(0, indexOf(matches, picked, query === '' ? current : undefined))
-  const setActive = (index: number) => setPicked(matches[index])
+  const shown = [...matches.slice(0, MAX_ROWS), ...(extra ? [extra] : [])]
+  const found = indexOf(shown, picked, query === '' ? current : undefined)
+  // Enter chooses what the user searched for
+  const active = found < 0 && matches.length === 0 ? -1 : Math.max(0, found)
+  const setActive = (index: number) => setPicked(shown[index])
   const list = useRef<HTMLDivElement>(null)
   const input = useRef<HTMLInputElement>(null)
   const searchable = choices.length > MAX_WITHOUT_SEARCH
-  const shown = matches.slice(0, MAX_ROWS)
 
   const close = useCallback(() => {
     onClose()
@@ -78,7 +83,8 @@ export function Menu({
     if (event.key.toLowerCase() === 'd' && (event.ctrlKey || event.metaKey) && starred) {
       event.preventDefault()
       event.stopPropagation()
-      if (matches[active]) onStar?.(matches[active].value)
+      const marked = shown[active]
+      if (marked && marked !== extra) onStar?.(marked.value)
     } else if (event.key === 'ArrowDown') go(active >= last ? 0 : active + 1)
     else if (event.key === 'ArrowUp') go(active <= 0 ? last : active - 1)
     else if (event.key === 'PageDown') go(active + 8)
@@ -87,16 +93,16 @@ export function Menu({
     else if (event.key === 'End' && !searchable) go(last)
     else if (event.key === 'Enter' || (event.key === ' ' && !searchable)) {
       event.preventDefault()
-      choose(matches[active])
+      choose(shown[active])
     } else if (event.key === 'Tab') {
       event.preventDefault()
       close()
     } else if (!searchable && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      const next = typeAhead(matches, active, event.key)
+      const next = typeAhead(shown, active, event.key)
       if (next >= 0) go(next)
     }
   }
-  const activeId = matches[active] ? `menu-${active}` : undefined
+  const activeId = shown[active] ? `menu-${active}` : undefined
 
   return (
     <Popup anchor={anchor} onClose={close} class={className ? `menu ${className}` : 'menu'} label={label}>
@@ -133,7 +139,7 @@ export function Menu({
         tabIndex={searchable ? -1 : 0}
         onKeyDown={searchable ? undefined : onKeyDown}
       >
-        {groupsOf(shown).map(({ name, from, choices }) => {
+        {groupsOf(matches.slice(0, MAX_ROWS)).map(({ name, from, choices }) => {
           const rows = choices.map((choice, at) => {
             const i = from + at
             return (
@@ -162,9 +168,21 @@ export function Menu({
           )
         })}
         {matches.length === 0 && query !== '' && <div class="menu-empty">{t('No matches')}</div>}
-        {matches.length > shown.length && (
-          <div class="menu-empty">
-            {t('{0} more. Type to narrow the list.', matches.length - shown.length)}
+        {matches.length > MAX_ROWS && (
+          <div class="menu-empty">{t('{0} more. Type to narrow the list.', matches.length - MAX_ROWS)}</div>
+        )}
+        {extra && (
+          <div class="menu-last">
+            <MenuRow
+              id={`menu-${shown.length - 1}`}
+              choice={extra}
+              active={active === shown.length - 1}
+              chosen={extra.checked === true}
+              star={undefined}
+              onStar={() => {}}
+              onPoint={() => active !== shown.length - 1 && setActive(shown.length - 1)}
+              onChoose={() => choose(extra)}
+            />
           </div>
         )}
       </div>

@@ -302,6 +302,23 @@ describe('AgentCatalog', () => {
       assert.deepEqual(prompts({ mine: { command: 'x', systemPrompt: 'evil' } }, {}, all), ['evil', 'mine'])
     })
 
+    it('knows the default options with and without the workspace', () => {
+      values.agents = [
+        { scope: 'user', value: { ...mine, demo: { defaultOptions: { mode: 'plan', model: 'a' } } } },
+        { scope: 'workspace', value: { demo: { defaultOptions: { mode: 'yolo' } } } },
+      ]
+      const agents = catalog()
+      assert.deepEqual(agents.defaultOptions('demo'), {
+        chosen: { mode: 'yolo', model: 'a' },
+        ofUser: { mode: 'plan', model: 'a' },
+      })
+      assert.deepEqual(agents.defaultOptions('mine'), { chosen: {}, ofUser: {} })
+      assert.deepEqual(agents.defaultOptions('gone'), { chosen: {}, ofUser: {} })
+      assert.equal(agents.get('demo')?.startedByWorkspace, undefined)
+      assert.deepEqual(agents.problems, [])
+      agents.dispose()
+    })
+
     it('knows well-known agents that they change', async () => {
       put(bin, 'gemini')
       values.agents = [

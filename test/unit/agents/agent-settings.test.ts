@@ -46,6 +46,30 @@ describe('the setting parley.agents', () => {
     )
   })
 
+  it('drops an invalid default option alone', () => {
+    const defaultOptions = { mode: 'plan', web: true, model: 5, effort: null }
+    const { agents, problems } = readAgentSettings([
+      user({
+        mine: { command: 'mine', defaultOptions },
+        other: { command: 'other', defaultOptions: 'plan' },
+      }),
+    ])
+    assert.deepEqual(
+      agents.map(agent => agent.defaultOptions),
+      [{ mode: 'plan', web: true }, undefined],
+    )
+    assert.deepEqual(problems.map(describeProblem), [
+      'parley.agents › mine › defaultOptions › model (user settings): expected a string, true or false, found a number.',
+      'parley.agents › mine › defaultOptions › effort (user settings): expected a string, true or false, found null.',
+      'parley.agents › other › defaultOptions (user settings): expected an object, found a string.',
+    ])
+  })
+
+  it('keeps the default options of an agent that was removed', () => {
+    const { agents, problems } = readAgentSettings([user({ gone: { defaultOptions: { mode: 'plan' } } })])
+    assert.deepEqual([agents, problems], [[], []])
+  })
+
   it('leaves out what a scope has if that is huge, and says so once', () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 5]))
     for (const huge of [many, { a: { command: 'x', env: many } }, { a: many }]) {

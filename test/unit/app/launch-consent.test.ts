@@ -88,6 +88,33 @@ describe('an agent that the settings of the workspace start', () => {
     await resolve(agent())
   })
 
+  it('starts sessions with the options of the workspace only if the user allows what is shown', async () => {
+    answer = undefined
+    const of = {
+      ...{ agentId: 'mine', agentName: 'Mine' },
+      ...{ chosen: { mode: 'yolo', model: 'a' }, ofUser: { mode: 'ask', model: 'a' } },
+    }
+    let launches = consent()
+    for (let i = 0; i < 2; i++) assert.deepEqual(await launches.defaultOptions(of), of.ofUser)
+    assert.equal(shown.length, 1, 'asked once in a window')
+    assert.match(shown[0]!, /^Start sessions of Mine with the options of this workspace\?$/m)
+    assert.match(shown[0]!, /^mode: yolo$/m)
+    assert.doesNotMatch(shown[0]!, /model/, "the user's own")
+    answer = 'Allow Options'
+    launches = consent()
+    assert.deepEqual(await launches.defaultOptions(of), of.chosen)
+    assert.deepEqual(await launches.defaultOptions(of), of.chosen)
+    await launches.acceptDefault('mine', 'web', true)
+    const more = { ...of, chosen: { ...of.chosen, web: true } }
+    assert.deepEqual(await launches.defaultOptions(more), more.chosen)
+    assert.equal(shown.length, 2)
+    assert.deepEqual(await launches.defaultOptions({ ...of, chosen: of.ofUser }), of.ofUser)
+    answer = undefined
+    const changed = { ...of, chosen: { mode: 'wild' } }
+    assert.deepEqual(await launches.defaultOptions(changed), of.ofUser)
+    assert.equal(shown.length, 3)
+  })
+
   describe('and tell what to do', () => {
     const can = { systemPrompt: { override: true } } as AgentCapabilities
     const own = { text: 'Ask before you delete anything.', mode: 'append' } as const

@@ -44,6 +44,7 @@ import { HeldSessions, type SessionLeases } from '../../../src/sessions/session-
 import { SessionManager } from '../../../src/sessions/session-manager.ts'
 import { SessionStarter } from '../../../src/sessions/session-starter.ts'
 import { Accounts } from '../../../src/sessions/sign-in/accounts.ts'
+import type { StartOptions } from '../../../src/sessions/start-options.ts'
 import type { AgentHostProgram } from '../../support/agent-host-program.ts'
 import { HeldConnections } from '../../support/held-connections.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
@@ -348,6 +349,8 @@ export class SessionsFixture {
   /** The milliseconds after which opening is reported as slow. */
   slowAfterMs: number | undefined
   elsewhere: NonNullable<ControllerOptions['elsewhere']> = () => undefined
+  /** what the options of new sessions are set to */
+  startOptions: StartOptions = { defaults: {}, lastUsed: {} }
   plan: SessionPlan | undefined = {
     setup: { cwd: '/w/a', additionalDirectories: ['/w/b'], mcpServers: [] },
     roots: {
@@ -493,6 +496,7 @@ export class SessionsFixture {
     ...{ manager: this.manager, held: this.held, saved: this.savedSessions, clients: this.clients },
     ...{ planner: this.planner, records: this.records, transcripts: this.#stored, queues: this.queues },
     ...{ runner: this.runners.get, hosted: this.hosted },
+    startOptions: async () => this.startOptions,
   })
   readonly accounts = new Accounts(this.directory, this.runners, silentLogger)
   readonly controller: ConversationController = this.place(this.kept)

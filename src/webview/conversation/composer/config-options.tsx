@@ -3,6 +3,7 @@ import type { ConfigOption } from '../../../acp/model.ts'
 import type { RememberedOption } from '../../../bridge/conversation.ts'
 import { sectionsOf } from '../../../common/option-sections.ts'
 import { t } from '../../l10n.ts'
+import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { Popup } from '../../ui/popup.tsx'
@@ -58,6 +59,7 @@ function SelectOption({ option, pending }: SelectProps) {
   const { host, store } = useApp()
   const remembered = store.head.value?.rememberedOptions[option.id]
   const choices = useMemo(() => listed(option, remembered), [option, remembered])
+  const { ofDefault, toggleDefault } = useDefault(option)
   const [open, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const close = useCallback(() => setOpen(false), [])
@@ -90,12 +92,42 @@ function SelectOption({ option, pending }: SelectProps) {
           starred={choices.length > MAX_WITHOUT_FAVORITES ? new Set(remembered?.favorites) : undefined}
           onStar={value => host.send('options/favorite', { optionId: option.id, value })}
           current={option.currentValue}
-          onChoose={value => host.send('conversation/option', { optionId: option.id, value })}
+          last={{
+            value: USE_AS_DEFAULT,
+            name: t('Use as Default'),
+            description: defaultNote(option, ofDefault),
+            checked: ofDefault === option.currentValue,
+          }}
+          onChoose={value =>
+            value === USE_AS_DEFAULT
+              ? toggleDefault()
+              : host.send('conversation/option', { optionId: option.id, value })
+          }
           onClose={close}
         />
       )}
     </>
   )
+}
+
+/** No agent has this value. */
+const USE_AS_DEFAULT = '\0'
+
+/** What new sessions start with, and how to change that to the current value, or back. */
+function useDefault({ id, currentValue }: SelectProps['option'] | BooleanProps['option']) {
+  const { host, store } = useApp()
+  const ofDefault = store.head.value?.defaultOptions[id]
+  const toggleDefault = () =>
+    host.send('options/default', {
+      optionId: id,
+      ...(ofDefault !== currentValue && { value: currentValue }),
+    })
+  return { ofDefault, toggleDefault }
+}
+
+function defaultNote({ choices, currentValue }: SelectProps['option'], ofDefault: unknown): string {
+  if (ofDefault === undefined || ofDefault === currentValue) return t('For new sessions')
+  return t('Now: {0}', choices.find(({ value }) => value === ofDefault)?.name ?? '')
 }
 
 /** Shorter names are never truncated, since too little would be left. */
@@ -139,6 +171,19 @@ function BooleanOption({ option, pending, named }: BooleanProps) {
   )
 }
 
+function DefaultToggle({ option }: Pick<BooleanProps, 'option'>) {
+  const { ofDefault, toggleDefault } = useDefault(option)
+  const isDefault = ofDefault === option.currentValue
+  return (
+    <IconButton
+      icon={isDefault ? 'pinned' : 'pin'}
+      label={t('Use as Default')}
+      pressed={isDefault}
+      onClick={toggleDefault}
+    />
+  )
+}
+
 function MoreOptions({ options, pending }: { options: readonly ConfigOption[]; pending: readonly string[] }) {
   const [open, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
@@ -166,6 +211,7 @@ function MoreOptions({ options, pending }: { options: readonly ConfigOption[]; p
                 {option.description && <div class="quiet">{option.description}</div>}
               </div>
               <OptionControl option={option} pending={pending.includes(option.id)} named />
+              {option.type === 'boolean' && <DefaultToggle option={option} />}
             </div>
           ))}
         </Popup>

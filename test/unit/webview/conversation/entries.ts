@@ -51,6 +51,7 @@ export function head(more: Partial<ConversationHead> = {}): ConversationHead {
     configOptions: [],
     pendingOptions: [],
     rememberedOptions: {},
+    defaultOptions: {},
     commands: [],
     prompt: { image: false, audio: false, embeddedContext: false },
     cards: [],

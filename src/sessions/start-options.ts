@@ -1,0 +1,104 @@
+import * as l10n from '@vscode/l10n'
+import type { ConfigOption } from '../acp/model.ts'
+import type { DefaultOptions } from '../agents/definition.ts'
+import { withTimeout } from '../common/async.ts'
+import { messageOf } from '../common/errors.ts'
+import { DEFAULT_OPTION_MS } from '../common/limits.ts'
+import { shortened, visible } from '../common/visible.ts'
+import type { OpenSession } from './open-session.ts'
+
+/** What the options of a new session are set to. */
+export interface StartOptions {
+  defaults: DefaultOptions
+  /** By the id of the option. Used instead of a default if the agent still offers it. */
+  lastUsed: DefaultOptions
+}
+
+type KnownOption = Exclude<ConfigOption, { type: 'unknown' }>
+
+/** The option that a default is for: the one with this id, or else the first one of this category. */
+export function optionOf(options: readonly ConfigOption[], key: string): KnownOption | undefined {
+  const known = options.filter(option => option.type !== 'unknown')
+  return known.find(({ id }) => id === key) ?? known.find(({ category }) => category === key)
+}
+
+/** The key of an option's default. A category is the same in all versions of the protocol, and of most agents. */
+export function keyOf(options: readonly ConfigOption[], { id, category }: ConfigOption): string {
+  return category !== undefined && optionOf(options, category)?.id === id ? category : id
+}
+
+/** The defaults by the id of the option, for those that are offered. */
+export function defaultsById(
+  options: readonly ConfigOption[],
+  defaults: DefaultOptions,
+): Record<string, string | boolean> {
+  return Object.fromEntries(
+    Object.entries(defaults).flatMap(([key, value]) => {
+      const option = optionOf(options, key)
+      const offered = option && offeredValue(option, value)
+      return offered === undefined ? [] : [[option!.id, offered]]
+    }),
+  )
+}
+
+/** The value as the agent has it; `undefined` if it doesn't. An agent may offer what is on or off as a choice of two. */
+function offeredValue(option: KnownOption, value: string | boolean): string | boolean | undefined {
+  const text = String(value)
+  if (option.type === 'select') return option.choices.some(choice => choice.value === text) ? text : undefined
+  return text === 'true' || text === 'false' ? text === 'true' : undefined
+}
+
+/** Sets the options of a session that has just begun, and tells the user which of them the agent doesn't take. Never rejects. */
+export async function applyStartOptions(
+  { session, agentName }: Pick<OpenSession, 'session' | 'agentName'>,
+  { defaults, lastUsed }: StartOptions,
+): Promise<void> {
+  const options = () => session.state.configOptions
+  const tell = (title: string, description?: string) =>
+    session.notify({ severity: 'warning', title, ...(description && { description }) })
+  const wanted = new Map<string, [string, string | boolean]>()
+  for (const entry of [
+    ...Object.entries(lastUsed).filter(([id]) => optionOf(options(), id)),
+    ...Object.entries(defaults),
+    ...Object.entries(defaultsById(options(), lastUsed)),
+  ])
+    wanted.set(optionOf(options(), entry[0])?.id ?? entry[0], entry)
+  const isModel = ([key]: [string, unknown]) => optionOf(options(), key)?.category === 'model'
+  const all = [...wanted.values()]
+  // the choices of other options may depend on the model
+  for (const [key, value] of [...all.filter(isModel), ...all.filter(one => !isModel(one))]) {
+    if (session.phase !== 'ready') return
+    const option = optionOf(options(), key)
+    if (!option) {
+      tell(l10n.t("{0} has no option “{1}”, so your default for it isn't used.", agentName, shown(key)))
+      continue
+    }
+    const { id, name, currentValue } = option
+    if (session.optionChanges.isSet(id)) continue
+    const offered = offeredValue(option, value)
+    if (offered === undefined) {
+      tell(l10n.t("{0} “{1}” isn't available. {2} uses its own default.", name, shown(value), agentName))
+      continue
+    }
+    if (offered === currentValue) continue
+    try {
+      const set = session.optionChanges.set(id, offered)
+      if (
+        (await withTimeout(
+          set.then(() => true),
+          DEFAULT_OPTION_MS,
+        )) ??
+        false
+      )
+        continue
+      session.optionChanges.giveUp(id)
+      tell(l10n.t("{0} hasn't confirmed {1} “{2}”.", agentName, name, shown(value)))
+    } catch (error) {
+      tell(l10n.t('{0} refused {1} “{2}”.', agentName, name, shown(value)), messageOf(error))
+    }
+  }
+}
+
+function shown(text: string | boolean): string {
+  return visible(shortened(String(text), 100))
+}

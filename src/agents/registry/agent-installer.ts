@@ -392,10 +392,11 @@ export class AgentInstaller {
 
 /**
  * Whatever the user's npm is set to, it installs into the folder and writes its lock file, which names the packages, and
- * the programs in `.bin`. The folder isn't part of a project above it.
+ * the programs in `.bin`. The folder isn't part of a project above it. While npm looks for a newer npm over HTTP, version 11
+ * sends what it asks another registry over HTTPS to a proxy in the wrong way.
  */
 const NPM_OPTIONS = [
-  ...['--no-audit', '--no-fund', '--no-progress', '--loglevel=error'],
+  ...['--no-audit', '--no-fund', '--no-update-notifier', '--no-progress', '--loglevel=error'],
   ...['--package-lock', '--bin-links', '--install-strategy=hoisted'],
   ...['--no-global', '--location=user', '--no-workspaces'],
 ]

@@ -100,6 +100,11 @@ describe('AgentInstaller', () => {
     const [agent] = installed.agents
     assert.equal(run(agent!), '1.0.0 --acp')
     assert.deepEqual([agent?.distribution, agent?.source], ['npx', 'mine@1.0.0'])
+    // npm doesn't look for a newer npm
+    assert.deepEqual(
+      npm.server.requests.map(({ url }) => url?.split('/')[1]),
+      ['mine', 'mine'],
+    )
     assert.ok(reported.some(({ step }) => step.includes('mine@1.0.0')))
     // another window finds the agent
     const other = new InstalledAgents(storage, processWindow(), log)

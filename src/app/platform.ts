@@ -37,6 +37,7 @@ export interface Platform {
   lastUsedAgent: LastUsedAgent
   /** The editor's own network settings. */
   network(): NetworkSettings
+  onDidChangeNetwork: Event<void>
   /** The address under which the user's browser reaches an address of this machine. */
   externalUrl(url: string): Promise<string>
   /** Identifies the workspace across windows; empty for none. */

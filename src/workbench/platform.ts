@@ -16,7 +16,13 @@ import { onDidChangeUnsaved } from './editor/other-editors.ts'
 import { MentionSearch } from './mentions/search.ts'
 import { NativePrompts } from './native-elicitation.ts'
 import { ruleSettings } from './rule-settings.ts'
-import { lastUsedAgent, networkSettings, VsCodeSettings, workspaceTrust } from './settings.ts'
+import {
+  lastUsedAgent,
+  networkSettings,
+  onDidChangeNetwork,
+  VsCodeSettings,
+  workspaceTrust,
+} from './settings.ts'
 import { createVsCodeWorkbench } from './vscode-workbench.ts'
 import { windowStorage } from './window-storage.ts'
 
@@ -77,6 +83,7 @@ export function createPlatform(
     trust: workspaceTrust,
     lastUsedAgent: lastUsedAgent(context),
     network: networkSettings,
+    onDidChangeNetwork,
     externalUrl: async url => (await vscode.env.asExternalUri(vscode.Uri.parse(url, true))).toString(true),
     workspaceIdentity: workspaceIdentity(),
     settingsFolders: settingsFolders(context),

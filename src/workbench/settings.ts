@@ -28,6 +28,11 @@ export function networkSettings(): NetworkSettings {
   }
 }
 
+export const onDidChangeNetwork: Event<void> = listener =>
+  vscode.workspace.onDidChangeConfiguration(event => {
+    if (event.affectsConfiguration('http')) listener()
+  })
+
 /** The unchecked values of each scope, including those of a folder if given. */
 export function inspectSetting(name: SettingName, folder: vscode.Uri | null = null) {
   return vscode.workspace.getConfiguration(SECTION, folder).inspect<unknown>(name)

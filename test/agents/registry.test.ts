@@ -150,6 +150,7 @@ describe('agents from the registry, installed by Parley', function () {
         ...{ directory: root, fetch, log },
       }),
       ...{ installed, icons, log },
+      onDidChangeNetwork: new Emitter<void>().event,
       installer: async () =>
         new AgentInstaller({ installed, environment: async () => environment, fetch, log }),
       confirmation: { plan: async () => true, scripts: async () => 'run' },

@@ -93,6 +93,8 @@ describe("VS Code's network settings", () => {
     await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
     return page
   }
+  /** A new window has the settings late, so the registry may be asked for without them first. */
+  const isReached = (page: Frame) => page.getByRole('alert').waitFor({ state: 'detached' })
   const row = (page: Frame, section: string, name: string) =>
     page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
   const install = async (page: Frame, name: string) => {
@@ -131,7 +133,7 @@ describe("VS Code's network settings", () => {
 
   it('apply the proxy to the registry, archives and npm', async () => {
     const page = await manage({})
-    assert.equal(await page.getByRole('alert').count(), 0)
+    await isReached(page)
     await install(page, 'Packed')
     await isInstalled(page, 'Packed')
     await install(page, 'Package')
@@ -152,7 +154,7 @@ describe("VS Code's network settings", () => {
       .getByText(/^The agent registry can't be reached: the server's certificate isn't trusted\./)
       .waitFor()
     const page = await manage({ 'http.proxyStrictSSL': false }, 'unknown.example')
-    assert.equal(await page.getByRole('alert').count(), 0)
+    await isReached(page)
     await install(page, 'Scoped')
     await isInstalled(page, 'Scoped')
     assert.ok(proxy.requests.includes('CONNECT npm-unknown.example:443'), proxy.requests.join('\n'))

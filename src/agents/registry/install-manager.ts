@@ -6,7 +6,7 @@ import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { raceAbort } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
-import { Emitter } from '../../common/event.ts'
+import { Emitter, type Event } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { type AgentPreset, agentIdOf, agentPresets } from '../presets.ts'
 import type { AgentIcons } from './agent-icons.ts'
@@ -47,6 +47,8 @@ export interface InstallConfirmation {
 
 export interface InstallManagerOptions {
   registry: Pick<RegistryClient, 'isOn' | 'known' | 'refresh'>
+  /** The editor's settings of the network changed. */
+  onDidChangeNetwork: Event<void>
   installed: InstalledAgents
   icons: Pick<AgentIcons, 'get' | 'load' | 'refresh' | 'onDidChange'>
   /** Loaded when something is planned or installed, because it includes the libraries for archives. */
@@ -80,6 +82,7 @@ export class InstallManager extends Owner {
   readonly #confirmed = new Map<string, InstallPlan>()
   #snapshot: RegistrySnapshot | undefined
   #problem: string | undefined
+  #networkChanges = 0
 
   /** The registry, a status, a plan or what is installed changed. */
   readonly onDidChange = this.#changed.event
@@ -89,6 +92,7 @@ export class InstallManager extends Owner {
     this.#options = options
     this.register(options.installed.onDidChange(() => this.#changed.fire()))
     this.register(options.icons.onDidChange(() => this.#changed.fire()))
+    this.register(options.onDidChangeNetwork(() => void this.#networkChanged()))
   }
 
   /** The user has the registry turned on. */
@@ -169,16 +173,26 @@ export class InstallManager extends Owner {
       this.#changed.fire()
       return
     }
+    const changes = this.#networkChanges
     try {
       this.#snapshot = await this.#options.registry.refresh()
       this.#problem = undefined
       void this.#options.icons.refresh(this.agents)
     } catch (error) {
+      if (changes !== this.#networkChanges) return this.refresh()
       this.#problem = messageOf(error)
       // the URL may have changed since the registry was last shown
       this.#snapshot = await this.#options.registry.known()
     }
     this.#changed.fire()
+  }
+
+  /** What failed may work with the new settings. In a remote window, they may come after the first request. */
+  async #networkChanged(): Promise<void> {
+    this.#networkChanges += 1
+    if (this.#problem === undefined) return
+    await this.refresh()
+    await this.plan(this.agents.map(({ id }) => id))
   }
 
   /** Determines what installing these agents would do. Runs the login shell, so only in a trusted workspace. */

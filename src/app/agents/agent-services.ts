@@ -143,6 +143,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const installs = own.add(
     new InstallManager({
       registry,
+      onDidChangeNetwork: platform.onDidChangeNetwork,
       installed,
       icons,
       installer: async () => {

@@ -83,7 +83,6 @@ async function pickFromRegistry(dialogs: Dialogs, installs: InstallManager): Pro
       l10n.t('The agent registry is turned off. Set “parley.agentRegistry” to turn it on.'),
     )
   const box = dialogs.createPicker<Item>()
-  box.title = l10n.t('Install Agent')
   box.placeholder = l10n.t('Select an agent to install')
   box.matchOnDescription = true
   box.matchOnDetail = true
@@ -98,7 +97,7 @@ async function pickFromRegistry(dialogs: Dialogs, installs: InstallManager): Pro
       return itemOf(installs, agent, there && l10n.t('{0} installed', there.version))
     })
     box.activeItems = box.items.filter(({ id }) => id === active)
-    if (installs.problem !== undefined) box.title = installs.problem
+    box.title = installs.problem ?? l10n.t('Install Agent')
   }
   const following = installs.onDidChange(fill)
   const planAll = () => installs.plan(installs.agents.map(({ id }) => id))

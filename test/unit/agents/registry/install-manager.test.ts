@@ -8,8 +8,10 @@ import type { InstallPlan } from '../../../../src/agents/registry/install-plan.t
 import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
 import { RegistryError, type RegistrySnapshot } from '../../../../src/agents/registry/registry-client.ts'
 import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
+import { deferred } from '../../../../src/common/async.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
 import { Emitter } from '../../../../src/common/event.ts'
+import { waitFor } from '../../../host/wait-for.ts'
 import { processWindow } from '../../../support/process-windows.ts'
 
 const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
@@ -31,6 +33,7 @@ describe('InstallManager', () => {
   let loads: number
   let drawn: string[]
   const iconChange = new Emitter<void>()
+  const networkChange = new Emitter<void>()
   let installs: InstallManager
 
   const snapshot = (version: string, npmPackage = `@example/mine@${version}`): RegistrySnapshot => {
@@ -74,6 +77,7 @@ describe('InstallManager', () => {
           return fetched()
         },
       },
+      onDidChangeNetwork: networkChange.event,
       installed,
       icons: {
         get: id => (drawn.includes(id) ? `data:${id}` : undefined),
@@ -125,6 +129,33 @@ describe('InstallManager', () => {
     assert.equal(fetches, 0)
     await installs.refresh()
     assert.equal(fetches, 1)
+  })
+
+  it("reads the registry again by itself if it couldn't, once the settings of the network change", async () => {
+    fetched = () => Promise.reject(new RegistryError('unreachable'))
+    await installs.refresh()
+    assert.equal(installs.problem, 'unreachable')
+    fetched = async () => snapshot('2.0.0')
+    networkChange.fire()
+    await waitFor('what the registry has', () => installs.planOf('mine') !== undefined)
+    assert.deepEqual([installs.find('mine')?.version, installs.problem, fetches], ['2.0.0', undefined, 2])
+
+    // what was read stays
+    networkChange.fire()
+    await installs.refresh()
+    assert.equal(fetches, 3)
+  })
+
+  it('reads the registry again, too, if the settings of the network change meanwhile', async () => {
+    const first = deferred<RegistrySnapshot>()
+    fetched = () => first.promise
+    const refresh = installs.refresh()
+    await waitFor('the request', () => fetches === 1)
+    networkChange.fire()
+    fetched = async () => snapshot('2.0.0')
+    first.reject(new RegistryError('unreachable'))
+    await refresh
+    assert.deepEqual([installs.find('mine')?.version, installs.problem, fetches], ['2.0.0', undefined, 2])
   })
 
   it("shows an agent's codicon until the registry's icon is fetched", async () => {

@@ -26,6 +26,8 @@ describe('what an agent offers beyond a turn', () => {
     const conversation = await ConversationPage.startSession(workbench, 'One')
     const before = received('Two', 'session/prompt').length
     await workbench.runCommand('Developer: Open URL')
+    // until then, it's the input of the command palette
+    await workbench.palette.getByText('URL to open').waitFor()
     const text = encodeURIComponent('Explain a & b')
     await workbench.paletteInput.fill(`vscode://parley.parley/new?agent=two&prompt=${text}`)
     await workbench.paletteInput.press('Enter')

@@ -79,9 +79,8 @@ describe('the first minute', () => {
     await card.waitFor(patient)
     await workbench.screenshot('first-minute-sign-in')
     await click(card.getByRole('button', { name: /^Gemini API key/ }))
-    await workbench.paletteInput.waitFor()
-    await workbench.page.keyboard.type('a-key')
-    await workbench.page.keyboard.press('Enter')
+    await workbench.paletteInput.fill('a-key')
+    await workbench.paletteInput.press('Enter')
 
     await conversation.text('Hello from the').waitFor(patient)
     await conversation.waitForAgent('Gemini CLI')

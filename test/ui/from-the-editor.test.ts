@@ -238,6 +238,9 @@ describe('in the editor, Parley', () => {
 
   it('asks the agent to explain the selection, with a code action that sends at once, and keeps the draft', async () => {
     vscode.server.root.updateSettings({ 'parley.sendCodeActions': true })
+    // an open window may miss the change; this one has the setting with the agents, which are in the same file
+    workbench = await vscode.open()
+    conversation = await ConversationPage.startSession(workbench, 'Fixture')
     await conversation.composer.fill('My draft')
     await openFile(workbench, 'planets.js')
     await chooseCodeAction('Explain with Parley', () => selectLines(workbench, 2))

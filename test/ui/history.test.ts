@@ -78,8 +78,10 @@ describe('History', () => {
     await conversation.agentMessage('It is here.').waitFor()
     const history = await HistoryPage.openTab(workbench)
     await history.chooseFromMenu(workbench, 'From a tab', 'Copy Link to Session', 'Copy and Export')
-    const status = workbench.page.locator('.part.statusbar')
-    await status.getByText('Copied to the clipboard').waitFor()
+    // the status bar says so for a moment only
+    await waitFor('the copied link', async () =>
+      /parley\.parley\/.*able/.test(await workbench.page.evaluate<string>('navigator.clipboard.readText()')),
+    )
     await history.chooseFromMenu(workbench, 'From a tab', 'Rename…')
     await history.frame.getByRole('textbox', { name: 'Session title' }).fill('Named in a tab')
     await workbench.page.keyboard.press('Enter')

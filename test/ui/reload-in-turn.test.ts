@@ -50,6 +50,7 @@ describe('a reload of the window in the middle of a turn', () => {
 
     await reload()
     await twoQueued()
+    await page.text(/^One\s*two\.$/).waitFor()
     assert.equal(await page.frame.getByText(/^One\s*two\.$/).count(), 1)
     await allow().click()
     await page.text(/Three\.$/).waitFor()

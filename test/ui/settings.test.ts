@@ -15,7 +15,7 @@ describe('the Settings editor', () => {
 
   it('has the groups of Parley, and a link to select the default agent', async () => {
     const workbench = await vscode.open()
-    const { page, palette } = workbench
+    const { page } = workbench
     await workbench.runCommand('Parley: Open Settings')
     const editor = page.locator('.settings-editor')
     const groups = editor.locator('.settings-toc-entry')
@@ -25,8 +25,8 @@ describe('the Settings editor', () => {
     await workbench.screenshot('settings')
 
     await editor.getByRole('link', { name: 'Select an agent' }).click()
-    await palette.locator('.monaco-list-row', { hasText: 'Bob' }).click()
-    await palette.locator('.monaco-list-row', { hasText: 'Workspace Settings' }).click()
+    await workbench.pick('Bob')
+    await workbench.pick('Workspace Settings')
     await waitFor('the setting of the workspace', () =>
       readFileSync(join(vscode.workspace), 'utf8').includes('"parley.defaultAgent": "bob"'),
     )

@@ -32,6 +32,9 @@ describe('the worktree of a session', () => {
     await conversation.button(/^Worktree name-the-planets/).click()
     await workbench.pick(action)
   }
+  /** Waits for the input with this text, since the list or input before it can still be open. */
+  const asked = (text: string) =>
+    waitFor(`“${text}” in the input`, async () => (await workbench.paletteInput.inputValue()) === text)
 
   it('is reviewed, merged, moved to another branch and opened in a window from the menu of the conversation', async () => {
     top = path.join(path.dirname(vscode.workspace), 'planets-api')
@@ -45,7 +48,7 @@ describe('the worktree of a session', () => {
     await conversation.composer.fill('Name the planets')
     await workbench.runCommand('Parley: New Session in Worktree…')
     await workbench.pick('Current commit')
-    await waitFor('the name', async () => (await workbench.paletteInput.inputValue()) === 'name-the-planets')
+    await asked('name-the-planets')
     await workbench.paletteInput.press('Enter')
     await conversation.button('Worktree name-the-planets (parley/name-the-planets)…').waitFor()
     await conversation.waitForPhase('ready')
@@ -61,7 +64,7 @@ describe('the worktree of a session', () => {
     await workbench.page.locator('.multiDiffEntry', { hasText: 'planets.js' }).waitFor()
     // uncommitted changes are committed first, with a message that can be changed
     await menu('Merge into main…')
-    await waitFor('the message', async () => (await workbench.paletteInput.inputValue()) === 'Hermes')
+    await asked('Hermes')
     await workbench.paletteInput.fill('Name Mercury')
     await workbench.paletteInput.press('Enter')
     await workbench.notification('Merged parley/name-the-planets into main.').waitFor()
@@ -70,9 +73,10 @@ describe('the worktree of a session', () => {
 
     await conversation.runTurn('[[edit planets.js Mars Ares]]')
     await menu('Create Branch…')
+    await asked('name-the-planets')
     await workbench.paletteInput.fill('greek')
     await workbench.paletteInput.press('Enter')
-    await waitFor('the message', async () => (await workbench.paletteInput.inputValue()) === 'Hermes')
+    await asked('Hermes')
     await workbench.paletteInput.press('Enter')
     await workbench.notification('The worktree name-the-planets is on the branch greek now.').waitFor()
     assert.equal(git(worktree(), 'branch', '--show-current'), 'greek')

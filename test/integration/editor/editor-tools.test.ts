@@ -79,13 +79,14 @@ describe("the editor's tools in VS Code", () => {
 
     it('tells what is open, selected and unsaved', async () => {
       await rig.call('open_file', { file: 'main.ts', line: 5 })
-      const editor = await waitFor('the editor', () =>
-        vscode.window.activeTextEditor?.document.uri.fsPath === join(folder, 'main.ts')
-          ? vscode.window.activeTextEditor
-          : undefined,
-      )
-      assert.equal(editor.selection.active.line, 4)
-      assert.match(await rig.call('open_editors'), /main\.ts \(active\)/)
+      const editor = await waitFor('the line in the editor', () => {
+        const active = vscode.window.activeTextEditor
+        return active?.document.uri.fsPath === join(folder, 'main.ts') && active.selection.active.line === 4
+          ? active
+          : undefined
+      })
+      // VS Code reports the editor and its tab one after the other
+      await waitFor('the tab', async () => /main\.ts \(active\)/.test(await rig.call('open_editors')))
       editor.selection = new vscode.Selection(4, 16, 4, 22)
       await waitFor('the selection', async () => dataOf(await rig.call('selection'))[0] === 'report')
       await editor.edit(edit => edit.insert(new vscode.Position(0, 0), '// mine\n'))
@@ -135,7 +136,11 @@ describe("the editor's tools in VS Code", () => {
         assert.match(stepped, /paused: step/)
         assert.match(stepped, /0 .*add .*program\.js:3:\d+/)
         assert.match(stepped, /sum: 3/)
-        assert.ok(vscode.debug.activeStackItem instanceof vscode.DebugStackFrame)
+        // VS Code focuses the frame once it has asked the debugger for the stack, too
+        await waitFor(
+          'the focused frame',
+          () => vscode.debug.activeStackItem instanceof vscode.DebugStackFrame,
+        )
         const ended = await rig.call('debug_control', { action: 'continue', seconds: 60 })
         assert.match(ended, /has ended/)
         assert.match(await rig.call('debug_state', { console: true }), /^3 .*Ada/m)

@@ -5,6 +5,7 @@
 //   --load N      how many processes keep a core busy meanwhile; one for each core by default
 //   --disk        writes to the disk all the time
 //   --git MS      git starts this much later
+//   --late MS     messages between a page, the extension and the fixture agent arrive this much later
 //   --stop        stops a process of the tests for up to 3 seconds, at random moments
 //   --seed N      of these moments
 import { spawnSync } from 'node:child_process'
@@ -29,6 +30,7 @@ const { values: options, positionals } = parseArgs({
     load: { type: 'string', default: `${availableParallelism()}` },
     disk: { type: 'boolean', default: false },
     git: { type: 'string', default: '0' },
+    late: { type: 'string', default: '0' },
     stop: { type: 'boolean', default: false },
     seed: { type: 'string', default: `${Date.now() % 100_000}` },
   },
@@ -43,7 +45,7 @@ const chosen = chooseTests()
 if (!(await prepare())) process.exit(1)
 
 const load = startLoad()
-const env = lateGit()
+const env = { ...lateGit(), PARLEY_LATE_MS: options.late }
 const random = randomNumbers(Number(options.seed))
 if (options.stop) console.log(`The seed of what is stopped when: ${options.seed}`)
 /** For each test that failed: how often, and its first error. */

@@ -23,6 +23,15 @@ const workbench = join(import.meta.dirname, '../workbench')
 /** What webviews may load, as in VS Code (`localResourceRoots`), and the icons of tabs. */
 const extensionFolders = /^(dist\/webview|media)\//
 
+/** What happens in between shows only if messages take a while. */
+const LATE_MS = Number(process.env.PARLEY_LATE_MS ?? 0)
+
+/** Messages stay in their order. */
+function late(deliver: () => void): void {
+  if (LATE_MS > 0) setTimeout(deliver, LATE_MS)
+  else deliver()
+}
+
 export interface Serving {
   page: WindowPage
   webview(id: string): Webview | undefined
@@ -53,7 +62,8 @@ async function respond(
   const [, kind = '', id = ''] = pathname.split('/')
   if (kind === 'events') return sendEvents(response, page)
   if (kind === 'event') {
-    page.receive(JSON.parse(await text(request)) as PageEvent)
+    const event = JSON.parse(await text(request)) as PageEvent
+    late(() => page.receive(event))
     response.writeHead(204).end()
     return
   }
@@ -83,7 +93,10 @@ async function respond(
 
 function sendEvents(response: ServerResponse, page: WindowPage): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
-  const send = (event: object) => response.write(`data: ${JSON.stringify(event)}\n\n`)
+  const send = (event: object) => {
+    const line = `data: ${JSON.stringify(event)}\n\n`
+    late(() => response.writable && response.write(line))
+  }
   send({ type: 'window', window: page.shown })
   const following = [
     page.onDidChange(window => send({ type: 'window', window })),

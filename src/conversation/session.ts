@@ -112,6 +112,10 @@ export class Session implements Disposable {
       withdrawRequests: () =>
         this.requests.withdraw(request => endsWhenStopped(this.conversation.state, request)),
       endWork: idle => this.#endWork(idle),
+      shownError: () => {
+        const last = this.conversation.state.entries.at(-1)
+        return last?.kind === 'turn_end' ? last.error : undefined
+      },
       accepted: messageId => this.conversation.applyLocal({ type: 'prompt_accepted', messageId }),
       changed: () => this.#status.fire(),
       schedule: this.#schedule,

@@ -33,6 +33,8 @@ export interface TurnsOptions {
   withdrawRequests(): void
   /** Adds the end of the turn to the conversation. */
   endWork(idle: IdleUpdate): void
+  /** With what error the conversation shows the turn as ended, also if the agent reported none. */
+  shownError(): AgentErrorInfo | undefined
   accepted(messageId: string): void
   /** The queue or `cancelState` changed. */
   changed(): void
@@ -192,7 +194,7 @@ export class Turns {
       if (turn) turn.begun = true
       return
     }
-    const { stopReason, error } = this.attribute(update as IdleUpdate)
+    const { stopReason, error = this.#options.shownError() } = this.attribute(update as IdleUpdate)
     this.#setCancelState('none')
     this.#awaitSteering()
     if (!turn) {

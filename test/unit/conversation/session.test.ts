@@ -103,6 +103,18 @@ describe('Session: turns', () => {
     )
   })
 
+  it('sends no queued prompt after a turn whose answer was only that the context is full', async () => {
+    const { agent, session } = make()
+    const one = session.prompt([text('one')])
+    void session.prompt([text('two')])
+    agent.say('s', chunk('agent', '{"error": {"message": "Too much.", "code": "context_length_exceeded"}}'))
+    agent.endTurn(agent.prompts[0]!)
+    const outcome = await one
+    await settle()
+    assert.equal(outcome.type === 'ended' && outcome.error?.message, 'Too much.')
+    assert.deepEqual([agent.prompts.length, session.turns.queue.isPaused], [1, true])
+  })
+
   it('reports that a turn ended without any content (quirk 29)', async () => {
     const { agent, session } = make()
     void session.prompt([text('one')])

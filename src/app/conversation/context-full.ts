@@ -20,16 +20,24 @@ export function contextFullHandlers(
       const open = controller.shownAs(key)
       if (!open || open !== controller.current) return
       const failed = promptBefore(open.session.state, entryId)
+      const giveBack = () => {
+        if (!failed) return
+        const draft = draftOf(writtenBlocks(failed.blocks), attachmentOf)
+        controller.prompts.giveBack(controller.key, { id: randomUUID(), draft })
+      }
+      if (next === 'continue')
+        // not to what the user opens while the session starts
+        return continueInNew(controller, open.agentId, attachment => {
+          attach(attachment)
+          giveBack()
+        })
       const compact = compactCommand(open.session.state.commands)
-      if (next === 'continue') await continueInNew(controller, open.agentId, attach)
-      else if (next === 'compact' && compact !== undefined)
+      if (next === 'compact' && compact !== undefined)
         controller.prompts.enqueue(key, {
           id: randomUUID(),
           draft: { ...EMPTY_DRAFT, text: `/${compact}` },
         })
-      if (!failed) return
-      const draft = draftOf(writtenBlocks(failed.blocks), attachmentOf)
-      controller.prompts.giveBack(controller.key, { id: randomUUID(), draft })
+      giveBack()
     },
   } satisfies Partial<Handlers<ConversationMessages>>
 }

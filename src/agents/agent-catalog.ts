@@ -162,12 +162,13 @@ export class AgentCatalog extends Owner {
     }
   }
 
-  /** The default options of an agent, and those that it has without the settings of the workspace. */
+  /**
+   * The default options of an agent, and those that it has without the settings of the workspace, which can change but not remove
+   * them: what isn't there isn't asked about.
+   */
   defaultOptions(id: string): { chosen: DefaultOptions; ofUser: DefaultOptions } {
-    return {
-      chosen: this.get(id)?.defaultOptions ?? {},
-      ofUser: this.#asOfUser(id)?.defaultOptions ?? {},
-    }
+    const ofUser = this.#asOfUser(id)?.defaultOptions ?? {}
+    return { chosen: { ...ofUser, ...this.get(id)?.defaultOptions }, ofUser }
   }
 
   /** The agent without the settings of the workspace. */

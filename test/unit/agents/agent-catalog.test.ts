@@ -319,6 +319,19 @@ describe('AgentCatalog', () => {
       agents.dispose()
     })
 
+    it("don't take away the user's default options, which may be what keeps an agent from acting without asking", () => {
+      const user = { demo: { defaultOptions: { mode: 'plan', model: 'a' } } }
+      for (const ofWorkspace of [5, { defaultOptions: null }, { defaultOptions: { mode: 5, model: 'b' } }]) {
+        values.agents = [
+          { scope: 'user', value: user },
+          { scope: 'workspace', value: { demo: ofWorkspace } },
+        ]
+        const agents = catalog()
+        assert.equal(agents.defaultOptions('demo').chosen.mode, 'plan')
+        agents.dispose()
+      }
+    })
+
     it('knows well-known agents that they change', async () => {
       put(bin, 'gemini')
       values.agents = [

@@ -62,7 +62,8 @@ export class AgentDefaults {
 
 /** The object with this member, or without it; `undefined` if nothing is left. */
 function withMember(object: unknown, key: string, value: unknown): Record<string, unknown> | undefined {
-  const others = Object.entries(isRecord(object) ? object : {}).filter(([name]) => name !== key)
-  const all = value === undefined ? others : [...others, [key, value] as const]
+  // in its place, since agents are listed in the order of the settings
+  const whole = { ...(isRecord(object) ? object : {}), [key]: value }
+  const all = Object.entries(whole).filter(([, one]) => one !== undefined)
   return all.length > 0 ? Object.fromEntries(all) : undefined
 }

@@ -67,6 +67,12 @@ describe('the default options in the settings', () => {
     assert.deepEqual(accepted, [])
   })
 
+  it('leave the agents in their order, in which they are listed', async () => {
+    await defaults({ one: { command: 'x' }, two: { command: 'y' } }).set('one', 'mode', 'plan')
+    const [[, value]] = written as [[string, object]]
+    assert.deepEqual(Object.keys(value), ['one', 'two'])
+  })
+
   it('keep what is wrong in the settings, which is said', async () => {
     for (const wrong of ['x', [], { mine: 5 }, { mine: { command: 'x', defaultOptions: 'plan' } }])
       await defaults(wrong).set('mine', 'mode', 'plan')

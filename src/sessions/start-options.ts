@@ -22,8 +22,14 @@ export function optionOf(options: readonly ConfigOption[], key: string): KnownOp
   return known.find(({ id }) => id === key) ?? known.find(({ category }) => category === key)
 }
 
-/** The key of an option's default. A category is the same in all versions of the protocol, and of most agents. */
-export function keyOf(options: readonly ConfigOption[], { id, category }: ConfigOption): string {
+/** The key of an option's default: the one that it has, or the category, which is the same in all versions of the protocol. */
+export function keyOf(
+  options: readonly ConfigOption[],
+  { id, category }: ConfigOption,
+  defaults: DefaultOptions = {},
+): string {
+  const own = Object.keys(defaults).findLast(key => optionOf(options, key)?.id === id)
+  if (own !== undefined) return own
   return category !== undefined && optionOf(options, category)?.id === id ? category : id
 }
 

@@ -103,7 +103,10 @@ function pick(
     box.onDidPressButton(async ({ icon }, { value }) => {
       if (value === undefined) return
       if (icon.startsWith('star')) memory.toggle(agentId, option.id, value)
-      else await defaults.set(agentId, keyOf(all, option), value === defaultOf() ? undefined : value)
+      else {
+        const key = keyOf(all, option, defaults.of(agentId))
+        await defaults.set(agentId, key, value === defaultOf() ? undefined : value)
+      }
       fill()
       box.activeItems = box.items.filter(one => one.value === value).slice(0, 1)
     })

@@ -90,7 +90,8 @@ export function composerHandlers(
       if (!mine(key) || agentId === undefined || !current) return
       const options = current.session.state.configOptions
       const option = options.find(({ id }) => id === optionId)
-      if (option) await agentDefaults.set(agentId, keyOf(options, option), value)
+      if (!option) return
+      await agentDefaults.set(agentId, keyOf(options, option, agentDefaults.of(agentId)), value)
     },
     'options/favorite': ({ key, optionId, value }) => {
       const { agentId } = controller

@@ -30,6 +30,14 @@ describe('the key of a default', () => {
     for (const option of OPTIONS) assert.equal(optionOf(OPTIONS, keyOf(OPTIONS, option)), option)
   })
 
+  it('is the one in the settings if there is one, so that the default can be changed and removed there', () => {
+    const [mode] = OPTIONS
+    assert.equal(keyOf(OPTIONS, mode!, { 'parley:mode': 'plan', m2: 'tiny' }), 'parley:mode')
+    // the last one counts
+    assert.equal(keyOf(OPTIONS, mode!, { mode: 'ask', 'parley:mode': 'plan' }), 'parley:mode')
+    assert.equal(keyOf(OPTIONS, mode!, { m2: 'tiny' }), 'mode')
+  })
+
   it("is the id where another option's id is the category", () => {
     const odd = [select('a', ['x'], 'b'), select('b', ['y'])]
     assert.deepEqual(

@@ -39,7 +39,7 @@ export const SETTINGS = {
   agents: setting(layered, 'machine-overridable', {}),
   defaultAgent: setting(z.string(), 'window', ''),
   /** New sessions start with the options that the user chose last. */
-  useLastOptions: setting(z.boolean(), 'window', false),
+  useLastOptions: setting(z.boolean(), 'application', false),
   agentRegistry: setting(z.string(), 'application', OFFICIAL_REGISTRY),
   mcpServers: setting(layered, 'machine-overridable', {}),
   mcpDiscovery: setting(z.record(z.string(), z.boolean()), 'application', {

@@ -137,6 +137,8 @@ describe('the table of settings', () => {
     )
     // packages of the registry run, so a workspace must not set its URL
     assert.equal(SETTINGS.agentRegistry.scope, 'application')
+    // what was chosen last may let agents act without asking, so a workspace must not turn it on
+    assert.equal(SETTINGS.useLastOptions.scope, 'application')
   })
 
   it('restricts settings that start programs, instruct agents or give them tools in Restricted Mode', () => {

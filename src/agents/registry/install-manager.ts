@@ -201,10 +201,10 @@ export class InstallManager extends Owner {
     const isFinal = (plan: InstallPlan | Error | undefined) => plan && 'action' in plan && !plan.missing
     const wanted = ids.flatMap(id => (isFinal(this.planOf(id)) ? [] : (this.find(id) ?? [])))
     if (wanted.length === 0) return
-    const installer = await this.#options.installer()
+    const installer = this.#options.installer()
     await Promise.all(
       wanted.map(async agent => {
-        const plan = await installer.plan(agent).catch((error: unknown) => asError(error))
+        const plan = await installer.then(one => one.plan(agent)).catch(asError)
         this.#plans.set(agent.id, { agent, plan })
       }),
     )

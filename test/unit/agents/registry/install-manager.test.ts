@@ -35,6 +35,7 @@ describe('InstallManager', () => {
   const iconChange = new Emitter<void>()
   const networkChange = new Emitter<void>()
   let installs: InstallManager
+  let isInstallerGone: boolean
 
   const snapshot = (version: string, npmPackage = `@example/mine@${version}`): RegistrySnapshot => {
     const distribution = { npx: { package: npmPackage } }
@@ -58,6 +59,7 @@ describe('InstallManager', () => {
     fetched = async () => snapshot('1.0.0')
     fetches = 0
     loads = 0
+    isInstallerGone = false
     drawn = []
     asked = []
     answer = async () => true
@@ -90,6 +92,7 @@ describe('InstallManager', () => {
       },
       installer: async () => {
         loads += 1
+        if (isInstallerGone) throw new Error('no such module')
         return {
           plan: async ({ version, distributions: [one] }): Promise<InstallPlan> => {
             assert.equal(one?.type, 'npx')
@@ -144,6 +147,19 @@ describe('InstallManager', () => {
     networkChange.fire()
     await installs.refresh()
     assert.equal(fetches, 3)
+  })
+
+  it('says why nothing can be planned, as after an update of the extension, also if nobody waits for the plan', async () => {
+    fetched = () => Promise.reject(new RegistryError('unreachable'))
+    await installs.refresh()
+    isInstallerGone = true
+    fetched = async () => snapshot('2.0.0')
+    networkChange.fire()
+    await waitFor('the installer', () => loads > 0)
+    await new Promise(setImmediate)
+    const plan = installs.planOf('mine')
+    assert.ok(plan instanceof Error && plan.message === 'no such module')
+    assert.deepEqual([installs.find('mine')?.version, installs.problem], ['2.0.0', undefined])
   })
 
   it('reads the registry again, too, if the settings of the network change meanwhile', async () => {

@@ -80,6 +80,8 @@ export function haveSameLines(one: string, other: string): boolean {
   for (; a < one.length && b < other.length; a++, b++) {
     const [x, y] = [one.charCodeAt(a), other.charCodeAt(b)]
     if (x === y) continue
+    // a line end of one text is a carriage return and another line end in the other
+    if (one.charCodeAt(a - 1) === RETURN && other.charCodeAt(b - 1) === RETURN) return false
     if (x === RETURN && y === NEWLINE && one.charCodeAt(a + 1) === NEWLINE) a++
     else if (y === RETURN && x === NEWLINE && other.charCodeAt(b + 1) === NEWLINE) b++
     else return false

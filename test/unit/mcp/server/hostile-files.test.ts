@@ -169,6 +169,7 @@ describe('an editor tool', () => {
       ['a\n', 'a'],
       ['a', 'a\r\n'],
       ['a\rb', 'a\nb'],
+      ['a\r\r\nb', 'a\r\nb'],
       ['ab', 'ac'],
     ] as const)
       assert.ok(!haveSameLines(one, other) && !haveSameLines(other, one), JSON.stringify([one, other]))

@@ -127,7 +127,7 @@ function useDefault({ id, currentValue }: SelectProps['option'] | BooleanProps['
 
 function defaultNote({ choices, currentValue }: SelectProps['option'], ofDefault: unknown): string {
   if (ofDefault === undefined || ofDefault === currentValue) return t('For new sessions')
-  return t('Now: {0}', choices.find(({ value }) => value === ofDefault)?.name ?? '')
+  return t('Current default: {0}', choices.find(({ value }) => value === ofDefault)?.name ?? '')
 }
 
 /** Shorter names are never truncated, since too little would be left. */
@@ -177,7 +177,7 @@ function DefaultToggle({ option }: Pick<BooleanProps, 'option'>) {
   return (
     <IconButton
       icon={isDefault ? 'pinned' : 'pin'}
-      label={t('Use as Default')}
+      label={`${option.name}: ${t('Use as Default')}`}
       pressed={isDefault}
       onClick={toggleDefault}
     />

@@ -124,16 +124,26 @@ export function detectChanges(
   tree
     .prepare(foldersOf(session))
     .catch(error => log.debug(`The folders couldn't be scanned: ${messageOf(error)}`))
+  const acceptIn = (one: Turn, file: string) => {
+    const { before, accepted } = one
+    const accepting = before.then(taken => tree.accept(taken, file))
+    one.saved.push(file)
+    one.accepted = Promise.all([accepting, accepted])
+      .then(() => store(one))
+      .catch(error => log.debug(`A saved file couldn't be checked: ${messageOf(error)}`))
+  }
+  /** when the user saved files in the last moment, earlier ones first: a turn that begins now hasn't written them */
+  const saved = new Map<string, number>()
   const accept = (file: string) => {
-    // also right after a turn
-    for (const one of new Set([...(turn ? [turn] : []), ...detections.keys()])) {
-      const { before, accepted } = one
-      const accepting = before.then(taken => tree.accept(taken, file))
-      one.saved.push(file)
-      one.accepted = Promise.all([accepting, accepted])
-        .then(() => store(one))
-        .catch(error => log.debug(`A saved file couldn't be checked: ${messageOf(error)}`))
+    const now = Date.now()
+    saved.delete(file)
+    saved.set(file, now)
+    for (const [one, at] of saved) {
+      if (at >= now - FRESH_MS) break
+      saved.delete(one)
     }
+    // also right after a turn
+    for (const one of new Set([...(turn ? [turn] : []), ...detections.keys()])) acceptIn(one, file)
   }
   own.add(onDidSave(accept))
   own.add(files.onDidDecide(accept))
@@ -171,6 +181,7 @@ export function detectChanges(
       ...{ began, before },
       ...(repositories && { repositories }),
     })
+    for (const [file, at] of saved) if (at >= began) acceptIn(begun, file)
     if (!stored) store(begun).catch(error => log.debug(`A turn couldn't be stored: ${messageOf(error)}`))
   }
   const note = (noted: Turn, entry: Entry | undefined): boolean => {

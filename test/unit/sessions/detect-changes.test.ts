@@ -104,12 +104,42 @@ describe('files that only a command changed', () => {
     agent.prompts[0]!.answer.resolve()
   }
 
+  /** Ends the turn and waits until its changes are known. */
+  async function end(): Promise<void> {
+    const ended = deferred()
+    const endTurn = changes.endTurn.bind(changes)
+    changes.endTurn = () => endTurn().finally(() => ended.resolve())
+    session.receive(tool('t', { status: 'completed' }))
+    session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+    agent.prompts[0]!.answer.resolve()
+    await ended.promise
+  }
+
   it('are reported after the turn, without those that the user saved', async () => {
     await turn('execute')
     await until(() => changes.list().length > 0)
     assert.deepEqual(changes.list(), [
       { path: join(root, 'a.txt'), status: 'modified', uncertain: 'all', added: 1, removed: 1 },
     ])
+  })
+
+  it('are not what the user saved the moment before the turn', async () => {
+    const mine = join(root, 'mine.txt')
+    writeFileSync(mine, 'by the person\n')
+    const began = statSync(mine).ctimeMs + 10
+    const clock = mock.method(Date, 'now', () => began)
+    saved.fire(mine)
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 1)
+    clock.mock.restore()
+    await snapshot
+    session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
+    writeFileSync(join(root, 'a.txt'), 'b\n')
+    await end()
+    assert.deepEqual(
+      changes.list().map(({ path }) => basename(path)),
+      ['a.txt'],
+    )
   })
 
   it('are those since the start of the turn, which is recorded once', async () => {
@@ -246,15 +276,6 @@ describe('files that only a command changed', () => {
       void session.prompt([{ type: 'text', text: 'go' }])
       await until(() => agent.prompts.length === 1)
       session.receive(tool('t', { kind: 'execute', status: 'in_progress', rawInput: { command } }))
-    }
-    const end = async () => {
-      const ended = deferred()
-      const endTurn = changes.endTurn.bind(changes)
-      changes.endTurn = () => endTurn().finally(() => ended.resolve())
-      session.receive(tool('t', { status: 'completed' }))
-      session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
-      agent.prompts[0]!.answer.resolve()
-      await ended.promise
     }
 
     beforeEach(() => {

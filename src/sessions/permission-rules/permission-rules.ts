@@ -160,8 +160,10 @@ export class PermissionRules extends Owner {
     const { links } = this.#options
     const rules = this.#paths
     const guard = new PathGuard(roots, { rules, ...(links && { links }), ...(cwd !== undefined && { cwd }) })
-    const runs = cwd !== undefined && subject.shown.includes('execute')
-    const placed = runs ? { ...subject, cwd: subject.cwd ?? cwd } : subject
+    // without a path, it's about the whole folder
+    const isOfCwd =
+      subject.shown.includes('execute') || (IN_FILES.has(subject.kind) && subject.paths.length === 0)
+    const placed = cwd !== undefined && isOfCwd ? { ...subject, cwd: subject.cwd ?? cwd } : subject
     const work = analyze(placed, { guard, rules, protectedFiles: this.#protected })
     try {
       return await withTimeout(raceAbort(work, signal), this.#options.lookMs ?? RULE_CHECK_MS)
@@ -197,6 +199,8 @@ export class PermissionRules extends Owner {
     this.#options.log.info(`${agentId}: ${message}`)
   }
 }
+
+const IN_FILES = new Set(['read', 'search', 'edit', 'delete', 'move'])
 
 interface Asked {
   agentId: string

@@ -367,6 +367,10 @@ describe('permission rules', () => {
     assert.equal(await ask([{ path: '**', action: 'allow' }], relative, elsewhere), 'ask')
     assert.equal(await ask([{ path: 'a.ts', action: 'reject' }], relative, harness.root), 'reject')
     assert.equal(await ask(allow, edit('src/a.ts'), elsewhere), 'allow')
+    const search = [{ kind: 'search', action: 'allow' }]
+    const searching = request({ kind: 'search', title: 'Search', rawInput: { pattern: 'x' } })
+    assert.equal(await ask(search, searching, inSrc), 'allow')
+    assert.equal(await ask(search, searching, elsewhere), 'ask')
     const run = [{ command: 'npm test', action: 'allow' }]
     assert.equal(await ask(run, command('npm test'), harness.root), 'allow')
     assert.equal(await ask(run, command('npm test'), elsewhere), 'ask')

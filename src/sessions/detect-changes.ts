@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { FileChange } from '../acp/model.ts'
 import type { SessionChanges } from '../changes/session-changes.ts'
 import { snapshotOf, storedSnapshot, storedSnapshotSchema } from '../changes/stored-snapshot.ts'
+import { isUnchangedBetween } from '../changes/unchanged-between.ts'
 import { WorkTree } from '../changes/work-tree.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
@@ -37,6 +38,8 @@ interface Turn {
   /** A moment before it began, in milliseconds since the epoch: whatever it writes isn't older, by any clock. */
   began: number
   before: ReturnType<WorkTree['snapshot']>
+  /** the turn that began before the changes of this one were found */
+  next?: Turn
   /** files that the user changed meanwhile */
   saved: string[]
   /** Resolves when `before` contains those changes. */
@@ -68,6 +71,8 @@ export function detectChanges(
   const detections = new Map<Turn, number>()
   let timer: NodeJS.Timeout | undefined
   let cost = 0
+  /** when the last turn ended: what was written before is that turn's */
+  let endedAt = 0
   const foldersOf = ({ setup }: Session) => [setup.cwd, ...setup.additionalDirectories]
   const key = files.session
   const store = async (begun: Turn): Promise<void> => {
@@ -89,12 +94,16 @@ export function detectChanges(
       // files that tool calls have reported are known
       await files.reported
       const start = performance.now()
-      const { changes, omitted, unseen } = await tree.changed(await before, {
+      const taken = await before
+      const { changes, omitted, unseen } = await tree.changed(taken, {
         isDecided: isKeptOrUndone,
         ranGit: detected.ranGit,
       })
       cost = performance.now() - start
-      await files.noticed(changes, number, isDecided)
+      // what the next turn has written before this look is its own
+      const next = await detected.next?.before
+      const own = next ? changes.filter(({ path }) => !isUnchangedBetween(taken, next, path)) : changes
+      await files.noticed(own, number, isDecided)
       files.omitted = { files: omitted, folders: detected.ran ? unseen : [] }
     } catch (error) {
       log.debug(`Changes in the folders couldn't be detected: ${messageOf(error)}`)
@@ -159,7 +168,7 @@ export function detectChanges(
   )
   const begin = (earlier?: Turn, stored?: StoredTurn) => {
     // by the clock of the file system, which may be behind: what the agent writes at once is the turn's
-    const began = stored?.began ?? Date.now() - FRESH_MS
+    const began = stored?.began ?? Math.max(Date.now() - FRESH_MS, endedAt)
     const before = stored
       ? Promise.resolve(snapshotOf(stored.before))
       : tree.snapshot(foldersOf(session), began)
@@ -174,6 +183,7 @@ export function detectChanges(
       ranGit: earlier?.ranGit ?? false,
     }
     turn = begun
+    for (const one of detections.keys()) one.next ??= begun
     // while a request is pending, the agent does nothing
     const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
     const repositories = stored?.before.repositories.map(({ position }) => position)
@@ -214,7 +224,10 @@ export function detectChanges(
       // background work of a turn may still run when the next one starts
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
-        if (earlier) void summarize(earlier)
+        if (earlier) {
+          endedAt = Date.now()
+          void summarize(earlier)
+        }
         begin(earlier)
       }
       if (!turn) return
@@ -226,6 +239,7 @@ export function detectChanges(
       if (works) return
       const ended = turn
       turn = undefined
+      endedAt = Date.now()
       void summarize(ended).then(() => {
         if (turn) return
         turns?.set(key, undefined)

@@ -408,6 +408,33 @@ describe('files that only a command changed', () => {
     assert.equal(ends.mock.callCount(), 0, 'the next one goes on')
   })
 
+  for (const isRepository of [true, false])
+    it(`aren't what the next turn wrote before they were found${isRepository ? '' : ', in a plain folder'}`, async () => {
+      if (isRepository) {
+        writeFileSync(join(root, 'other.txt'), 'a\n')
+        execFileSync('git', ['add', 'other.txt'], { cwd: root })
+      } else rmSync(join(root, '.git'), { recursive: true })
+      const look = deferred()
+      looking = look.promise
+      await turn('execute')
+      await until(() => looks === 1)
+      void session.prompt([{ type: 'text', text: 'go on' }])
+      await until(() => agent.prompts.length === 2)
+      await snapshot
+      session.receive(tool('next', { kind: 'execute', status: 'in_progress' }))
+      writeFileSync(join(root, 'other.txt'), 'by the next turn\n')
+      writeFileSync(join(root, 'new.txt'), 'by the next turn\n')
+      look.resolve()
+      const names = (number: number) => changes.list(number).map(({ path }) => basename(path))
+      await until(() => names(1).length > 0)
+      assert.deepEqual([names(1), names(2)], [['a.txt'], []])
+      session.receive(tool('next', { status: 'completed' }))
+      session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+      agent.prompts[1]!.answer.resolve()
+      await until(() => names(2).length > 1)
+      assert.deepEqual([names(1), names(2).sort()], [['a.txt'], ['new.txt', 'other.txt']])
+    })
+
   it('are in the summary of a turn whose background work goes on in the next one', async () => {
     void session.prompt([{ type: 'text', text: 'go' }])
     await until(() => agent.prompts.length === 1)

@@ -1,0 +1,45 @@
+import { relative } from 'node:path'
+import { sameState } from './file-state.ts'
+import type { Snapshot } from './work-tree.ts'
+
+/**
+ * Whether a file was the same when two turns in the same folders began, as far as their snapshots tell: what differs from both was
+ * changed in the later turn. `path`: absolute, with its links resolved.
+ */
+export function isUnchangedBetween(first: Snapshot, next: Snapshot, path: string): boolean {
+  const isIn = (root: string) => !relative(root, path).startsWith('..')
+  // the innermost has the file
+  const [place] = [...first.repositories, ...first.folders]
+    .filter(({ root }) => isIn(root))
+    .sort((a, b) => b.root.length - a.root.length)
+  if (!place) return false
+  if ('files' in place) {
+    const later = next.folders.find(({ root }) => root === place.root)
+    if (!later) return false
+    const [one, other] = [place.files.get(path), later.files.get(path)]
+    return one === undefined ? other === undefined : isSameStamp(one, other) || hasSameContent(one, other)
+  }
+  const later = next.repositories.find(({ root }) => root === place.root)
+  if (later?.commit !== place.commit) return false
+  const [one, other] = [place.dirty.get(path), later.dirty.get(path)]
+  // both are as in the commit
+  if (!one || !other) return one === other
+  return (
+    isSameStamp(one, other) ||
+    (one.state !== undefined && other.state !== undefined && sameState(one.state, other.state))
+  )
+}
+
+function isSameStamp(
+  one: { stamp: string; isFresh: boolean },
+  other: { stamp: string } | undefined,
+): boolean {
+  return !one.isFresh && one.stamp === other?.stamp
+}
+
+function hasSameContent(
+  one: { hash?: string | undefined; mode: number },
+  other: { hash?: string | undefined; mode: number } | undefined,
+): boolean {
+  return one.hash !== undefined && one.hash === other?.hash && one.mode === other.mode
+}

@@ -71,7 +71,7 @@ function textOf(allowed: Allowance): { label: string; detail: string } {
     case 'everything':
       return {
         label: l10n.t('Accept Everything'),
-        detail: l10n.t('Also commands. Other folders and protected files need your answer'),
+        detail: l10n.t('Also commands. Not other folders or protected files'),
       }
   }
 }

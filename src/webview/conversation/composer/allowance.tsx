@@ -77,7 +77,7 @@ function choiceOf(value: Allowance): MenuChoice & { value: Allowance } {
       return {
         value,
         name: t('Accept Everything'),
-        description: t('Also commands. Other folders and protected files need your answer'),
+        description: t('Also commands. Not other folders or protected files'),
       }
   }
 }

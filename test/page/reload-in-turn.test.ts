@@ -430,9 +430,17 @@ describe('an agent that outlives its window', () => {
 
   it("starts in the window if there can't be such a program, which one message says", async () => {
     const hosts = path.join(vscode.root.userData, 'User/globalStorage/parley.parley/hosts')
-    rmSync(hosts, { recursive: true, force: true })
     mkdirSync(path.dirname(hosts), { recursive: true })
-    writeFileSync(hosts, '')
+    // what ends of the test before may still create the folder
+    await waitFor('a file in place of the folder', () => {
+      try {
+        rmSync(hosts, { recursive: true, force: true })
+        writeFileSync(hosts, '')
+        return true
+      } catch {
+        return false
+      }
+    })
     await start('Fixture')
     const notice = workbench.notification(/Fixture stops when this window closes or reloads/)
     await notice.waitFor()

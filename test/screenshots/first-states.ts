@@ -51,7 +51,9 @@ export const firstStates: State[] = [
       await tab.send('Look at planets.js, please')
       await tab.permission.waitFor()
       const sideBar = await workbench.webview('.sessions .session-text')
-      await sideBar.getByText('Needs your answer').waitFor()
+      // not in the preview of the page, which is there until the page is drawn
+      const sessions = sideBar.getByRole('listbox', { name: 'Sessions' })
+      await sessions.getByText('Needs your answer').waitFor()
       await studio.captureWindow('first-in-tabs-window')
       await studio.captureSideBar('first-in-tabs')
       await studio.captureNarrow('first-in-tabs')

@@ -6,7 +6,7 @@ import { SessionAllowance } from '../../../src/sessions/permission-rules/session
 describe('Offered permission rules', () => {
   it('belong to the workspace if they name a path in it, and to the user otherwise', async () => {
     const session = { requests: { permission: () => ({ request: {} }) } }
-    const open = { agentId: 'a', agentName: 'A', plan: {}, session }
+    const open = { agentId: 'a', agentName: 'A', placeOf: () => ({}), session }
     const rules = [{ path: 'src/a.ts' }, { path: 'src/**' }, { path: '**' }, { command: 'npm test' }]
     const ofWorkspace = async (hasWorkspace: boolean) => {
       const handlers = ruleHandlers(
@@ -32,7 +32,7 @@ describe('Offered permission rules', () => {
       permission: () => ({ request: { options: [{ optionId: 'yes', kind: 'allow_once', name: 'Yes' }] } }),
       answerPermission: (...answer: unknown[]) => answered.push(answer),
     }
-    const open = { agentId: 'a', agentName: 'A', plan: {}, session: { requests }, allowance }
+    const open = { agentId: 'a', agentName: 'A', placeOf: () => ({}), session: { requests }, allowance }
     const rule = { command: 'npm test', action: 'allow' }
     const saved: unknown[] = []
     const handlers = ruleHandlers(

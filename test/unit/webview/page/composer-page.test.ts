@@ -461,7 +461,8 @@ describe('composer page', () => {
     const input = page.document.querySelector<HTMLInputElement>('.menu-search input')!
     input.value = '200'
     input.dispatchEvent(new page.window.Event('input', { bubbles: true }))
-    await page.until(() => names().length === 1)
+    await page.until(() => names().length === 2)
+    assert.deepEqual(names(), ['Model 200', 'Use as Default'])
     page.key(input, 'd', { ctrlKey: true })
     await page.until(() => stars.length === 1)
     assert.deepEqual(stars, ['m200'])

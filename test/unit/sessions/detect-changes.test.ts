@@ -13,7 +13,7 @@ import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { Session } from '../../../src/conversation/session.ts'
-import { disk } from '../../../src/editor/files/file-system.ts'
+import { disk, FRESH_MS, isWrittenSince } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
 import { detectChanges } from '../../../src/sessions/detect-changes.ts'
 import { waitFor } from '../../host/wait-for.ts'
@@ -412,7 +412,11 @@ describe('files that only a command changed', () => {
     it(`aren't what the next turn wrote before they were found${isRepository ? '' : ', in a plain folder'}`, async () => {
       if (isRepository) {
         writeFileSync(join(root, 'other.txt'), 'a\n')
+        const git = ['-c', 'user.name=t', '-c', 'user.email=t@t.example']
         execFileSync('git', ['add', 'other.txt'], { cwd: root })
+        execFileSync('git', [...git, 'commit', '-q', '-m', 'other'], { cwd: root })
+        // what was written the moment before a turn may be the turn's
+        await until(() => !isWrittenSince(statSync(join(root, 'other.txt')).ctimeMs, Date.now() - FRESH_MS))
       } else rmSync(join(root, '.git'), { recursive: true })
       const look = deferred()
       looking = look.promise

@@ -1,6 +1,16 @@
 import { relative } from 'node:path'
-import { sameState } from './file-state.ts'
-import type { Snapshot } from './work-tree.ts'
+import { type FileState, sameState } from './file-state.ts'
+import type { FolderSnapshot } from './folder-scan.ts'
+
+/** What a snapshot tells about files. */
+interface Snapshot {
+  repositories: ReadonlyArray<{
+    root: string
+    commit: string
+    dirty: ReadonlyMap<string, { stamp: string; isFresh: boolean; state: FileState | undefined }>
+  }>
+  folders: readonly FolderSnapshot[]
+}
 
 /**
  * Whether a file was the same when two turns in the same folders began, as far as their snapshots tell: what differs from both was

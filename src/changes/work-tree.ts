@@ -35,6 +35,7 @@ import {
   untilWritten,
   writtenByGit,
 } from './repository-moves.ts'
+import { isUnchangedBetween } from './unchanged-between.ts'
 
 /** Number of repositories compared at the same time: of each, Git's output is in memory. */
 const MAX_REPOSITORIES = 8
@@ -201,15 +202,22 @@ export class WorkTree {
 
   /**
    * The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. `ranGit`:
-   * the agent itself may have run Git; otherwise what a checkout, a pull or a stash wrote isn't the agent's.
+   * the agent itself may have run Git; otherwise what a checkout, a pull or a stash wrote isn't the agent's. `next`: the snapshot of
+   * the next turn, if that has begun: what was changed only since then is the next turn's.
    */
   async changed(
-    { repositories, folders, unseen, accepted }: Snapshot,
+    snapshot: Snapshot,
     {
       isDecided = () => false,
       ranGit = false,
-    }: { isDecided?: (path: string) => boolean; ranGit?: boolean } = {},
+      next = () => undefined,
+    }: {
+      isDecided?: (path: string) => boolean
+      ranGit?: boolean
+      next?: () => Promise<Snapshot> | undefined
+    } = {},
   ): Promise<Noticed> {
+    const { repositories, folders, unseen, accepted } = snapshot
     // don't count files that are listed, or that were listed until the user kept or undid their changes
     const isKnown = (path: string) => this.#reader.isKnown(path) || isDecided(path)
     const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
@@ -237,7 +245,9 @@ export class WorkTree {
       await forEachConcurrent(folders, MAX_REPOSITORIES, async one =>
         add(one.root, await this.#scanned(one, isKnown)),
       )
-      const changes = [...byPath.values()]
+      const later = await next()
+      const all = [...byPath.values()]
+      const changes = later ? all.filter(({ path }) => !isUnchangedBetween(snapshot, later, path)) : all
       // until the caller has noticed them
       holders?.add(changes, noticedContents, true)
       return { ...found, changes }

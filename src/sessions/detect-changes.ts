@@ -5,7 +5,6 @@ import * as z from 'zod'
 import type { FileChange } from '../acp/model.ts'
 import type { SessionChanges } from '../changes/session-changes.ts'
 import { snapshotOf, storedSnapshot, storedSnapshotSchema } from '../changes/stored-snapshot.ts'
-import { isUnchangedBetween } from '../changes/unchanged-between.ts'
 import { WorkTree } from '../changes/work-tree.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
@@ -94,16 +93,13 @@ export function detectChanges(
       // files that tool calls have reported are known
       await files.reported
       const start = performance.now()
-      const taken = await before
-      const { changes, omitted, unseen } = await tree.changed(taken, {
+      const { changes, omitted, unseen } = await tree.changed(await before, {
         isDecided: isKeptOrUndone,
         ranGit: detected.ranGit,
+        next: () => detected.next?.before,
       })
       cost = performance.now() - start
-      // what the next turn has written before this look is its own
-      const next = await detected.next?.before
-      const own = next ? changes.filter(({ path }) => !isUnchangedBetween(taken, next, path)) : changes
-      await files.noticed(own, number, isDecided)
+      await files.noticed(changes, number, isDecided)
       files.omitted = { files: omitted, folders: detected.ran ? unseen : [] }
     } catch (error) {
       log.debug(`Changes in the folders couldn't be detected: ${messageOf(error)}`)

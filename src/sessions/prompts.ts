@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { ContentBlock } from '../acp/model.ts'
+import { draftOf } from '../common/draft.ts'
+import { attachmentOf, type StoredPrompt } from '../conversation/attachment.ts'
 import { messageText, wholeMessage } from '../conversation/entries/message.ts'
+import { writtenBlocks } from '../conversation/rewinds.ts'
 import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation/state.ts'
 import { isWrittenPrompt, startsTurn } from '../conversation/user-prompts.ts'
 
@@ -17,6 +21,11 @@ export function promptBefore(
     if (one && startsTurn(one)) return one
   }
   return undefined
+}
+
+/** The same as the user wrote it, to be sent or edited again. */
+export function promptAgain({ blocks }: MessageEntry): StoredPrompt {
+  return { id: randomUUID(), draft: draftOf(writtenBlocks(blocks), attachmentOf) }
 }
 
 /** Maximum number of prompts at once, and of their total size in UTF-16 units, since images are large. */

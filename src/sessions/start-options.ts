@@ -89,14 +89,8 @@ export async function applyStartOptions(
     if (offered === currentValue) continue
     try {
       const set = session.optionChanges.set(id, offered)
-      if (
-        (await withTimeout(
-          set.then(() => true),
-          DEFAULT_OPTION_MS,
-        )) ??
-        false
-      )
-        continue
+      const confirmed = set.then(() => true)
+      if (await withTimeout(confirmed, DEFAULT_OPTION_MS)) continue
       session.optionChanges.giveUp(id)
       tell(l10n.t("{0} hasn't confirmed {1} “{2}”.", agentName, name, shown(value)))
     } catch (error) {

@@ -1,15 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import { draftOf } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import { attachmentOf } from '../../conversation/attachment.ts'
 import { messageText, wholeMessage } from '../../conversation/entries/message.ts'
 import { entryMarkdown } from '../../conversation/markdown-export.ts'
-import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
-import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
+import { lastAnswer, promptAgain, promptBefore } from '../../sessions/prompts.ts'
 import { documentOf } from '../conversation/conversation-context.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { SessionExporter } from '../history/export-sessions.ts'
@@ -54,9 +50,7 @@ export function entryCommands(
       workbench.editors.openText(documentOf(open), 'markdown'),
     ),
     [CommandId.sendAgain]: on(({ surface, open, entry }) => {
-      const blocks = writtenBlocks(promptOf(open, entry).blocks)
-      const prompt = { id: randomUUID(), draft: draftOf(blocks, attachmentOf) }
-      surface.controller.prompts.enqueue(open.key, prompt)
+      surface.controller.prompts.enqueue(open.key, promptAgain(promptOf(open, entry)))
     }),
     [CommandId.quoteSelection]: on(({ surface }) => {
       if (!surface.isVisible) throw new UnavailableError(l10n.t('Select text in the conversation first.'))

@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Handlers } from '../../bridge/contract.ts'
 import type { Attachment } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
-import { draftOf, EMPTY_DRAFT } from '../../common/draft.ts'
-import { attachmentOf } from '../../conversation/attachment.ts'
+import { EMPTY_DRAFT } from '../../common/draft.ts'
 import { compactCommand } from '../../conversation/context-full.ts'
-import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import { promptBefore } from '../../sessions/prompts.ts'
+import { promptAgain, promptBefore } from '../../sessions/prompts.ts'
 import { continueInNew } from './conversation-context.ts'
 
 /** What can be done after a turn failed because the context is full. The failed prompt goes back to the input, wherever it's sent next. */
@@ -21,9 +19,7 @@ export function contextFullHandlers(
       if (!open || open !== controller.current) return
       const failed = promptBefore(open.session.state, entryId)
       const giveBack = () => {
-        if (!failed) return
-        const draft = draftOf(writtenBlocks(failed.blocks), attachmentOf)
-        controller.prompts.giveBack(controller.key, { id: randomUUID(), draft })
+        if (failed) controller.prompts.giveBack(controller.key, promptAgain(failed))
       }
       if (next === 'continue')
         // not to what the user opens while the session starts

@@ -40,13 +40,8 @@ export class OptionMemory extends Owner {
   /** The values that the user chose last, by the option's id. */
   lastUsed(agentId: string): Record<string, string> {
     return Object.fromEntries(
-      Object.entries(this.of(agentId)).flatMap(
-        ([
-          id,
-          {
-            recent: [last],
-          },
-        ]) => (last === undefined ? [] : [[id, last]]),
+      Object.entries(this.of(agentId)).flatMap(([id, { recent }]) =>
+        recent.slice(0, 1).map(last => [id, last]),
       ),
     )
   }

@@ -81,8 +81,8 @@ export function endWork(step: Step, end: WorkEnd): void {
   memory.ownTurn = false
   memory.actionReported = false
   const error = end.error ?? errorInAnswer(end, last)
-  const isHidden = error !== end.error
-  const reported = (isHidden ? undefined : end.stopReason) ?? (error ? 'error' : undefined)
+  const said = error === end.error ? end.stopReason : 'error'
+  const reported = said ?? (error ? 'error' : undefined)
   const reason = (reported ?? 'end_turn') === 'end_turn' && isEmpty ? EMPTY : reported
   const cutShort = reason === 'cancelled' || reason === 'error' || reason === INTERRUPTED
   closeOpen(step, cutShort, background)

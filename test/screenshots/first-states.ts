@@ -44,16 +44,16 @@ export const firstStates: State[] = [
     name: 'first-in-tabs',
     async take(studio) {
       const { workbench } = studio
+      await workbench.openViewContainer('Parley')
       await workbench.runCommand('Parley: New Session in Editor Tab')
       const tab = await studio.conversationTab()
       await tab.button(/^Try the Demo Agent/).click()
       await tab.waitForPhase('ready')
       await tab.send('Look at planets.js, please')
       await tab.permission.waitFor()
-      const sideBar = await workbench.webview('.sessions .session-text')
       // not in the preview of the page, which is there until the page is drawn
-      const sessions = sideBar.getByRole('listbox', { name: 'Sessions' })
-      await sessions.getByText('Needs your answer').waitFor()
+      const sideBar = await workbench.webview('#root .sessions .session-text')
+      await sideBar.locator('#root').getByText('Needs your answer').waitFor()
       await studio.captureWindow('first-in-tabs-window')
       await studio.captureSideBar('first-in-tabs')
       await studio.captureNarrow('first-in-tabs')

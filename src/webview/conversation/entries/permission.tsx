@@ -173,6 +173,11 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   )
 }
 
+/** At once, also while its content loads: a digit typed now is for the popup, and would otherwise answer the request. */
+function takeFocus(content: HTMLElement | null): void {
+  if (content && !content.contains(document.activeElement)) content.focus()
+}
+
 interface PopupButtonProps {
   label: string
   title: string
@@ -213,7 +218,7 @@ function PopupButton({ label, title, heading, children }: PopupButtonProps) {
       </button>
       {open && (
         <Popup anchor={button} onClose={close} class="permission-popup" label={heading}>
-          <div class="permission-popup-content">
+          <div class="permission-popup-content" ref={takeFocus} tabIndex={-1}>
             <h2>{heading}</h2>
             {children(answered, close)}
           </div>

@@ -1,5 +1,5 @@
 import { effect } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { PermissionOption } from '../../../acp/model.ts'
 import type { PermissionEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
@@ -36,7 +36,7 @@ interface RejectReasonProps {
 export function RejectReason({ slot, option, onAnswered, onCancel }: RejectReasonProps) {
   const { host, composer } = useApp()
   const text = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => text.current?.focus(), [])
+  useLayoutEffect(() => text.current?.focus(), [])
   const reject = () => {
     const { requestId } = slot.entry.peek() as PermissionEntry
     const reason = text.current?.value.trim()

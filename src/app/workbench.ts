@@ -1,5 +1,5 @@
 import type { Roots, ToolCallLocation } from '../acp/model.ts'
-import type { ChangedFile } from '../changes/changed-file.ts'
+import type { ChangedFile } from '../changes/review/changed-file.ts'
 import type { ChangeScope } from '../changes/session-changes.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'

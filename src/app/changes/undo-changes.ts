@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { Undone } from '../../changes/model/undo-log.ts'
 import type { ChangeScope, ChangeSelection, UndoReport } from '../../changes/session-changes.ts'
-import type { Undone } from '../../changes/undo-log.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'

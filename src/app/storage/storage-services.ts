@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { ChangeTracker } from '../../changes/change-tracker.ts'
-import type { CheckpointLimits } from '../../changes/checkpoints.ts'
+import type { CheckpointLimits } from '../../changes/model/checkpoints.ts'
 import { keepCompiledCode } from '../../common/compiled-code.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { protectFolders } from '../../common/private-files.ts'

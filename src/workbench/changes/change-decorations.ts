@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import type { HunkPosition } from '../../changes/hunk-navigation.ts'
+import type { HunkPosition } from '../../changes/review/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { isText } from '../../common/file-names.ts'

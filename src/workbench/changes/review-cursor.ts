@@ -1,6 +1,6 @@
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { type HunkPosition, hunkPositions } from '../../changes/hunk-navigation.ts'
+import { type HunkPosition, hunkPositions } from '../../changes/review/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner } from '../../common/disposable.ts'
 import { isText } from '../../common/file-names.ts'

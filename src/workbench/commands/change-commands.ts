@@ -15,7 +15,7 @@ import {
   hunksAt,
   hunksOfChange,
   nextChange,
-} from '../../changes/hunk-navigation.ts'
+} from '../../changes/review/hunk-navigation.ts'
 import { ChangeScope, type ChangeSelection } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { ReviewCursor } from '../changes/review-cursor.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { Attribution } from '../../../src/changes/attribution.ts'
-import { Moment } from '../../../src/changes/change-time.ts'
-import { TrackedFile } from '../../../src/changes/tracked-file.ts'
+import { Attribution } from '../../../src/changes/detect/attribution.ts'
+import { Moment } from '../../../src/changes/model/change-time.ts'
+import { TrackedFile } from '../../../src/changes/model/tracked-file.ts'
 
 describe('the attribution of changes', () => {
   it('refers to the content before a change that a tool call may still report', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { AgentAuthor } from '../../../src/changes/change-versions.ts'
-import { FileLog } from '../../../src/changes/file-log.ts'
+import type { AgentAuthor } from '../../../src/changes/model/change-versions.ts'
+import { FileLog } from '../../../src/changes/model/file-log.ts'
 import { lineEdits, mergeLines, splitLines, withLineEndsOf } from '../../../src/editor/line-edits.ts'
 
 const agent = (session: string, turn = 1): AgentAuthor => ({ turns: [{ session, turn }] })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { FilePast } from '../../../src/changes/file-past.ts'
-import { NEW_TEXT } from '../../../src/changes/file-state.ts'
-import { TrackedFile } from '../../../src/changes/tracked-file.ts'
+import { FilePast } from '../../../src/changes/model/file-past.ts'
+import { NEW_TEXT } from '../../../src/changes/model/file-state.ts'
+import { TrackedFile } from '../../../src/changes/model/tracked-file.ts'
 
 describe('what happened to a file', () => {
   const COUNT = 30

@@ -5,7 +5,7 @@ import {
   hunksAt,
   hunksOfChange,
   nextChange,
-} from '../../../src/changes/hunk-navigation.ts'
+} from '../../../src/changes/review/hunk-navigation.ts'
 
 const hunk = (start: number, lines: number) => ({ start, after: Array.from({ length: lines }, () => 'x\n') })
 

@@ -14,7 +14,7 @@ import {
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
-import { FileStates } from '../../../src/changes/file-state.ts'
+import { FileStates } from '../../../src/changes/model/file-state.ts'
 import { SessionChanges, type UndoReport } from '../../../src/changes/session-changes.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk, type FileSystem } from '../../../src/editor/files/file-system.ts'

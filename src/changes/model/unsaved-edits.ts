@@ -1,8 +1,8 @@
 /** Tracked files whose documents have unsaved changes. */
-import type { OpenDocument } from '../editor/files/documents.ts'
-import { type MergedTexts, mergeTexts } from '../editor/files/merge-texts.ts'
-import { withLineEndsOf } from '../editor/line-edits.ts'
-import { withLineEnd } from '../editor/text.ts'
+import type { OpenDocument } from '../../editor/files/documents.ts'
+import { type MergedTexts, mergeTexts } from '../../editor/files/merge-texts.ts'
+import { withLineEndsOf } from '../../editor/line-edits.ts'
+import { withLineEnd } from '../../editor/text.ts'
 import type { Matches } from './change-versions.ts'
 import type { FileState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'

@@ -1,7 +1,7 @@
 /** Remembers which changes of agents were undone, so that an undo can be reverted. */
 
-import { messageOf } from '../common/errors.ts'
-import { mergeLines, splitLines } from '../editor/line-edits.ts'
+import { messageOf } from '../../common/errors.ts'
+import { mergeLines, splitLines } from '../../editor/line-edits.ts'
 import type { AgentAuthor, Matches } from './change-versions.ts'
 import { type FileState, sameAttributes } from './file-state.ts'
 import { type StoredFile, TrackedFile } from './tracked-file.ts'

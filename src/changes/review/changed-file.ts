@@ -1,10 +1,10 @@
 /** What agents changed in a file, in short. */
-import { Owner, toDisposable } from '../common/disposable.ts'
-import { countChanges } from '../editor/line-edits.ts'
-import type { Matches } from './change-versions.ts'
-import { sameAttributes } from './file-state.ts'
-import type { TrackedFile } from './tracked-file.ts'
-import type { TrackedFiles } from './tracked-files.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { countChanges } from '../../editor/line-edits.ts'
+import type { TrackedFiles } from '../detect/tracked-files.ts'
+import type { Matches } from '../model/change-versions.ts'
+import { sameAttributes } from '../model/file-state.ts'
+import type { TrackedFile } from '../model/tracked-file.ts'
 
 /** How long files are described before other work goes on. Milliseconds. */
 const SLICE_MS = 5

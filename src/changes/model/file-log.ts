@@ -4,7 +4,7 @@
  * reverts them.
  */
 
-import { type LineEdit, lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
+import { type LineEdit, lineEdits, mergeLines, sameLines, splitLines } from '../../editor/line-edits.ts'
 import {
   type AgentAuthor,
   type Author,

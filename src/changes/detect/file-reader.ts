@@ -1,9 +1,9 @@
 /** Reads files as they are on disk now, each in the encoding that belongs to it. */
-import { delay } from '../common/async.ts'
-import type { FileText } from '../editor/diff-texts.ts'
-import { changedLines } from '../editor/files/merge-texts.ts'
-import type { FileState, FileStates } from './file-state.ts'
-import type { TrackedFile } from './tracked-file.ts'
+import { delay } from '../../common/async.ts'
+import type { FileText } from '../../editor/diff-texts.ts'
+import { changedLines } from '../../editor/files/merge-texts.ts'
+import type { FileState, FileStates } from '../model/file-state.ts'
+import type { TrackedFile } from '../model/tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
 
 /** How often a file that became empty is read again, and the delay in milliseconds. */

@@ -1,17 +1,23 @@
 /** The user's decisions about agents' changes: keeping and undoing them, and reverting an undo. */
-import { isText } from '../common/file-names.ts'
-import type { FilesShared } from '../editor/files/files.ts'
-import { type MergedTexts, sameConflicts } from '../editor/files/merge-texts.ts'
-import { withLineEndsOf } from '../editor/line-edits.ts'
-import { smallestEdit, withLineEnd } from '../editor/text.ts'
-import type { Matches } from './change-versions.ts'
-import type { ContentHolders } from './content-use.ts'
-import type { DiskChanges } from './disk-changes.ts'
-import type { FileReader } from './file-reader.ts'
-import { ABSENT, type FileStates, LeftUnchangedError, sameAttributes, sameState } from './file-state.ts'
-import type { FileViews } from './file-views.ts'
-import { TrackedFile } from './tracked-file.ts'
-import type { TrackedFiles } from './tracked-files.ts'
+import { isText } from '../../common/file-names.ts'
+import type { FilesShared } from '../../editor/files/files.ts'
+import { type MergedTexts, sameConflicts } from '../../editor/files/merge-texts.ts'
+import { withLineEndsOf } from '../../editor/line-edits.ts'
+import { smallestEdit, withLineEnd } from '../../editor/text.ts'
+import type { DiskChanges } from '../detect/disk-changes.ts'
+import type { FileReader } from '../detect/file-reader.ts'
+import type { TrackedFiles } from '../detect/tracked-files.ts'
+import type { FileViews } from '../documents/file-views.ts'
+import type { Matches } from '../model/change-versions.ts'
+import type { ContentHolders } from '../model/content-use.ts'
+import {
+  ABSENT,
+  type FileStates,
+  LeftUnchangedError,
+  sameAttributes,
+  sameState,
+} from '../model/file-state.ts'
+import { TrackedFile } from '../model/tracked-file.ts'
 import {
   type BegunUndo,
   type LeftFile,
@@ -20,8 +26,8 @@ import {
   type UndoLog,
   type Undone,
   type UndoneFile,
-} from './undo-log.ts'
-import type { UnsavedEdits, View } from './unsaved-edits.ts'
+} from '../model/undo-log.ts'
+import type { UnsavedEdits, View } from '../model/unsaved-edits.ts'
 
 export interface ReviewOptions {
   shared: FilesShared

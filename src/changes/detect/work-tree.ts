@@ -1,12 +1,12 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { forEachConcurrent } from '../common/async.ts'
-import { onDisk } from '../common/file-names.ts'
-import { CHANGES_GIT_MS } from '../common/limits.ts'
-import { isWrittenSince } from '../editor/files/file-system.ts'
-import { goneSince } from './change-time.ts'
-import { type ContentHolders, contentsOf } from './content-use.ts'
-import { type FileState, sameState } from './file-state.ts'
+import { forEachConcurrent } from '../../common/async.ts'
+import { onDisk } from '../../common/file-names.ts'
+import { CHANGES_GIT_MS } from '../../common/limits.ts'
+import { isWrittenSince } from '../../editor/files/file-system.ts'
+import { goneSince } from '../model/change-time.ts'
+import { type ContentHolders, contentsOf } from '../model/content-use.ts'
+import { type FileState, sameState } from '../model/file-state.ts'
 import {
   type FolderScan,
   type FolderSnapshot,

@@ -1,12 +1,13 @@
 /** Attributes changes on disk to authors, from the running turns and the changes that their tool calls report. */
 import { relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
-import { sameButEnds } from '../editor/text.ts'
-import type { Moment } from './change-time.ts'
-import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
-import { type Claim, FilePast, type PastEdit, reportedText, type ToolChange } from './file-past.ts'
-import { type FileState, sameState, textState } from './file-state.ts'
+import { expectedText, originalText, othersPart } from '../../editor/diff-texts.ts'
+import { sameButEnds } from '../../editor/text.ts'
+import type { Moment } from '../model/change-time.ts'
+import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from '../model/change-versions.ts'
+import { type Claim, FilePast, type PastEdit, reportedText, type ToolChange } from '../model/file-past.ts'
+import { type FileState, sameState, textState } from '../model/file-state.ts'
+import type { TrackedFile } from '../model/tracked-file.ts'
 import type { StateOf } from './folder-scan.ts'
 import {
   type Moved,
@@ -15,7 +16,6 @@ import {
   untilWritten,
   writtenByGit,
 } from './repository-moves.ts'
-import type { TrackedFile } from './tracked-file.ts'
 
 export interface RunningTurn {
   author: AgentAuthor

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { FileState } from './file-state.ts'
+import type { FileState } from '../model/file-state.ts'
 import type { Snapshot } from './work-tree.ts'
 
 /** A larger snapshot is not stored, since writing it would stop everything else for too long. Characters. */

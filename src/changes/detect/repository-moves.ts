@@ -4,9 +4,9 @@
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { delay } from '../common/async.ts'
-import { nameOf } from '../common/file-names.ts'
-import { ABSENT, type FileState, sameState } from './file-state.ts'
+import { delay } from '../../common/async.ts'
+import { nameOf } from '../../common/file-names.ts'
+import { ABSENT, type FileState, sameState } from '../model/file-state.ts'
 import type { StateOf } from './folder-scan.ts'
 import { Checkout, type Committed, committedContents, git, LINK } from './repository-files.ts'
 

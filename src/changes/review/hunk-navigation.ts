@@ -1,6 +1,6 @@
 /** Finds agents' changes by lines: those at a position, and the next one in the file or the files after it. */
-import type { LineRange } from '../editor/diff-texts.ts'
-import type { Hunk } from './file-log.ts'
+import type { LineRange } from '../../editor/diff-texts.ts'
+import type { Hunk } from '../model/file-log.ts'
 
 type HunkLines = Pick<Hunk, 'start' | 'after'>
 

@@ -1,10 +1,11 @@
 /** The tracked files as the user sees them: including unsaved changes. */
-import type { Matches } from './change-versions.ts'
-import type { FileReader } from './file-reader.ts'
-import type { BlobStore, FileState } from './file-state.ts'
-import type { Rewound, TrackedFile } from './tracked-file.ts'
-import type { TrackedFiles } from './tracked-files.ts'
-import type { UnsavedEdits, View } from './unsaved-edits.ts'
+
+import type { FileReader } from '../detect/file-reader.ts'
+import type { TrackedFiles } from '../detect/tracked-files.ts'
+import type { Matches } from '../model/change-versions.ts'
+import type { BlobStore, FileState } from '../model/file-state.ts'
+import type { Rewound, TrackedFile } from '../model/tracked-file.ts'
+import type { UnsavedEdits, View } from '../model/unsaved-edits.ts'
 
 export interface FileViewsOptions {
   files: TrackedFiles

@@ -1,10 +1,10 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 
 import { basename, dirname, join, sep } from 'node:path'
-import { isText, nameOf, onDisk } from '../common/file-names.ts'
-import { CHANGES_GIT_MS } from '../common/limits.ts'
-import { isTemporary, removeTemporary } from '../editor/files/file-system.ts'
-import { type GitOptions, runGit } from '../editor/git.ts'
+import { isText, nameOf, onDisk } from '../../common/file-names.ts'
+import { CHANGES_GIT_MS } from '../../common/limits.ts'
+import { isTemporary, removeTemporary } from '../../editor/files/file-system.ts'
+import { type GitOptions, runGit } from '../../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
 /** In the list of an index: files whose changes Git was told to ignore, and submodules. */

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { onDisk } from '../common/file-names.ts'
-import { isWrittenSince } from '../editor/files/file-system.ts'
-import type { PathRules } from '../editor/path-rules.ts'
+import { onDisk } from '../../common/file-names.ts'
+import { isWrittenSince } from '../../editor/files/file-system.ts'
+import type { PathRules } from '../../editor/path-rules.ts'
 
 /**
  * When a file was last changed, replaced, moved or deleted at the latest. Milliseconds since the epoch, by the clock of the

@@ -3,10 +3,10 @@
  * of an agent that comes late names one of these changes, and the file follows from them again.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { FileChange } from '../acp/model.ts'
-import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
-import { adaptLineEnds, lineEdits, mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
-import { sameButEnds } from '../editor/text.ts'
+import type { FileChange } from '../../acp/model.ts'
+import { expectedText, originalText, othersPart } from '../../editor/diff-texts.ts'
+import { adaptLineEnds, lineEdits, mergeLines, sameLines, splitLines } from '../../editor/line-edits.ts'
+import { sameButEnds } from '../../editor/text.ts'
 import { type AgentAuthor, type Author, sharesTurn } from './change-versions.ts'
 import { contentsOf } from './content-use.ts'
 import type { FileState } from './file-state.ts'

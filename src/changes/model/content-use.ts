@@ -1,5 +1,5 @@
 /** Tracks which contents of the store this window uses, so that they aren't removed. */
-import type { ContentUse } from '../history/stored-contents.ts'
+import type { ContentUse } from '../../history/stored-contents.ts'
 import type { FileAttributes } from './file-state.ts'
 
 export interface ContentUseStore {

@@ -1,4 +1,4 @@
-import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
+import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 
 /** Debounce, since a build or a checkout changes many files at once. Milliseconds. */
 const GATHER_MS = 100

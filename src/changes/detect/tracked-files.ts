@@ -2,19 +2,19 @@
  * The tracked files of the window: each is found by its paths, worked on by one at a time, and stored and reported when it
  * changes.
  */
-import { KeyedQueue } from '../common/async.ts'
-import { Owner } from '../common/disposable.ts'
-import { messageOf } from '../common/errors.ts'
-import { Emitter } from '../common/event.ts'
-import type { OpenDocument } from '../editor/files/documents.ts'
-import type { FilesShared } from '../editor/files/files.ts'
+import { KeyedQueue } from '../../common/async.ts'
+import { Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { OpenDocument } from '../../editor/files/documents.ts'
+import type { FilesShared } from '../../editor/files/files.ts'
+import type { Matches } from '../model/change-versions.ts'
+import type { Checkpoints } from '../model/checkpoints.ts'
+import type { FileState } from '../model/file-state.ts'
+import { type StoredFile, TrackedFile } from '../model/tracked-file.ts'
+import type { UndoLog } from '../model/undo-log.ts'
+import type { UnsavedEdits } from '../model/unsaved-edits.ts'
 import type { Attribution } from './attribution.ts'
-import type { Matches } from './change-versions.ts'
-import type { Checkpoints } from './checkpoints.ts'
-import type { FileState } from './file-state.ts'
-import { type StoredFile, TrackedFile } from './tracked-file.ts'
-import type { UndoLog } from './undo-log.ts'
-import type { UnsavedEdits } from './unsaved-edits.ts'
 
 /** Persists the tracked files across reloads. */
 export interface TrackedFileStore {

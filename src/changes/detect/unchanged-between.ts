@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { type FileState, sameState } from './file-state.ts'
+import { type FileState, sameState } from '../model/file-state.ts'
 import type { FolderSnapshot } from './folder-scan.ts'
 
 /** What a snapshot tells about files. */

@@ -1,11 +1,11 @@
 /** Finds agents' changes that were committed: who commits a change keeps it. */
 import { relative } from 'node:path'
-import { lineEdits, splitLines } from '../editor/line-edits.ts'
-import { ABSENT, type FileState, sameState } from './file-state.ts'
+import { lineEdits, splitLines } from '../../editor/line-edits.ts'
+import { ABSENT, type FileState, sameState } from '../model/file-state.ts'
+import type { TrackedFile } from '../model/tracked-file.ts'
 import type { StateOf } from './folder-scan.ts'
 import { Checkout, committedContents } from './repository-files.ts'
 import { asCheckedOut, commitsSince, type RepositoryPosition, repositoryOf } from './repository-moves.ts'
-import type { TrackedFile } from './tracked-file.ts'
 
 export interface CommittedChangesOptions {
   files: () => Iterable<TrackedFile>

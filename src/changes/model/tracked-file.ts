@@ -3,7 +3,7 @@
  * the file's history: the same edits, in which kept changes are still the agent's, so that a checkpoint can be restored.
  */
 
-import { mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
+import { mergeLines, sameLines, splitLines } from '../../editor/line-edits.ts'
 import {
   type AgentAuthor,
   type Author,

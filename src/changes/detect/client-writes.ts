@@ -1,15 +1,15 @@
 /** Files that agents write through the client: the text is known before it is on disk. */
-import type { TrackedWrite } from '../editor/files/agent-write.ts'
-import { adaptLineEnds, withLineEndsOf } from '../editor/line-edits.ts'
-import { sameButEnds, withoutMark } from '../editor/text.ts'
+import type { TrackedWrite } from '../../editor/files/agent-write.ts'
+import { adaptLineEnds, withLineEndsOf } from '../../editor/line-edits.ts'
+import { sameButEnds, withoutMark } from '../../editor/text.ts'
+import type { AgentAuthor } from '../model/change-versions.ts'
+import { textState } from '../model/file-state.ts'
+import { TrackedFile } from '../model/tracked-file.ts'
+import type { UnsavedEdits } from '../model/unsaved-edits.ts'
 import type { Attribution, ClientWrite } from './attribution.ts'
-import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import type { FileReader } from './file-reader.ts'
-import { textState } from './file-state.ts'
-import { TrackedFile } from './tracked-file.ts'
 import type { TrackedFileStore, TrackedFiles } from './tracked-files.ts'
-import type { UnsavedEdits } from './unsaved-edits.ts'
 
 export interface ClientWriteStore extends Pick<TrackedFileStore, 'save'> {
   /** Resolves when everything is on disk. */

@@ -1,6 +1,6 @@
 /** Detects renames among the files that agents deleted and added, since `mv` and most tools don't report them. */
 
-import { lineEdits, splitLines } from '../editor/line-edits.ts'
+import { lineEdits, splitLines } from '../../editor/line-edits.ts'
 import type { Matches, TurnRef } from './change-versions.ts'
 import { type FileState, sameAttributes } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'

@@ -1,16 +1,16 @@
 /** Follows what the user does with files in the editor: types, saves, and renames. */
-import { Owner } from '../common/disposable.ts'
-import { messageOf } from '../common/errors.ts'
-import { Emitter } from '../common/event.ts'
-import type { FilesShared } from '../editor/files/files.ts'
-import { withLineEndsOf } from '../editor/line-edits.ts'
-import { sameButEnds } from '../editor/text.ts'
-import type { Attribution } from './attribution.ts'
-import type { DiskChanges } from './disk-changes.ts'
-import type { FileReader } from './file-reader.ts'
-import type { TrackedFile } from './tracked-file.ts'
-import type { TrackedFiles } from './tracked-files.ts'
-import type { UnsavedEdits } from './unsaved-edits.ts'
+import { Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { FilesShared } from '../../editor/files/files.ts'
+import { withLineEndsOf } from '../../editor/line-edits.ts'
+import { sameButEnds } from '../../editor/text.ts'
+import type { Attribution } from '../detect/attribution.ts'
+import type { DiskChanges } from '../detect/disk-changes.ts'
+import type { FileReader } from '../detect/file-reader.ts'
+import type { TrackedFiles } from '../detect/tracked-files.ts'
+import type { TrackedFile } from '../model/tracked-file.ts'
+import type { UnsavedEdits } from '../model/unsaved-edits.ts'
 
 export interface UserEditsOptions {
   shared: FilesShared

@@ -1,13 +1,13 @@
 /** Follows files and folders that the user renames in the editor: the changes move with them. */
 
-import type { FilesShared } from '../editor/files/files.ts'
-import type { DiskChanges } from './disk-changes.ts'
-import type { FileReader } from './file-reader.ts'
-import { movedBack, movedTo } from './renames.ts'
-import { TrackedFile } from './tracked-file.ts'
-import type { TrackedFiles } from './tracked-files.ts'
-import type { UndoLog } from './undo-log.ts'
-import type { UnsavedEdits } from './unsaved-edits.ts'
+import type { FilesShared } from '../../editor/files/files.ts'
+import type { DiskChanges } from '../detect/disk-changes.ts'
+import type { FileReader } from '../detect/file-reader.ts'
+import type { TrackedFiles } from '../detect/tracked-files.ts'
+import { movedBack, movedTo } from '../model/renames.ts'
+import { TrackedFile } from '../model/tracked-file.ts'
+import type { UndoLog } from '../model/undo-log.ts'
+import type { UnsavedEdits } from '../model/unsaved-edits.ts'
 
 export interface UserRenamesOptions {
   shared: FilesShared

@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import { isRecord } from './is-record.ts'
+import { REWRITE_AFTER_MS } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { writePrivateFile } from './private-files.ts'
 import { storedId } from './session-key.ts'
@@ -55,10 +56,15 @@ export class FileStore implements KeyValueStore {
   }
 }
 
-/** Stores each value in its own file, for larger values: setting one doesn't write the others. Nothing is kept in memory. */
+/**
+ * Stores each value in its own file, for larger values: setting one doesn't write the others. Only what can't be written is
+ * kept in memory.
+ */
 export class FolderStore implements KeyValueStore {
   readonly #folder: string
   readonly #log: Logger
+  readonly #unwritten = new Map<string, unknown>()
+  #timer: NodeJS.Timeout | undefined
 
   constructor(folder: string, log: Logger) {
     this.#folder = folder
@@ -66,6 +72,7 @@ export class FolderStore implements KeyValueStore {
   }
 
   get<T>(key: string): T | undefined {
+    if (this.#unwritten.has(key)) return this.#unwritten.get(key) as T
     const file = this.#fileOf(key)
     try {
       return JSON.parse(readFileSync(file, 'utf8'))
@@ -76,18 +83,24 @@ export class FolderStore implements KeyValueStore {
     }
   }
 
-  /** A value that can't be written is logged. */
+  /** A value that can't be written, as on a full disk, is logged, and written as soon as it can be. */
   set(key: string, value: unknown): void {
     const file = this.#fileOf(key)
+    const isKnown = this.#unwritten.delete(key)
     try {
-      if (value === undefined) {
-        rmSync(file, { force: true })
-        return
-      }
-      writePrivateFile(file, JSON.stringify(value), `${file}.${process.pid}`)
+      if (value === undefined) rmSync(file, { force: true })
+      else writePrivateFile(file, JSON.stringify(value), `${file}.${process.pid}`)
     } catch (error) {
-      this.#log.warn(`${file} wasn't written: ${messageOf(error)}`)
+      if (!isKnown) this.#log.warn(`${file} wasn't written: ${messageOf(error)}`)
+      this.#unwritten.set(key, value)
+      this.#timer ??= setTimeout(() => this.#writeAgain(), REWRITE_AFTER_MS)
+      this.#timer.unref()
     }
+  }
+
+  #writeAgain(): void {
+    this.#timer = undefined
+    for (const [key, value] of [...this.#unwritten]) this.set(key, value)
   }
 
   /** Hashed, because keys contain the session ids of agents, which may have any characters. */

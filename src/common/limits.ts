@@ -107,6 +107,8 @@ export const SESSION_REQUESTS_POLL_MS = 1000
 export const WINDOWS_POLL_MS = 500
 /** How often the conversation of another window is read again. */
 export const FOLLOW_WINDOW_MS = 1000
+/** When a small file that couldn't be written, as on a full disk, is written again. */
+export const REWRITE_AFTER_MS = 5000
 /** How long a write to a database waits for another window's write. Short, because it blocks the extension host. */
 export const DATABASE_BUSY_MS = 250
 /** How often changes of agents that couldn't be stored, such as on a full disk, are stored again. */

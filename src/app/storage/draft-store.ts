@@ -5,7 +5,7 @@ import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type ChipRange, type Draft, EMPTY_DRAFT, validDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
-import { DRAFTS_POLL_MS } from '../../common/limits.ts'
+import { DRAFTS_POLL_MS, REWRITE_AFTER_MS } from '../../common/limits.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
 import type { Drafts } from '../../sessions/ports.ts'
 import type { WindowStates } from './window-states.ts'
@@ -56,6 +56,8 @@ export class DraftStore extends Owner implements Drafts {
   readonly #lost = new Set<string>()
   readonly #takeOver = this.register(new Emitter<string>())
   readonly #itemsChange = this.register(new Emitter<string>())
+  /** items that what is stored may refer to until it's written again */
+  readonly #unused = new Set<string>()
   #height: number | undefined
   #timer: NodeJS.Timeout | undefined
   #takeOverTimer: NodeJS.Timeout | undefined
@@ -120,7 +122,6 @@ export class DraftStore extends Owner implements Drafts {
 
   save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void {
     this.#findLost()
-    const unused = new Set<string | undefined>()
     const known = new Map(this.#prompts.map(prompt => [prompt.id, prompt]))
     const ids = new Set(prompts.map(({ id }) => id))
     const isHere = (prompt: StoredText) => prompt.key === key && !this.#left.has(prompt.id)
@@ -134,12 +135,11 @@ export class DraftStore extends Owner implements Drafts {
     if (!draft && sameStored(this.#prompts.filter(isHere), now)) return
     this.#prompts = [...this.#prompts.filter(prompt => !isHere(prompt) && !ids.has(prompt.id)), ...now]
     if (draft) {
-      unused.add(this.#drafts.get(key)?.items)
+      this.#forgetItems(this.#drafts.get(key))
       this.#keep(key, this.#stored(draft))
     }
+    for (const prompt of gone) this.#forgetItems(prompt)
     this.#write()
-    for (const { items } of gone) unused.add(items)
-    for (const items of unused) this.#forgetItems(items)
     const from = now.flatMap(({ id }) => known.get(id)?.key ?? [])
     for (const one of new Set([...from, key])) this.#itemsChange.fire(one)
   }
@@ -163,8 +163,8 @@ export class DraftStore extends Owner implements Drafts {
     for (const { id } of this.#prompts.filter(isGone)) this.#left.delete(id)
     this.#drafts.delete(key)
     this.#prompts = this.#prompts.filter(prompt => !isGone(prompt))
+    for (const one of gone) this.#forgetItems(one)
     this.#write()
-    for (const one of gone) this.#forgetItems(one?.items)
     this.#itemsChange.fire(key)
   }
 
@@ -236,16 +236,15 @@ export class DraftStore extends Owner implements Drafts {
   }
 
   #put(key: string, draft: Draft<Attachment>): void {
-    const before = this.#drafts.get(key)?.items
-    if (before === undefined && draft.items.length === 0) {
+    const before = this.#drafts.get(key)
+    if (before?.items === undefined && draft.items.length === 0) {
       this.#keep(key, { text: draft.text, chips: draft.chips })
       return
     }
     this.#findLost()
-    this.#keep(key, this.#stored(draft))
-    // delete the old items only after the file refers to the new ones
-    this.#write()
     this.#forgetItems(before)
+    this.#keep(key, this.#stored(draft))
+    this.#write()
   }
 
   /** The last written draft comes last. */
@@ -256,11 +255,11 @@ export class DraftStore extends Owner implements Drafts {
     const [oldest] = this.#drafts
     if (!oldest) return
     this.#drafts.delete(oldest[0])
-    this.#forgetItems(oldest[1].items)
+    this.#forgetItems(oldest[1])
   }
 
-  #forgetItems(name: string | undefined): void {
-    if (name !== undefined) this.#items.set(name, undefined)
+  #forgetItems(text: Text | undefined): void {
+    if (text?.items !== undefined) this.#unused.add(text.items)
   }
 
   #writeSoon(): void {
@@ -277,7 +276,10 @@ export class DraftStore extends Owner implements Drafts {
     this.#timer = undefined
     const drafts = [...this.#drafts].map(([key, draft]) => ({ key, ...draft }))
     const height = this.#height === undefined ? {} : { height: this.#height }
-    this.#windows.write({ ...height, drafts, prompts: this.#prompts })
+    if (this.#windows.write({ ...height, drafts, prompts: this.#prompts })) {
+      for (const name of this.#unused) this.#items.set(name, undefined)
+      this.#unused.clear()
+    } else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
   }
 }
 

@@ -18,10 +18,10 @@ export interface WindowStates extends Disposable {
   readonly hasOthers: boolean
   /** Whether this window still owns its state: it may have been taken over because the window seemed to be closed. */
   readonly isOwn: boolean
-  /** Passes the states of closed windows to `take`, which writes what it needs; then deletes them. */
+  /** Passes the states of closed windows to `take`, which writes what it needs of them. */
   takeOver(take: (states: unknown[]) => void): void
-  /** Writes immediately. A failure is logged; then the state lasts as long as the window. */
-  write(state: unknown): void
+  /** Writes immediately, and then deletes the states that were taken over. A failure is logged. Returns whether it was written. */
+  write(state: unknown): boolean
 }
 
 /** The names of files start with the process and the id of their windows; a shorter id is one of an earlier version. */
@@ -38,6 +38,8 @@ export class WindowFiles implements WindowStates {
   readonly #options: WindowFilesOptions
   /** The prefix of this window's files. */
   readonly #name: string
+  /** what was taken over, until it's written with this window's state */
+  #taken: string[] = []
   #isWritten = false
   hasOthers = false
 
@@ -69,27 +71,31 @@ export class WindowFiles implements WindowStates {
       }
     }
     if (taken.length === 0) return
+    this.#taken.push(...taken)
     take(taken.flatMap(name => this.#read(name) ?? []))
-    for (const name of taken) rmSync(this.#path(name), { force: true })
   }
 
-  write(state: unknown): void {
+  write(state: unknown): boolean {
     this.#options.windows.start()
     try {
       writePrivateFile(this.#file, JSON.stringify(state), this.#path(`${this.#name}.new`))
       this.#isWritten = true
+      for (const name of this.#taken.splice(0)) rmSync(this.#path(name), { force: true })
+      return true
     } catch (error) {
       this.#warn(this.#name, error)
+      return false
     }
   }
 
   /** The window closes: the next one may take over its state immediately. */
   dispose(): void {
-    if (!this.#isWritten) return
-    try {
-      renameSync(this.#file, this.#path(`closed-${this.#name}.json`))
-    } catch (error) {
-      this.#warn(this.#name, error)
+    for (const name of [...(this.#isWritten ? [`${this.#name}.json`] : []), ...this.#taken]) {
+      try {
+        renameSync(this.#path(name), this.#path(`closed-${name}`))
+      } catch (error) {
+        this.#warn(name, error)
+      }
     }
   }
 
@@ -154,8 +160,9 @@ export class MementoState implements WindowStates {
     if (state !== undefined) take([state])
   }
 
-  write(state: unknown): void {
+  write(state: unknown): boolean {
     this.#store.set(this.#key, state)
+    return true
   }
 
   dispose(): void {}

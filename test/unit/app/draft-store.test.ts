@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import fc from 'fast-check'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
 import { WindowFiles } from '../../../src/app/storage/window-states.ts'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import { FolderStore } from '../../../src/common/key-value-store.ts'
+import { REWRITE_AFTER_MS } from '../../../src/common/limits.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { Attachment } from '../../../src/conversation/attachment.ts'
 import { scaledRuns } from '../../support/property-tests.ts'
+import { SmallDisk } from '../../support/small-disk.ts'
 
 describe('DraftStore', () => {
   let directory: string
@@ -36,6 +39,10 @@ describe('DraftStore', () => {
     crash()
     return open()
   }
+  const disk = SmallDisk.create(4)
+  // mounting needs the rights of an administrator
+  const onDisk = disk ? it : it.skip
+  after(() => disk?.dispose())
   const itemFiles = () => readdirSync(join(directory, 'items'))
   const image = (id: string): Attachment => ({
     id,
@@ -57,6 +64,60 @@ describe('DraftStore', () => {
     for (const store of opened.splice(0)) store.dispose()
     running.clear()
     rmSync(directory, { recursive: true, force: true })
+    disk?.empty()
+  })
+
+  for (const end of ['is killed', 'is closed'])
+    onDisk(
+      `keeps what it takes over while the disk is full until that is written (the window ${end})`,
+      () => {
+        directory = mkdtempSync(join(disk!.folder, 'drafts-'))
+        const before = open()
+        const draft = (text: string) => ({ text, chips: [], items: [image(text)] })
+        before.set('one', draft('a draft'))
+        before.save('one', [{ id: 'p1', draft: draft('a prompt') }])
+        before.dispose()
+        crash()
+        disk!.fill()
+        const full = open()
+        assert.deepEqual(full.get('one'), draft('a draft'))
+        assert.deepEqual(full.claim('one'), [{ id: 'p1', draft: draft('a prompt') }])
+        if (end === 'is closed') full.dispose()
+        disk!.empty()
+        const next = reopen()
+        assert.deepEqual(next.get('one'), draft('a draft'))
+        assert.deepEqual(next.claim('one'), [{ id: 'p1', draft: draft('a prompt') }])
+        assert.equal(readdirSync(join(directory, 'drafts')).length, 1)
+      },
+    )
+
+  onDisk('has what is attached while the disk is full, and writes it once there is space', () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      directory = mkdtempSync(join(disk!.folder, 'drafts-'))
+      const drafts = open()
+      const draft = (text: string) => ({ text, chips: [], items: [image(text)] })
+      drafts.set('one', draft('before'))
+      disk!.fill()
+      drafts.set('one', draft('meanwhile'))
+      drafts.save('two', [{ id: 'p1', draft: draft('a prompt') }])
+      assert.deepEqual(drafts.get('one'), draft('meanwhile'))
+      assert.deepEqual(drafts.prompts('two'), [draft('a prompt')])
+      mock.timers.tick(REWRITE_AFTER_MS)
+      const killed = mkdtempSync(join(tmpdir(), 'parley-drafts-'))
+      cpSync(directory, killed, { recursive: true })
+      disk!.empty()
+      mock.timers.tick(REWRITE_AFTER_MS)
+      const next = reopen()
+      assert.deepEqual(next.get('one'), draft('meanwhile'))
+      assert.deepEqual(next.claim('two'), [{ id: 'p1', draft: draft('a prompt') }])
+      assert.equal(itemFiles().length, 2)
+      // as if it had been killed while the disk was full
+      directory = killed
+      assert.deepEqual(reopen().get('one'), draft('before'))
+    } finally {
+      mock.timers.reset()
+    }
   })
 
   it('reports a prompt that moves to another conversation for both', () => {

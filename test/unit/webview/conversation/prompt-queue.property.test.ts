@@ -165,7 +165,7 @@ class Window {
         return files.isOwn
       },
       takeOver: take => void (isGone() || files.takeOver(take)),
-      write: state => void (isGone() || files.write(state)),
+      write: state => !isGone() && files.write(state),
       dispose: () => files.dispose(),
     }
   }

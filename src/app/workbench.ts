@@ -4,7 +4,7 @@ import type { ChangeScope } from '../changes/session-changes.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { SettingName, SettingValue } from '../common/settings.ts'
-import type { Attachment, CaptureKind, MentionRow } from '../conversation/attachment.ts'
+import type { Attachment, CaptureKind, MentionRow, OutsideAnswer } from '../conversation/attachment.ts'
 import type { DiffTexts } from '../editor/diff-texts.ts'
 import type { ContextSources } from '../editor/mentions/prompt-content.ts'
 import type { WorkspaceRoot } from '../editor/roots.ts'
@@ -268,6 +268,10 @@ export interface PromptContext {
   symbols(query: string): Promise<MentionRow[]>
   /** What the user selected in an editor or terminal, or picks. Rejects with a sentence if there is none. */
   capture(kind: CaptureKind): Promise<Attachment[]>
+  /** Asks whether a prompt gets the content of a file outside of the folders, unless it may be read already. */
+  askOutside(uri: string, roots: Roots | undefined): Promise<OutsideAnswer>
+  /** The file or folder of the workspace with this path; none if there is none. */
+  takePath(path: string): Promise<Attachment[]>
   /** Dropped files, by their URIs. Rejects with a sentence if none can be added. */
   takeDropped(uris: readonly string[]): Promise<Attachment[]>
   /** Reports what the user is working on: the selection, or else the file of the active editor. */

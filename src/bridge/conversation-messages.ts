@@ -22,6 +22,7 @@ import type {
   FindResult,
   MentionRow,
   NavigateTo,
+  OutsideAnswer,
   ReturnedPrompt,
   RuleOffers,
 } from './conversation.ts'
@@ -231,6 +232,10 @@ export const conversationMessages = {
     z.object({ kind: z.enum(['selection', 'terminal', 'pick']) }),
     answer<Attachment[]>(),
   ),
+  /** Asks the user about a file outside of the folders that was chosen for a prompt. */
+  'composer/askOutside': request(z.object({ uri: path }), answer<OutsideAnswer>()),
+  /** The file or folder of the workspace with the path that was pasted, if there is one. */
+  'composer/pastedPath': request(z.object({ path }), answer<Attachment[]>()),
   /** Files and folders that were dropped onto the view. Rejects with a sentence if none can be attached. */
   'composer/dropped': request(
     z.object({ uris: z.array(z.string().max(32_768)).max(1000) }),

@@ -8,6 +8,7 @@ import type { Draft } from '../common/draft.ts'
 import type {
   Attachment,
   MentionRow,
+  OutsideAnswer,
   PromptPart,
   ReturnedPrompt,
   StoredPrompt,
@@ -278,7 +279,7 @@ export interface ConversationPatch {
   ops: PatchOp[]
 }
 
-export type { Attachment, MentionRow, PromptPart, ReturnedPrompt, StoredPrompt }
+export type { Attachment, MentionRow, OutsideAnswer, PromptPart, ReturnedPrompt, StoredPrompt }
 
 export interface ChangedFileNote {
   /** absolute */

@@ -136,6 +136,8 @@ export const RELOADING_AGENT_KEPT_MS = patience ?? 60_000
 export const RELIST_SESSIONS_MS = 600_000
 /** How long a search waits for a folder's new list of files before it uses the old one. */
 export const FILE_LIST_MS = 400
+/** How long a search waits for the folder of a typed path, which may be on a network. */
+export const TYPED_PATH_MS = 1000
 /** How long a search for symbols waits for a language. */
 export const SYMBOLS_MS = 3000
 /** After this time, an agent that hasn't ended a canceled turn is reported as not responding to Stop. */

@@ -81,6 +81,9 @@ export function promptOf(draft: Draft<Attachment>): PromptPart[] {
 /** Context that is read from the editor at once, since it may change a moment later. */
 export type CaptureKind = 'selection' | 'terminal' | 'pick'
 
+/** What a prompt gets of a file outside of the folders. `cancel`: nothing. */
+export type OutsideAnswer = 'content' | 'path' | 'cancel'
+
 /** A suggestion for `@`. */
 export interface MentionRow {
   group: 'open' | 'recent' | 'context' | 'files' | 'symbols'
@@ -96,4 +99,6 @@ export interface MentionRow {
   attaches: Attachment | { capture: CaptureKind }
   /** Of a folder: the text to continue after, to find something in it. */
   goOn?: string
+  /** A file outside of the workspace's folders: the user is asked whether its content is added. */
+  isOutside?: true
 }

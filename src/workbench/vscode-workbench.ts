@@ -9,9 +9,9 @@ import type { Diffs, Proposals } from './editor/diffs.ts'
 import { openContent, openFile, openLink } from './editor/open.ts'
 import { FollowEditor } from './editor/reveal-location.ts'
 import { onDidChangeTokenColors, themeTokenColors } from './editor/theme.ts'
-import { capture, followActiveContext, takeDropped } from './mentions/attachments.ts'
+import { capture, followActiveContext, takeDropped, takePath } from './mentions/attachments.ts'
 import type { MentionSearch } from './mentions/search.ts'
-import { editorSources } from './mentions/sources.ts'
+import { askOutside, editorSources } from './mentions/sources.ts'
 import { localFolders, onDidChangeSetting, openSetting, readSetting, updateSetting } from './settings.ts'
 import { openTab } from './webviews/panels.ts'
 
@@ -128,6 +128,8 @@ function createPromptContext(mentions: MentionSearch): PromptContext {
     mentions: query => mentions.find(query),
     symbols: query => mentions.symbols(query),
     capture,
+    askOutside,
+    takePath,
     takeDropped,
     followActive: followActiveContext,
   }

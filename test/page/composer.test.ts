@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../src/common/image-info.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile, selectLines } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
-import { dropFile, pasteImage } from '../ui/support/clipboard.ts'
+import { dropFile, pasteImage, pasteText } from '../ui/support/clipboard.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 import { storedDrafts } from '../ui/support/stored.ts'
@@ -277,6 +278,85 @@ describe('the composer', () => {
       assert.equal(await conversation.composerText(), written)
       await conversation.waitForFocus(conversation.composer)
     }
+    await press('Control+a')
+    await press('Delete')
+  })
+
+  it('completes a typed path that Git ignores or that leads outside, and asks before it sends what is outside', async () => {
+    const folder = join(dirname(vscode.workspace), 'planets-api')
+    const outside = join(dirname(vscode.workspace), 'outside')
+    mkdirSync(join(folder, 'made'))
+    mkdirSync(outside)
+    writeFileSync(join(folder, 'made', 'log.txt'), 'ignored')
+    writeFileSync(join(outside, 'plan.md'), 'secret plan')
+    writeFileSync(join(folder, '.gitignore'), 'made/\nlinked\n')
+    symlinkSync(outside, join(folder, 'linked'))
+    execFileSync('git', ['init', '-q'], { cwd: folder })
+    try {
+      await begin('Capable')
+      const choose = async (typed: string, name: string) => {
+        await type(typed)
+        await rows().filter({ hasText: name }).first().waitFor()
+        assert.equal(await rows().first().locator('.mention-name').textContent(), name)
+        await press('Enter')
+      }
+      const dialog = workbench.page.getByRole('dialog')
+      const answer = async (button: string) => {
+        await dialog.getByText("Add a file outside this session's folders?").waitFor()
+        await dialog.getByRole('button', { name: button }).click()
+        await dialog.waitFor({ state: 'detached' })
+        await conversation.waitForFocus(conversation.composer)
+      }
+      const embedded = (text: string) =>
+        waitFor(`the prompt “${text}”`, () => prompts('Capable').find(one => one[0]?.text?.startsWith(text)))
+      await choose('ignored @made/lo', 'log.txt')
+      await isWritten('ignored made/log.txt ')
+      await press('Enter')
+      assert.equal((await embedded('ignored'))[1]?.resource?.text, 'ignored')
+
+      await isWritten('')
+      await choose('cancel @linked/pl', 'plan.md')
+      await answer('Cancel')
+      await isWritten('cancel @linked/pl ')
+      await press('Control+a')
+      await choose('linked @linked/pl', 'plan.md')
+      await answer('Add Path Only')
+      await isWritten('linked linked/plan.md ')
+      await press('Enter')
+      const [, link] = await embedded('linked')
+      assert.equal(link?.type, 'resource_link')
+      assert.match(link?.uri ?? '', /planets-api\/linked\/plan\.md$/)
+
+      await isWritten('')
+      await choose('above @../outside/', 'plan.md')
+      await answer('Add Content')
+      await choose('twice @../outside/plan.md', 'plan.md')
+      await isWritten('above plan.md twice plan.md ')
+      await press('Enter')
+      const [, first, , second] = await embedded('above')
+      assert.equal(first?.resource?.text, 'secret plan')
+      assert.equal(second?.resource?.text, 'secret plan')
+    } finally {
+      for (const name of ['made', '.gitignore', 'linked', '.git'])
+        rmSync(join(folder, name), { recursive: true, force: true })
+      rmSync(outside, { recursive: true })
+    }
+  })
+
+  it('turns a pasted path of the workspace into a chip, and back with undo', async () => {
+    await begin('Capable')
+    const file = join(dirname(vscode.workspace), 'planets-api', 'planets.js')
+    await type('See ')
+    await pasteText(conversation.frame, file)
+    await chips().filter({ hasText: 'planets.js' }).waitFor()
+    await type('now')
+    await isWritten('See planets.js now')
+    await press('Control+a')
+    await press('Delete')
+    await pasteText(conversation.frame, './planets.js')
+    await chips().filter({ hasText: 'planets.js' }).waitFor()
+    await press('Control+z')
+    await isWritten('./planets.js')
     await press('Control+a')
     await press('Delete')
   })

@@ -53,6 +53,8 @@ export function composerHandlers(
     'composer/mentions': ({ query }) => context.mentions(query),
     'composer/symbols': ({ query }) => context.symbols(query),
     'composer/capture': ({ kind }) => context.capture(kind),
+    'composer/askOutside': ({ uri }) => context.askOutside(uri, controller.current?.plan.setup),
+    'composer/pastedPath': ({ path }) => context.takePath(path),
     'composer/dropped': ({ uris }) => context.takeDropped(uris),
     'composer/openComment': ({ id }) => comments.reveal(id),
     'composer/prompts': async ({ key, before }) => {

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
@@ -10,9 +11,11 @@ import { PICTURE_NAME } from '../../common/image-info.ts'
 import { shortened } from '../../common/visible.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
 import { mimeTypeOf } from '../../editor/mentions/prompt-content.ts'
+import { findTypedPaths } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
+import { localFolders } from '../settings.ts'
 import { terminalSelection } from '../tools/terminal-selection.ts'
-import { rememberPicked } from './sources.ts'
+import { isPicked, rememberPicked } from './sources.ts'
 
 /** On a chip, a longer path is shortened to its last two names. */
 const SHORT_PATH = 32
@@ -167,9 +170,19 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
       return []
     }
   })
-  const taken = await attachmentsFor(uris, uri => vscode.workspace.getWorkspaceFolder(uri) !== undefined)
+  const taken = await attachmentsFor(
+    uris,
+    uri => vscode.workspace.getWorkspaceFolder(uri) !== undefined || isPicked(uri.fsPath),
+  )
   if (taken.length === 0) throw new Error(l10n.t('Only files and folders on this machine can be added.'))
   return taken
+}
+
+/** A file or folder of the workspace, by its absolute path or the one in a workspace folder. */
+export async function takePath(typed: string): Promise<Attachment[]> {
+  const places = { roots: localFolders().map(folder => folder.path), home: homedir() }
+  const found = (await findTypedPaths(typed, places)).find(one => one.isExact && !one.isOutside)
+  return found ? [fileAttachment(vscode.Uri.file(found.path), found.isFolder)] : []
 }
 
 /** Images and recordings with their content, so that they can be shown; for others, only their location. */

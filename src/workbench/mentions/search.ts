@@ -1,6 +1,7 @@
 /** Finds the suggestions for `@` and the text after it. */
 
 import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import fuzzysort from 'fuzzysort'
@@ -9,10 +10,11 @@ import { withTimeout } from '../../common/async.ts'
 import { fileIcon } from '../../common/block-chip.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
-import { SYMBOLS_MS } from '../../common/limits.ts'
+import { SYMBOLS_MS, TYPED_PATH_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/attachment.ts'
 import { listFiles } from '../../editor/list-files.ts'
 import { FileIndex, type FoundFile, type IndexRoot } from '../../editor/mentions/file-index.ts'
+import { findTypedPaths, type TypedPath } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
 import {
   changesAttachment,
@@ -66,9 +68,16 @@ export class MentionSearch extends Owner {
     const open = openFiles()
     if (query === '')
       return [...open.slice(0, MAX_OPEN), ...(await this.#recentFiles(open)), ...contextRows()]
-    const files = await this.#index.search(rootsOfWorkspace(), query, MAX_FILES)
+    const roots = rootsOfWorkspace()
+    const [files, typed] = await Promise.all([
+      this.#index.search(roots, query, MAX_FILES),
+      typedRows(query, roots),
+    ])
     const isOpen = new Set(open.map(row => row.detail))
-    const rows = files.map(fileRow)
+    const listed = files.map(fileRow)
+    const known = new Set(listed.map(({ detail }) => detail))
+    // what Git ignores or a link leads to is typed, not searched, so it comes first
+    const rows = [...typed.filter(({ detail }) => !known.has(detail)), ...listed]
     // among equal matches, open files come first
     const best = rows.slice(0, 8).sort((a, b) => Number(isOpen.has(b.detail)) - Number(isOpen.has(a.detail)))
     return [...matching(contextRows(), query), ...best, ...rows.slice(8)]
@@ -149,6 +158,29 @@ function fileRow({ root, path: file, isFolder, matches }: FoundFile): MentionRow
     detailMatches: matches.map(i => i + prefix.length),
     attaches: fileAttachment(uri, isFolder),
     ...(isFolder && { goOn: `${file}/` }),
+  }
+}
+
+/** What exists under the typed path; nothing if a folder doesn't answer. */
+async function typedRows(query: string, roots: readonly IndexRoot[]): Promise<MentionRow[]> {
+  const places = { roots: roots.map(root => root.path), home: homedir() }
+  const found = (await withTimeout(findTypedPaths(query, places), TYPED_PATH_MS)) ?? []
+  return found.map(typedRow)
+}
+
+function typedRow({ path: file, isFolder, typed, isOutside }: TypedPath): MentionRow {
+  const name = path.basename(file)
+  const uri = vscode.Uri.file(file)
+  const inFolder = vscode.workspace.getWorkspaceFolder(uri) !== undefined
+  return {
+    group: 'files',
+    name,
+    matches: [],
+    icon: isFolder ? 'folder' : fileIcon(name),
+    detail: inFolder ? vscode.workspace.asRelativePath(uri) : typed,
+    attaches: fileAttachment(uri, isFolder),
+    ...(isFolder && { goOn: `${typed}/` }),
+    ...(isOutside && !isFolder && { isOutside }),
   }
 }
 

@@ -1,10 +1,12 @@
 /** Reads the content for prompts from the editor and the disk. */
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
+import type { OutsideAnswer } from '../../conversation/attachment.ts'
 import { gitChanges } from '../../editor/git.ts'
-import type { ContextSources } from '../../editor/mentions/prompt-content.ts'
-import { PathGuard } from '../../editor/path-guard.ts'
+import { type ContextSources, pathOfUri } from '../../editor/mentions/prompt-content.ts'
+import { isInRoots } from '../../editor/mentions/typed-path.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { isUnsaved } from '../editor/files.ts'
 
@@ -18,17 +20,35 @@ export function rememberPicked(uris: readonly vscode.Uri[]): void {
   for (const uri of uris) if (uri.scheme === 'file') picked.add(rules.key(rules.normalize(uri.fsPath)))
 }
 
+export function isPicked(file: string): boolean {
+  return picked.has(rules.key(rules.normalize(file)))
+}
+
+/**
+ * Asks whether a prompt gets the content of a file that is outside of the session's and the workspace's folders. Files that the
+ * user picked before, and those inside, need no question.
+ */
+export async function askOutside(uri: string, roots: Roots | undefined): Promise<OutsideAnswer> {
+  const file = pathOfUri(uri)
+  if (file === undefined) return 'path'
+  const [cwd = ''] = workspaceFolders()
+  if (await editorSources.mayRead(file, roots ?? { cwd, additionalDirectories: [] })) return 'content'
+  const real = await realpath(file).catch(() => file)
+  const [content, path] = [l10n.t('Add Content'), l10n.t('Add Path Only')]
+  const answer = await vscode.window.showWarningMessage(
+    l10n.t("Add a file outside this session's folders?"),
+    { modal: true, detail: real === file ? file : `${file} → ${real}` },
+    content,
+    path,
+  )
+  if (answer === content) rememberPicked([vscode.Uri.file(file)])
+  return answer === content ? 'content' : answer === path ? 'path' : 'cancel'
+}
+
 export const editorSources: ContextSources = {
   async mayRead(file, { cwd, additionalDirectories }: Roots) {
-    if (picked.has(rules.key(rules.normalize(file)))) return true
-    const guard = new PathGuard({
-      cwd,
-      additionalDirectories: [...additionalDirectories, ...workspaceFolders()],
-    })
-    return guard.check(file).then(
-      ({ inside }) => inside,
-      () => false,
-    )
+    if (isPicked(file)) return true
+    return isInRoots(file, [cwd, ...additionalDirectories, ...workspaceFolders()])
   },
   async size(file) {
     const document = openDocument(file)

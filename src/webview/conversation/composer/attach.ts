@@ -22,6 +22,16 @@ export function isLargePaste(text: string): boolean {
   return false
 }
 
+/** Whether a pasted text may be a path: one line with a slash, and no URL. */
+export function isPathLike(text: string): boolean {
+  return (
+    text.length <= MAX_LETTERS &&
+    /^[^\s][^\n\r]*$/.test(text) &&
+    /[/\\]/.test(text) &&
+    !/^\w+:\/\//.test(text)
+  )
+}
+
 export function pastedChip(text: string): Attachment {
   const lines = text.split('\n').length
   return {

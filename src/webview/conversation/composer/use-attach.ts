@@ -10,6 +10,7 @@ import {
   attachFiles,
   fitAttachments,
   isLargePaste,
+  isPathLike,
   isPicture,
   pastedChip,
   receiverOf,
@@ -68,6 +69,16 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
       )
     else void attach(Promise.resolve({ attachments: [row.attaches], refused: [] }))
   }
+  /** Replaces the path that is being pasted with a chip if it's one of the workspace. Undo restores the path. */
+  const replacePath = async (path: string, from: number) => {
+    const [item] = await host.request('composer/pastedPath', { path }).catch(() => [])
+    const { text } = draft.content.peek()
+    const to = from + path.length
+    const isWord = /^\s?$/.test(text.charAt(from - 1)) && /^\s?$/.test(text.charAt(to))
+    if (!item || !isWord || text.slice(from, to) !== path) return
+    input.current?.insertChip(item, { from, to })
+    announce(t('{0} attached', item.label))
+  }
   const onPaste = (event: ClipboardEvent): boolean => {
     const data = event.clipboardData
     if (!data) return false
@@ -78,6 +89,7 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
       void attach(attachFiles(files, receiver()))
       return true
     }
+    if (isPathLike(pasted)) void replacePath(pasted, input.current?.caret.start ?? 0)
     if (!isLargePaste(pasted)) return false
     input.current?.insertChip(pastedChip(pasted.replace(/\r\n?/g, '\n')))
     return true

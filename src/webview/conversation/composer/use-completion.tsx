@@ -1,9 +1,10 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
-import type { MentionRow } from '../../../bridge/conversation.ts'
+import type { Attachment, MentionRow } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
+import { useApp } from '../context.ts'
 import { isPicture } from './attach.ts'
 import { type Completion, completionAt } from './completion.ts'
 import {
@@ -57,6 +58,7 @@ interface EarlyChoice {
 
 /** The completion lists for `/` and `@`, and their keys. */
 export function useCompletion({ draft, input, commands, onAttach }: CompletionOptions): Completing {
+  const { host } = useApp()
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
   /** offset of the `@` or `/` whose list the user closed */
@@ -81,14 +83,23 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   }
   const takeMention = (row: MentionRow, range: { from: number; to: number }, goOn: boolean) => {
     if (goOn && row.goOn !== undefined) input.current?.replace(range, `@${row.goOn}`)
-    else if ('capture' in row.attaches || isPicture(row.attaches)) {
+    else if ('capture' in row.attaches || (isPicture(row.attaches) && !row.isOutside)) {
       input.current?.replace(range, '')
       onAttach(row)
     } else {
       // each chip has its own id, even if the same row is accepted twice
-      input.current?.insertChip({ ...row.attaches, id: crypto.randomUUID() }, range)
+      const chip = { ...row.attaches, id: crypto.randomUUID() }
+      const typed = text.slice(range.from, range.to)
+      input.current?.insertChip(chip, range)
       announce(t('{0} attached', row.name))
+      if (row.isOutside) void askOutside(chip, typed)
     }
+  }
+  const askOutside = async ({ id, content }: Attachment, typed: string) => {
+    if (content.type !== 'file') return
+    const answer = await host.request('composer/askOutside', { uri: content.uri })
+    if (answer === 'cancel') input.current?.unfold(id, typed)
+    input.current?.focus()
   }
   const completeMention = (row: MentionRow, goOn: boolean) => {
     if (completion?.kind !== 'mentions') return

@@ -45,6 +45,26 @@ describe('skimming a conversation', () => {
     assert.match(read('c.txt'), /three/)
   })
 
+  it('shows completed edits in a row as one row, and each of them when it is expanded', async () => {
+    await conversation.send('[[say Go.]] [[edits 5]] [[say Done.]]')
+    const { frame } = conversation
+    const lines = frame.locator('.row-tool')
+    for (let i = 0; i < 5; i++) {
+      const box = frame.getByRole('group', { name: /^Permission needed/ }).filter({ hasText: `e${i}.txt` })
+      await box.getByRole('button', { name: 'Allow', exact: true }).click()
+    }
+    const run = frame.getByRole('button', { name: /^Edited 5 files/ })
+    await run.filter({ hasText: '+10−5' }).waitFor()
+    assert.equal(await lines.count(), 0)
+    await run.press('Enter')
+    await waitFor('each edit', async () => (await lines.count()) === 5)
+    await lines.nth(3).getByRole('button').press('Enter')
+    await lines.nth(3).getByText('new').waitFor()
+    await run.press('Enter')
+    await lines.first().waitFor({ state: 'detached' })
+    assert.equal(await run.evaluate(element => element === element.ownerDocument.activeElement), true)
+  })
+
   it('covers no text with the button that scrolls to the end', async () => {
     await conversation.runTurn('[[paced 200 1 60]]')
     await conversation.frame.locator('.transcript').focus()

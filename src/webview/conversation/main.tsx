@@ -76,6 +76,7 @@ const app = {
     hold(first)
     const open = store.expansion.run(first.id)
     open.value = !open.peek()
+    if (!open.peek()) for (const slot of slots) slot.open.value = false
     store.rows.changed(first.index, first.index + slots.length)
   },
   toggleTurn(end) {

@@ -3,6 +3,7 @@ import type { ToolKind } from '../../acp/model.ts'
 import type { Entry, ToolCallEntry } from '../../conversation/state.ts'
 import { isNotable } from '../../conversation/turn-summary.ts'
 import type { WindowItem } from '../list/window.ts'
+import { filesOf } from '../tools/title.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Space above a row: steps of the 4 px grid. */
@@ -38,9 +39,13 @@ interface ContentRow extends RowBase {
   slot: EntrySlot
   block: number
 }
-/** Several reads and searches in a row, folded into one line. */
+/** The tool calls of a run: those that look something up, or edits. */
+export type RunKind = 'lookup' | 'edit'
+/** Several tool calls in a row, folded into one line. */
 export interface RunRow extends RowBase {
   kind: 'run'
+  of: RunKind
+  /** its tool calls, and the answered permissions between them, which have no rows */
   slots: EntrySlot[]
   tally: RunTally
 }
@@ -163,6 +168,8 @@ export class RunTally {
   failed = 0
   /** Increases with every change. */
   readonly version = signal(0)
+  /** how many tool calls edited a file, by its path */
+  readonly #files = new Map<string, number>()
   readonly #counted = new Map<EntrySlot, ToolCallEntry>()
   readonly #active = new Set<EntrySlot>()
 
@@ -173,13 +180,19 @@ export class RunTally {
   /** A tool call is new, or changed. */
   count(slot: EntrySlot): void {
     const before = this.#counted.get(slot)
-    const entry = slot.entry.peek() as ToolCallEntry
+    const entry = slot.entry.peek()
+    if (entry.kind !== 'tool_call') return
     if (before) this.#add(before, -1)
     this.#add(entry, 1)
     this.#counted.set(slot, entry)
     if (entry.status === 'in_progress') this.#active.add(slot)
     else this.#active.delete(slot)
     this.version.value = this.version.peek() + 1
+  }
+
+  /** Number of files that the tool calls edited; one whose files aren't known counts as one. */
+  get files(): number {
+    return this.#files.size
   }
 
   /** The last tool call that runs. */
@@ -191,16 +204,32 @@ export class RunTally {
     return last && this.#counted.get(last)
   }
 
-  #add({ toolKind, status }: ToolCallEntry, by: 1 | -1): void {
+  #add(entry: ToolCallEntry, by: 1 | -1): void {
+    const { toolKind, status } = entry
     this.counts[toolKind] = (this.counts[toolKind] ?? 0) + by
     if (status === 'failed') this.failed += by
+    if (toolKind !== 'edit') return
+    for (const path of editedFiles(entry)) {
+      const count = (this.#files.get(path) ?? 0) + by
+      if (count > 0) this.#files.set(path, count)
+      else this.#files.delete(path)
+    }
   }
 }
 
-export function runRow(slots: EntrySlot[]): RunRow {
+function editedFiles(entry: ToolCallEntry): ReadonlySet<string> {
+  const changed = entry.content.flatMap(part =>
+    part.type === 'diff' ? part.changes.map(({ path }) => path) : [],
+  )
+  const files = changed.length > 0 ? changed : filesOf(entry)
+  return new Set(files.length > 0 ? files : [entry.id])
+}
+
+export function runRow(slots: EntrySlot[], of: RunKind): RunRow {
   const key = `run/${slots[0]!.id}`
   return {
     kind: 'run',
+    of,
     slots,
     tally: new RunTally(slots),
     key,

@@ -28,6 +28,8 @@ export class ToolPermissions {
     const key = keyOf(slot.entry.peek())
     if (key !== undefined) this.#slots.set(key, [...(this.#slots.get(key) ?? []), slot])
     for (const one of new Set([key, before && keyOf(before)])) this.#connect(one)
+    // its answer, by which an edit may join those in a row with it
+    if (slot.call && before) this.changed.add(slot.call)
   }
 
   /** The entry is about to be replaced. */

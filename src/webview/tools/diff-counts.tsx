@@ -22,11 +22,15 @@ export function DiffCounts({ added, removed }: { added: number; removed: number 
   )
 }
 
-/** The number of lines that a tool call adds and removes in all its diffs; nothing if it has none. */
-export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
+export function hasDiff(entry: ToolCallEntry): boolean {
+  return entry.content.some(({ type }) => type === 'diff')
+}
+
+/** The number of lines that tool calls add and remove in all their diffs; nothing if they have none. */
+export function ToolCounts({ entries }: { entries: readonly ToolCallEntry[] }) {
   let added = 0
   let removed = 0
-  for (const content of entry.content) {
+  for (const content of entries.flatMap(({ content }) => content)) {
     if (content.type !== 'diff') continue
     for (const change of content.changes) {
       const diff = diffSoon(change, content.patch?.text)

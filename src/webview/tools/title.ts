@@ -162,8 +162,12 @@ export function kindName(kind: ToolKind): string {
   }
 }
 
-/** `Searched 3 times, read 2 files`. */
-export function runSummary({ search = 0, read = 0, fetch = 0 }: Partial<Record<ToolKind, number>>): string {
+/** `Searched 3 times, read 2 files`, or `Edited 5 files`. `files`: the number of edited ones. */
+export function runSummary(
+  { search = 0, read = 0, fetch = 0 }: Partial<Record<ToolKind, number>>,
+  files = 0,
+): string {
+  if (files > 0) return plural(files, 'Edited 1 file', 'Edited {0} files')
   const parts: string[] = []
   if (search > 0) parts.push(plural(search, 'searched once', 'searched {0} times'))
   if (read > 0) parts.push(plural(read, 'read 1 file', 'read {0} files'))

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { isCut } from '../../../bridge/conversation.ts'
 import type { Entry, MessageEntry } from '../../../conversation/state.ts'
 import { formatDuration, formatSeconds, plural, t } from '../../l10n.ts'
+import { hasDiff, ToolCounts } from '../../tools/diff-counts.tsx'
 import { type PathRoots, runSummary, titleParts } from '../../tools/title.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -120,25 +123,26 @@ function isThinking(activity: string | undefined, last: EntrySlot | undefined, s
   return activity === 'running' && last === slot && slot.entry.value.endedAt === undefined
 }
 
-/** Several reads and searches in one line; when expanded, each has its own. */
-export function Run({ row: { slots, tally } }: { row: RunRow }) {
+/** Several reads and searches, or edits, in one line; when expanded, each has its own. */
+export function Run({ row: { of, slots, tally } }: { row: RunRow }) {
   const app = useApp()
   void tally.version.value
-  const { active, counts, failed } = tally
+  const { active, counts, failed, files } = tally
   const open = app.store.expansion.run(slots[0]!.id).value
   return (
     <Line
-      icon={counts.search ? 'search' : 'files'}
+      icon={of === 'edit' ? 'edit' : counts.search ? 'search' : 'files'}
       open={open}
       onToggle={() => app.toggleRun(slots)}
       end={
         <>
+          {of === 'edit' && <RunCounts slots={slots} />}
           {failed > 0 && <span class="failed">{plural(failed, '1 failed', '{0} failed')}</span>}
           {active && <Icon name="loading" class="codicon-modifier-spin" label={t('Running')} />}
         </>
       }
     >
-      <span class="line-text">{runSummary(counts)}</span>
+      <span class="line-text">{runSummary(counts, files)}</span>
       {active && !open && (
         <span class="line-aside">
           <ToolTitle title={active.title} roots={app.store.head.value?.roots} />
@@ -146,4 +150,24 @@ export function Run({ row: { slots, tally } }: { row: RunRow }) {
       )}
     </Line>
   )
+}
+
+/** Of the edits in one line, at most this many are fetched completely to count their changed lines. */
+const MAX_FETCHED = 50
+
+/** The number of lines that the edits of a run add and remove; nothing while some of them aren't fetched completely. */
+function RunCounts({ slots }: { slots: readonly EntrySlot[] }) {
+  const { store } = useApp()
+  const fetched = useRef(new Set<string>()).current
+  const entries = slots.map(slot => slot.entry.peek()).filter(entry => entry.kind === 'tool_call')
+  const cut = entries.filter(entry => isCut(entry) && hasDiff(entry))
+  for (const { id } of cut) fetched.add(id)
+  const wanted = fetched.size <= MAX_FETCHED ? [...fetched].join(' ') : ''
+  useEffect(() => {
+    const ends = wanted === '' ? [] : wanted.split(' ').map(id => store.wholeToolCalls.show(id))
+    return () => {
+      for (const end of ends) end()
+    }
+  }, [store, wanted])
+  return cut.length === 0 ? <ToolCounts entries={entries} /> : null
 }

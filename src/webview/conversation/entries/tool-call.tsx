@@ -6,7 +6,7 @@ import { editorToolCall, withoutDataMarks } from '../../../conversation/mcp-tool
 import type { ToolCallEntry } from '../../../conversation/state.ts'
 import { type ToolOutput, toolOutput, withoutEscapes } from '../../../conversation/tool-output.ts'
 import { t } from '../../l10n.ts'
-import { ToolCounts } from '../../tools/diff-counts.tsx'
+import { hasDiff, ToolCounts } from '../../tools/diff-counts.tsx'
 import { pretty, rawCode, rawText } from '../../tools/raw.ts'
 import {
   kindIcon,
@@ -68,11 +68,6 @@ export function useWhole(slot: EntrySlot | undefined, isWanted: boolean): void {
   useEffect(() => (id === undefined ? undefined : store.wholeToolCalls.show(id)), [store, id])
 }
 
-/** Whether its line shows counts of changed lines. */
-function hasDiff(entry: ToolCallEntry): boolean {
-  return entry.content.some(({ type }) => type === 'diff')
-}
-
 /** Number of lines of a command's output that are shown while it runs, and after it failed. */
 const RUNNING_LINES = 5
 const FAILED_LINES = 10
@@ -126,7 +121,7 @@ function ToolEnd({ slot, entry }: SlotOfTool) {
   const duration = entryDuration(entry, entry.status === 'in_progress')
   return (
     <>
-      <ToolCounts entry={entry} />
+      <ToolCounts entries={[entry]} />
       <ToolStatus slot={slot} entry={entry} />
       {duration && <span class="duration">{duration}</span>}
       {running && entry.status === 'in_progress' && (

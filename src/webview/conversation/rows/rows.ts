@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { chosenOption } from '../../../conversation/requests/permission-text.ts'
 import { ListWindow } from '../../list/window.ts'
 import type { Expansion } from '../expansion.ts'
 import {
@@ -9,6 +10,8 @@ import {
   missingRow,
   NAME_HEIGHT,
   type Row,
+  type RunKind,
+  type RunRow,
   rowsOfEntry,
   runRow,
   turnRow,
@@ -89,34 +92,54 @@ export class RowModel {
     this.version.value++
   }
 
-  /** A tool call of a run changed and stays in it, or is added to the last run, without affecting the others. */
+  /** An entry of a run changed and stays in it, or comes to the end of one, without affecting its other entries. */
   #changedInRun(index: number): boolean {
     const slot = this.slots[index]
-    const isNew = index === this.#segmentOf.length
-    const segment = this.#segmentOf[isNew ? index - 1 : index]
-    const head = segment?.rows[0]
-    if (!slot || !segment || head?.kind !== 'run' || !folds(slot)) return false
-    if (endsTurn(slot) || segment.rows.at(-1)?.kind === 'turn') return false
-    if (!isNew && head.slots[index - segment.from] !== slot) return false
-    if (isNew) {
-      if (index !== this.slots.length - 1 || !this.#joins(index - 1, index)) return false
-      head.slots.push(slot)
-      segment.to++
-      this.#segmentOf.push(segment)
-      if (this.#expansion.run(head.slots[0]!.id).peek()) this.#addRows(segment, rowsOfEntry(slot, true))
-    }
+    const own = this.#segmentOf[index]
+    const head = own?.rows[0]
+    if (!slot || !own || head?.kind !== 'run') return this.#addedToRun(index)
+    if (runOf(slot) !== head.of || head.slots[index - own.from] !== slot) return false
+    if (endsTurn(slot) || own.rows.at(-1)?.kind === 'turn') return false
     head.tally.count(slot)
     return true
   }
 
-  /** For the last segment of the list. */
-  #addRows(segment: Segment, rows: Row[]): void {
-    for (const row of rows) {
-      const lead = leadOf(segment.rows.at(-1), row)
-      row.height += heightOf(lead)
-      segment.rows.push(Object.assign(row, lead))
+  /** An entry is new, or an edit is completed, and belongs to the run above it, with the ones below it that do. */
+  #addedToRun(index: number): boolean {
+    const run = this.#segmentOf[index - 1]
+    const head = run?.rows[0]
+    if (!run || head?.kind !== 'run' || run.to !== index || !this.#joins(index - 1, index)) return false
+    let to = index + 1
+    while (to < this.slots.length && this.#joins(to - 1, to)) to++
+    const added = this.slots.slice(index, to) as EntrySlot[]
+    if (endsTurn(added.at(-1)!)) return false
+    const first = run.position + 1
+    let last = first
+    while (last < this.#segments.length && this.#segments[last]!.from < to) last++
+    const old = this.#segments.slice(first, last)
+    const isOpen = this.#isOpen(head)
+    if (!isOpen && (added.some(isOpened) || this.#inOpenRuns(old).size > 0)) return false
+
+    const replaced = old.flatMap(segment => segment.rows)
+    const kept = keptRows(replaced)
+    const start = run.rows.at(-1)!.index + 1
+    const rows: Row[] = []
+    for (const row of isOpen ? added.flatMap(rowsInRun) : []) {
+      rows.push(keepHeight(kept.get(row.key), row, leadOf(rows.at(-1) ?? run.rows.at(-1), row)))
     }
-    this.window.splice(this.window.count, 0, rows)
+    this.window.splice(start, replaced.length, rows)
+    this.#segments.splice(first, last - first)
+    if (last > first) for (let i = first; i < this.#segments.length; i++) this.#segments[i]!.position = i
+    for (const slot of added) {
+      head.slots.push(slot)
+      head.tally.count(slot)
+    }
+    run.rows.push(...rows)
+    run.to = to
+    if (this.#segmentOf.length < to) this.#segmentOf.length = to
+    this.#segmentOf.fill(run, index, to)
+    this.#mendGap(to - 1)
+    return true
   }
 
   /** Text grew at the end of an entry. */
@@ -183,16 +206,31 @@ export class RowModel {
     const first = this.slots[a]
     const second = this.slots[b]
     if (!first && !second) return this.#isPart
-    if (!first || !second || !folds(first) || !folds(second) || endsTurn(first)) return false
-    // A subagent's entries don't form a run with those of others.
-    return first.entry.peek().within === second.entry.peek().within
+    const of = first && !endsTurn(first) ? runOf(first) : undefined
+    if (of === undefined || !second || runOf(second) !== of) return false
+    const one = first!.entry.peek()
+    const other = second.entry.peek()
+    // A subagent's entries don't form a run with those of others, nor a turn's.
+    return one.within === other.within && one.turn === other.turn
+  }
+
+  #isOpen(run: RunRow): boolean {
+    return this.#expansion.run(run.slots[0]!.id).peek()
+  }
+
+  /** The entries of the expanded runs. */
+  #inOpenRuns(segments: readonly Segment[]): ReadonlySet<EntrySlot> {
+    const slots = segments.flatMap(({ rows: [head] }) =>
+      head?.kind === 'run' && this.#isOpen(head) ? head.slots : [],
+    )
+    return new Set(slots)
   }
 
   #replaceSegments(first: number, remove: number, from: number, to: number, kept: Map<string, Row>): void {
     const old = this.#segments.slice(first, first + remove)
     const start = this.#rowBefore(first)
     const removedRows = old.reduce((sum, segment) => sum + segment.rows.length, 0)
-    const segments = this.#segment(from, to)
+    const segments = this.#segment(from, to, this.#inOpenRuns(old))
     let before = start > 0 ? this.window.items[start - 1] : undefined
     const rows: Row[] = []
     for (const segment of segments) {
@@ -240,34 +278,44 @@ export class RowModel {
     return 0
   }
 
-  #segment(from: number, to: number): Segment[] {
+  /** `seen`: the entries that were in expanded runs. */
+  #segment(from: number, to: number, seen: ReadonlySet<EntrySlot>): Segment[] {
     const list: Segment[] = []
     for (let i = from; i < to; ) {
       let end = i + 1
       // of thousands of missing ones
       if (this.#isPart && !this.slots[i]) while (end < to && !this.slots[end]) end++
-      else while (end < to && this.#joins(end - 1, end)) end++
-      list.push({ from: i, to: end, rows: this.#rows(i, end), position: -1 })
+      else {
+        while (end < to && this.#joins(end - 1, end)) end++
+        if (this.slots[i] && !isRun(this.slots.slice(i, end) as EntrySlot[])) {
+          for (; i < end; i++)
+            list.push({ from: i, to: i + 1, rows: this.#rows(i, i + 1, seen), position: -1 })
+          continue
+        }
+      }
+      list.push({ from: i, to: end, rows: this.#rows(i, end, seen), position: -1 })
       i = end
     }
     return list
   }
 
-  #rows(from: number, to: number): Row[] {
+  #rows(from: number, to: number, seen: ReadonlySet<EntrySlot>): Row[] {
     const first = this.slots[from]
     if (!first) return [missingRow(from, to - from)]
     const slots = this.slots.slice(from, to) as EntrySlot[]
     const last = slots.at(-1)!
-    const rows = this.#hides(first) ? [] : this.#rowsOfSlots(slots)
+    const shown = slots.find(slot => slot.entry.peek().kind === 'tool_call') ?? first
+    const rows = this.#hides(shown) ? [] : this.#rowsOfSlots(slots, seen)
     return endsTurn(last) ? [...rows, turnRow(last)] : rows
   }
 
-  #rowsOfSlots(slots: EntrySlot[]): Row[] {
+  #rowsOfSlots(slots: EntrySlot[], seen: ReadonlySet<EntrySlot>): Row[] {
     const [first] = slots
     if (slots.length === 1) return rowsOfEntry(first!)
-    const head = runRow(slots)
-    if (!this.#expansion.run(first!.id).peek()) return [head]
-    return [head, ...slots.flatMap(slot => rowsOfEntry(slot, true))]
+    const head = runRow(slots, runOf(first!)!)
+    // what the user looks at stays in view
+    if (slots.some(slot => isOpened(slot) || seen.has(slot))) this.#expansion.run(first!.id).value = true
+    return this.#isOpen(head) ? [head, ...slots.flatMap(rowsInRun)] : [head]
   }
 }
 
@@ -314,18 +362,47 @@ function withLead(row: Row, { gap, named }: Lead): Row {
   return row
 }
 
-const foldable = new Set(['read', 'search', 'fetch'])
+const lookups = new Set(['read', 'search', 'fetch'])
+
+/** The least number of tool calls that become one line. */
+const MIN_CALLS: Readonly<Record<RunKind, number>> = { lookup: 2, edit: 4 }
+
+/** Whether entries that may form a run are enough for one. */
+function isRun(slots: readonly EntrySlot[]): boolean {
+  const least = MIN_CALLS[runOf(slots[0]!) ?? 'lookup']
+  let calls = 0
+  for (const slot of slots) if (slot.entry.peek().kind === 'tool_call' && ++calls >= least) return true
+  return false
+}
 
 /**
- * Reads and searches without content of their own are collapsed together with their neighbors, except those that needed a
- * permission, whose line says how it was answered.
+ * The kind of run that an entry may be part of. Reads and searches without content of their own are, except those that
+ * needed a permission, whose line says how it was answered. So are edits, but only completed ones that nobody refused: the
+ * user must see the others. An answered permission has no row, so edits that it's between are in a row.
  */
-function folds(slot: EntrySlot): boolean {
+function runOf(slot: EntrySlot): RunKind | undefined {
   const entry = slot.entry.peek()
-  return (
-    entry.kind === 'tool_call' &&
-    foldable.has(entry.toolKind) &&
-    slot.permissions.peek().length === 0 &&
-    entry.content.every(content => content.type !== 'diff' && content.type !== 'terminal')
-  )
+  if (entry.kind === 'permission') return slot.call && entry.outcome ? 'edit' : undefined
+  if (entry.kind !== 'tool_call') return undefined
+  const permissions = slot.permissions.peek()
+  if (entry.toolKind === 'edit') {
+    const isDone = entry.status === 'completed' && permissions.every(isAllowed)
+    return isDone && entry.content.every(({ type }) => type !== 'terminal') ? 'edit' : undefined
+  }
+  const hasContent = entry.content.some(({ type }) => type === 'diff' || type === 'terminal')
+  return lookups.has(entry.toolKind) && permissions.length === 0 && !hasContent ? 'lookup' : undefined
+}
+
+function isAllowed(slot: EntrySlot): boolean {
+  const entry = slot.entry.peek()
+  if (entry.kind !== 'permission' || entry.outcome?.type !== 'selected') return false
+  return !chosenOption(entry)?.kind.startsWith('reject')
+}
+
+function isOpened(slot: EntrySlot): boolean {
+  return slot.entry.peek().kind === 'tool_call' && slot.open.peek()
+}
+
+function rowsInRun(slot: EntrySlot): Row[] {
+  return slot.entry.peek().kind === 'tool_call' ? rowsOfEntry(slot, true) : []
 }

@@ -73,6 +73,7 @@ export function createProcessScope(
   )
 
   storeGitFoldersIn(gitFolderStore(storage, log))
+  const views = viewStore(storage, log)
   const hosts = agentHosts(platform)
   const queues = own.add(
     new PromptQueues({
@@ -150,7 +151,7 @@ export function createProcessScope(
     onUnavailable: noticeWithoutHost(workbench),
     onTooMuchUnsaved: noticeOfUnsaved(workbench),
     onUnreachable: () => void noticeOfOtherHost(workbench),
-    mark: isLeft => viewStore(storage, log).set(HAS_AGENTS, isLeft || undefined),
+    mark: isLeft => views.set(HAS_AGENTS, isLeft || undefined),
   })
   const saved = new SavedSessions({ manager, runner: runners.get, records, transcripts })
   const starter = new SessionStarter({
@@ -186,6 +187,6 @@ export function createProcessScope(
       queues,
       runners,
     },
-    ...{ saved, starter, tracker },
+    ...{ saved, starter, tracker, views },
   }
 }

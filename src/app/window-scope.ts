@@ -28,7 +28,7 @@ import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import type { ProcessScope } from './process-scope.ts'
 import { Sounds } from './sounds.ts'
-import { viewStore, workStore } from './storage/stores.ts'
+import { moveWorkFile } from './storage/storage-services.ts'
 import { WindowSessions } from './window-sessions.ts'
 import { WindowWorktrees } from './window-worktrees.ts'
 import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
@@ -44,7 +44,8 @@ export function createWindowScope(
   const { accounts, agents, drafts, files, hosts, manager, nameOf, queues, records, runners, tracker } =
     process
   const { installs, organizer, rules, transcripts } = process
-  const shown = viewStore(storage, log)
+  const shown = process.views
+  moveWorkFile(storage, shown)
   const pageFocus = new PageFocus(workbench)
   const decisions = new Decisions(workbench, manager)
   const follow = own.add(new FollowAgent(storage.workspace, workbench)).follow(manager, surfaces)
@@ -105,7 +106,7 @@ export function createWindowScope(
     storage: process.historySize,
     search: process.search,
     deleter: process.deleter,
-    atWork: workStore(storage, log),
+    atWork: shown,
     windows,
     workbench,
     worktrees,

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
-import { isRecord } from './is-record.ts'
 import { REWRITE_AFTER_MS } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { writePrivateFile } from './private-files.ts'
@@ -15,50 +14,8 @@ export interface KeyValueStore {
 }
 
 /**
- * Stores all values in one file, written immediately. In a browser, VS Code writes its mementos seconds later, and
- * reloading the page loses what isn't written yet.
- */
-export class FileStore implements KeyValueStore {
-  readonly #file: string
-  readonly #log: Logger
-  readonly #values: Map<string, unknown>
-
-  constructor(file: string, log: Logger) {
-    this.#file = file
-    this.#log = log
-    this.#values = this.#read()
-  }
-
-  get<T>(key: string): T | undefined {
-    return this.#values.get(key) as T | undefined
-  }
-
-  /** A file that can't be written is logged; its value lasts as long as the window. */
-  set(key: string, value: unknown): void {
-    this.#values.set(key, value)
-    try {
-      const text = JSON.stringify(Object.fromEntries(this.#values))
-      writePrivateFile(this.#file, text, `${this.#file}.${process.pid}`)
-    } catch (error) {
-      this.#log.warn(`${this.#file} wasn't written: ${messageOf(error)}`)
-    }
-  }
-
-  #read(): Map<string, unknown> {
-    try {
-      const values: unknown = JSON.parse(readFileSync(this.#file, 'utf8'))
-      return new Map(isRecord(values) ? Object.entries(values) : [])
-    } catch (error) {
-      const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!isNew) this.#log.warn(`${this.#file} couldn't be read: ${messageOf(error)}`)
-      return new Map()
-    }
-  }
-}
-
-/**
- * Stores each value in its own file, for larger values: setting one doesn't write the others. Only what can't be written is
- * kept in memory.
+ * Stores each value in its own file, written immediately: VS Code writes its mementos later, in a browser by seconds, and reloading the
+ * page loses what isn't written yet. Only what can't be written is kept in memory.
  */
 export class FolderStore implements KeyValueStore {
   readonly #folder: string

@@ -8,7 +8,7 @@ import { operatingSystem } from './processes/process-system.ts'
 const MAX_AGE_MS = 24 * 3_600_000
 
 /**
- * Removes the files of values that a `FileStore` or a `FolderStore` was writing when its process ended; they aren't removed
+ * Removes the files of values that a `FolderStore` was writing when its process ended; they aren't removed
  * with the value. Never rejects.
  */
 export async function removeUnfinishedFiles(folders: readonly string[], log: Logger): Promise<void> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
-import { FileStore, FolderStore } from '../../common/key-value-store.ts'
+import { FolderStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 
 /** The page that the side bar showed last, to restore it after a reload. */
@@ -30,17 +30,15 @@ export interface WindowStorage {
   globalFolder: string
 }
 
-/** The sessions with a running turn, in case the window is lost. */
-export function workStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
-  return workspaceFolder !== undefined ? new FileStore(join(workspaceFolder, 'work.json'), log) : workspace
-}
-
 /** What the folders of running turns contained when they began. */
 export function turnStore({ workspaceFolder, globalFolder }: WindowStorage, log: Logger): KeyValueStore {
   return new FolderStore(join(workspaceFolder ?? globalFolder, 'turns'), log)
 }
 
-/** What each view shows. Written immediately, because the window may reload right after the click that changed it. */
+/**
+ * What each view shows, and which sessions have a running turn. Written immediately, because the window may reload right after the
+ * click that changed it, or be lost.
+ */
 export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
   return workspaceFolder !== undefined ? new FolderStore(join(workspaceFolder, 'views'), log) : workspace
 }

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import {
-  previewFiles,
-  privateFolders,
-  storeFolders,
-  viewStore,
-  workStore,
-} from '../../../src/app/storage/stores.ts'
+import { previewFiles, privateFolders, storeFolders, viewStore } from '../../../src/app/storage/stores.ts'
 import { WindowFiles } from '../../../src/app/storage/window-states.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { protectFolders } from '../../../src/common/private-files.ts'
@@ -48,7 +42,6 @@ describe('what Parley stores', () => {
   })
 
   it('can be read by the user only, whatever the mask', () => {
-    workStore(storage(), silentLogger).set('a', 'b')
     viewStore(storage(), silentLogger).set('a', 'b')
     previewFiles(storage(), silentLogger).set('a', 'b')
     const drafts = new WindowFiles({
@@ -58,7 +51,7 @@ describe('what Parley stores', () => {
     })
     drafts.write({ text: 'a draft' })
     assert.deepEqual(readable(directory), [])
-    assert.equal(readdirSync(directory, { recursive: true }).length, 9)
+    assert.equal(readdirSync(directory, { recursive: true }).length, 8)
     drafts.dispose()
     assert.deepEqual(readable(directory), [])
   })
@@ -82,10 +75,14 @@ describe('what Parley stores', () => {
   })
 
   it('is protected if a value replaces an unfinished file', () => {
-    const file = path.join(storage().workspaceFolder, `work.json.${process.pid}`)
-    mkdirSync(path.dirname(file), { mode: 0o700 })
+    const views = viewStore(storage(), silentLogger)
+    views.set('a', 'b')
+    const folder = path.join(storage().workspaceFolder, 'views')
+    const [name] = readdirSync(folder)
+    const file = path.join(folder, `${name}.${process.pid}`)
     writeFileSync(file, '1')
-    workStore(storage(), silentLogger).set('a', 'b')
+    chmodSync(file, 0o644)
+    views.set('a', 'c')
     assert.deepEqual(readable(storage().workspaceFolder), [])
   })
 

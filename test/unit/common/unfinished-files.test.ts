@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FileStore, FolderStore } from '../../../src/common/key-value-store.ts'
+import { FolderStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { removeUnfinishedFiles } from '../../../src/common/unfinished-files.ts'
 
@@ -17,7 +17,7 @@ describe('unfinished files', () => {
   it('are removed if their process has ended or they are old', async () => {
     const folder = join(directory, 'values')
     new FolderStore(folder, silentLogger).set('page', 'history')
-    new FileStore(join(folder, 'work.json'), silentLogger).set('a', 'b')
+    new FolderStore(folder, silentLogger).set('a', 'b')
     const complete = readdirSync(folder)
     const ended = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).trim()
     const kept = [...complete, `${complete[0]}.${process.ppid}`, 'other.txt.1']

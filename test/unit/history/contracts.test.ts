@@ -7,7 +7,7 @@ import type { ConfigOption } from '../../../src/acp/model.ts'
 import type { LockingWindows } from '../../../src/agents/registry/file-lock.ts'
 import type { TrackerStore } from '../../../src/changes/change-tracker.ts'
 import type { Disposable } from '../../../src/common/disposable.ts'
-import { FileStore, FolderStore, type KeyValueStore } from '../../../src/common/key-value-store.ts'
+import { FolderStore, type KeyValueStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
@@ -44,7 +44,6 @@ const trouble = () => new StorageTrouble(message => assert.fail(message))
 describe('a key-value store', () => {
   const stores: Record<string, () => KeyValueStore> = {
     'in memory': memoryStore,
-    'in a file': () => new FileStore(join(directory, 'values.json'), silentLogger),
     'in a folder': () => new FolderStore(join(directory, 'values'), silentLogger),
   }
   for (const [name, create] of Object.entries(stores)) {

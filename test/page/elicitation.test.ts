@@ -50,6 +50,27 @@ describe('an elicitation', () => {
     await picture('form-answered')
   })
 
+  it('keeps what was filled in while another conversation is shown, and when its page begins again', async () => {
+    const { workbench, conversation, question } = await begin()
+    await conversation.send('/ask')
+    await question.getByRole('textbox', { name: 'Your name' }).fill('Ada')
+    await question.getByRole('radio', { name: 'Slow' }).check()
+    await question.getByRole('checkbox', { name: 'The edit' }).check()
+    const isFilledIn = async (form: typeof question) => {
+      await form.getByRole('radio', { name: 'Slow', checked: true }).waitFor()
+      await form.getByRole('checkbox', { name: 'The edit', checked: true }).waitFor()
+      assert.equal(await form.getByRole('textbox', { name: 'Your name' }).inputValue(), 'Ada')
+    }
+    await workbench.runCommand('Parley: New Session')
+    await question.waitFor({ state: 'detached' })
+    await conversation.frame.locator('#root .sessions').getByText('Needs your answer').click()
+    await isFilledIn(question)
+    // its page ends when it's hidden
+    await workbench.openViewContainer('Explorer')
+    const again = await ConversationPage.open(workbench)
+    await isFilledIn(again.frame.getByRole('group', { name: /^Answer required/ }))
+  })
+
   it('can be declined, or canceled with Escape', async () => {
     const { conversation, question } = await begin()
     await conversation.send('/ask')

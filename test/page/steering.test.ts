@@ -97,25 +97,29 @@ describe('a prompt for the running turn', () => {
       workbench = await vscode.clearedWindow()
       conversation = await ConversationPage.startSession(workbench, agent)
       await conversation.send('[[permissions 1]] [[gate]] [[say Done.]]')
-      const { permission, frame } = conversation
       await write('Later')
       await press('Enter')
       await waitFor('the queue', async () => (await queued()).join() === 'Later')
-      await permission.getByRole('button', { name: 'Reject with Reason…' }).click()
-      const dialog = frame.getByRole('dialog', { name: 'Reject with Reason' })
-      const reason = dialog.getByRole('textbox', { name: 'Reason' })
-      const focused = reason.and(dialog.locator(':focus'))
-      await focused.waitFor()
+      const openReason = async () => {
+        await conversation.permission.getByRole('button', { name: 'Reject with Reason…' }).click()
+        const dialog = conversation.frame.getByRole('dialog', { name: 'Reject with Reason' })
+        const reason = dialog.getByRole('textbox', { name: 'Reason' })
+        await reason.and(dialog.locator(':focus')).waitFor()
+        return dialog
+      }
+      const dialog = await openReason()
       await workbench.page.keyboard.type('Use the tests')
-      // closed and opened again, it has what was written, and neither key answers the request
+      // opened again, also on a new page, it has what was written, and neither key answers the request
       await press('Escape')
       await dialog.waitFor({ state: 'detached' })
-      await permission.getByRole('button', { name: 'Reject with Reason…' }).click()
-      await focused.waitFor()
+      await workbench.openViewContainer('Explorer')
+      conversation = await ConversationPage.open(workbench)
+      await openReason()
       await press('End')
       await workbench.page.keyboard.type(' of last week')
       await press('Control+Backspace')
       await press('Control+Enter')
+      const { permission } = conversation
       await permission.waitFor({ state: 'detached' })
       if (agent === 'Steerable')
         await waitFor(

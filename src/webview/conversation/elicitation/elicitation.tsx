@@ -11,6 +11,7 @@ import { useApp } from '../context.ts'
 import { Line } from '../entries/line.tsx'
 import { questionsDrawn } from '../navigation/question-focus.ts'
 import type { EntrySlot } from '../slot.ts'
+import { dropUnsentAnswer } from '../unsent-answers.ts'
 import { FormField } from './field.tsx'
 import { formOf } from './form-state.ts'
 
@@ -76,7 +77,7 @@ function Paragraph({ text }: { text: string }) {
 
 function Form({ slot, entry, fields }: PartProps & { fields: readonly ElicitationField[] }) {
   const { host } = useApp()
-  const form = formOf(slot, fields)
+  const form = formOf(slot, entry.requestId, fields)
   const element = useRef<HTMLFormElement>(null)
   const stuck = fields.some(field => field.type === 'unknown' && field.required)
   const submit = (event: Event) => {
@@ -171,6 +172,7 @@ function Answered({ slot, entry }: PartProps) {
   const waiting = entry.visit === 'waiting'
   // the end of the turn says it
   const isStopped = outcome?.action === 'cancel' && app.store.isStopped(entry)
+  useEffect(() => dropUnsentAnswer(entry.requestId), [entry.requestId])
   return (
     <div class="work answered">
       <Line

@@ -8,6 +8,7 @@ import {
   type Matches,
   presetOf,
 } from '../../../conversation/requests/elicitation.ts'
+import { keepUnsentAnswer, unsentAnswer } from '../unsent-answers.ts'
 
 /** A page can't stop a regular expression. One that might take long is left to the host, which checks the form again. */
 const matchesPlain: Matches = (pattern, text) => {
@@ -28,15 +29,19 @@ export class FieldState {
   readonly written: Signal<Written>
   /** Shown only after the user tried to send the form; earlier, it would move what they are about to click. */
   readonly problem = signal<FieldProblem | undefined>(undefined)
+  readonly #onWritten: () => void
   #isChecked = false
 
-  constructor(field: ElicitationField) {
+  /** `earlier`: what was written before the page was reloaded or showed another conversation, which may be anything. */
+  constructor(field: ElicitationField, earlier: unknown, onWritten: () => void) {
     this.field = field
-    this.written = signal(begin(field))
+    this.written = signal(canBeIn(field, earlier) ? earlier : begin(field))
+    this.#onWritten = onWritten
   }
 
   write(written: Written): void {
     this.written.value = written
+    this.#onWritten()
     if (this.#isChecked) this.check()
   }
 
@@ -50,12 +55,20 @@ export class FieldState {
   }
 }
 
-/** The state of a form while it's being filled in. It outlives its element, which scrolling may remove. */
+/** The state of a form while it's being filled in. It outlives its element, which scrolling may remove, and the page. */
 export class FormState {
   readonly fields: readonly FieldState[]
 
-  constructor(fields: readonly ElicitationField[]) {
-    this.fields = fields.map(field => new FieldState(field))
+  constructor(requestId: string, fields: readonly ElicitationField[]) {
+    const stored = unsentAnswer(requestId)
+    const isPair = (one: unknown): one is [unknown, unknown] => Array.isArray(one) && one.length === 2
+    const earlier = new Map(Array.isArray(stored) ? stored.filter(isPair) : [])
+    const keep = () =>
+      keepUnsentAnswer(
+        requestId,
+        this.fields.map(state => [state.field.key, state.written.peek()]),
+      )
+    this.fields = fields.map(field => new FieldState(field, earlier.get(field.key), keep))
   }
 
   /** Validates all fields, and shows the problems. */
@@ -73,13 +86,31 @@ export class FormState {
 const forms = new WeakMap<object, FormState>()
 
 /** The form state of an elicitation, the same each time it's rendered. */
-export function formOf(owner: object, fields: readonly ElicitationField[]): FormState {
+export function formOf(owner: object, requestId: string, fields: readonly ElicitationField[]): FormState {
   let form = forms.get(owner)
   if (!form) {
-    form = new FormState(fields)
+    form = new FormState(requestId, fields)
     forms.set(owner, form)
   }
   return form
+}
+
+/** Whether the control of a field can have this value. */
+function canBeIn(field: ElicitationField, written: unknown): written is string | boolean | readonly string[] {
+  switch (field.type) {
+    case 'text':
+    case 'number':
+    case 'integer':
+      return typeof written === 'string'
+    case 'boolean':
+      return typeof written === 'boolean'
+    case 'select':
+      return field.choices.some(({ value }) => value === written)
+    case 'multi_select':
+      return Array.isArray(written) && written.every(one => field.choices.some(({ value }) => value === one))
+    case 'unknown':
+      return false
+  }
 }
 
 function begin(field: ElicitationField): Written {

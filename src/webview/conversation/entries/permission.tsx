@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useCallback, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
 import { visible, visibleProse } from '../../../common/visible.ts'
@@ -28,6 +28,7 @@ import { Popup } from '../../ui/popup.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
+import { returnReason } from '../unsent-answers.ts'
 import { askedTool, Decision, optionTitle, questionTitle, ruleAnswer } from './decision.tsx'
 import { Line, ToolTitle } from './line.tsx'
 import { ToolContent, useWhole } from './tool-call.tsx'
@@ -374,6 +375,8 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const isRefused = entry.outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
   const isStopped = entry.outcome?.type === 'cancelled' && app.store.isStopped(entry)
   const open = slot.open.value
+  // answered while the page was reloaded, or showed another conversation
+  useEffect(() => returnReason(entry.requestId, app.composer), [entry.requestId, app.composer])
   return (
     <div class="work answered">
       <Line

@@ -6,21 +6,21 @@ import { t } from '../../l10n.ts'
 import { Button } from '../../ui/button.tsx'
 import { type App, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
+import { dropUnsentAnswer, keepUnsentAnswer, returnReason, unsentReason } from '../unsent-answers.ts'
 
-/** What was written, while the popup is closed or its request is out of sight. */
-const written = new WeakMap<EntrySlot, string>()
+/** Requests whose end is watched. */
+const watched = new WeakSet<EntrySlot>()
 
 /** Keeps what was written. If the request is answered in another way, also while the popup is closed, it goes to the composer. */
 function write(slot: EntrySlot, text: string, composer: App['composer']): void {
-  const isFollowed = written.has(slot)
-  written.set(slot, text)
-  if (isFollowed) return
+  const { requestId } = slot.entry.peek() as PermissionEntry
+  keepUnsentAnswer(requestId, text)
+  if (watched.has(slot)) return
+  watched.add(slot)
   const stop = effect(() => {
     if (!(slot.entry.value as PermissionEntry).outcome) return
     queueMicrotask(() => stop())
-    const left = written.get(slot)
-    written.delete(slot)
-    if (left?.trim()) composer.current?.write([{ type: 'text', text: left }], true)
+    returnReason(requestId, composer)
   })
 }
 
@@ -35,12 +35,12 @@ interface RejectReasonProps {
 /** Rejects a request with a sentence, which becomes a prompt for the running turn, or the next one. */
 export function RejectReason({ slot, option, onAnswered, onCancel }: RejectReasonProps) {
   const { host, composer } = useApp()
+  const { requestId } = slot.entry.peek() as PermissionEntry
   const text = useRef<HTMLTextAreaElement>(null)
   useLayoutEffect(() => text.current?.focus(), [])
   const reject = () => {
-    const { requestId } = slot.entry.peek() as PermissionEntry
     const reason = text.current?.value.trim()
-    written.delete(slot)
+    dropUnsentAnswer(requestId)
     host.send('conversation/permission', {
       requestId,
       optionId: option.optionId,
@@ -63,7 +63,7 @@ export function RejectReason({ slot, option, onAnswered, onCancel }: RejectReaso
           reject()
         }}
       >
-        {written.get(slot)}
+        {unsentReason(requestId)}
       </textarea>
       <div class="popup-buttons">
         <Button primary onClick={reject}>

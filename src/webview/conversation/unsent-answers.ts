@@ -1,0 +1,56 @@
+import { keepState, keptState } from '../host/vscode-api.ts'
+import type { App } from './context.ts'
+
+/** Requests whose answers are stored; the oldest go first. */
+const MAX_ANSWERS = 20
+/** Longer answers last only as long as the page. In UTF-16 units of their JSON. */
+const MAX_STORED_LENGTH = 64 * 1024
+
+/**
+ * What the user has begun to answer, by the id of its request: a form's values, or a reason to reject. It outlasts a reload of
+ * the page, and the time in which the page shows another conversation.
+ */
+const answers = new Map<string, unknown>(storedAnswers())
+
+export function unsentAnswer(requestId: string): unknown {
+  return answers.get(requestId)
+}
+
+export function keepUnsentAnswer(requestId: string, answer: unknown): void {
+  answers.delete(requestId)
+  answers.set(requestId, answer)
+  for (const oldest of answers.keys()) {
+    if (answers.size <= MAX_ANSWERS) break
+    answers.delete(oldest)
+  }
+  store()
+}
+
+/** The request has its answer. */
+export function dropUnsentAnswer(requestId: string): void {
+  if (answers.delete(requestId)) store()
+}
+
+export function unsentReason(requestId: string): string | undefined {
+  const answer = answers.get(requestId)
+  return typeof answer === 'string' ? answer : undefined
+}
+
+/** The request was answered in another way than with the reason that was begun: it goes to the composer. */
+export function returnReason(requestId: string, composer: App['composer']): void {
+  const reason = unsentReason(requestId)
+  dropUnsentAnswer(requestId)
+  if (reason?.trim()) composer.current?.write([{ type: 'text', text: reason }], true)
+}
+
+function store(): void {
+  const short = [...answers].filter(([, answer]) => JSON.stringify(answer).length <= MAX_STORED_LENGTH)
+  keepState({ answers: short })
+}
+
+function storedAnswers(): Array<[string, unknown]> {
+  const { answers } = keptState()
+  if (!Array.isArray(answers)) return []
+  const isPair = (one: unknown): one is [string, unknown] => Array.isArray(one) && typeof one[0] === 'string'
+  return answers.filter(isPair).slice(-MAX_ANSWERS)
+}

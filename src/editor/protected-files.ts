@@ -32,6 +32,10 @@ const AGENT_FILES = /^(?:settings(?:\.local)?|config|mcp|mcp_settings|hooks|open
 /** Zero-width characters, which some file systems ignore in names. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g
 
+/** Once the user trusts it, mise runs what it says for each terminal and, through Parley, each agent. direnv asks again. */
+const MISE_FILE = /^\.?mise(?:\.[\w-]+)*\.toml$/
+const MISE_FOLDERS: ReadonlySet<string> = new Set(['mise', '.mise'])
+
 /** Whether a path names a protected file. `path` is relative to a root or absolute, with links resolved. */
 export function isProtectedPath(path: string): boolean {
   const names = path
@@ -39,7 +43,8 @@ export function isProtectedPath(path: string): boolean {
     .toLowerCase()
     .split(/[/\\]+/)
   const last = names.at(-1) ?? ''
-  if (FILES.has(last) || last.endsWith('.code-workspace')) return true
+  if (FILES.has(last) || last.endsWith('.code-workspace') || MISE_FILE.test(last)) return true
+  if (MISE_FOLDERS.has(names.at(-2) ?? '') && /^config(?:\.[\w-]+)*\.toml$/.test(last)) return true
   return names.some((name, at) => {
     if (FOLDERS.has(name)) return true
     return AGENT_FOLDERS.has(name) && at < names.length - 1 && AGENT_FILES.test(last)

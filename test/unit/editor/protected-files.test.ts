@@ -23,6 +23,11 @@ describe('protected files', () => {
       '.cursor/mcp.json',
       '.codex/config.toml',
       'a\\.git\\config',
+      'sub/mise.toml',
+      '.mise.local.toml',
+      'mise.production.toml',
+      '.config/mise/config.toml',
+      '.mise/config.toml',
     ]) {
       assert.equal(isProtectedPath(path), true, path)
     }
@@ -33,6 +38,9 @@ describe('protected files', () => {
       '.claude/notes.md',
       'mcp.json',
       '.gitignore',
+      'src/promise.toml',
+      'config.toml',
+      'mise/tasks.toml',
     ]) {
       assert.equal(isProtectedPath(path), false, path)
     }

@@ -19,6 +19,19 @@ export function mergeEnvironment(
   return merged
 }
 
+/** Sets and removes (`null`) variables; on Windows, names are case-insensitive. */
+export function withChanges(
+  under: Readonly<Environment>,
+  changes: Readonly<Record<string, string | null>>,
+  platform: NodeJS.Platform,
+): Environment {
+  const set = Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null)
+  const removed = Object.keys(changes).filter(name => changes[name] === null)
+  const merged = mergeEnvironment(under, Object.fromEntries(set), platform)
+  for (const name of removed) delete merged[name]
+  return merged
+}
+
 /** VS Code's own settings of the network (`http.*`). */
 export interface NetworkSettings {
   proxy?: string

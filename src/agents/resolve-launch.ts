@@ -11,6 +11,8 @@ import { substitute, type VariableContext } from './variables.ts'
 
 export interface LaunchContext {
   environment: LaunchEnvironment
+  /** That of processes in a folder, which its project may have changed. Default: `environment`. */
+  environmentIn?: (folder: string) => Promise<LaunchEnvironment>
   /** The workspace folders on this machine's disk, absolute; the first is the default `cwd`. */
   folders: ReadonlyArray<{ name: string; path: string }>
   userHome: string
@@ -76,7 +78,9 @@ export async function resolveLaunch(
     return fail(l10n.t('The working directory for "{0}" doesn\'t exist: {1}', definition.name, cwd))
   }
 
-  const env = mergeEnvironment(environment.env, ownEnv, environment.platform)
+  // what the user configured for the agent wins
+  const base = (await context.environmentIn?.(cwd)) ?? environment
+  const env = mergeEnvironment(base.env, ownEnv, environment.platform)
   const search = await findCommand(command, { env, cwd, platform: environment.platform })
   if ('searched' in search) {
     const failure: AgentStartFailure = { kind: 'command-missing', command, searched: search.searched }

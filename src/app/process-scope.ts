@@ -92,12 +92,13 @@ export function createProcessScope(
     services: {
       files,
       onDidSave: platform.onDidSaveFile,
-      environment: agentServices.commandEnvironment,
+      environment: async folder => (await agentServices.projects.in(folder)).env,
       guard,
       turns: turnStore(storage, log),
     },
     usage: records,
   })
+  agentServices.environments.follow(manager)
   const clients = new AgentClients({
     manager,
     activeSession: agentId => surfaces.sessionOf(agentId),

@@ -146,6 +146,7 @@ export function createWindowScope(
       },
       optionMemory: process.optionMemory,
       agentDefaults: process.agentDefaults,
+      environments: process.environments,
       changes: { tracker, workbench, sessions: manager, decisions },
       ruleMessages: {
         rules,

@@ -177,6 +177,8 @@ export interface ConversationHead {
   worktree?: { name: string; branch?: string }
   /** what happened to the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
+  /** what the project of the session's folder adds to the environment */
+  environment?: EnvironmentNote
   mcpServers: McpServerNote[]
   /** Whether the editor tools are on, if the session has them. */
   editorTools?: { isOn: boolean }
@@ -211,6 +213,13 @@ export interface ConversationHead {
   noAgent?: true
   /** the name of the agent that is being prepared, for which prompts wait */
   preparing?: string
+}
+
+/** Names only: values may be secrets. */
+export interface EnvironmentNote {
+  tools: Array<{ tool: string; names: string[] }>
+  /** The agent itself started in this other folder, and has the environment there. */
+  agentFolder?: string
 }
 
 /** A terminal; its output is sent only if the view shows it, see `conversation/terminals`. */

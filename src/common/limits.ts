@@ -55,6 +55,8 @@ export const SIGN_IN_POLL_MS = 250
 export const SHELL_ENVIRONMENT_MS = 10_000
 /** Time for a login shell to exit by itself, and for its last output to arrive. */
 export const SHELL_EXIT_MS = 1000
+/** Files on which a project's environment depends are checked at this interval, while there is one. */
+export const WATCH_PROJECT_MS = 2000
 /** Time limit for listing all processes of the machine. */
 export const LIST_PROCESSES_MS = 20_000
 /** Time limit for unpacking an agent. */
@@ -124,6 +126,8 @@ const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 export const SLOW_ANSWER_MS = patience ?? 15_000
 /** How long a new session's first prompt waits for an option to be set. Longer than the above, so that the user can stop it. */
 export const DEFAULT_OPTION_MS = patience ?? 60_000
+/** How long direnv or mise may take to print a project's environment. What they install or build may take far longer. */
+export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
 /** How long an agent may take to list its sessions before the list offers to retry. */
 export const LIST_SESSIONS_MS = patience ?? 20_000
 /** How long the user can undo the deletion of a session. */

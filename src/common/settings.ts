@@ -40,6 +40,8 @@ export const SETTINGS = {
   defaultAgent: setting(z.string(), 'window', ''),
   /** New sessions start with the options that the user chose last. */
   useLastOptions: setting(z.boolean(), 'application', false),
+  /** What direnv and mise give the session's folder. */
+  projectEnvironment: setting(z.boolean(), 'application', true),
   agentRegistry: setting(z.string(), 'application', OFFICIAL_REGISTRY),
   mcpServers: setting(layered, 'machine-overridable', {}),
   mcpDiscovery: setting(z.record(z.string(), z.boolean()), 'application', {

@@ -33,8 +33,8 @@ export interface ServicesShared {
   files: FilesShared
   /** The user saved a file in the editor. Without it, files changed by commands aren't reported. */
   onDidSave?: Event<string>
-  /** The base environment of commands: that of the login shell. */
-  environment: () => Promise<Record<string, string>>
+  /** The base environment of commands in a folder: that of the login shell, and what the folder's project sets. */
+  environment: (folder: string) => Promise<Record<string, string>>
   /** Keeps what the next window needs of the turns that go on without this one. */
   turns?: KeyValueStore
   /** Ends commands if this process dies without having done so. */
@@ -76,7 +76,8 @@ export class SessionServices extends Owner {
     this.#files = this.register(this.#createFiles(roots))
     this.terminals = this.register(
       new SessionTerminals({
-        ...{ cwd: roots.cwd, env: shared.environment, guard: shared.guard },
+        ...{ cwd: roots.cwd, guard: shared.guard },
+        env: () => shared.environment(roots.cwd),
         encoding: () => shared.files.encodings.configured(roots.cwd),
         host: session.agent.hosted?.commandsOf(session.sessionId),
       }),

@@ -44,10 +44,10 @@ export function ensureServerPackages(): Promise<void> {
   return installPackages(missing)
 }
 
-/** The requirements of the UI tests: a browser, and fonts. */
+/** The requirements of the UI tests: a browser, and fonts. Tests of direnv are skipped where it isn't. */
 export function ensureBrowserPackages(): Promise<void> {
   if (process.env.CHROMIUM !== undefined || findProgram(browsers)) return Promise.resolve()
-  return installPackages(['chromium-headless-shell', 'fonts-dejavu-core', 'fonts-liberation'])
+  return installPackages(['chromium-headless-shell', 'fonts-dejavu-core', 'fonts-liberation', 'direnv'])
 }
 
 /** Only one installation at a time, since apt locks its database. */

@@ -5,6 +5,7 @@ import type { AgentCatalog } from '../../agents/agent-catalog.ts'
 import type { AgentDefinition } from '../../agents/definition.ts'
 import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { agentPresets } from '../../agents/presets.ts'
+import type { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
 import type { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { launchFingerprint, resolveLaunch } from '../../agents/resolve-launch.ts'
 import { describeProblem } from '../../agents/setting-problem.ts'
@@ -13,6 +14,7 @@ import type { Logger } from '../../common/logger.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
+import type { AgentEnvironments } from './agent-environments.ts'
 import type { LaunchConsent } from './launch-consent.ts'
 
 export interface AgentDirectoryParts {
@@ -21,6 +23,8 @@ export interface AgentDirectoryParts {
   mcp: McpServers
   rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
   environment: LaunchEnvironmentSource
+  projects: Pick<ProjectEnvironments, 'in'>
+  environments: Pick<AgentEnvironments, 'started'>
   consent: Pick<LaunchConsent, 'agent'>
   /** The workspace folders. */
   folders: () => Array<{ name: string; path: string }>
@@ -86,7 +90,7 @@ function installableOf(agentId: string): { id: string; name: string } | undefine
 }
 
 async function launchOf(
-  { catalog, consent, environment, folders, installed, logFor }: AgentDirectoryParts,
+  { catalog, consent, environment, folders, environments, installed, logFor, projects }: AgentDirectoryParts,
   agentId: string,
 ): Promise<{ definition: AgentDefinition; launch: AgentLaunch }> {
   // another window may have updated it and removed the version that this one knows
@@ -103,7 +107,11 @@ async function launchOf(
       ),
     )
   const log = logFor(agentId)
-  const context = { folders: folders(), userHome: homedir() }
+  const context = {
+    folders: folders(),
+    userHome: homedir(),
+    environmentIn: (folder: string) => projects.in(folder, true),
+  }
   let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   if ('failure' in resolution && resolution.failure.kind === 'command-missing') {
     // It may have been installed after the shell's environment was read.
@@ -112,6 +120,7 @@ async function launchOf(
   }
   if ('failure' in resolution) throw new AgentStartError(resolution.failure, resolution.message)
   for (const note of resolution.notes) log.warn(note)
+  environments.started(agentId, resolution.ok.cwd)
   log.info(`Starting ${resolution.ok.command} in ${resolution.ok.cwd}`)
   return { definition, launch: resolution.ok }
 }

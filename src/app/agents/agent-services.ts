@@ -10,6 +10,7 @@ import type { DefaultOptions, SystemPrompt } from '../../agents/definition.ts'
 import { withNetworkSettings } from '../../agents/environment.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { demoAgent } from '../../agents/presets.ts'
+import { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
 import { AgentIcons } from '../../agents/registry/agent-icons.ts'
 import { InstallManager } from '../../agents/registry/install-manager.ts'
 import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
@@ -45,6 +46,7 @@ import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings, Workbench } from '../workbench.ts'
 import { AgentDefaults } from './agent-defaults.ts'
 import { agentDirectory } from './agent-directory.ts'
+import { AgentEnvironments } from './agent-environments.ts'
 import { installConfirmation } from './install-confirmation.ts'
 import { type LaunchConsent, launchConsent } from './launch-consent.ts'
 
@@ -91,8 +93,9 @@ export interface AgentServices {
   /** What the options of the agent's new sessions are set to: the user's, or the workspace's if the user allows them. */
   defaultOptionsOf: (agentId: string) => Promise<DefaultOptions>
   agentDefaults: AgentDefaults
-  /** The environment of the agents' commands: that of the login shell. */
-  commandEnvironment: () => Promise<Record<string, string>>
+  environments: AgentEnvironments
+  /** What the projects of folders add to the environment of the login shell. */
+  projects: ProjectEnvironments
 }
 
 /** `undefined` if the user turned the registry off. */
@@ -120,6 +123,15 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const registryAddress = () => registryUrl(workbench.settings)
   const fetch = fetchAsSet(network)
   const environment = own.add(new LaunchEnvironmentSource({ log }))
+  const projects = own.add(
+    new ProjectEnvironments({
+      base: () => environment.get(),
+      isOn: () => trust.trusted && workbench.settings.read('projectEnvironment'),
+      guard: options.guard,
+      log,
+    }),
+  )
+  const environments = own.add(new AgentEnvironments(projects))
   const installed = own.add(new InstalledAgents(path.join(storage.globalFolder, 'agents'), windows, log))
   const registry = new RegistryClient({
     url: registryAddress,
@@ -169,7 +181,11 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       installed,
       icons,
       settings,
-      environment,
+      environment: {
+        current: () => environment.current(),
+        get: () => projects.in(workbench.folders()[0]?.path ?? homedir()),
+        refresh: () => environment.refresh(),
+      },
       trust,
       lastUsed: platform.lastUsedAgent,
       demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
@@ -245,6 +261,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     mcp,
     rules,
     environment,
+    projects,
+    environments,
     logFor: agentId => logs.logger(agentId, nameOf(agentId)),
     signInEnvironment: agentId => signInValues.environment(agentId),
   })
@@ -285,7 +303,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       source: settings,
       settings: workbench.settings,
     }),
-    commandEnvironment: async () => (await environment.get()).env,
+    projects,
+    environments,
   }
 }
 

@@ -201,6 +201,19 @@ export function lostOptionsCard(lost: readonly LostOption[]): Card {
   }
 }
 
+export const ENVIRONMENT_CARD = 'environment'
+
+/** Shows that the agent would start with another environment now. */
+export function environmentCard(agentName: string): Card {
+  return {
+    id: ENVIRONMENT_CARD,
+    kind: 'info',
+    title: l10n.t("The project's environment changed"),
+    text: l10n.t('To use it in {0}, restart the agent.', agentName),
+    buttons: [button.restart(), button.dismiss()],
+  }
+}
+
 function valueName(option: LostOption['now']): string {
   if (option.type === 'select') return chosenName(option)
   return option.currentValue ? l10n.t('On') : l10n.t('Off')

@@ -12,6 +12,7 @@ import type { SessionOrganizer } from '../../sessions/listing/session-organizer.
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { AgentDefaults } from '../agents/agent-defaults.ts'
+import type { AgentEnvironments } from '../agents/agent-environments.ts'
 import type { UndoServices } from '../changes/undo-changes.ts'
 import type { PageFocus } from '../page-focus.ts'
 import type { PreviewStore } from '../page-preview.ts'
@@ -45,6 +46,7 @@ export interface ConversationBridgeOptions {
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
   agentDefaults: AgentDefaults
+  environments: Pick<AgentEnvironments, 'note' | 'isOutdated' | 'dismiss' | 'onDidChange'>
   ruleMessages: RuleHandlersOptions
   changes: UndoServices
   pageFocus: PageFocus
@@ -126,6 +128,7 @@ export class ConversationBridge extends Owner {
     this.register(controller.onDidChangeQueue(() => this.#pump.headChanged()))
     this.register(options.optionMemory.onDidChange(() => this.#pump.headChanged()))
     this.register(options.accounts.onDidChange(() => this.#pump.headChanged()))
+    this.register(options.environments.onDidChange(() => this.#pump.headChanged()))
     this.register(options.installs.onDidChange(() => this.#pump.headChanged()))
     this.register(options.worktrees.onDidChange(() => this.#pump.headChanged()))
     this.register(options.ruleMessages.rules.onDidChange(() => this.#pump.headChanged()))
@@ -266,7 +269,9 @@ export class ConversationBridge extends Owner {
       ...composerHandlers(options, () => this.#pump.sendNow()),
       ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
-      ...editorHandlers(controller, options.workbench, attachment => this.attach(attachment)),
+      ...editorHandlers(controller, options.workbench, options.environments, attachment =>
+        this.attach(attachment),
+      ),
       ...contextFullHandlers(controller, attachment => this.attach(attachment)),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true

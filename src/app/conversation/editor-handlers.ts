@@ -10,8 +10,9 @@ import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { answerOf } from '../../sessions/prompts.ts'
+import type { AgentEnvironments } from '../agents/agent-environments.ts'
 import { showFailure } from '../ask-agent.ts'
-import { isOffered, LOST_OPTIONS_CARD } from '../cards/cards.ts'
+import { ENVIRONMENT_CARD, isOffered, LOST_OPTIONS_CARD } from '../cards/cards.ts'
 import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
@@ -24,6 +25,7 @@ const COMMANDS = new Set<string>(Object.values(CommandId))
 export function editorHandlers(
   controller: ConversationController,
   workbench: Workbench,
+  environments: Pick<AgentEnvironments, 'dismiss'>,
   attach: (attachment: Attachment) => void,
 ) {
   const { editors } = workbench
@@ -61,7 +63,8 @@ export function editorHandlers(
     'conversation/openBlob': ({ name, mimeType, data }) =>
       show(editors.openContent(name, mimeType, Buffer.from(data, 'base64'))),
     'conversation/applyCode': code => show(editors.applyCode(code, roots())),
-    'conversation/card': ({ cardId, action }) => runCardAction(controller, workbench, attach, cardId, action),
+    'conversation/card': ({ cardId, action }) =>
+      runCardAction(controller, workbench, environments, attach, cardId, action),
     'conversation/command': async ({ command }) => {
       if (COMMANDS.has(command)) await workbench.execute(command)
     },
@@ -89,6 +92,7 @@ async function openDiff(
 async function runCardAction(
   controller: ConversationController,
   { execute }: Workbench,
+  environments: Pick<AgentEnvironments, 'dismiss'>,
   attach: (attachment: Attachment) => void,
   cardId: string,
   action: CardAction,
@@ -149,6 +153,8 @@ async function runCardAction(
     }
     case 'dismiss':
       if (cardId === LOST_OPTIONS_CARD) return controller.current?.session.optionChanges.forgetLost()
+      if (cardId === ENVIRONMENT_CARD)
+        return controller.agentId === undefined ? undefined : environments.dismiss(controller.agentId)
       return controller.dismiss(cardId)
     default:
       action satisfies never

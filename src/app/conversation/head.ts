@@ -21,8 +21,9 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { defaultsById } from '../../sessions/start-options.ts'
 import type { AgentDefaults } from '../agents/agent-defaults.ts'
+import type { AgentEnvironments } from '../agents/agent-environments.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
-import { cardFor, lostOptionsCard, settingsCard, withWayBack } from '../cards/cards.ts'
+import { cardFor, environmentCard, lostOptionsCard, settingsCard, withWayBack } from '../cards/cards.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { RecentSessions } from './recent-sessions.ts'
@@ -39,6 +40,7 @@ export interface HeadSources {
   installs: InstallManager
   sessions: Pick<RecentSessions, 'list'>
   worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository'>
+  environments: Pick<AgentEnvironments, 'note' | 'isOutdated'>
   ruleMessages: { rules: Pick<PermissionRules, 'allowances'> }
   /** The page shows the session switcher. */
   isSwitching?: boolean
@@ -53,6 +55,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const state = session?.state
   const shown = state ?? controller.opener.end?.conversation
   const offered = sources.ruleMessages.rules.allowances()
+  const environment = current && sources.environments.note(current.agentId, current.plan.setup.cwd)
   const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
   return {
     phase,
@@ -88,6 +91,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     roots: current?.plan.roots,
     ...(worktree && { worktree }),
     systemPrompt: current?.plan.systemPrompt,
+    ...(environment && { environment }),
     mcpServers: current?.plan.mcpServers ?? NONE,
     ...(current?.plan.editorTools && { editorTools: { isOn: current.plan.editorTools.isOn } }),
     ...(current &&
@@ -192,7 +196,7 @@ function progressOf(controller: ConversationController, name: string | undefined
 }
 
 /** Cards for what prevents any session come first, then failures. */
-function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
+function cardsOf({ controller, agents, installs, environments }: HeadSources): Card[] {
   const { state } = controller.opener
   const before = state.type === 'failed' ? state.before : undefined
   const failed = [...controller.failures].map(([id, failure]) => {
@@ -202,7 +206,10 @@ function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
   const lost = controller.phase === 'ready' ? (controller.current?.session.optionChanges.lost ?? NONE) : NONE
   if (lost.length > 0) return [...failed, lostOptionsCard(lost)]
-  if (controller.phase !== 'empty') return failed
+  const { current, phase, agentName } = controller
+  if (failed.length === 0 && phase === 'ready' && current && environments.isOutdated(current.agentId))
+    return [environmentCard(agentName ?? current.agentName)]
+  if (phase !== 'empty') return failed
   const problems = agents.problems()
   const problem = agents.defaultProblem()
   const isReported = [...controller.failures.values()].some(({ type }) => type === 'default-agent')

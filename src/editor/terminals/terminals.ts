@@ -28,7 +28,7 @@ const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 export interface SessionTerminalsOptions {
   /** the session's working directory, used for requests without one */
   cwd: string
-  /** the base environment of commands: that of the user's login shell */
+  /** the base environment of commands */
   env: () => Promise<Readonly<Record<string, string>>>
   /** that of output that isn't UTF-8, if the user configured one */
   encoding?: () => string | undefined

@@ -42,6 +42,8 @@ describe('an agent that the settings of the workspace start', () => {
     agentDirectory({
       catalog: { get: () => definition },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+      environments: { started() {} },
+      projects: { in: async () => ({ env: {}, platform: process.platform }) },
       consent: launches,
       folders: () => [{ name: 'w', path: process.cwd() }],
       logFor: () => silentLogger,
@@ -202,6 +204,8 @@ describe('an agent that the settings of the workspace start', () => {
     const launch = await agentDirectory({
       catalog: { get: () => current },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+      environments: { started() {} },
+      projects: { in: async () => ({ env: {}, platform: process.platform }) },
       consent: {
         agent: async () => {
           // the settings change while the user reads
@@ -229,6 +233,8 @@ describe('an agent that the settings of the workspace start', () => {
         },
       },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+      environments: { started() {} },
+      projects: { in: async () => ({ env: {}, platform: process.platform }) },
       folders: () => [{ name: 'w', path: process.cwd() }],
       logFor: () => silentLogger,
       signInEnvironment: async () => ({}),

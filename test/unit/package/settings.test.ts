@@ -139,6 +139,8 @@ describe('the table of settings', () => {
     assert.equal(SETTINGS.agentRegistry.scope, 'application')
     // what was chosen last may let agents act without asking, so a workspace must not turn it on
     assert.equal(SETTINGS.useLastOptions.scope, 'application')
+    // nor run direnv and mise for a user who doesn't want that
+    assert.equal(SETTINGS.projectEnvironment.scope, 'application')
   })
 
   it('restricts settings that start programs, instruct agents or give them tools in Restricted Mode', () => {

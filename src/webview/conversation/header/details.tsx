@@ -1,4 +1,4 @@
-import type { ConversationHead, RootsNote } from '../../../bridge/conversation.ts'
+import type { ConversationHead, EnvironmentNote, RootsNote } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
@@ -25,6 +25,7 @@ export function SessionDetails({ head, state }: SessionDetailsProps) {
       {head.account && <Account account={head.account} />}
       {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
       {head.roots && <Roots roots={head.roots} worktree={head.worktree} />}
+      {head.environment && <ProjectEnvironment environment={head.environment} />}
       {head.agent && <McpServers servers={head.mcpServers} />}
       {head.editorTools && <EditorTools isOn={head.editorTools.isOn} />}
       {head.sessionId && (
@@ -119,6 +120,27 @@ function Roots({ roots, worktree }: Pick<ConversationHead, 'worktree'> & { roots
           <span class="quiet details-reason">{folder.reason}</span>
         </div>
       ))}
+    </section>
+  )
+}
+
+/** The names of the variables; values may be secrets. */
+function ProjectEnvironment({ environment }: { environment: EnvironmentNote }) {
+  return (
+    <section>
+      <h2>{t('Environment')}</h2>
+      {environment.tools.map(({ tool, names }) => (
+        <div key={tool} class="details-row">
+          <Icon name="symbol-variable" />
+          <span class="details-name">{tool}</span>
+          <span class="quiet details-reason">{names.join(', ')}</span>
+        </div>
+      ))}
+      {environment.agentFolder !== undefined && (
+        <p class="quiet">
+          {t('For commands in terminals. The agent itself started in {0}.', environment.agentFolder)}
+        </p>
+      )}
     </section>
   )
 }

@@ -1,0 +1,289 @@
+import { type StatsListener, unwatchFile, watchFile } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join, parse } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import * as l10n from '@vscode/l10n'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import { PROJECT_ENVIRONMENT_MS, WATCH_PROJECT_MS } from '../../common/limits.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import { findCommand } from '../../common/processes/spawn-process.ts'
+import { shortened, visible } from '../../common/visible.ts'
+import { withChanges } from '../environment.ts'
+import type { LaunchEnvironment } from '../launch-environment.ts'
+import {
+  type EnvironmentChanges,
+  isToolState,
+  type ProjectTool,
+  projectTools,
+  readChanges,
+} from './project-tools.ts'
+import { runTool } from './run-tool.ts'
+
+/** What a tool gives a folder. */
+export interface ToolEnvironment {
+  tool: string
+  /** The names of what it sets or removes, sorted. */
+  names: readonly string[]
+}
+
+/** Why a folder doesn't have the environment of a tool, for the user. */
+export interface EnvironmentProblem {
+  title: string
+  description: string
+}
+
+/** What a project gives the processes that start in a folder. */
+export interface ProjectEnvironment {
+  tools: readonly ToolEnvironment[]
+  problems: readonly EnvironmentProblem[]
+  /** In the order in which they apply. */
+  changes: readonly EnvironmentChanges[]
+}
+
+export interface ProjectEnvironmentsOptions {
+  /** The environment of the login shell. */
+  base: () => Promise<LaunchEnvironment>
+  /** The workspace is trusted, and the user didn't turn it off. */
+  isOn: () => boolean
+  log: Logger
+  guard?: ProcessGuard
+  /** Default: 30 s. */
+  timeoutMs?: number
+  /** How often the files of the tools are checked. */
+  watchMs?: number
+}
+
+/** UTF-16 units that a tool may print. */
+const MAX_OUTPUT = 1_000_000
+/** Characters of a tool's sentence that are shown. */
+const MAX_SAID = 200
+
+const NONE: ProjectEnvironment = { tools: [], problems: [], changes: [] }
+
+interface Known {
+  environment: ProjectEnvironment
+  base: LaunchEnvironment
+  /** how the files on which it depends were */
+  stamps: ReadonlyMap<string, string>
+  unwatch: () => void
+}
+
+/**
+ * The environments that direnv and mise give folders, as in the user's terminal. A tool runs only if one of its files is in the
+ * folder or a parent, and gives only what the user has allowed it to. Its answer is kept until one of the files changes.
+ */
+export class ProjectEnvironments extends Owner {
+  readonly #options: ProjectEnvironmentsOptions
+  readonly #change = this.register(new Emitter<string>())
+  readonly #ended = new AbortController()
+  /** by folder */
+  readonly #known = new Map<string, Known>()
+  readonly #asking = new Map<string, Promise<ProjectEnvironment>>()
+
+  /** What a folder gets is another now, or is known for the first time. */
+  readonly onDidChange = this.#change.event
+
+  constructor(options: ProjectEnvironmentsOptions) {
+    super()
+    this.#options = options
+    this.register(
+      toDisposable(() => {
+        this.#ended.abort()
+        for (const { unwatch } of this.#known.values()) unwatch()
+      }),
+    )
+  }
+
+  /** As far as it's known. */
+  known(folder: string): ProjectEnvironment {
+    return (this.#options.isOn() && this.#known.get(folder)?.environment) || NONE
+  }
+
+  /** The environment of processes that start in the folder. Never rejects. `again`: tools that failed run once more. */
+  async in(folder: string, again = false): Promise<LaunchEnvironment> {
+    const { changes } = await this.of(folder, again)
+    const base = await this.#options.base()
+    let { env } = base
+    for (const over of changes) env = withChanges(env, over, base.platform)
+    return { ...base, env }
+  }
+
+  /** What the folder's project adds to the environment. Never rejects. `again`: tools that failed run once more. */
+  async of(folder: string, again = false): Promise<ProjectEnvironment> {
+    const running = this.#asking.get(folder)
+    if (running) return running
+    const asked = this.#ask(folder, again).finally(() => this.#asking.delete(folder))
+    this.#asking.set(folder, asked)
+    return asked
+  }
+
+  async #ask(folder: string, again: boolean): Promise<ProjectEnvironment> {
+    if (!this.#options.isOn() || this.owned.isDisposed) return NONE
+    const found = await filesOf(folder)
+    const known = this.#known.get(folder)
+    if (found.length === 0) {
+      this.#remember(folder, undefined)
+      return NONE
+    }
+    const base = await this.#options.base()
+    const isCurrent =
+      known?.base === base &&
+      !(again && known.environment.problems.length > 0) &&
+      found.every(({ file }) => known.stamps.has(file)) &&
+      isDeepStrictEqual(await stampsOf([...known.stamps.keys()]), known.stamps)
+    if (isCurrent) return known.environment
+    // before the tools run, so that a change meanwhile is noticed
+    const stamps = await stampsOf(found.map(({ file }) => file))
+    const { environment, watched } = await this.#run(folder, found, base)
+    for (const [file, stamp] of await stampsOf(watched)) if (!stamps.has(file)) stamps.set(file, stamp)
+    if (this.owned.isDisposed || !this.#options.isOn()) return NONE
+    this.#remember(folder, { environment, base, stamps, unwatch: this.#watch(folder, [...stamps.keys()]) })
+    return environment
+  }
+
+  #remember(folder: string, next: Known | undefined): void {
+    const before = this.#known.get(folder)
+    before?.unwatch()
+    if (next) this.#known.set(folder, next)
+    else this.#known.delete(folder)
+    if (!isDeepStrictEqual(before?.environment, next?.environment)) this.#change.fire(folder)
+  }
+
+  #watch(folder: string, files: readonly string[]): () => void {
+    const changed: StatsListener = () => void this.of(folder)
+    const interval = this.#options.watchMs ?? WATCH_PROJECT_MS
+    for (const file of files) watchFile(file, { persistent: false, interval }, changed)
+    return () => {
+      for (const file of files) unwatchFile(file, changed)
+    }
+  }
+
+  async #run(
+    folder: string,
+    found: readonly FoundFile[],
+    base: LaunchEnvironment,
+  ): Promise<{ environment: ProjectEnvironment; watched: string[] }> {
+    const tools: ToolEnvironment[] = []
+    const problems: EnvironmentProblem[] = []
+    const changes: EnvironmentChanges[] = []
+    const watched: string[] = []
+    let under = base
+    const apply = (more: EnvironmentChanges) => {
+      changes.push(more)
+      under = { ...under, env: withChanges(under.env, more, base.platform) }
+    }
+    for (const tool of projectTools) {
+      const files = found.filter(one => one.tool === tool)
+      if (files.length === 0) continue
+      if (tool.loaded !== undefined && under.env[tool.loaded] !== undefined) {
+        // else the tool says nothing of what is already there
+        const unloaded = await this.#runOne(tool, parse(folder).root, under, '')
+        if (unloaded && !unloaded.problem) apply(unloaded.changes)
+      }
+      const answer = await this.#runOne(tool, folder, under, basename(files[0]!.file))
+      if (!answer) continue
+      watched.push(...tool.watched(base.env, answer.changes))
+      if (answer.problem) {
+        problems.push(answer.problem)
+        continue
+      }
+      apply(answer.changes)
+      const names = Object.keys(answer.changes).filter(name => !isToolState(name))
+      if (names.length > 0) tools.push({ tool: tool.command, names: names.toSorted() })
+    }
+    return { environment: { tools, problems, changes }, watched }
+  }
+
+  /** Resolves to `undefined` if the tool isn't installed. */
+  async #runOne(
+    tool: ProjectTool,
+    folder: string,
+    base: LaunchEnvironment,
+    file: string,
+  ): Promise<{ changes: EnvironmentChanges; problem?: EnvironmentProblem } | undefined> {
+    const { log, timeoutMs = PROJECT_ENVIRONMENT_MS, guard } = this.#options
+    const { env, platform } = base
+    const name = tool.command
+    const search = await findCommand(name, { env, platform, cwd: folder })
+    if (!('path' in search)) {
+      log.info(`${file} in ${folder} or a parent isn't used, because ${name} isn't on the PATH.`)
+      return undefined
+    }
+    const fail = (description: string, changes: EnvironmentChanges = {}) => {
+      log.warn(`The environment of ${name} for ${folder}: ${description}`)
+      const title = l10n.t("The environment of {0} isn't used", name)
+      return { changes, problem: { title, description } }
+    }
+    const began = performance.now()
+    try {
+      const limits = { timeoutMs, maxOutput: MAX_OUTPUT, signal: this.#ended.signal, guard }
+      const request = { command: search.path, args: tool.args, cwd: folder, env: { ...env, ...tool.env } }
+      const result = await runTool(request, limits)
+      if ('ended' in result) {
+        if (result.ended === 'too-long')
+          return fail(l10n.t('{0} printed more than {1} characters.', file, MAX_OUTPUT))
+        return fail(l10n.t("{0} didn't finish within {1} seconds.", file, timeoutMs / 1000))
+      }
+      const { code, stdout, stderr } = result
+      if (code !== 0) {
+        // direnv prints its own state, which says what to watch
+        const changes = name === 'direnv' ? readChanges(stdout, env) : {}
+        if (tool.blocked.test(stderr))
+          return fail(l10n.t('To use {0}, review it and run `{1}` in its folder.', file, tool.allow), changes)
+        const said = tool.error.exec(plain(stderr))?.[1] ?? l10n.t('It ended with exit code {0}.', `${code}`)
+        return fail(l10n.t('{0} failed: {1}', file, shortened(visible(said), MAX_SAID)), changes)
+      }
+      const changes = readChanges(stdout, env)
+      const milliseconds = Math.round(performance.now() - began)
+      log.info(`The environment of ${name} for ${folder} was read (${milliseconds} ms).`)
+      return { changes }
+    } catch (error) {
+      return fail(l10n.t('{0} failed: {1}', file, shortened(visible(messageOf(error)), MAX_SAID)))
+    }
+  }
+}
+
+interface FoundFile {
+  tool: ProjectTool
+  file: string
+}
+
+/** The files of the tools in the folder and its parents, nearest first. */
+async function filesOf(folder: string): Promise<FoundFile[]> {
+  const candidates: FoundFile[] = []
+  for (let at = folder; ; at = dirname(at)) {
+    for (const tool of projectTools)
+      for (const name of tool.files) candidates.push({ tool, file: join(at, name) })
+    if (at === parse(at).root || dirname(at) === at) break
+  }
+  const exist = await Promise.all(
+    candidates.map(({ file }) =>
+      stat(file).then(
+        found => found.isFile(),
+        () => false,
+      ),
+    ),
+  )
+  return candidates.filter((_, at) => exist[at])
+}
+
+async function stampsOf(files: readonly string[]): Promise<Map<string, string>> {
+  const stamps = files.map(async (file): Promise<[string, string]> => {
+    try {
+      const { mtimeMs, size, ino } = await stat(file)
+      return [file, `${mtimeMs} ${size} ${ino}`]
+    } catch {
+      return [file, '']
+    }
+  })
+  return new Map(await Promise.all(stamps))
+}
+
+/** Without the colors of a terminal. */
+function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+  return text.replace(/\u001b\[[\d;]*m/g, '')
+}

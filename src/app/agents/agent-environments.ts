@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
+import { type EnvironmentChanges, isToolState } from '../../agents/project-environment/project-tools.ts'
+import type { EnvironmentNote } from '../../bridge/conversation.ts'
+import { DisposableStore, Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+
+interface Started {
+  folder: string
+  changes: readonly EnvironmentChanges[]
+}
+
+/**
+ * The project environments of agents and sessions. An agent is one process for all of its sessions, so it has that of the folder in
+ * which it starts, until it starts again. Commands in terminals have that of their session's folder as it is now.
+ */
+export class AgentEnvironments extends Owner {
+  readonly #projects: ProjectEnvironments
+  readonly #change = this.register(new Emitter<void>())
+  readonly #started = new Map<string, Started>()
+  readonly #followed = new WeakSet<OpenSession>()
+  /** by folder: the descriptions that a session has */
+  readonly #told = new Map<string, Set<string>>()
+
+  readonly onDidChange = this.#change.event
+
+  constructor(projects: ProjectEnvironments) {
+    super()
+    this.#projects = projects
+    this.register(projects.onDidChange(() => this.#change.fire()))
+  }
+
+  /** The agent starts in a folder, with what its project gives now. */
+  started(agentId: string, folder: string): void {
+    this.#started.set(agentId, { folder, changes: this.#projects.known(folder).changes })
+    this.#change.fire()
+  }
+
+  /** What is shown of the environment of a session in `folder`; `undefined` if its project adds nothing. */
+  note(agentId: string, folder: string): EnvironmentNote | undefined {
+    const { tools } = this.#projects.known(folder)
+    if (tools.length === 0) return undefined
+    const started = this.#started.get(agentId)
+    const isOther = started && !isDeepStrictEqual(started.changes, this.#projects.known(folder).changes)
+    return {
+      tools: tools.map(({ tool, names }) => ({ tool, names: [...names] })),
+      ...(isOther && started.folder !== folder && { agentFolder: started.folder }),
+    }
+  }
+
+  /** Whether the agent would start with another environment now. */
+  isOutdated(agentId: string): boolean {
+    const started = this.#started.get(agentId)
+    if (!started) return false
+    const { changes, problems } = this.#projects.known(started.folder)
+    // with a problem, it would start without what it has
+    return problems.length === 0 && !isDeepStrictEqual(valuesOf(started.changes), valuesOf(changes))
+  }
+
+  /** The user knows that the agent's environment is outdated. */
+  dismiss(agentId: string): void {
+    const started = this.#started.get(agentId)
+    if (started) this.started(agentId, started.folder)
+  }
+
+  /** Tells in sessions, once for each folder, why an environment isn't used. */
+  follow(manager: Pick<SessionManager, 'list' | 'onDidChange'>): void {
+    const review = () => {
+      for (const open of manager.list()) {
+        if (this.#followed.has(open)) continue
+        this.#followed.add(open)
+        void this.#opened(open)
+      }
+    }
+    this.register(manager.onDidChange(review))
+    this.register(
+      this.#projects.onDidChange(folder => {
+        const [open] = manager.list().filter(({ plan }) => plan.setup.cwd === folder)
+        if (open) this.#tell(open)
+      }),
+    )
+    review()
+  }
+
+  async #opened(open: OpenSession): Promise<void> {
+    const { session, agentId, plan } = open
+    await this.#projects.of(plan.setup.cwd)
+    // an earlier window started it
+    if (!this.#started.has(agentId)) this.started(agentId, plan.setup.cwd)
+    if (session.phase !== 'loading') return this.#tell(open)
+    const waiting = this.register(new DisposableStore())
+    waiting.add(
+      session.onDidChangeStatus(() => {
+        if (session.phase === 'loading') return
+        this.owned.release(waiting)
+        this.#tell(open)
+      }),
+    )
+  }
+
+  #tell({ session, plan: { setup } }: OpenSession): void {
+    if (session.phase !== 'ready') return
+    const { problems } = this.#projects.known(setup.cwd)
+    const told = this.#told.get(setup.cwd) ?? new Set()
+    // what is said again after it was solved is news
+    this.#told.set(setup.cwd, new Set(problems.map(({ description }) => description)))
+    for (const { title, description } of problems.filter(one => !told.has(one.description)))
+      session.notify({ severity: 'warning', title, description })
+  }
+}
+
+/** Without what tools only note for themselves. */
+function valuesOf(changes: readonly EnvironmentChanges[]): EnvironmentChanges {
+  const all = Object.entries(Object.assign({}, ...changes) as EnvironmentChanges)
+  return Object.fromEntries(all.filter(([name]) => !isToolState(name)))
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { findProgram } from '../host/system-packages.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+
+describe("the environment of the session's project", () => {
+  // Debian's package `direnv`
+  const direnv = findProgram(['direnv'])
+  before(function () {
+    if (!direnv) this.skip()
+  })
+  const vscode = new PageSuite({
+    settings: root => {
+      const { command, args, env } = fixtureAgent(root, 'Planets')
+      // only in the project
+      const program = { name: 'Planets', command: 'planet-agent', env: { ...env, MOON: 'own' } }
+      writeFileSync(
+        join(root.home, 'planet-agent'),
+        `#!/bin/sh\nexec '${command}' '${args!.join("' '")}'\n`,
+        {
+          mode: 0o755,
+        },
+      )
+      return { 'parley.agents': { planets: program } }
+    },
+  })
+  const folder = () => join(dirname(vscode.workspace), 'planets-api')
+  const write = (planet: string) => {
+    mkdirSync(join(folder(), 'bin'), { recursive: true })
+    writeFileSync(
+      join(folder(), '.envrc'),
+      `export PLANET=${planet} MOON=phobos TOKEN=swordfish\nPATH_add ${vscode.root.home}\n`,
+    )
+  }
+  const allow = () =>
+    execFileSync(direnv!, ['allow'], { cwd: folder(), env: vscode.root.environment(), stdio: 'pipe' })
+
+  it('is what the user allowed, by name in the details, and offers to restart the agent after a change', async () => {
+    write('mars')
+    allow()
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.startSession(workbench, 'Planets')
+    await conversation.runTurn(
+      '[[env PLANET]] [[env MOON]] [[run test $PLANET-$MOON = mars-phobos && exit 7]]',
+    )
+    await conversation.agentMessage('PLANET=mars').waitFor()
+    await conversation.agentMessage('MOON=own').waitFor()
+    await conversation.agentMessage('exit 7').waitFor()
+
+    const details = await conversation.openDetails()
+    await details.getByText('MOON, PATH, PLANET, TOKEN').waitFor()
+    assert.doesNotMatch((await details.textContent()) ?? '', /swordfish|mars/)
+    await workbench.page.keyboard.press('Escape')
+
+    write('venus')
+    const notice = conversation.frame.locator('.row-notice', { hasText: 'To use .envrc, review it' })
+    await notice.waitFor()
+    const card = conversation.card("The project's environment changed")
+    assert.equal(await card.count(), 0)
+    allow()
+    await card.getByRole('button', { name: 'Restart Agent' }).click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.runTurn('[[env PLANET]]')
+    await conversation.agentMessage('PLANET=venus').waitFor()
+  })
+
+  it("isn't used without that, which is said once", async () => {
+    vscode.root.updateSettings({
+      'parley.agents': { planets: { ...fixtureAgent(vscode.root, 'Planets') } },
+    })
+    // what was allowed once is allowed again
+    write('pluto')
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.startSession(workbench, 'Planets')
+    const notice = conversation.frame.locator('.row-notice', {
+      hasText: "The environment of direnv isn't used",
+    })
+    await notice.waitFor()
+    await conversation.runTurn('[[env PLANET]] [[say none]]')
+    await conversation.agentMessage('PLANET=none').waitFor()
+    const details = await conversation.openDetails()
+    assert.equal(await details.getByText('Environment', { exact: true }).count(), 0)
+    await workbench.page.keyboard.press('Escape')
+    await ConversationPage.startSession(workbench, 'Planets')
+    await conversation.runTurn('[[say second]]')
+    await conversation.agentMessage('second').waitFor()
+    assert.equal(await notice.count(), 0)
+  })
+})

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { LaunchEnvironment } from '../../../../src/agents/launch-environment.ts'
+import {
+  ProjectEnvironments,
+  type ProjectEnvironmentsOptions,
+} from '../../../../src/agents/project-environment/project-environments.ts'
+import { readChanges } from '../../../../src/agents/project-environment/project-tools.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import type { Environment } from '../../../../src/common/processes/spawn-process.ts'
+import { findProgram } from '../../../host/system-packages.ts'
+import { until } from '../../../support/until.ts'
+
+describe('the environment of a project', () => {
+  let home: string
+  let folder: string
+  let base: LaunchEnvironment
+  let isOn: boolean
+  let all: ProjectEnvironments[]
+
+  const create = (options: Partial<ProjectEnvironmentsOptions> = {}) => {
+    const created = new ProjectEnvironments({
+      base: async () => base,
+      isOn: () => isOn,
+      log: silentLogger,
+      watchMs: 20,
+      ...options,
+    })
+    all.push(created)
+    return created
+  }
+  const write = (name: string, text: string) => {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+    writeFileSync(path.join(folder, name), text)
+  }
+  const run = (command: string, ...args: string[]) =>
+    execFileSync(command, args, { cwd: folder, env: base.env, stdio: 'pipe' }).toString()
+  const withEnv = (more: Environment) => {
+    base = { ...base, env: { ...base.env, ...more } }
+  }
+
+  beforeEach(() => {
+    home = realpathSync(mkdtempSync(path.join(tmpdir(), 'parley-project-')))
+    folder = path.join(home, 'code', 'planets')
+    mkdirSync(folder, { recursive: true })
+    const env = { HOME: home, PATH: process.env.PATH ?? '' }
+    base = { env, platform: process.platform, source: 'login-shell' }
+    isOn = true
+    all = []
+  })
+  afterEach(() => {
+    for (const one of all) one.dispose()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  it('is that of the login shell without a file of a tool, and nothing runs then', async () => {
+    const bin = path.join(home, 'bin')
+    mkdirSync(bin)
+    for (const tool of ['direnv', 'mise'])
+      writeFileSync(path.join(bin, tool), `#!/bin/sh\ntouch ${home}/ran\necho '{}'\n`, { mode: 0o755 })
+    withEnv({ PATH: `${bin}:${base.env.PATH}` })
+    const projects = create()
+    assert.deepEqual(await projects.in(folder), base)
+    assert.throws(() => readFileSync(path.join(home, 'ran')))
+    write('.envrc', '')
+    isOn = false
+    assert.deepEqual(await projects.in(folder), base)
+    assert.throws(() => readFileSync(path.join(home, 'ran')))
+    isOn = true
+    await projects.in(folder)
+    readFileSync(path.join(home, 'ran'))
+  })
+
+  it('is not that of a tool that is not installed', async () => {
+    withEnv({ PATH: home })
+    write('.envrc', 'export PLANET=mars')
+    const environment = await create().of(folder)
+    assert.deepEqual(environment, { tools: [], problems: [], changes: [] })
+  })
+
+  it('has only variables that a process can have', () => {
+    const printed = { 'A=B': '1', '': '2', NUL: 'a\0b', SAME: 'x', GONE: null, NEVER: null, NEW: 'y' }
+    const changes = readChanges(JSON.stringify(printed), { SAME: 'x', GONE: 'z' })
+    assert.deepEqual(changes, { GONE: null, NEW: 'y' })
+    assert.deepEqual(readChanges('\n', {}), {})
+    assert.throws(() => readChanges(JSON.stringify({ LONG: 'é'.repeat(65_534) }), {}), /LONG is too long/)
+    for (const text of ['[]', '{"A":1}', 'Loading…']) assert.throws(() => readChanges(text, {}))
+  })
+
+  describe('of direnv', () => {
+    before(function () {
+      // Debian's package `direnv`
+      if (!findProgram(['direnv'])) this.skip()
+    })
+    const allowed = (text: string) => {
+      write('.envrc', text)
+      run('direnv', 'allow')
+    }
+
+    it('has what an allowed .envrc of a parent sets and removes', async () => {
+      withEnv({ OLD: 'gone', PLANET: 'earth' })
+      allowed('export PLANET=mars MOON="pho\nbos"; unset OLD; PATH_add bin')
+      const inside = path.join(folder, 'src', 'deep')
+      mkdirSync(inside, { recursive: true })
+      const projects = create()
+      const { env } = await projects.in(inside)
+      assert.equal(env.PLANET, 'mars')
+      assert.equal(env.MOON, 'pho\nbos')
+      assert.equal(env.OLD, undefined)
+      assert.equal(env.PATH, `${folder}/bin:${base.env.PATH}`)
+      assert.equal(base.env.OLD, 'gone')
+      const { tools, problems } = projects.known(inside)
+      assert.deepEqual(tools, [{ tool: 'direnv', names: ['MOON', 'OLD', 'PATH', 'PLANET'] }])
+      assert.deepEqual(problems, [])
+    })
+
+    it('is only used once the user has allowed it, which is noticed', async () => {
+      write('.envrc', 'export PLANET=mars')
+      const projects = create()
+      const changed: string[] = []
+      projects.onDidChange(one => changed.push(one))
+      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      assert.deepEqual(projects.known(folder).problems, [
+        {
+          title: "The environment of direnv isn't used",
+          description: 'To use .envrc, review it and run `direnv allow` in its folder.',
+        },
+      ])
+      assert.throws(() => run('direnv', 'exec', '.', 'true'))
+      run('direnv', 'allow')
+      await until(() => projects.known(folder).problems.length === 0)
+      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      // an agent may change it, but not allow that
+      write('.envrc', 'export PLANET=venus')
+      await until(() => projects.known(folder).problems.length > 0)
+      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      assert.deepEqual(changed, [folder, folder, folder])
+    })
+
+    it('is read once until a file changes that it depends on', async () => {
+      write('planet.txt', 'mars')
+      allowed(`watch_file planet.txt; export PLANET=$(cat planet.txt); echo x >> ${home}/runs`)
+      const runs = () => readFileSync(path.join(home, 'runs'), 'utf8').length / 2
+      const projects = create({ watchMs: 60_000 })
+      await Promise.all([projects.in(folder), projects.in(folder)])
+      await projects.in(folder)
+      assert.equal(runs(), 1)
+      write('planet.txt', 'jupiter')
+      assert.equal((await projects.in(folder)).env.PLANET, 'jupiter')
+      assert.equal(runs(), 2)
+    })
+
+    it('is known by name if the editor was started in a terminal that has it', async () => {
+      allowed('export PLANET=mars')
+      const loaded = JSON.parse(run('direnv', 'export', 'json')) as Environment
+      withEnv(loaded)
+      const projects = create()
+      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      assert.deepEqual(projects.known(folder).tools, [{ tool: 'direnv', names: ['PLANET'] }])
+    })
+
+    it('is not used if it hangs, and its processes end', async () => {
+      allowed(`sleep 300 & echo $! > ${home}/pid; wait`)
+      // time for direnv to begin, which may take long on a busy machine
+      const projects = create({ timeoutMs: 3000 })
+      assert.equal((await projects.in(folder)).env.DIRENV_DIR, undefined)
+      assert.deepEqual(
+        projects.known(folder).problems[0]?.description,
+        ".envrc didn't finish within 3 seconds.",
+      )
+      const pid = Number(readFileSync(path.join(home, 'pid'), 'utf8'))
+      await until(() => {
+        try {
+          return !process.kill(pid, 0)
+        } catch {
+          return true
+        }
+      })
+      // a start of the agent tries again, a command doesn't
+      rmSync(path.join(home, 'pid'))
+      await projects.in(folder)
+      assert.throws(() => readFileSync(path.join(home, 'pid')))
+      await projects.in(folder, true)
+      readFileSync(path.join(home, 'pid'))
+    })
+
+    for (const stream of ['1', '2'])
+      it(`is not used if it prints megabytes to stream ${stream}`, async () => {
+        allowed(`head -c 5000000 /dev/zero | tr '\\0' x >&${stream}; export PLANET=mars`)
+        const projects = create()
+        assert.equal((await projects.in(folder)).env.PLANET, undefined)
+        const [problem] = projects.known(folder).problems
+        assert.equal(problem?.description, '.envrc printed more than 1000000 characters.')
+      })
+
+    it('is not used if it fails, of which only what direnv says is shown', async () => {
+      allowed('echo "the password is hunter2" >&2; export PLANET=mars; exit 3')
+      const projects = create()
+      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      const [problem] = projects.known(folder).problems
+      assert.equal(problem?.description, '.envrc failed: exit status 3')
+    })
+
+    it('ends when the window closes', async () => {
+      allowed(`touch ${home}/begun; sleep 300`)
+      const projects = create()
+      const asked = projects.in(folder)
+      await until(() => {
+        try {
+          readFileSync(path.join(home, 'begun'))
+          return true
+        } catch {
+          return false
+        }
+      })
+      projects.dispose()
+      assert.deepEqual(await asked, base)
+    })
+  })
+
+  describe('of mise', () => {
+    before(function () {
+      // the package `@jdxcode/mise` of npm, for example
+      if (!findProgram(['mise'])) this.skip()
+    })
+
+    it('is only used once the user has trusted it, whatever the user answers to questions of mise', async () => {
+      withEnv({ MISE_YES: '1', MISE_OFFLINE: '1' })
+      write('mise.toml', '[env]\nPLANET = "mars"\n_.path = ["./bin"]\n[tools]\nnode = "0.0.1"\n')
+      const projects = create()
+      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      assert.deepEqual(
+        projects.known(folder).problems.map(({ description }) => description),
+        ['To use mise.toml, review it and run `mise trust` in its folder.'],
+      )
+      run('mise', 'trust')
+      await until(() => projects.known(folder).problems.length === 0)
+      const { env } = await projects.in(folder)
+      assert.equal(env.PLANET, 'mars')
+      assert.ok(env.PATH?.split(path.delimiter).includes(path.join(folder, 'bin')))
+      assert.deepEqual(projects.known(folder).tools, [{ tool: 'mise', names: ['PATH', 'PLANET'] }])
+    })
+
+    it('is changed by direnv', async function () {
+      if (!findProgram(['direnv'])) this.skip()
+      write('mise.toml', '[env]\nPLANET = "mars"\nMOON = "phobos"\n_.path = ["./bin"]\n')
+      run('mise', 'trust')
+      write('.envrc', 'export PLANET=venus; unset MOON; PATH_add direnv-bin')
+      run('direnv', 'allow')
+      const projects = create()
+      const { env } = await projects.in(folder)
+      assert.equal(env.PLANET, 'venus')
+      assert.equal(env.MOON, undefined)
+      assert.ok(env.PATH?.startsWith(`${folder}/direnv-bin:${folder}/bin:`))
+      assert.deepEqual(
+        projects.known(folder).tools.map(({ tool }) => tool),
+        ['mise', 'direnv'],
+      )
+    })
+  })
+})

@@ -76,12 +76,18 @@ const block = z.discriminatedUnion('type', [
     blob: base64.optional(),
   }),
 ])
+/** Git would take a dash at the start for an option. */
+const gitName = z
+  .string()
+  .max(1024)
+  .regex(/^[^-\s]\S*$/)
 const refs = [
   z.object({ type: z.literal('file'), uri: path }),
   z.object({ type: z.literal('folder'), uri: path }),
   z.object({ type: z.literal('symbol'), uri: path, startLine: line, endLine: line }),
   z.object({ type: z.literal('problems'), uri: path.optional() }),
   z.object({ type: z.literal('changes'), staged: z.boolean() }),
+  z.object({ type: z.literal('revision'), ref: gitName, base: gitName.optional() }),
   z.object({
     type: z.literal('comment'),
     uri: path,

@@ -20,6 +20,7 @@ export const CONTEXT_SCHEME = 'parley:'
 const ICONS: Readonly<Record<string, string>> = {
   problems: 'warning',
   changes: 'git-compare',
+  revision: 'git-commit',
   terminal: 'terminal',
   pasted: 'note',
   test: 'beaker',

@@ -13,7 +13,16 @@ export type ContextRef =
   /** of one file, or of the whole workspace */
   | { type: 'problems'; uri?: string }
   | { type: 'changes'; staged: boolean }
+  | RevisionRef
   | LineCommentRef
+
+/** A commit, or what a branch changed since it left the base. Both are names that Git knows. */
+export interface RevisionRef {
+  type: 'revision'
+  ref: string
+  /** Absent: a commit. */
+  base?: string
+}
 
 /** The user's comment on lines of a document. `quote`: those lines when they were last seen, without line ends after them. */
 export interface LineCommentRef {
@@ -70,6 +79,7 @@ export function promptOf(draft: Draft<Attachment>): PromptPart[] {
       case 'symbol':
       case 'problems':
       case 'changes':
+      case 'revision':
       case 'comment':
         return { ...content, label }
       default:
@@ -86,7 +96,7 @@ export type OutsideAnswer = 'content' | 'path' | 'cancel'
 
 /** A suggestion for `@`. */
 export interface MentionRow {
-  group: 'open' | 'recent' | 'context' | 'files' | 'symbols'
+  group: 'open' | 'recent' | 'context' | 'files' | 'git' | 'symbols'
   name: string
   /** offsets in `name` of the letters that match the typed text */
   matches: number[]

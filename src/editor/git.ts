@@ -281,12 +281,11 @@ function findGit(): Promise<string | undefined> {
 }
 
 /** A longer diff is truncated, with a note at its end. UTF-16 units. */
-const MAX_DIFF = 400_000
+export const MAX_DIFF = 400_000
 
 /** The changes in the repositories of the folders, as one diff; empty without changes. */
 export async function gitChanges(folders: readonly string[], staged: boolean): Promise<string> {
-  const tops = await Promise.all(folders.map(folder => run(folder, ['rev-parse', '--show-toplevel'])))
-  const repositories = [...new Set(tops.flatMap(top => top?.trim() || []))]
+  const repositories = await repositoriesOf(folders)
   const diffs = await Promise.all(
     repositories.map(async top => {
       const args = ['diff', '--no-color', '--ignore-submodules=dirty']
@@ -294,8 +293,18 @@ export async function gitChanges(folders: readonly string[], staged: boolean): P
       return repositories.length > 1 && text !== '' ? `# ${top}\n${text}` : text
     }),
   )
-  const whole = diffs.filter(text => text !== '').join('\n')
-  return whole.length > MAX_DIFF ? `${whole.slice(0, MAX_DIFF)}\n[… the rest of the diff is left out]` : whole
+  return shortDiff(diffs.filter(text => text !== '').join('\n'))
+}
+
+/** The top folders of the repositories that folders are in. */
+export async function repositoriesOf(folders: readonly string[]): Promise<string[]> {
+  const tops = await Promise.all(folders.map(folder => run(folder, ['rev-parse', '--show-toplevel'])))
+  return [...new Set(tops.flatMap(top => (top && lineOf(top)) || []))]
+}
+
+/** A diff of at most {@link MAX_DIFF}, which says that it's cut. */
+export function shortDiff(text: string): string {
+  return text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n[… the rest of the diff is left out]` : text
 }
 
 async function run(cwd: string, args: string[]): Promise<string | undefined> {

@@ -343,6 +343,64 @@ describe('the composer', () => {
     }
   })
 
+  it('adds a commit, and what a branch changed', async () => {
+    const folder = join(dirname(vscode.workspace), 'planets-api')
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+        cwd: folder,
+        stdio: 'pipe',
+      })
+    git('init', '-q', '-b', 'main')
+    git('add', 'planets.js')
+    git('commit', '-q', '-m', 'Survey of planets')
+    git('checkout', '-q', '-b', 'moonlight')
+    writeFileSync(join(folder, 'moons.txt'), 'Io')
+    git('add', 'moons.txt')
+    git('commit', '-q', '-m', 'Add moons')
+    git('checkout', '-q', 'main')
+    try {
+      await begin('Capable')
+      const row = rows().filter({ hasText: 'Survey of planets' })
+      // commits are listed again after a few seconds
+      await waitFor('the new commit', async () => {
+        await press('Control+a')
+        await type('history @Survey')
+        return row.waitFor({ timeout: 2000 }).then(
+          () => true,
+          () => false,
+        )
+      })
+      await row.click()
+      await chips().first().waitFor()
+      await type('@moonlight')
+      await rows().filter({ hasText: 'Changes since HEAD' }).click()
+      await chips().filter({ hasText: 'Changes of moonlight' }).waitFor()
+      await press('Enter')
+      const [, commit, , branch] = await waitFor('the prompt', () =>
+        prompts('Capable').find(one => one[0]?.text?.startsWith('history')),
+      )
+      assert.match(commit?.resource?.text ?? '', /Survey of planets[\s\S]*planets\.js/)
+      assert.match(branch?.resource?.text ?? '', /moons\.txt[\s\S]*\+Io/)
+      assert.doesNotMatch(branch?.resource?.text ?? '', /planets\.js/)
+      await conversation.frame.locator('.prompt-text').last().getByText('Changes of moonlight').waitFor()
+
+      await isWritten('')
+      await type('gone @moonlight')
+      await rows().filter({ hasText: 'Changes since HEAD' }).click()
+      await chips().filter({ hasText: 'Changes of moonlight' }).waitFor()
+      git('branch', '-q', '-D', 'moonlight')
+      await press('Enter')
+      await conversation.frame
+        .getByText("Git doesn't know Changes of moonlight. Remove it to send the prompt.", { exact: true })
+        .waitFor()
+      await isWritten('gone Changes of moonlight ')
+      await press('Control+a')
+      await press('Delete')
+    } finally {
+      rmSync(join(folder, '.git'), { recursive: true })
+    }
+  })
+
   it('turns a pasted path of the workspace into a chip, and back with undo', async () => {
     await begin('Capable')
     const file = join(dirname(vscode.workspace), 'planets-api', 'planets.js')

@@ -8,4 +8,5 @@ export const noContext: ContextSources = {
   readBytes: async () => new Uint8Array(),
   problems: () => '',
   changes: async () => '',
+  revision: async () => undefined,
 }

@@ -4,7 +4,7 @@ import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../../acp/model.ts'
 import { chipOf, nameOfUri } from '../../common/block-chip.ts'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../common/image-info.ts'
-import type { ContextRef, PromptPart } from '../../conversation/attachment.ts'
+import type { ContextRef, PromptPart, RevisionRef } from '../../conversation/attachment.ts'
 import { findLines } from '../comment-lines.ts'
 
 /** A larger file is linked, not embedded. Bytes. */
@@ -27,6 +27,8 @@ export interface ContextSources {
   problems(uri: string | undefined): string
   /** A diff; empty if there are no changes. */
   changes(staged: boolean): Promise<string>
+  /** A commit with its message and diff, or a branch's diff; `undefined` if Git doesn't know it. */
+  revision(ref: RevisionRef): Promise<string | undefined>
 }
 
 export interface PromptTarget {
@@ -59,7 +61,7 @@ export async function promptContent(
 type Labeled = ContextRef & { label: string }
 
 function isRef(part: PromptPart): part is Labeled {
-  return ['file', 'folder', 'symbol', 'problems', 'changes', 'comment'].includes(part.type)
+  return ['file', 'folder', 'symbol', 'problems', 'changes', 'revision', 'comment'].includes(part.type)
 }
 
 async function lookUp(
@@ -86,6 +88,13 @@ async function lookUp(
       const text = (await sources.changes(ref.staged)) || l10n.t('There are no changes.')
       const which = ref.staged ? 'staged' : 'unstaged'
       return { type: 'resource', uri: `parley:changes/${which}`, mimeType: 'text/x-diff', text }
+    }
+    case 'revision': {
+      const text = await sources.revision(ref)
+      if (text === undefined)
+        throw new Error(l10n.t("Git doesn't know {0}. Remove it to send the prompt.", ref.label))
+      const uri = `parley:revision/${encodeURIComponent(ref.label)}`
+      return { type: 'resource', uri, mimeType: 'text/x-diff', text: text || l10n.t('There are no changes.') }
     }
   }
 }

@@ -10,6 +10,7 @@ import { fileIcon } from '../../common/block-chip.ts'
 import { PICTURE_NAME } from '../../common/image-info.ts'
 import { shortened } from '../../common/visible.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
+import type { Revision } from '../../editor/git-revisions.ts'
 import { mimeTypeOf } from '../../editor/mentions/prompt-content.ts'
 import { findTypedPaths } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
@@ -82,6 +83,18 @@ export function changesAttachment(staged: boolean): Attachment {
     label: staged ? l10n.t('Staged Changes') : l10n.t('Unstaged Changes'),
     icon: 'git-compare',
     content: { type: 'changes', staged },
+  }
+}
+
+/** A commit, or what a branch changed. */
+export function revisionAttachment({ name, ref, base }: Revision): Attachment {
+  const isCommit = base === undefined
+  return {
+    id: randomUUID(),
+    label: isCommit ? ref : l10n.t('Changes of {0}', name),
+    icon: isCommit ? 'git-commit' : 'git-branch',
+    detail: isCommit ? name : `${base}...${ref}`,
+    content: { type: 'revision', ref, ...(!isCommit && { base }) },
   }
 }
 

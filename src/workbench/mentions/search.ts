@@ -12,6 +12,7 @@ import { Owner } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { SYMBOLS_MS, TYPED_PATH_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/attachment.ts'
+import { listRevisions, type Revision } from '../../editor/git-revisions.ts'
 import { listFiles } from '../../editor/list-files.ts'
 import { FileIndex, type FoundFile, type IndexRoot } from '../../editor/mentions/file-index.ts'
 import { findTypedPaths, type TypedPath } from '../../editor/mentions/typed-path.ts'
@@ -20,6 +21,7 @@ import {
   changesAttachment,
   fileAttachment,
   problemsAttachment,
+  revisionAttachment,
   symbolAttachment,
   symbolIcon,
   urlAttachment,
@@ -32,11 +34,17 @@ const MAX_RECENT = 6
 const MAX_REMEMBERED = 30
 const MAX_SYMBOLS = 20
 const MAX_SYMBOLS_HERE = 8
+const MAX_REVISIONS = 5
+/** Fewer letters find no commits and branches. */
+const MIN_REVISION = 3
+/** Commits and branches are listed again after this time, in milliseconds. */
+const REVISIONS_AGE_MS = 5000
 const RECENT = 'parley.recentFiles'
 
 export class MentionSearch extends Owner {
   readonly #index = new FileIndex(listFiles)
   #watching = false
+  #revisions: { at: number; list: Promise<Revision[]> } | undefined
   readonly #store: KeyValueStore
 
   /** `store`: remembers recently viewed files of this workspace. */
@@ -69,9 +77,10 @@ export class MentionSearch extends Owner {
     if (query === '')
       return [...open.slice(0, MAX_OPEN), ...(await this.#recentFiles(open)), ...contextRows()]
     const roots = rootsOfWorkspace()
-    const [files, typed] = await Promise.all([
+    const [files, typed, revisions] = await Promise.all([
       this.#index.search(roots, query, MAX_FILES),
       typedRows(query, roots),
+      this.#revisionRows(query, roots),
     ])
     const isOpen = new Set(open.map(row => row.detail))
     const listed = files.map(fileRow)
@@ -80,7 +89,19 @@ export class MentionSearch extends Owner {
     const rows = [...typed.filter(({ detail }) => !known.has(detail)), ...listed]
     // among equal matches, open files come first
     const best = rows.slice(0, 8).sort((a, b) => Number(isOpen.has(b.detail)) - Number(isOpen.has(a.detail)))
-    return [...matching(contextRows(), query), ...best, ...rows.slice(8)]
+    return [...matching(contextRows(), query), ...best, ...rows.slice(8), ...revisions]
+  }
+
+  /** Commits by their first letters or their subject, and branches. */
+  async #revisionRows(query: string, roots: readonly IndexRoot[]): Promise<MentionRow[]> {
+    if (query.length < MIN_REVISION) return []
+    const now = Date.now()
+    if (!this.#revisions || now - this.#revisions.at > REVISIONS_AGE_MS)
+      this.#revisions = { at: now, list: listRevisions(roots.map(root => root.path)) }
+    const all = (await withTimeout(this.#revisions.list, TYPED_PATH_MS)) ?? []
+    return fuzzysort
+      .go(query, all, { keys: ['name', 'ref'], limit: MAX_REVISIONS, threshold: 0.5 })
+      .map(({ obj, 0: byName }) => revisionRow(obj, [...(byName?.indexes ?? [])]))
   }
 
   async symbols(query: string): Promise<MentionRow[]> {
@@ -181,6 +202,19 @@ function typedRow({ path: file, isFolder, typed, isOutside }: TypedPath): Mentio
     attaches: fileAttachment(uri, isFolder),
     ...(isFolder && { goOn: `${typed}/` }),
     ...(isOutside && !isFolder && { isOutside }),
+  }
+}
+
+function revisionRow(revision: Revision, matches: number[]): MentionRow {
+  const { name, ref, base } = revision
+  const attaches = revisionAttachment(revision)
+  return {
+    group: 'git',
+    name,
+    matches,
+    icon: attaches.icon,
+    detail: base === undefined ? ref : l10n.t('Changes since {0}', base),
+    attaches,
   }
 }
 

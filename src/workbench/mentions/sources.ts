@@ -5,6 +5,7 @@ import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
 import type { OutsideAnswer } from '../../conversation/attachment.ts'
 import { gitChanges } from '../../editor/git.ts'
+import { revisionText } from '../../editor/git-revisions.ts'
 import { type ContextSources, pathOfUri } from '../../editor/mentions/prompt-content.ts'
 import { isInRoots } from '../../editor/mentions/typed-path.ts'
 import { PathRules } from '../../editor/path-rules.ts'
@@ -73,6 +74,7 @@ export const editorSources: ContextSources = {
     return problemsText(wanted.flatMap(([of, found]) => found.map(one => problemOf(of, one))))
   },
   changes: staged => gitChanges(workspaceFolders(), staged),
+  revision: ref => revisionText(workspaceFolders(), ref),
 }
 
 function workspaceFolders(): string[] {

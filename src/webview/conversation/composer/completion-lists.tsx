@@ -139,7 +139,7 @@ function Row({ row, index, heading, active, onChoose, onPoint }: RowProps) {
         onClick={() => onChoose(row)}
       >
         <Icon name={row.icon} />
-        <Name text={row.name} matches={row.matches} />
+        <Name text={row.name} matches={row.matches} isSentence={row.group === 'git'} />
         {row.detail && <Detail text={row.detail} matches={row.detailMatches ?? []} name={row.name} />}
       </div>
     </>
@@ -152,12 +152,20 @@ function headings(): Record<MentionRow['group'], string> {
     recent: t('Recent files'),
     context: t('Context'),
     files: t('Files and folders'),
+    git: t('Commits and branches'),
     symbols: t('Symbols'),
   }
 }
 
-function Name({ text, matches }: { text: string; matches: readonly number[] }) {
-  const cut = cutOf(text)
+interface NameProps {
+  text: string
+  matches: readonly number[]
+  /** Its start says more than its end. */
+  isSentence: boolean
+}
+
+function Name({ text, matches, isSentence }: NameProps) {
+  const cut = isSentence ? text.length : cutOf(text)
   if (cut === text.length)
     return (
       <span class="mention-name" dir="auto">

@@ -36,6 +36,7 @@ const sources: ContextSources = {
   readBytes: async file => images[file] ?? Buffer.from(files[file] ?? ''),
   problems: uri => (uri === undefined ? 'a.ts:1: error: no' : ''),
   changes: async staged => (staged ? '' : 'diff --git a b'),
+  revision: async ({ ref }) => (ref === 'gone' ? undefined : ref === 'same' ? '' : 'diff --git c d'),
 }
 const able = { image: true, audio: true, embeddedContext: true }
 const unable = { image: false, audio: false, embeddedContext: false }
@@ -149,6 +150,16 @@ describe('creating a prompt', () => {
     const tricky: PromptPart = { type: 'resource', uri: 'parley:terminal/x', text: '````\nx' }
     const [fenced] = await make([tricky], unable)
     assert.match(fenced?.type === 'text' ? fenced.text : '', /\n`{5}\n````\nx\n`{5}\n$/)
+  })
+
+  it('embeds a commit or the diff of a branch, and reports one that is gone', async () => {
+    const revision = (ref: string): PromptPart => ({ type: 'revision', ref, base: 'main', label: 'moons' })
+    const [known] = await make([revision('moons')])
+    assert.ok(known?.type === 'resource')
+    assert.deepEqual([known.uri, known.text], ['parley:revision/moons', 'diff --git c d'])
+    const [same] = await make([revision('same')])
+    assert.equal(same?.type === 'resource' && same.text, 'There are no changes.')
+    await assert.rejects(make([revision('gone')]), /Git doesn't know moons/)
   })
 
   it('reports that there is nothing to send', async () => {

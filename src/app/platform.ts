@@ -1,6 +1,7 @@
 import type { AgentLaunch, TraceTap } from '../acp/agent.ts'
 import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
 import type { NetworkSettings } from '../agents/environment.ts'
+import type { PythonSelection } from '../agents/project-environment/python-environment.ts'
 import type { SettingsSource } from '../agents/setting-layers.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
@@ -35,6 +36,7 @@ export interface Platform {
   ruleSettings: RuleSettings
   trust: Trust
   lastUsedAgent: LastUsedAgent
+  selectedPython: PythonSelection
   /** The editor's own network settings. */
   network(): NetworkSettings
   onDidChangeNetwork: Event<void>

@@ -128,6 +128,8 @@ export const SLOW_ANSWER_MS = patience ?? 15_000
 export const DEFAULT_OPTION_MS = patience ?? 60_000
 /** How long direnv or mise may take to print a project's environment. What they install or build may take far longer. */
 export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
+/** How long a start waits for the Python extension, which may have to start first. A later answer offers to restart the agent. */
+export const SELECTED_PYTHON_MS = patience ?? 10_000
 /** How long an agent may take to list its sessions before the list offers to retry. */
 export const LIST_SESSIONS_MS = patience ?? 20_000
 /** How long the user can undo the deletion of a session. */

@@ -6,6 +6,7 @@ import type { DisposableStore } from '../common/disposable.ts'
 import { redactingLogger, untilClosed } from '../common/logger.ts'
 import { SecretRegistry } from '../common/secrets.ts'
 import { AgentLogs, ProtocolTraffic } from './agents/agent-logs.ts'
+import { SelectedPython } from './agents/selected-python.ts'
 import { signInTerminal } from './agents/sign-in-terminal.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import { hiddenFiles, trashFile } from './changes/change-editors.ts'
@@ -82,6 +83,7 @@ export function createPlatform(
     ruleSettings,
     trust: workspaceTrust,
     lastUsedAgent: lastUsedAgent(context),
+    selectedPython: own.add(new SelectedPython()),
     network: networkSettings,
     onDidChangeNetwork,
     externalUrl: async url => (await vscode.env.asExternalUri(vscode.Uri.parse(url, true))).toString(true),

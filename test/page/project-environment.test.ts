@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { testDirectory } from '../host/paths.ts'
 import { findProgram } from '../host/system-packages.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
@@ -89,5 +90,53 @@ describe("the environment of the session's project", () => {
     await conversation.runTurn('[[say second]]')
     await conversation.agentMessage('second').waitFor()
     assert.equal(await notice.count(), 0)
+  })
+})
+
+describe('the Python environment that the user selected', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { planets: fixtureAgent(root, 'Planets') } }),
+  })
+  const folder = () => join(dirname(vscode.workspace), 'planets-api')
+  const extension = () => join(vscode.root.extensions, 'ms-python.python')
+  const select = (name: string) => {
+    const environment = join(folder(), name)
+    mkdirSync(join(environment, 'bin'), { recursive: true })
+    writeFileSync(join(environment, 'pyvenv.cfg'), '')
+    // all that a program of the environment must be is found
+    writeFileSync(join(environment, 'bin/which-one'), `#!/bin/sh\necho ${name}-first\n`, { mode: 0o755 })
+    // whole at once, since the extension watches it
+    writeFileSync(join(extension(), 'next'), join(environment, 'bin/python'))
+    renameSync(join(extension(), 'next'), join(extension(), 'selected'))
+    return environment
+  }
+
+  it("doesn't matter in a folder without a Python project, for which the Python extension isn't started", async () => {
+    cpSync(join(testDirectory, 'fixtures/python-extension'), extension(), { recursive: true })
+    select('venv-one')
+    const conversation = await ConversationPage.startSession(await vscode.open(), 'Planets')
+    await conversation.runTurn('[[env VIRTUAL_ENV]] [[say none]]')
+    await conversation.agentMessage('VIRTUAL_ENV=none').waitFor()
+  })
+
+  it('is that of agents and commands in a Python project, and another one offers to restart the agent', async () => {
+    cpSync(join(testDirectory, 'fixtures/python-extension'), extension(), { recursive: true })
+    writeFileSync(join(folder(), 'requirements.txt'), '')
+    const first = select('venv-one')
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.startSession(workbench, 'Planets')
+    await conversation.runTurn('[[env VIRTUAL_ENV]] [[run test $(which-one) = venv-one-first && exit 7]]')
+    await conversation.agentMessage(`VIRTUAL_ENV=${first}`).waitFor()
+    await conversation.agentMessage('exit 7').waitFor()
+    const details = await conversation.openDetails()
+    await details.locator('.details-row', { hasText: 'Python' }).getByText('PATH, VIRTUAL_ENV').waitFor()
+    await workbench.page.keyboard.press('Escape')
+
+    const second = select('venv-two')
+    const card = conversation.card("The project's environment changed")
+    await card.getByRole('button', { name: 'Restart Agent' }).click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.runTurn('[[env VIRTUAL_ENV]]')
+    await conversation.agentMessage(`VIRTUAL_ENV=${second}`).waitFor()
   })
 })

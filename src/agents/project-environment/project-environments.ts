@@ -3,10 +3,11 @@ import { stat } from 'node:fs/promises'
 import { basename, dirname, join, parse } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
+import { withTimeout } from '../../common/async.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
-import { PROJECT_ENVIRONMENT_MS, WATCH_PROJECT_MS } from '../../common/limits.ts'
+import { PROJECT_ENVIRONMENT_MS, SELECTED_PYTHON_MS, WATCH_PROJECT_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { findCommand } from '../../common/processes/spawn-process.ts'
@@ -20,6 +21,12 @@ import {
   projectTools,
   readChanges,
 } from './project-tools.ts'
+import {
+  activation,
+  type PythonEnvironment,
+  type PythonSelection,
+  pythonEnvironment,
+} from './python-environment.ts'
 import { runTool } from './run-tool.ts'
 
 /** What a tool gives a folder. */
@@ -48,10 +55,13 @@ export interface ProjectEnvironmentsOptions {
   base: () => Promise<LaunchEnvironment>
   /** The workspace is trusted, and the user didn't turn it off. */
   isOn: () => boolean
+  python?: PythonSelection
   log: Logger
   guard?: ProcessGuard
   /** Default: 30 s. */
   timeoutMs?: number
+  /** How long a start waits for the selected Python environment. Default: 10 s. */
+  pythonMs?: number
   /** How often the files of the tools are checked. */
   watchMs?: number
 }
@@ -68,12 +78,14 @@ interface Known {
   base: LaunchEnvironment
   /** how the files on which it depends were */
   stamps: ReadonlyMap<string, string>
+  python: PythonEnvironment | undefined
   unwatch: () => void
 }
 
 /**
- * The environments that direnv and mise give folders, as in the user's terminal. A tool runs only if one of its files is in the
- * folder or a parent, and gives only what the user has allowed it to. Its answer is kept until one of the files changes.
+ * The environments that direnv and mise give folders, as in the user's terminal, and the Python environments that the user
+ * selected. A tool runs only if one of its files is in the folder or a parent, and gives only what the user has allowed it to.
+ * Its answer is kept until one of the files changes.
  */
 export class ProjectEnvironments extends Owner {
   readonly #options: ProjectEnvironmentsOptions
@@ -82,6 +94,10 @@ export class ProjectEnvironments extends Owner {
   /** by folder */
   readonly #known = new Map<string, Known>()
   readonly #asking = new Map<string, Promise<ProjectEnvironment>>()
+  /** those that were asked for, with or without an environment */
+  readonly #folders = new Set<string>()
+  /** for which the Python extension hasn't answered yet, although there was time */
+  readonly #late = new Set<string>()
 
   /** What a folder gets is another now, or is known for the first time. */
   readonly onDidChange = this.#change.event
@@ -89,6 +105,12 @@ export class ProjectEnvironments extends Owner {
   constructor(options: ProjectEnvironmentsOptions) {
     super()
     this.#options = options
+    if (options.python)
+      this.register(
+        options.python.onDidChange(() => {
+          for (const folder of this.#folders) void this.#askAgain(folder)
+        }),
+      )
     this.register(
       toDisposable(() => {
         this.#ended.abort()
@@ -120,28 +142,63 @@ export class ProjectEnvironments extends Owner {
     return asked
   }
 
+  /** After what is being asked for now, which may have been answered before a change. */
+  async #askAgain(folder: string): Promise<void> {
+    await this.#asking.get(folder)
+    await this.of(folder)
+  }
+
   async #ask(folder: string, again: boolean): Promise<ProjectEnvironment> {
     if (!this.#options.isOn() || this.owned.isDisposed) return NONE
-    const found = await filesOf(folder)
+    this.#folders.add(folder)
+    const [found, python] = await Promise.all([filesOf(folder), this.#pythonOf(folder)])
     const known = this.#known.get(folder)
-    if (found.length === 0) {
+    if (found.length === 0 && !python) {
       this.#remember(folder, undefined)
       return NONE
     }
     const base = await this.#options.base()
     const isCurrent =
       known?.base === base &&
+      isDeepStrictEqual(known.python, python) &&
       !(again && known.environment.problems.length > 0) &&
       found.every(({ file }) => known.stamps.has(file)) &&
       isDeepStrictEqual(await stampsOf([...known.stamps.keys()]), known.stamps)
     if (isCurrent) return known.environment
     // before the tools run, so that a change meanwhile is noticed
-    const stamps = await stampsOf(found.map(({ file }) => file))
-    const { environment, watched } = await this.#run(folder, found, base)
+    const stamps = await stampsOf([...found.map(({ file }) => file), ...(python ? [python.marker] : [])])
+    const { environment, watched } = await this.#run(folder, found, base, python)
     for (const [file, stamp] of await stampsOf(watched)) if (!stamps.has(file)) stamps.set(file, stamp)
     if (this.owned.isDisposed || !this.#options.isOn()) return NONE
-    this.#remember(folder, { environment, base, stamps, unwatch: this.#watch(folder, [...stamps.keys()]) })
+    const unwatch = this.#watch(folder, [...stamps.keys()])
+    this.#remember(folder, { environment, base, stamps, python, unwatch })
     return environment
+  }
+
+  /** The environment that the user selected for the folder with the Python extension. */
+  async #pythonOf(folder: string): Promise<PythonEnvironment | undefined> {
+    const { python, log, pythonMs = SELECTED_PYTHON_MS } = this.#options
+    if (!python || this.#late.has(folder)) return undefined
+    let isAnswered = false
+    const asking = python
+      .selected(folder)
+      .then(selected => pythonEnvironment(selected, process.platform))
+      .catch(error => {
+        log.warn(`The Python extension failed for ${folder}: ${messageOf(error)}`)
+        return undefined
+      })
+      .finally(() => {
+        isAnswered = true
+      })
+    const found = await withTimeout(asking, pythonMs)
+    if (isAnswered) return found
+    log.warn(`The Python extension didn't answer for ${folder} within ${pythonMs / 1000} s.`)
+    this.#late.add(folder)
+    void asking.then(() => {
+      this.#late.delete(folder)
+      return this.#askAgain(folder)
+    })
+    return undefined
   }
 
   #remember(folder: string, next: Known | undefined): void {
@@ -165,6 +222,7 @@ export class ProjectEnvironments extends Owner {
     folder: string,
     found: readonly FoundFile[],
     base: LaunchEnvironment,
+    python: PythonEnvironment | undefined,
   ): Promise<{ environment: ProjectEnvironment; watched: string[] }> {
     const tools: ToolEnvironment[] = []
     const problems: EnvironmentProblem[] = []
@@ -193,6 +251,14 @@ export class ProjectEnvironments extends Owner {
       apply(answer.changes)
       const names = Object.keys(answer.changes).filter(name => !isToolState(name))
       if (names.length > 0) tools.push({ tool: tool.command, names: names.toSorted() })
+    }
+    const set: EnvironmentChanges = Object.assign({}, ...changes)
+    // An environment that the project itself activates is more explicit than what is selected, or was found, in the editor. Else
+    // that comes last, so that its Python is found before one of mise.
+    if (python && !set.VIRTUAL_ENV && !set.CONDA_PREFIX) {
+      const activated = await activation(python, under)
+      apply(activated)
+      tools.push({ tool: 'Python', names: Object.keys(activated).toSorted() })
     }
     return { environment: { tools, problems, changes }, watched }
   }

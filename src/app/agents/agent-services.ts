@@ -127,6 +127,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     new ProjectEnvironments({
       base: () => environment.get(),
       isOn: () => trust.trusted && workbench.settings.read('projectEnvironment'),
+      python: platform.selectedPython,
       guard: options.guard,
       log,
     }),

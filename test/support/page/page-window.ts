@@ -188,6 +188,7 @@ function startHost(
   const options: PageWindowOptions = {
     extension,
     userData: root.userData,
+    extensions: root.extensions,
     ...(workspace !== undefined && { workspace }),
     ...(language && { language, bundle: join(projectDirectory, `l10n/bundle.l10n.${language}.json`) }),
   }

@@ -10,6 +10,8 @@ export interface PageWindowOptions {
   /** the extension's folder, with its build in `dist/` */
   extension: string
   userData: string
+  /** a folder with those of other extensions, each named as the extension, with a `main.cjs` */
+  extensions?: string
   /** a `.code-workspace` file or a folder */
   workspace?: string
   /** the port of the page on this machine; any free one by default */

@@ -2,8 +2,9 @@
  * VS Code's API for a window without a workbench, as far as Parley uses it. The extension imports this module as
  * `vscode`. Its page draws what it shows: see `shown.ts`.
  */
-import { readdirSync, readFileSync, watch } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, watch } from 'node:fs'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { URI } from 'vscode-uri'
 import { Configuration } from './configuration.ts'
@@ -423,9 +424,24 @@ export const lm = {
   registerMcpServerDefinitionProvider: () => ({ dispose() {} }),
 }
 
+/** They start when another extension asks for them. */
+const started = new Map<string, unknown>()
+
 export const extensions = {
   all: [] as unknown[],
-  getExtension: () => undefined,
+  getExtension(id: string) {
+    const main = join(options.extensions ?? options.userData, id, 'main.cjs')
+    if (!existsSync(main)) return undefined
+    return {
+      get isActive() {
+        return started.has(id)
+      },
+      async activate() {
+        if (!started.has(id)) started.set(id, createRequire(main)(main).activate())
+        return started.get(id)
+      },
+    }
+  },
   onDidChange: none(),
 }
 

@@ -9,6 +9,8 @@ import {
   type ProjectEnvironmentsOptions,
 } from '../../../../src/agents/project-environment/project-environments.ts'
 import { readChanges } from '../../../../src/agents/project-environment/project-tools.ts'
+import { deferred } from '../../../../src/common/async.ts'
+import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { Environment } from '../../../../src/common/processes/spawn-process.ts'
 import { findProgram } from '../../../host/system-packages.ts'
@@ -259,6 +261,150 @@ describe('the environment of a project', () => {
         projects.known(folder).tools.map(({ tool }) => tool),
         ['mise', 'direnv'],
       )
+    })
+  })
+
+  describe('with Python', () => {
+    let selection: () => Promise<unknown>
+    let change: Emitter<void>
+    const select = (value: unknown) => {
+      selection = async () => value
+      change.fire()
+    }
+    const withPython = (options: Partial<ProjectEnvironmentsOptions> = {}) =>
+      create({ python: { selected: () => selection(), onDidChange: change.event }, ...options })
+    const fake = (name: string) => {
+      write(`${name}/pyvenv.cfg`, '')
+      return path.join(folder, name)
+    }
+
+    beforeEach(() => {
+      change = new Emitter()
+      select(undefined)
+    })
+
+    it('has the selected environment first in the PATH, as after `activate`', async function () {
+      // Debian's package `python3-venv`
+      try {
+        run('python3', '-m', 'venv', '--without-pip', '.venv')
+      } catch {
+        this.skip()
+      }
+      const venv = path.join(folder, '.venv')
+      withEnv({ PYTHONHOME: '/usr' })
+      const activated =
+        'unset VIRTUAL_ENV_PROMPT; . .venv/bin/activate; echo "$VIRTUAL_ENV $PATH $PYTHONHOME"'
+      const expected = run('sh', '-c', activated).trim()
+      for (const selected of [path.join(venv, 'bin', 'python'), venv]) {
+        select(selected)
+        const projects = withPython()
+        const { env } = await projects.in(folder)
+        assert.equal(`${env.VIRTUAL_ENV} ${env.PATH}`, expected)
+        assert.equal(env.PYTHONHOME, undefined)
+        const prefix = ['python', '-c', 'import sys; print(sys.prefix)']
+        assert.equal(execFileSync('env', prefix, { env }).toString().trim(), venv)
+        const names = ['PATH', 'PYTHONHOME', 'VIRTUAL_ENV']
+        assert.deepEqual(projects.known(folder).tools, [{ tool: 'Python', names }])
+      }
+    })
+
+    it('has an environment of conda by its name, or its path', async () => {
+      const conda = path.join(home, 'conda')
+      for (const [selected, name] of [
+        [conda, 'base'],
+        [path.join(conda, 'envs', 'planets'), 'planets'],
+        [path.join(folder, 'own'), path.join(folder, 'own')],
+      ] as const) {
+        mkdirSync(path.join(selected, 'conda-meta'), { recursive: true })
+        mkdirSync(path.join(conda, 'condabin'), { recursive: true })
+        select(path.join(selected, 'bin', 'python'))
+        const { env } = await withPython().in(folder)
+        assert.equal(env.CONDA_PREFIX, selected)
+        assert.equal(env.CONDA_DEFAULT_ENV, name)
+        assert.equal(env.VIRTUAL_ENV, undefined)
+        assert.equal(env.PATH, `${selected}/bin:${base.env.PATH}`)
+      }
+    })
+
+    it('ignores an interpreter without an environment, and what is no path', async () => {
+      const odd = fake('a:b')
+      const long = `/${'x/'.repeat(3000)}bin/python`
+      const inNone = path.join(fake('.venv'), 'lib', 'python3')
+      for (const selected of [
+        '/usr/bin/python3',
+        'python',
+        '.venv',
+        `${odd}/bin/python`,
+        inNone,
+        long,
+        '/a\0b',
+        7,
+        null,
+        {},
+      ]) {
+        select(selected)
+        assert.deepEqual(
+          await withPython().of(folder),
+          { tools: [], problems: [], changes: [] },
+          String(selected),
+        )
+      }
+      selection = () => Promise.reject(new Error('no'))
+      assert.deepEqual(await withPython().in(folder), base)
+      isOn = false
+      select(path.join(folder, '.venv'))
+      assert.deepEqual(await withPython().in(folder), base)
+    })
+
+    it('notices another selection, and that the environment is deleted', async () => {
+      const projects = withPython()
+      const changed: string[] = []
+      projects.onDidChange(one => changed.push(one))
+      assert.deepEqual(await projects.in(folder), base)
+      const [one, two] = [fake('one'), fake('two')]
+      select(one)
+      await until(() => projects.known(folder).tools.length === 1)
+      assert.equal((await projects.in(folder)).env.VIRTUAL_ENV, one)
+      select(two)
+      await until(() => changed.length === 2)
+      assert.equal((await projects.in(folder)).env.VIRTUAL_ENV, two)
+      rmSync(two, { recursive: true })
+      await until(() => projects.known(folder).tools.length === 0)
+      assert.deepEqual(await projects.in(folder), base)
+    })
+
+    it('starts without an answer that is late, waits for it once, and notices it', async () => {
+      const answer = deferred<unknown>()
+      let asked = 0
+      selection = () => {
+        asked++
+        return answer.promise
+      }
+      const projects = withPython({ pythonMs: 20 })
+      assert.deepEqual(await projects.in(folder), base)
+      assert.deepEqual(await projects.in(folder), base)
+      assert.equal(asked, 1)
+      answer.resolve(fake('.venv'))
+      await until(() => projects.known(folder).tools.length === 1)
+    })
+
+    it('has the environment that direnv activates instead, else the selected one before what direnv adds', async function () {
+      // Debian's package `direnv`
+      if (!findProgram(['direnv'])) this.skip()
+      const selected = fake('.venv')
+      select(selected)
+      write('.envrc', 'export VIRTUAL_ENV=/explicit; PATH_add bin')
+      run('direnv', 'allow')
+      const projects = withPython()
+      const { env } = await projects.in(folder)
+      assert.equal(env.VIRTUAL_ENV, '/explicit')
+      assert.equal(env.PATH, `${folder}/bin:${base.env.PATH}`)
+      assert.deepEqual(projects.known(folder).tools, [{ tool: 'direnv', names: ['PATH', 'VIRTUAL_ENV'] }])
+      write('.envrc', 'PATH_add bin')
+      run('direnv', 'allow')
+      const { env: other } = await projects.in(folder)
+      assert.equal(other.VIRTUAL_ENV, selected)
+      assert.equal(other.PATH, `${selected}/bin:${folder}/bin:${base.env.PATH}`)
     })
   })
 })

@@ -1,0 +1,70 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import type { PythonSelection } from '../../agents/project-environment/python-environment.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+
+/** The part of the Python extension's API that is used. Nothing of it is certain. */
+interface PythonApi {
+  /** Resolves once it has chosen an environment itself where the user selected none. */
+  ready?: PromiseLike<unknown>
+  environments?: {
+    getActiveEnvironmentPath(resource: vscode.Uri): { path?: unknown } | undefined
+    onDidChangeActiveEnvironmentPath(listener: () => void): vscode.Disposable
+  }
+}
+
+/** Of those for which VS Code starts the Python extension, the ones that tell a project without a search. */
+const PROJECT_FILES = [
+  ...['pyproject.toml', 'requirements.txt', 'setup.py', 'Pipfile', 'pylock.toml'],
+  ...['manage.py', 'app.py', '.venv', '.conda'],
+]
+
+/** The Python environments that the user selected with the Python extension, whose API also knows those of Python Environments. */
+export class SelectedPython extends Owner implements PythonSelection {
+  readonly #change = this.register(new Emitter<void>())
+  #followed: PythonApi | undefined
+  readonly onDidChange = this.#change.event
+
+  constructor() {
+    super()
+    // it was installed or turned off
+    const installed = vscode.extensions.onDidChange(() => this.#change.fire())
+    this.register(toDisposable(() => installed.dispose()))
+  }
+
+  /** Only for a workspace folder and what's in it: for others, such as worktrees, nobody selected one. */
+  async selected(folder: string): Promise<unknown> {
+    const resource = vscode.Uri.file(folder)
+    if (!vscode.workspace.getWorkspaceFolder(resource)) return undefined
+    const extension = vscode.extensions.getExtension<PythonApi | undefined>('ms-python.python')
+    if (!extension) return undefined
+    // A folder without a Python project doesn't pay for the extension's start. In one with it, VS Code is about to start it
+    // anyway, and a session that doesn't wait would have another environment than the next one.
+    if (!extension.isActive && !(await hasProject(folder))) return undefined
+    const api = await extension.activate()
+    this.#follow(api)
+    await api?.ready
+    return api?.environments?.getActiveEnvironmentPath(resource)?.path
+  }
+
+  #follow(api: PythonApi | undefined): void {
+    if (!api?.environments || api === this.#followed || this.owned.isDisposed) return
+    this.#followed = api
+    const following = api.environments.onDidChangeActiveEnvironmentPath(() => this.#change.fire())
+    this.register(toDisposable(() => following.dispose()))
+  }
+}
+
+async function hasProject(folder: string): Promise<boolean> {
+  const exist = await Promise.all(
+    PROJECT_FILES.map(name =>
+      stat(join(folder, name)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return exist.includes(true)
+}

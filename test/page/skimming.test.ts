@@ -65,6 +65,28 @@ describe('skimming a conversation', () => {
     assert.equal(await run.evaluate(element => element === element.ownerDocument.activeElement), true)
   })
 
+  it('goes all the way with Home and End, and by pages, past rows that were never in view', async () => {
+    for (let i = 0; i < 4; i++) await conversation.runTurn('[[paced 120 1 60]]')
+    const list = conversation.frame.locator('.transcript')
+    await list.focus()
+    const above = () => list.evaluate(element => element.scrollTop)
+    const below = () =>
+      list.evaluate(element => element.scrollHeight - element.clientHeight - element.scrollTop)
+    const { keyboard } = workbench.page
+    await keyboard.press('PageUp')
+    await waitFor('a page', async () => {
+      const page = await list.evaluate(element => element.clientHeight)
+      const distance = await below()
+      return distance > page / 2 && distance < page
+    })
+    await keyboard.press('Home')
+    await waitFor('the start', async () => (await above()) === 0)
+    await keyboard.press('PageDown')
+    await waitFor('the next page', async () => (await above()) > 0)
+    await keyboard.press('End')
+    await waitFor('the end', async () => (await below()) < 2)
+  })
+
   it('covers no text with the button that scrolls to the end', async () => {
     await conversation.runTurn('[[paced 200 1 60]]')
     await conversation.frame.locator('.transcript').focus()

@@ -288,6 +288,16 @@ export class ListController<T extends WindowItem> {
     this.layout()
   }
 
+  /**
+   * Scrolls by this many heights of the view, at once: the browser would animate that, and its animation ends wherever a
+   * row that comes into view turns out to be taller or smaller.
+   */
+  scrollBy(views: number): void {
+    if (!this.#element) return
+    this.#element.scrollTop += this.#viewHeight * views
+    this.onScroll()
+  }
+
   /** After each rendering: measures new rows, keeps the view in place, and mounts rows near the view. */
   layout(): void {
     const element = this.#element

@@ -37,15 +37,14 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   // popups have their own keys
   if (typing || !plain || target?.closest('.popup')) return
   // move between lines of work, however far apart
-  const transcript = target?.closest('.transcript')
+  const transcript = target?.closest<HTMLElement>('.transcript')
   if (transcript && (moveFocus(event, transcript, 'button.line') || unfold(event, target))) return
-  if (
-    isScrollKey(event) &&
-    target?.matches('.row :is(button, a, summary)') &&
-    !target.closest('.permission, form')
-  )
+  if (transcript && isScrollKey(event)) {
+    const isInRow = target?.matches('.row :is(button, a, summary)') && !target.closest('.permission, form')
     // what has the focus would be scrolled out of sight
-    target.closest<HTMLElement>('.transcript')?.focus({ preventScroll: true })
+    if (isInRow) transcript.focus({ preventScroll: true })
+    if ((isInRow || target === transcript) && scroll(event, app)) return
+  }
   if (/^[1-9]$/.test(event.key) && answer(event, app, Number(event.key))) return
   // in a focused request, Enter selects its first choice, unless a button has the focus
   if (event.key === 'Enter' && target && !target.closest('button, a, summary')) {
@@ -62,6 +61,30 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     event.preventDefault()
     app.composer.current?.type(event.key)
   }
+}
+
+/** A page leaves some lines of the one before in view. */
+const PAGE = 7 / 8
+
+function scroll(event: KeyboardEvent, { list }: App): boolean {
+  switch (event.key) {
+    case 'Home':
+      list.toTop()
+      break
+    case 'End':
+      list.toEnd()
+      break
+    case 'PageUp':
+      list.scrollBy(-PAGE)
+      break
+    case 'PageDown':
+      list.scrollBy(PAGE)
+      break
+    default:
+      return false
+  }
+  event.preventDefault()
+  return true
 }
 
 function isScrollKey({ key, shiftKey }: KeyboardEvent): boolean {

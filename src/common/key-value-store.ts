@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import { REWRITE_AFTER_MS } from './limits.ts'
@@ -11,6 +11,14 @@ import { storedId } from './session-key.ts'
 export interface KeyValueStore {
   get<T>(key: string): T | undefined
   set(key: string, value: unknown): void
+  /** Whether a value is in memory only, because it can't be written now. */
+  isUnwritten?(key: string): boolean
+}
+
+interface Unwritten {
+  value: unknown
+  /** the stamp of the file that it replaces */
+  over: number | undefined
 }
 
 /**
@@ -20,7 +28,7 @@ export interface KeyValueStore {
 export class FolderStore implements KeyValueStore {
   readonly #folder: string
   readonly #log: Logger
-  readonly #unwritten = new Map<string, unknown>()
+  readonly #unwritten = new Map<string, Unwritten>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(folder: string, log: Logger) {
@@ -29,7 +37,8 @@ export class FolderStore implements KeyValueStore {
   }
 
   get<T>(key: string): T | undefined {
-    if (this.#unwritten.has(key)) return this.#unwritten.get(key) as T
+    const unwritten = this.#unwritten.get(key)
+    if (unwritten) return unwritten.value as T
     const file = this.#fileOf(key)
     try {
       return JSON.parse(readFileSync(file, 'utf8'))
@@ -49,19 +58,36 @@ export class FolderStore implements KeyValueStore {
       else writePrivateFile(file, JSON.stringify(value), `${file}.${process.pid}`)
     } catch (error) {
       if (!isKnown) this.#log.warn(`${file} wasn't written: ${messageOf(error)}`)
-      this.#unwritten.set(key, value)
+      this.#unwritten.set(key, { value, over: stampOf(file) })
       this.#timer ??= setTimeout(() => this.#writeAgain(), REWRITE_AFTER_MS)
       this.#timer.unref()
     }
   }
 
+  isUnwritten(key: string): boolean {
+    return this.#unwritten.has(key)
+  }
+
   #writeAgain(): void {
     this.#timer = undefined
-    for (const [key, value] of [...this.#unwritten]) this.set(key, value)
+    for (const [key, { value, over }] of [...this.#unwritten]) {
+      // another window has written a newer value
+      if (stampOf(this.#fileOf(key)) !== over) this.#unwritten.delete(key)
+      else this.set(key, value)
+    }
   }
 
   /** Hashed, because keys contain the session ids of agents, which may have any characters. */
   #fileOf(key: string): string {
     return join(this.#folder, `${createHash('sha256').update(storedId(key)).digest('hex').slice(0, 40)}.json`)
+  }
+}
+
+/** Changes each time the file is written; `undefined` if there is none. */
+function stampOf(file: string): number | undefined {
+  try {
+    return statSync(file).mtimeMs
+  } catch {
+    return undefined
   }
 }

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
@@ -26,8 +35,8 @@ export class SmallDisk {
     this.folder = folder
   }
 
-  /** Not one more byte can be written. */
-  fill(): void {
+  /** Not one more byte can be written, or only so many. */
+  fill(left = 0): void {
     const file = openSync(path.join(this.folder, FILLER), 'a')
     for (const bytes of [65_536, 4096, 1])
       try {
@@ -35,6 +44,7 @@ export class SmallDisk {
       } catch {
         // full
       }
+    if (left > 0) ftruncateSync(file, fstatSync(file).size - left)
     closeSync(file)
   }
 

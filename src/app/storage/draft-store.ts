@@ -58,6 +58,8 @@ export class DraftStore extends Owner implements Drafts {
   readonly #itemsChange = this.register(new Emitter<string>())
   /** items that what is stored may refer to until it's written again */
   readonly #unused = new Set<string>()
+  /** by items that couldn't be written yet: those on disk that they replace */
+  readonly #replaced = new Map<string, string>()
   #height: number | undefined
   #timer: NodeJS.Timeout | undefined
   #takeOverTimer: NodeJS.Timeout | undefined
@@ -228,11 +230,18 @@ export class DraftStore extends Owner implements Drafts {
     return validDraft({ text, chips, items: read.success ? read.data : [] })
   }
 
-  #stored({ text, chips, items }: Draft<Attachment>): Text {
+  #stored({ text, chips, items }: Draft<Attachment>, before?: Text): Text {
     if (items.length === 0) return { text, chips }
     const name = `items-${randomUUID()}`
     this.#items.set(name, items)
+    const earlier = before?.items && this.#onDisk(before.items)
+    // they may be too large for a disk that still has space for the text
+    if (earlier && this.#items.isUnwritten?.(name)) this.#replaced.set(name, earlier)
     return { text, chips, items: name }
+  }
+
+  #onDisk(items: string): string | undefined {
+    return this.#items.isUnwritten?.(items) ? this.#replaced.get(items) : items
   }
 
   #put(key: string, draft: Draft<Attachment>): void {
@@ -243,7 +252,7 @@ export class DraftStore extends Owner implements Drafts {
     }
     this.#findLost()
     this.#forgetItems(before)
-    this.#keep(key, this.#stored(draft))
+    this.#keep(key, this.#stored(draft, before))
     this.#write()
   }
 
@@ -274,11 +283,15 @@ export class DraftStore extends Owner implements Drafts {
   #write(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const drafts = [...this.#drafts].map(([key, draft]) => ({ key, ...draft }))
+    const onDisk = <T extends Text>(one: T): T => ({ ...one, items: one.items && this.#onDisk(one.items) })
+    const drafts = [...this.#drafts].map(([key, draft]) => ({ key, ...onDisk(draft) }))
     const height = this.#height === undefined ? {} : { height: this.#height }
-    if (this.#windows.write({ ...height, drafts, prompts: this.#prompts })) {
+    const isWritten = this.#windows.write({ ...height, drafts, prompts: this.#prompts.map(onDisk) })
+    const all = [...this.#drafts.values(), ...this.#prompts]
+    if (isWritten && all.every(({ items }) => !items || !this.#items.isUnwritten?.(items))) {
       for (const name of this.#unused) this.#items.set(name, undefined)
       this.#unused.clear()
+      this.#replaced.clear()
     } else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
   }
 }

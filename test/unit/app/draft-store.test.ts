@@ -91,6 +91,34 @@ describe('DraftStore', () => {
       },
     )
 
+  onDisk('keeps what was attached before if the disk has space for its text only', () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      directory = mkdtempSync(join(disk!.folder, 'drafts-'))
+      const large = {
+        ...image('b'),
+        content: { type: 'image', data: 'A'.repeat(400_000), mimeType: 'image/png' },
+      }
+      const both = { text: 'both', chips: [], items: [image('a'), large as Attachment] }
+      const drafts = open()
+      drafts.set('one', { text: 'first', chips: [], items: [image('a')] })
+      disk!.fill(200_000)
+      drafts.set('one', both)
+      assert.deepEqual(drafts.get('one'), both)
+      const killed = mkdtempSync(join(tmpdir(), 'parley-drafts-'))
+      cpSync(directory, killed, { recursive: true })
+      disk!.empty()
+      mock.timers.tick(REWRITE_AFTER_MS)
+      mock.timers.tick(REWRITE_AFTER_MS)
+      assert.equal(itemFiles().length, 1)
+      assert.deepEqual(reopen().get('one'), both)
+      directory = killed
+      assert.deepEqual(reopen().get('one'), { text: 'both', chips: [], items: [image('a')] })
+    } finally {
+      mock.timers.reset()
+    }
+  })
+
   onDisk('has what is attached while the disk is full, and writes it once there is space', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     try {

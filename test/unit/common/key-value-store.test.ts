@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { FolderStore } from '../../../src/common/key-value-store.ts'
+import { REWRITE_AFTER_MS } from '../../../src/common/limits.ts'
 import { type Logger, silentLogger } from '../../../src/common/logger.ts'
 
 describe('FolderStore', () => {
@@ -48,5 +50,26 @@ describe('FolderStore', () => {
     store.set('a', 'b')
     assert.equal(store.get('a'), 'b')
     assert.match(warnings.join(), /wasn't written/)
+  })
+
+  it("doesn't write over what another window has written since", () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      const one = new FolderStore(directory, log)
+      const other = new FolderStore(directory, log)
+      one.set('a', 'first')
+      const [name] = readdirSync(directory)
+      const blocked = join(directory, `${name}.${process.pid}`)
+      mkdirSync(blocked)
+      one.set('a', 'late')
+      one.set('b', 'only here')
+      assert.equal(one.isUnwritten('a'), true)
+      rmSync(blocked, { recursive: true })
+      other.set('a', 'newer')
+      mock.timers.tick(REWRITE_AFTER_MS)
+      assert.deepEqual([one.get('a'), one.get('b'), one.isUnwritten('a')], ['newer', 'only here', false])
+    } finally {
+      mock.timers.reset()
+    }
   })
 })

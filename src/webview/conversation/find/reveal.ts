@@ -39,9 +39,9 @@ export async function revealMatch(
   context.list.release()
   const slot = await context.store.load(position.entry)
   if (!slot || !isWanted()) return
-  // an answered permission is in the line of its tool call
-  const call = context.store.rows.rowsOf(slot.index).length === 0 ? slot.call : undefined
-  if (call) return revealIn(context, highlights, call, pattern, 0, true, isWanted)
+  // an answered permission has no row: it's in the line of its tool call
+  const hasRow = context.store.rows.rowsOf(slot.index).some(row => 'slot' in row && row.slot === slot)
+  if (slot.call && !hasRow) return revealIn(context, highlights, slot.call, pattern, 0, true, isWanted)
   const isHead = position.occurrence < (found.of(position.entry)?.head ?? 0)
   await revealIn(context, highlights, slot, pattern, position.occurrence, isHead, isWanted)
 }

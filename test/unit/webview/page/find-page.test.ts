@@ -220,6 +220,26 @@ describe('conversation page: find', () => {
     assert.equal(searches.at(-1)?.query.text, 'word')
   })
 
+  it('reveals an answered permission in the line of its edit, which is in a folded run', async () => {
+    const edits = [1, 2, 3, 4].flatMap(i => [
+      toolCall(`e${i}`, { toolKind: 'edit', title: `Edit f${i}.ts` }),
+      permission(`p${i}`, {
+        title: `Edit f${i}.ts`,
+        toolCallId: `call-e${i}`,
+        outcome: { type: 'selected', optionId: 'yes' },
+      }),
+    ])
+    await show([message('u2', 'user', 'Go'), ...edits])
+    await page.until(() => page.document.querySelector('.row-run'))
+    await open()
+    type('f3.ts')
+    await page.until(() => searches.at(-1)?.query.text === 'f3.ts')
+    // the permission, not its edit
+    await answer([6, 1, 1])
+    await page.until(() => currentText() === 'f3.ts')
+    assert.ok(current()?.startContainer.parentElement?.closest('.row-tool'))
+  })
+
   it('reveals the next pending request', async () => {
     await show([message('u', 'user', 'Go'), permission('p1'), permission('p2')])
     const focused = () => page.document.activeElement?.closest('[data-request]')?.getAttribute('data-request')

@@ -286,7 +286,9 @@ export class ProjectEnvironments extends Owner {
     const began = performance.now()
     try {
       const limits = { timeoutMs, maxOutput: MAX_OUTPUT, signal: this.#ended.signal, guard }
-      const request = { command: search.path, args: tool.args, cwd: folder, env: { ...env, ...tool.env } }
+      const seen = Object.entries(env).filter(([variable]) => !tool.hidden?.test(variable))
+      const toolEnv = { ...Object.fromEntries(seen), ...tool.env }
+      const request = { command: search.path, args: tool.args, cwd: folder, env: toolEnv }
       const result = await runTool(request, limits)
       if ('ended' in result) {
         if (result.ended === 'too-long')

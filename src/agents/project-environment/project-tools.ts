@@ -14,6 +14,8 @@ export interface ProjectTool {
   args: readonly string[]
   /** Variables for the tool alone. */
   env: Readonly<Environment>
+  /** Variables that the tool must not see. */
+  hidden?: RegExp
   /** Relative paths of its files, in a folder or its parents. Without one of them, the tool doesn't run. */
   files: readonly string[]
   /** What the tool prints if the user didn't allow the file. */
@@ -31,6 +33,21 @@ export interface ProjectTool {
 }
 
 /**
+ * Each of these alone makes mise believe that it runs in a continuous integration, where it trusts every file. Measured, and
+ * those of the crate `ci_info`, with which mise detects that; the first line also matches what others may add.
+ */
+const CONTINUOUS_INTEGRATION = new RegExp(
+  [
+    '^(?:CI|CI_.*|.*_(?:CI|ACTIONS)|(?:.*_)?(?:BUILD|RUN|TASK)_(?:ID|NUM|NUMBER|ARN)|CONTINUOUS_INTEGRATION)$',
+    '^(?:AC_APPCIRCLE|AGOLA_.*|APPVEYOR|bamboo[._]planKey|BITBUCKET_COMMIT|BITRISE_IO|BUDDY_WORKSPACE_ID|BUILDER_OUTPUT)$',
+    '^(?:BUILDKITE|CIRCLECI|DRONE|DSARI|(?:EAS|TF)_BUILD|GERRIT_PROJECT|GO_PIPELINE_LABEL|(?:HUDSON|JENKINS)(?:_URL)?)$',
+    '^(?:LAYERCI|MAGNUM|NETLIFY(?:_BUILD_BASE)?|NEVERCODE|NODE|NOW_BUILDER|PROW_JOB_ID|RENDER|SAILCI|SCREWDRIVER|SEMAPHORE)$',
+    '^(?:SHIPPABLE|STRIDER|SYSTEM_TEAMFOUNDATIONCOLLECTIONURI|TDDIUM|TEAMCITY_VERSION|TRAVIS|VELA|VERCEL|XCS)$',
+  ].join('|'),
+  'i',
+)
+
+/**
  * In the order in which they apply: what the later ones set wins. asdf needs no entry, since its shims, which are on the
  * PATH, read the folder's files themselves. devenv and Nix flakes have no way of their own to allow a folder; direnv's
  * `use devenv` and `use flake` do.
@@ -41,6 +58,7 @@ export const projectTools: readonly ProjectTool[] = [
     args: ['env', '--json'],
     // it must neither trust files nor install anything only because the user's own settings answer its questions with yes
     env: { MISE_YES: '0', MISE_AUTO_INSTALL: '0' },
+    hidden: CONTINUOUS_INTEGRATION,
     files: [
       'mise.local.toml',
       '.mise.local.toml',

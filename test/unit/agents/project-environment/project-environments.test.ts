@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { LaunchEnvironment } from '../../../../src/agents/launch-environment.ts'
@@ -244,6 +252,21 @@ describe('the environment of a project', () => {
       assert.equal(env.PLANET, 'mars')
       assert.ok(env.PATH?.split(path.delimiter).includes(path.join(folder, 'bin')))
       assert.deepEqual(projects.known(folder).tools, [{ tool: 'mise', names: ['PATH', 'PLANET'] }])
+    })
+
+    it('is not used in a continuous integration either before the user has trusted it', async () => {
+      write('mise.toml', `[env]\nPLANET = "{{ exec(command='touch ${home}/ran; echo mars') }}"\n`)
+      const ran: string[] = []
+      const names =
+        'CI GITHUB_ACTIONS GITLAB_CI BUILD_NUMBER RUN_ID VELA_BUILD_NUMBER AGOLA_REPOSITORY_URL NETLIFY DRONE'
+      for (const name of names.split(' ')) {
+        base = { ...base, env: { HOME: home, PATH: base.env.PATH!, MISE_OFFLINE: '1', [name]: 'true' } }
+        const { env } = await create().in(folder)
+        assert.equal(env.PLANET, undefined)
+        assert.equal(env[name], 'true')
+        if (existsSync(path.join(home, 'ran'))) ran.push(name)
+      }
+      assert.deepEqual(ran, [])
     })
 
     it('is changed by direnv', async function () {

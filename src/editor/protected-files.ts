@@ -15,7 +15,15 @@ import type { PathRules } from './path-rules.ts'
 
 /** Folders in which every file is protected. */
 const FOLDERS = new Set(['.git', '.vscode', '.husky', '.githooks', '.devcontainer'])
-const FILES = new Set(['.mcp.json', '.gitconfig', '.gitmodules', '.devcontainer.json'])
+const FILES = new Set([
+  '.mcp.json',
+  '.gitconfig',
+  '.gitmodules',
+  '.devcontainer.json',
+  // direnv asks again after a change, but not in folders that its user's configuration allows
+  '.envrc',
+  '.tool-versions',
+])
 /** Folders of agents, with the protected files in them: permissions, hooks, MCP servers. */
 const AGENT_FOLDERS: ReadonlySet<string> = new Set([
   '.claude',
@@ -32,8 +40,8 @@ const AGENT_FILES = /^(?:settings(?:\.local)?|config|mcp|mcp_settings|hooks|open
 /** Zero-width characters, which some file systems ignore in names. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g
 
-/** Once the user trusts it, mise runs what it says for each terminal and, through Parley, each agent. direnv asks again. */
-const MISE_FILE = /^\.?mise(?:\.[\w-]+)*\.toml$/
+/** In a folder that the user trusts, mise runs what these say, new ones too, for each terminal and, through Parley, each agent. */
+const MISE_FILE = /^\.?mise(?:rc)?(?:\.[\w-]+)*\.toml$/
 const MISE_FOLDERS: ReadonlySet<string> = new Set(['mise', '.mise'])
 
 /** Whether a path names a protected file. `path` is relative to a root or absolute, with links resolved. */
@@ -45,6 +53,7 @@ export function isProtectedPath(path: string): boolean {
   const last = names.at(-1) ?? ''
   if (FILES.has(last) || last.endsWith('.code-workspace') || MISE_FILE.test(last)) return true
   if (MISE_FOLDERS.has(names.at(-2) ?? '') && /^config(?:\.[\w-]+)*\.toml$/.test(last)) return true
+  if (MISE_FOLDERS.has(names.at(-3) ?? '') && names.at(-2) === 'conf.d' && last.endsWith('.toml')) return true
   return names.some((name, at) => {
     if (FOLDERS.has(name)) return true
     return AGENT_FOLDERS.has(name) && at < names.length - 1 && AGENT_FILES.test(last)
@@ -119,8 +128,17 @@ export class ProtectedFiles {
 /** Limits of a snapshot: files, and the depth of folders. */
 const MAX_FILES = 500
 const MAX_DEPTH = 3
-/** Every file in these is protected. Since every Git command changes files in `.git`, only some of those are. */
-const SNAPSHOT_FOLDERS = ['.vscode', '.husky', '.githooks', '.devcontainer', '.git/hooks', ...AGENT_FOLDERS]
+/** Folders that contain protected files. Since every Git command changes files in `.git`, only some of those are. */
+const SNAPSHOT_FOLDERS = [
+  '.vscode',
+  '.husky',
+  '.githooks',
+  '.devcontainer',
+  '.git/hooks',
+  '.config/mise',
+  ...MISE_FOLDERS,
+  ...AGENT_FOLDERS,
+]
 const GIT_FILES = ['.git/config', '.git/config.worktree', '.git/info/attributes']
 
 export interface ProtectedChange {
@@ -204,6 +222,7 @@ async function textsOf(
   for (const root of new Set(roots)) {
     const inRoot = (file: string) => isProtectedPath(path.relative(root, file))
     await list(root, 0, inRoot, files)
+    await list(path.join(root, '.config'), 0, inRoot, files)
     for (const folder of SNAPSHOT_FOLDERS) await list(path.join(root, folder), 1, inRoot, files)
     files.push(...GIT_FILES.map(name => path.join(root, name)))
   }
@@ -216,7 +235,7 @@ async function textsOf(
   return texts
 }
 
-/** Protected files of a folder; of a root (`depth` 0), only direct files are included. */
+/** Protected files of a folder; with `depth` 0, only direct files are included. */
 async function list(
   folder: string,
   depth: number,

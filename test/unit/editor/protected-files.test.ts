@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
 import { PathRules } from '../../../src/editor/path-rules.ts'
-import { isProtectedPath, ProtectedFiles } from '../../../src/editor/protected-files.ts'
+import { isProtectedPath, ProtectedFiles, ProtectedSnapshot } from '../../../src/editor/protected-files.ts'
 
 describe('protected files', () => {
   it('include settings, hooks and MCP servers in any folder, in upper or lower case', () => {
@@ -28,6 +32,12 @@ describe('protected files', () => {
       'mise.production.toml',
       '.config/mise/config.toml',
       '.mise/config.toml',
+      'sub/.tool-versions',
+      '.config/mise/conf.d/x.toml',
+      '.mise/conf.d/x.toml',
+      'mise/conf.d/x.toml',
+      '.miserc.toml',
+      'sub/.envrc',
     ]) {
       assert.equal(isProtectedPath(path), true, path)
     }
@@ -41,6 +51,8 @@ describe('protected files', () => {
       'src/promise.toml',
       'config.toml',
       'mise/tasks.toml',
+      'conf.d/x.toml',
+      'mise/conf.d/readme.md',
     ]) {
       assert.equal(isProtectedPath(path), false, path)
     }
@@ -54,5 +66,26 @@ describe('protected files', () => {
     assert.equal(await includes('/home/u/.config/Code/User/profiles/a/settings.json'), true)
     assert.equal(await includes('/home/u/.config/Code/User/globalStorage/x/data/a.json'), false)
     assert.equal(await includes('/home/u/project/settings.json'), false)
+  })
+
+  it('are noticed when a command changes them, those of mise in each of its folders', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'parley-protected-'))
+    try {
+      const write = (name: string, text: string) => {
+        mkdirSync(dirname(join(root, name)), { recursive: true })
+        writeFileSync(join(root, name), text)
+      }
+      const old = ['.envrc', 'mise.toml', '.mise/config.toml', 'mise/config.toml', '.config/mise.toml']
+      for (const name of old) write(name, 'a = 1')
+      const read = (file: string) => readFile(file, 'utf8').catch(() => null)
+      const snapshot = await ProtectedSnapshot.take([root], [], read, Date.now())
+      const all = [...old, '.config/mise/config.toml', '.config/mise/conf.d/x.toml', '.tool-versions']
+      for (const name of all) write(name, 'a = 2')
+      for (const name of ['.config/other.toml', 'mise/notes.md', 'conf.d/x.toml']) write(name, 'a = 2')
+      const changed = (await snapshot.changes()).map(({ path }) => relative(root, path).replaceAll('\\', '/'))
+      assert.deepEqual(changed.sort(), all.sort())
+    } finally {
+      rmSync(root, { recursive: true, force: true })
+    }
   })
 })

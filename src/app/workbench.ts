@@ -263,8 +263,9 @@ export interface LocationFollower extends Disposable {
 export interface PromptContext {
   /** The content of attachments, read when a prompt is sent. */
   readonly sources: ContextSources
-  /** Suggestions for `@` and the text after it, except symbols. */
+  /** Suggestions for `@` and the text after it, except what Git and languages provide. */
   mentions(query: string): Promise<MentionRow[]>
+  revisions(query: string): Promise<MentionRow[]>
   symbols(query: string): Promise<MentionRow[]>
   /** What the user selected in an editor or terminal, or picks. Rejects with a sentence if there is none. */
   capture(kind: CaptureKind): Promise<Attachment[]>

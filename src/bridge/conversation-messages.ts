@@ -76,18 +76,14 @@ const block = z.discriminatedUnion('type', [
     blob: base64.optional(),
   }),
 ])
-/** Git would take a dash at the start for an option. */
-const gitName = z
-  .string()
-  .max(1024)
-  .regex(/^[^-\s]\S*$/)
+const commit = z.string().regex(/^[0-9a-f]{40,64}$/)
 const refs = [
   z.object({ type: z.literal('file'), uri: path }),
   z.object({ type: z.literal('folder'), uri: path }),
   z.object({ type: z.literal('symbol'), uri: path, startLine: line, endLine: line }),
   z.object({ type: z.literal('problems'), uri: path.optional() }),
   z.object({ type: z.literal('changes'), staged: z.boolean() }),
-  z.object({ type: z.literal('revision'), ref: gitName, base: gitName.optional() }),
+  z.object({ type: z.literal('revision'), ref: commit, base: commit.optional() }),
   z.object({
     type: z.literal('comment'),
     uri: path,
@@ -231,6 +227,8 @@ export const conversationMessages = {
   'conversation/draftItems': z.object({ key, items: draftItems }),
   /** The suggestions for `@` and the text after it: open editors, context, files and folders. */
   'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
+  /** Commits and branches are requested separately, since Git may take seconds. */
+  'composer/revisions': request(z.object({ query }), answer<MentionRow[]>()),
   /** Symbols are requested separately, since language servers may take seconds. */
   'composer/symbols': request(z.object({ query }), answer<MentionRow[]>()),
   /** Asks the editor for context as it is now. Rejects with a sentence if there is none; picking may return none. */

@@ -140,7 +140,7 @@ export const OFFER_UNDO_MS = patience ?? 10_000
 export const RELOADING_AGENT_KEPT_MS = patience ?? 60_000
 /** After this time, all sessions of an agent are listed again; until then, only the newest. */
 export const RELIST_SESSIONS_MS = 600_000
-/** How long a search waits for a folder's new list of files before it uses the old one. */
+/** How long a search waits for a new list of files, or of commits, before it uses the old one. */
 export const FILE_LIST_MS = 400
 /** How long a search waits for the folder of a typed path, which may be on a network. */
 export const TYPED_PATH_MS = 1000

@@ -16,7 +16,10 @@ export type ContextRef =
   | RevisionRef
   | LineCommentRef
 
-/** A commit, or what a branch changed since it left the base. Both are names that Git knows. */
+/**
+ * A commit, or what a branch changed since it left the base. Both are whole hashes: a name is ambiguous, and may mean another
+ * commit by the time the prompt is sent.
+ */
 export interface RevisionRef {
   type: 'revision'
   ref: string

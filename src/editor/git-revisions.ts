@@ -1,13 +1,19 @@
 /** The commits and branches of repositories, and what they changed. */
 
+import path from 'node:path'
 import { GIT_MS } from '../common/limits.ts'
+import { shortened } from '../common/visible.ts'
 import type { RevisionRef } from '../conversation/attachment.ts'
-import { lineOf, MAX_DIFF, repositoriesOf, runGit, shortDiff } from './git.ts'
+import { MAX_DIFF, readGit, repositoriesOf, runGit, shortDiff } from './git.ts'
 
 /** A commit, or a branch. */
 export interface Revision extends RevisionRef {
   /** the subject of the commit, or the name of the branch */
   name: string
+  /** the first letters of the commit's hash, or the name of the branch that this one is compared with */
+  short: string
+  /** the repository's folder, if there are several */
+  repository?: string
 }
 
 /** Of each repository, newest first. */
@@ -15,77 +21,138 @@ const MAX_COMMITS = 300
 const MAX_BRANCHES = 300
 /** UTF-16 units */
 const MAX_LIST = 200_000
-const FIELD = '%x1f'
+const MAX_NAME = 600
+const COMMIT_FORMAT = '--format=%H%x1f%h%x1f%s'
+const BRANCH_FORMAT = '--format=%(HEAD)%1f%(objectname)%1f%(refname:lstrip=2)%1f%(symref:lstrip=2)'
 
 /**
  * The last commits of what is checked out, and the local branches. A branch is compared with what is checked out, and the one
  * that is checked out with the default branch.
  */
-export async function listRevisions(folders: readonly string[]): Promise<Revision[]> {
-  const repositories = await repositoriesOf(folders)
-  const lists = await Promise.all(repositories.map(revisionsIn))
+export function listRevisions(folders: readonly string[]): Promise<Revision[]> {
+  return inRepositories(folders, revisionsIn)
+}
+
+/** The commits whose hashes start with these letters, of which there are at least four. */
+export function findCommits(folders: readonly string[], start: string): Promise<Revision[]> {
+  return inRepositories(folders, async top => {
+    const objects = await run(top, ['rev-parse', `--disambiguate=${start}`])
+    if (objects === '') return []
+    const commits = await run(top, ['log', '-z', '--no-walk=unsorted', '--stdin', COMMIT_FORMAT], objects)
+    return commitsOf(commits).filter(({ ref }) => ref.startsWith(start))
+  })
+}
+
+async function inRepositories(
+  folders: readonly string[],
+  find: (top: string) => Promise<Revision[]>,
+): Promise<Revision[]> {
+  const tops = await repositoriesOf(folders)
+  const lists = await Promise.all(
+    tops.map(async top => {
+      const name = path.basename(top)
+      const isClear = tops.every(other => other === top || path.basename(other) !== name)
+      const repository = tops.length > 1 && { repository: isClear ? name : top }
+      return (await find(top)).map(revision => ({ ...revision, ...repository }))
+    }),
+  )
   return lists.flat()
 }
 
 async function revisionsIn(top: string): Promise<Revision[]> {
-  const [commits, branches, current] = await Promise.all([
-    run(top, ['log', '-z', `--max-count=${MAX_COMMITS}`, `--format=%h${FIELD}%s`]),
+  const [log, heads, defaults] = await Promise.all([
+    run(top, ['log', '-z', `--max-count=${MAX_COMMITS}`, COMMIT_FORMAT]),
     run(top, [
       'for-each-ref',
       `--count=${MAX_BRANCHES}`,
       '--sort=-committerdate',
-      '--format=%(refname:short)',
+      BRANCH_FORMAT,
       'refs/heads',
     ]),
-    run(top, ['symbolic-ref', '--quiet', '--short', 'HEAD']),
+    // the branch that others are made from, as the remote says, or else by its usual names
+    run(top, [
+      'for-each-ref',
+      BRANCH_FORMAT,
+      'refs/remotes/origin/HEAD',
+      'refs/heads/main',
+      'refs/heads/master',
+    ]),
   ])
-  const names = branches.split('\n').filter(Boolean)
-  const head = lineOf(current)
-  const main = await defaultBranch(top, names)
-  const compared = names.flatMap(name => {
-    const base = name === head ? main : 'HEAD'
-    return base === undefined || base === name ? [] : [{ type: 'revision' as const, ref: name, base, name }]
+  const commits = commitsOf(log)
+  const branches = branchesOf(heads)
+  const usual = branchesOf(defaults)
+  const main = usual.find(({ target }) => target) ?? usual[0]
+  const [newest] = commits
+  const head = newest && {
+    ref: newest.ref,
+    name: branches.find(({ isCurrent }) => isCurrent)?.name ?? 'HEAD',
+    target: '',
+  }
+  const compared = branches.flatMap(({ ref, name, isCurrent }) => {
+    const base = isCurrent ? main : (head ?? main)
+    if (!base || base.name === name) return []
+    return [{ type: 'revision' as const, ref, base: base.ref, name, short: base.target || base.name }]
   })
-  const listed = commits.split('\0').flatMap(line => {
-    const [ref, name] = line.split('\x1f')
-    return ref && name !== undefined ? [{ type: 'revision' as const, ref, name }] : []
-  })
-  return [...compared, ...listed]
+  return [...compared, ...commits]
 }
 
-/** The branch that others are made from, as the remote says, or else by its usual names. */
-async function defaultBranch(top: string, names: readonly string[]): Promise<string | undefined> {
-  const remote = lineOf(await run(top, ['symbolic-ref', '--quiet', '--short', 'refs/remotes/origin/HEAD']))
-  return remote || ['main', 'master'].find(name => names.includes(name))
+function commitsOf(log: string): Revision[] {
+  return log.split('\0').flatMap(line => {
+    const [ref = '', short = '', name] = line.split('\x1f')
+    return name === undefined
+      ? []
+      : [{ type: 'revision' as const, ref, name: shortened(name, MAX_NAME), short }]
+  })
 }
 
-/** A commit with its message, or the diff of a branch since it left its base; `undefined` if no repository has it. */
+function branchesOf(list: string) {
+  return list.split('\n').flatMap(line => {
+    const [mark, ref = '', name = '', target] = line.split('\x1f')
+    if (target === undefined) return []
+    return [
+      { isCurrent: mark === '*', ref, name: shortened(name, MAX_NAME), target: shortened(target, MAX_NAME) },
+    ]
+  })
+}
+
+/**
+ * A commit with its message, or the diff of a branch since it left its base; `undefined` if no repository has it.
+ * @throws GitError if Git can't show it
+ */
 export async function revisionText(
   folders: readonly string[],
   { ref, base }: RevisionRef,
 ): Promise<string | undefined> {
+  // a merge is compared with its first parent
+  const args =
+    base === undefined
+      ? ['show', '--no-color', '-m', '--first-parent', '--stat', '--patch', '--format=medium', ref]
+      : ['diff', '--no-color', '--ignore-submodules=dirty', `${base}...${ref}`]
+  let failure: unknown
   for (const top of await repositoriesOf(folders)) {
-    const commit = await commitOf(top, ref)
-    const from = base === undefined ? undefined : await commitOf(top, base)
-    if (commit === undefined || (base !== undefined && from === undefined)) continue
-    const args =
-      from === undefined
-        ? ['show', '--no-color', '--stat', '--patch', '--format=medium', commit]
-        : ['diff', '--no-color', '--ignore-submodules=dirty', `${from}...${commit}`]
-    const output = await runGit(top, args, { timeoutMs: GIT_MS, most: MAX_DIFF })
-    if (output) return shortDiff(output.text)
+    try {
+      if (!(await hasCommits(top, base === undefined ? [ref] : [ref, base]))) continue
+      return shortDiff((await readGit(top, args, { timeoutMs: GIT_MS, most: MAX_DIFF })).text)
+    } catch (error) {
+      failure ??= error
+    }
   }
+  if (failure) throw failure
   return undefined
 }
 
-/** The whole name of a commit, so that no name is taken for an option or a range. */
-async function commitOf(top: string, name: string): Promise<string | undefined> {
-  const output = await run(top, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])
-  const commit = lineOf(output)
-  return /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined
+async function hasCommits(top: string, hashes: readonly string[]): Promise<boolean> {
+  const input = hashes.map(hash => `${hash}^{commit}\n`).join('')
+  const { text } = await readGit(top, ['cat-file', '--batch-check'], {
+    timeoutMs: GIT_MS,
+    most: MAX_LIST,
+    input,
+  })
+  return hashes.every(hash => text.includes(`${hash} commit `))
 }
 
 /** What Git prints; empty if it fails. */
-async function run(cwd: string, args: readonly string[]): Promise<string> {
-  return (await runGit(cwd, args, { timeoutMs: GIT_MS, most: MAX_LIST }))?.text ?? ''
+async function run(cwd: string, args: readonly string[], input?: string): Promise<string> {
+  const options = { timeoutMs: GIT_MS, most: MAX_LIST, ...(input !== undefined && { input }) }
+  return (await runGit(cwd, args, options))?.text ?? ''
 }

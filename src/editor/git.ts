@@ -77,6 +77,7 @@ const WITHOUT_FILTERS = new Set([
   'cat-file',
   'check-attr',
   'check-ignore',
+  'for-each-ref',
 ])
 /** Commands that may run a program to show a difference. */
 const SHOWS_DIFFERENCES = new Set(['diff', 'diff-index', 'diff-files', 'diff-tree', 'log', 'show'])
@@ -88,7 +89,7 @@ const SHOWS_DIFFERENCES = new Set(['diff', 'diff-index', 'diff-files', 'diff-tre
 export async function runGit(
   cwd: string,
   args: readonly string[],
-  options: GitOptions,
+  options: GitOptions & ErrorListener,
 ): Promise<GitOutput | undefined> {
   const [command = '', ...others] = args
   const filters = WITHOUT_FILTERS.has(command) ? [] : await withoutFilters(cwd, options)
@@ -97,9 +98,33 @@ export async function runGit(
   return start(cwd, [...settings(filters), command, ...shows, ...others], options)
 }
 
+interface ErrorListener {
+  /** Receives what Git says about a failure, or why it wasn't run or was ended. */
+  onError?: (text: string) => void
+}
+
 /** Git refused a command. The message is what Git said, for the user. */
 export class GitError extends Error {
   override readonly name = 'GitError'
+}
+
+/**
+ * The same as {@link runGit}, for the user, who is told why it failed.
+ * @throws GitError
+ */
+export async function readGit(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
+  let said = ''
+  const onError = (text: string) => {
+    said += text
+  }
+  const output = await runGit(cwd, args, { ...options, onError })
+  if (!output) throw await failure(said)
+  return output
+}
+
+async function failure(said: string): Promise<GitError> {
+  if ((await findGit()) === undefined) return new GitError(l10n.t("Git isn't installed."))
+  return new GitError(plainMessage(said.replace(/^(?:fatal|error): /gm, '').trim()) || l10n.t('Git failed.'))
 }
 
 export interface UserGitOptions {
@@ -149,19 +174,25 @@ export async function runUserGit(
       continue
     }
     if (output) throw new GitError(l10n.t('Git lists more files than Parley can read.'))
-    if ((await findGit()) === undefined) throw new GitError(l10n.t("Git isn't installed."))
-    throw new GitError(plainMessage(said.replace(/^(?:fatal|error): /gm, '').trim()) || l10n.t('Git failed.'))
+    throw await failure(said)
   }
 }
 
 /** Settings that disable every filter of the configuration (`filter.<name>.clean` and others), if possible. */
-async function withoutFilters(cwd: string, { timeoutMs }: GitOptions): Promise<string[] | undefined> {
+async function withoutFilters(
+  cwd: string,
+  { timeoutMs, onError }: GitOptions & ErrorListener,
+): Promise<string[] | undefined> {
   const args = [...settings([]), 'config', '--null', '--name-only', '--get-regexp', '^filter\\.']
-  const output = await start(cwd, args, { timeoutMs, most: 1_000_000 }, [0, 1])
+  const output = await start(cwd, args, { timeoutMs, most: 1_000_000, ...(onError && { onError }) }, [0, 1])
   if (!output || output.cut) return undefined
   const names = new Set(output.text.split('\0').flatMap(key => /^filter\.(.*)\.[^.]+$/s.exec(key)?.[1] ?? []))
   // With `-c`, the name of a setting ends at the first `=`.
-  if ([...names].some(name => name.includes('='))) return undefined
+  const unnamable = [...names].find(name => name.includes('='))
+  if (unnamable !== undefined) {
+    onError?.(l10n.t("Parley can't turn off the Git filter “{0}”, because its name has a “=”.", unnamable))
+    return undefined
+  }
   return [...names].flatMap(name => [
     `filter.${name}.clean=`,
     `filter.${name}.smudge=`,
@@ -183,7 +214,7 @@ function settings(more: readonly string[]): string[] {
 async function start(
   cwd: string,
   args: readonly string[],
-  options: GitOptions & Pick<UserGitOptions, 'env'> & { onError?: (text: string) => void },
+  options: GitOptions & Pick<UserGitOptions, 'env'> & ErrorListener,
   codes: readonly number[] = [0],
 ): Promise<GitOutput | undefined> {
   const command = await findGit()
@@ -218,7 +249,10 @@ async function start(
       stdout?.destroy()
       void tree.end(KILL_AFTER_MS)
     }
-    const timer = setTimeout(stop, options.timeoutMs)
+    const timer = setTimeout(() => {
+      options.onError?.(`\n${l10n.t('Git took too long.')}`)
+      stop()
+    }, options.timeoutMs)
     const finish = (output?: GitOutput) => {
       clearTimeout(timer)
       resolve(output)

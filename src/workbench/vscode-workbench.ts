@@ -126,6 +126,7 @@ function createPromptContext(mentions: MentionSearch): PromptContext {
   return {
     sources: editorSources,
     mentions: query => mentions.find(query),
+    revisions: query => mentions.revisions(query),
     symbols: query => mentions.symbols(query),
     capture,
     askOutside,

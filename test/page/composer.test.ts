@@ -353,7 +353,9 @@ describe('the composer', () => {
     git('init', '-q', '-b', 'main')
     git('add', 'planets.js')
     git('commit', '-q', '-m', 'Survey of planets')
-    git('checkout', '-q', '-b', 'moonlight')
+    // Git allows spaces that aren't ASCII
+    const branch = 'moonlight\u3000月'
+    git('checkout', '-q', '-b', branch)
     writeFileSync(join(folder, 'moons.txt'), 'Io')
     git('add', 'moons.txt')
     git('commit', '-q', '-m', 'Add moons')
@@ -373,27 +375,29 @@ describe('the composer', () => {
       await row.click()
       await chips().first().waitFor()
       await type('@moonlight')
-      await rows().filter({ hasText: 'Changes since HEAD' }).click()
+      await rows().filter({ hasText: 'Changes since main' }).click()
       await chips().filter({ hasText: 'Changes of moonlight' }).waitFor()
       await press('Enter')
-      const [, commit, , branch] = await waitFor('the prompt', () =>
+      const [, commit, , changes] = await waitFor('the prompt', () =>
         prompts('Capable').find(one => one[0]?.text?.startsWith('history')),
       )
       assert.match(commit?.resource?.text ?? '', /Survey of planets[\s\S]*planets\.js/)
-      assert.match(branch?.resource?.text ?? '', /moons\.txt[\s\S]*\+Io/)
-      assert.doesNotMatch(branch?.resource?.text ?? '', /planets\.js/)
-      await conversation.frame.locator('.prompt-text').last().getByText('Changes of moonlight').waitFor()
+      assert.match(changes?.resource?.text ?? '', /moons\.txt[\s\S]*\+Io/)
+      assert.doesNotMatch(changes?.resource?.text ?? '', /planets\.js/)
+      await conversation.frame.locator('.prompt-text').last().getByText(`Changes of ${branch}`).waitFor()
 
       await isWritten('')
       await type('gone @moonlight')
-      await rows().filter({ hasText: 'Changes since HEAD' }).click()
+      await rows().filter({ hasText: 'Changes since main' }).click()
       await chips().filter({ hasText: 'Changes of moonlight' }).waitFor()
-      git('branch', '-q', '-D', 'moonlight')
+      git('branch', '-q', '-D', branch)
+      git('reflog', 'expire', '--expire=now', '--all')
+      git('prune', '--expire=now')
       await press('Enter')
       await conversation.frame
-        .getByText("Git doesn't know Changes of moonlight. Remove it to send the prompt.", { exact: true })
+        .getByText(`Git doesn't know Changes of ${branch}. Remove it to send the prompt.`, { exact: true })
         .waitFor()
-      await isWritten('gone Changes of moonlight ')
+      await isWritten(`gone Changes of ${branch} `)
       await press('Control+a')
       await press('Delete')
     } finally {

@@ -51,6 +51,7 @@ export function composerHandlers(
     'conversation/draft': ({ key, text, chips }) => drafts.setText(key, text, chips),
     'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
     'composer/mentions': ({ query }) => context.mentions(query),
+    'composer/revisions': ({ query }) => context.revisions(query),
     'composer/symbols': ({ query }) => context.symbols(query),
     'composer/capture': ({ kind }) => context.capture(kind),
     'composer/askOutside': ({ uri }) => context.askOutside(uri, controller.current?.plan.setup),

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../../acp/model.ts'
 import { chipOf, nameOfUri } from '../../common/block-chip.ts'
+import { messageOf } from '../../common/errors.ts'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../common/image-info.ts'
 import type { ContextRef, PromptPart, RevisionRef } from '../../conversation/attachment.ts'
 import { findLines } from '../comment-lines.ts'
@@ -27,7 +28,7 @@ export interface ContextSources {
   problems(uri: string | undefined): string
   /** A diff; empty if there are no changes. */
   changes(staged: boolean): Promise<string>
-  /** A commit with its message and diff, or a branch's diff; `undefined` if Git doesn't know it. */
+  /** A commit with its message and diff, or a branch's diff; `undefined` if no repository has it. Rejects if Git can't show it. */
   revision(ref: RevisionRef): Promise<string | undefined>
 }
 
@@ -90,7 +91,9 @@ async function lookUp(
       return { type: 'resource', uri: `parley:changes/${which}`, mimeType: 'text/x-diff', text }
     }
     case 'revision': {
-      const text = await sources.revision(ref)
+      const text = await sources.revision(ref).catch((error: unknown) => {
+        throw new Error(l10n.t("Can't add {0}: {1}", ref.label, messageOf(error)))
+      })
       if (text === undefined)
         throw new Error(l10n.t("Git doesn't know {0}. Remove it to send the prompt.", ref.label))
       const uri = `parley:revision/${encodeURIComponent(ref.label)}`

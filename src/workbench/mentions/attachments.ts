@@ -87,13 +87,14 @@ export function changesAttachment(staged: boolean): Attachment {
 }
 
 /** A commit, or what a branch changed. */
-export function revisionAttachment({ name, ref, base }: Revision): Attachment {
+export function revisionAttachment({ name, short, ref, base, repository }: Revision): Attachment {
   const isCommit = base === undefined
+  const detail = isCommit ? name : `${short}...${name}`
   return {
     id: randomUUID(),
-    label: isCommit ? ref : l10n.t('Changes of {0}', name),
+    label: isCommit ? short : l10n.t('Changes of {0}', name),
     icon: isCommit ? 'git-commit' : 'git-branch',
-    detail: isCommit ? name : `${base}...${ref}`,
+    detail: repository === undefined ? detail : `${repository} · ${detail}`,
     content: { type: 'revision', ref, ...(!isCommit && { base }) },
   }
 }

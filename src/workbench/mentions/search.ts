@@ -12,9 +12,9 @@ import { Owner } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { SYMBOLS_MS, TYPED_PATH_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/attachment.ts'
-import { listRevisions, type Revision } from '../../editor/git-revisions.ts'
 import { listFiles } from '../../editor/list-files.ts'
 import { FileIndex, type FoundFile, type IndexRoot } from '../../editor/mentions/file-index.ts'
+import { type FoundRevision, RevisionIndex } from '../../editor/mentions/revision-index.ts'
 import { findTypedPaths, type TypedPath } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
 import {
@@ -35,16 +35,12 @@ const MAX_REMEMBERED = 30
 const MAX_SYMBOLS = 20
 const MAX_SYMBOLS_HERE = 8
 const MAX_REVISIONS = 5
-/** Fewer letters find no commits and branches. */
-const MIN_REVISION = 3
-/** Commits and branches are listed again after this time, in milliseconds. */
-const REVISIONS_AGE_MS = 5000
 const RECENT = 'parley.recentFiles'
 
 export class MentionSearch extends Owner {
   readonly #index = new FileIndex(listFiles)
+  readonly #revisions = new RevisionIndex()
   #watching = false
-  #revisions: { at: number; list: Promise<Revision[]> } | undefined
   readonly #store: KeyValueStore
 
   /** `store`: remembers recently viewed files of this workspace. */
@@ -56,7 +52,7 @@ export class MentionSearch extends Owner {
     this.register(vscode.window.onDidChangeActiveTextEditor(remember))
   }
 
-  /** Everything except symbols, which language servers may be slow to provide. */
+  /** Everything except commits, branches and symbols, which Git and language servers may be slow to provide. */
   async find(query: string): Promise<MentionRow[]> {
     this.#watch()
     const url = webAddress(query)
@@ -77,10 +73,9 @@ export class MentionSearch extends Owner {
     if (query === '')
       return [...open.slice(0, MAX_OPEN), ...(await this.#recentFiles(open)), ...contextRows()]
     const roots = rootsOfWorkspace()
-    const [files, typed, revisions] = await Promise.all([
+    const [files, typed] = await Promise.all([
       this.#index.search(roots, query, MAX_FILES),
       typedRows(query, roots),
-      this.#revisionRows(query, roots),
     ])
     const isOpen = new Set(open.map(row => row.detail))
     const listed = files.map(fileRow)
@@ -89,19 +84,13 @@ export class MentionSearch extends Owner {
     const rows = [...typed.filter(({ detail }) => !known.has(detail)), ...listed]
     // among equal matches, open files come first
     const best = rows.slice(0, 8).sort((a, b) => Number(isOpen.has(b.detail)) - Number(isOpen.has(a.detail)))
-    return [...matching(contextRows(), query), ...best, ...rows.slice(8), ...revisions]
+    return [...matching(contextRows(), query), ...best, ...rows.slice(8)]
   }
 
-  /** Commits by their first letters or their subject, and branches. */
-  async #revisionRows(query: string, roots: readonly IndexRoot[]): Promise<MentionRow[]> {
-    if (query.length < MIN_REVISION) return []
-    const now = Date.now()
-    if (!this.#revisions || now - this.#revisions.at > REVISIONS_AGE_MS)
-      this.#revisions = { at: now, list: listRevisions(roots.map(root => root.path)) }
-    const all = (await withTimeout(this.#revisions.list, TYPED_PATH_MS)) ?? []
-    return fuzzysort
-      .go(query, all, { keys: ['name', 'ref'], limit: MAX_REVISIONS, threshold: 0.5 })
-      .map(({ obj, 0: byName }) => revisionRow(obj, [...(byName?.indexes ?? [])]))
+  /** Commits and branches. */
+  async revisions(query: string): Promise<MentionRow[]> {
+    const folders = rootsOfWorkspace().map(root => root.path)
+    return (await this.#revisions.search(folders, query, MAX_REVISIONS)).map(revisionRow)
   }
 
   async symbols(query: string): Promise<MentionRow[]> {
@@ -205,15 +194,17 @@ function typedRow({ path: file, isFolder, typed, isOutside }: TypedPath): Mentio
   }
 }
 
-function revisionRow(revision: Revision, matches: number[]): MentionRow {
-  const { name, ref, base } = revision
+function revisionRow({ revision, matches, hashMatches }: FoundRevision): MentionRow {
+  const { name, short, base, repository } = revision
   const attaches = revisionAttachment(revision)
+  const where = repository === undefined ? '' : `${repository} · `
   return {
     group: 'git',
     name,
     matches,
     icon: attaches.icon,
-    detail: base === undefined ? ref : l10n.t('Changes since {0}', base),
+    detail: `${where}${base === undefined ? short : l10n.t('Changes since {0}', short)}`,
+    detailMatches: Array.from({ length: Math.min(hashMatches, short.length) }, (_, i) => where.length + i),
     attaches,
   }
 }

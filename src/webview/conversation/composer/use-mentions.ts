@@ -29,16 +29,22 @@ export function useMentions(query: string | undefined): FoundMentions {
   useEffect(() => {
     if (query === undefined) return setFound(none)
     let over = false
+    let stop = () => {}
     const onlySymbols = query.startsWith('#')
     const name = onlySymbols ? query.slice(1) : query
-    const takeSymbols = (before: readonly MentionRow[]) => {
-      const timer = setTimeout(async () => {
-        const symbols = await host.request('composer/symbols', { query: name }).catch(() => [])
-        if (!over) setFound({ rows: [...before, ...symbols], searching: false, query })
-      }, SYMBOL_DELAY_MS)
+    let shown: readonly MentionRow[] = []
+    let awaited = 0
+    const add = async (more: Promise<MentionRow[]>) => {
+      const added = await more.catch(() => [])
+      awaited -= 1
+      shown = [...shown, ...added]
+      if (!over) setFound({ rows: shown, searching: awaited > 0, query })
+    }
+    const takeSymbols = () => {
+      awaited += 1
+      const timer = setTimeout(() => add(host.request('composer/symbols', { query: name })), SYMBOL_DELAY_MS)
       stop = () => clearTimeout(timer)
     }
-    let stop = () => {}
     // without a name, the symbols of the active file
     const withSymbols = name.length !== 1 && !/[/\\:]/.test(name)
     if (onlySymbols) {
@@ -47,15 +53,20 @@ export function useMentions(query: string | undefined): FoundMentions {
         searching: true,
         query: undefined,
       }))
-      if (withSymbols) takeSymbols([])
+      if (withSymbols) takeSymbols()
       else setFound({ ...none, query })
     } else {
       setFound(({ rows }) => ({ rows, searching: true, query: undefined }))
       host.request('composer/mentions', { query }).then(
         rows => {
           if (over) return
-          setFound({ rows, searching: withSymbols, query })
-          if (withSymbols) takeSymbols(rows)
+          shown = rows
+          setFound({ rows, searching: true, query })
+          if (query !== '') {
+            awaited += 1
+            void add(host.request('composer/revisions', { query }))
+          }
+          if (withSymbols) takeSymbols()
         },
         () => !over && setFound({ ...none, query }),
       )

@@ -36,7 +36,10 @@ const sources: ContextSources = {
   readBytes: async file => images[file] ?? Buffer.from(files[file] ?? ''),
   problems: uri => (uri === undefined ? 'a.ts:1: error: no' : ''),
   changes: async staged => (staged ? '' : 'diff --git a b'),
-  revision: async ({ ref }) => (ref === 'gone' ? undefined : ref === 'same' ? '' : 'diff --git c d'),
+  async revision({ ref }) {
+    if (ref === 'slow') throw new Error('Git took too long.')
+    return ref === 'gone' ? undefined : ref === 'same' ? '' : 'diff --git c d'
+  },
 }
 const able = { image: true, audio: true, embeddedContext: true }
 const unable = { image: false, audio: false, embeddedContext: false }
@@ -160,6 +163,7 @@ describe('creating a prompt', () => {
     const [same] = await make([revision('same')])
     assert.equal(same?.type === 'resource' && same.text, 'There are no changes.')
     await assert.rejects(make([revision('gone')]), /Git doesn't know moons/)
+    await assert.rejects(make([revision('slow')]), /Can't add moons: Git took too long\./)
   })
 
   it('reports that there is nothing to send', async () => {

@@ -188,6 +188,33 @@ describe('composer page', () => {
     assert.match(list(), /Type to search the workspace/)
   })
 
+  it('shows files while Git is slow, and commits when they arrive', async () => {
+    const text = () => options().map(option => option.textContent)
+    const asked: string[] = []
+    let answer = (_: composer.MentionRow[]) => {}
+    page.hear('composer/revisions', ({ query }) => {
+      asked.push(query)
+      return new Promise(resolve => {
+        answer = resolve
+      })
+    })
+    symbolsHere = [{ ...file('beta'), group: 'symbols' }]
+    await show()
+    page.type('@b')
+    await page.until(() => asked.length === 1 && options().length === 1)
+    answer([{ ...file('b1c9e07'), group: 'git' }])
+    await page.until(() => options().length === 2)
+    assert.match(text()[1] ?? '', /b1c9e07/)
+
+    page.type('@be')
+    await page.until(() => asked.length === 2 && options().length === 1)
+    assert.match(text()[0] ?? '', /beta/)
+    answer([{ ...file('bee0123'), group: 'git' }])
+    await page.until(() => options().length === 2)
+    assert.match(text().join(), /beta.*bee0123/)
+    assert.deepEqual(asked, ['b', 'be'])
+  })
+
   const activeContext = (automatic: boolean, ...[attachment]: bridge.Attachment[]) =>
     page.send('composer/activeContext', {
       automatic,

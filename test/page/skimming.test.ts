@@ -87,6 +87,41 @@ describe('skimming a conversation', () => {
     await waitFor('the end', async () => (await below()) < 2)
   })
 
+  it('keeps the prompt of the turn in view above it, moves nothing thereby, and goes there on a click', async () => {
+    await conversation.runTurn('First question [[paced 100 1 60]]')
+    await conversation.runTurn('Second question [[paced 100 1 60]]')
+    const { frame } = conversation
+    const list = frame.locator('.transcript')
+    const prompt = frame.locator('.turn-prompt')
+    await prompt.filter({ hasText: 'Second question' }).waitFor()
+    await waitFor('the start', () =>
+      list.evaluate(element => {
+        element.scrollTop = 0
+        return element.querySelector('.row-prompt')?.textContent?.includes('First question') ?? false
+      }),
+    )
+    await prompt.waitFor({ state: 'detached' })
+    const top = (text: string) =>
+      list.evaluate((element, wanted) => {
+        const rows = [...element.querySelectorAll('.row-markdown')]
+        return rows.find(row => row.textContent?.includes(wanted))?.getBoundingClientRect().top
+      }, text)
+    const word = await list.evaluate(
+      element => element.querySelectorAll('.row-markdown')[1]?.textContent ?? '',
+    )
+    const before = await top(word)
+    await list.evaluate(element => element.scrollBy(0, 100))
+    await prompt.filter({ hasText: 'First question' }).waitFor()
+    const after = await top(word)
+    assert.ok(
+      before !== undefined && after !== undefined && Math.abs(before - after - 100) < 2,
+      `${before} ${after}`,
+    )
+    await prompt.click()
+    await prompt.waitFor({ state: 'detached' })
+    await frame.locator('.row-prompt', { hasText: 'First question' }).waitFor()
+  })
+
   it('covers no text with the button that scrolls to the end', async () => {
     await conversation.runTurn('[[paced 200 1 60]]')
     await conversation.frame.locator('.transcript').focus()

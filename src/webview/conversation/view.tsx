@@ -17,6 +17,7 @@ import { Header } from './header/header.tsx'
 import { JumpButtons } from './navigation/jump.tsx'
 import { onViewKey } from './navigation/keys.ts'
 import { useQuestionFocus } from './navigation/question-focus.ts'
+import { TurnPrompt } from './navigation/turn-prompt.tsx'
 import type { Row } from './row.ts'
 import { RowView, rowClass } from './rows/row-view.tsx'
 import { Plans } from './work/plan.tsx'
@@ -121,6 +122,7 @@ function Body({ draft }: { draft: Draft }) {
         head.activity === 'idle' &&
         head.cards.length === 0 &&
         store.total.value === 0 && <EmptySession head={head} />}
+      <TurnPrompt />
       <JumpButtons />
       {app.find.model && <FindWidget find={app.find.model} />}
     </div>

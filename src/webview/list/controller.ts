@@ -24,7 +24,10 @@ export class ListController<T extends WindowItem> {
   readonly following: Signal<boolean>
   /** the end is in view, whether or not it's followed: it was revealed, or everything fits */
   readonly atEnd = signal(true)
+  /** Increases when the view or the rows in it have moved. */
+  readonly moved = signal(0)
   readonly #follows: boolean
+  readonly #cover: number
   readonly #window: ListWindow<T>
   #element: HTMLElement | undefined
   #top: HTMLElement | undefined
@@ -58,9 +61,10 @@ export class ListController<T extends WindowItem> {
   /** Called with the rows that are currently in the page. */
   onRange: ((range: Range) => void) | undefined
 
-  /** @param options `follow`: the view starts at the end and follows it */
-  constructor(window: ListWindow<T>, options: { follow: boolean }) {
+  /** @param options `follow`: the view starts at the end and follows it · `cover`: what may be covered at its upper edge, in pixels */
+  constructor(window: ListWindow<T>, options: { follow: boolean; cover?: number }) {
     this.#window = window
+    this.#cover = options.cover ?? 0
     this.#follows = options.follow
     this.following = signal(options.follow)
   }
@@ -164,6 +168,7 @@ export class ListController<T extends WindowItem> {
     if (!this.following.peek()) this.#anchor = this.#window.anchorAt(top)
     // dragging a selection beyond the edge scrolls
     this.#pressed &&= this.#anchorOn(this.#pressed.item, top)
+    this.moved.value++
     this.#scrolled(top)
   }
 
@@ -230,6 +235,12 @@ export class ListController<T extends WindowItem> {
     this.#anchor = this.#anchorOn(item, element.scrollTop)
   }
 
+  /** Whether a row ends above the view. */
+  isAbove(item: T): boolean {
+    if (!this.#element || item.index < 0) return false
+    return this.#window.offsetOf(item.index) + item.height <= this.#element.scrollTop
+  }
+
   /** The row at the upper edge of the view. */
   get firstVisible(): Anchor<T> | undefined {
     // positions are fractions of a pixel, scroll positions may not be
@@ -261,8 +272,8 @@ export class ListController<T extends WindowItem> {
     this.layout()
   }
 
-  /** Scrolls a row to the upper edge of the view. */
-  toItem(item: T, margin = 16): void {
+  /** Scrolls a row to the upper edge of the view, by default below what may cover the edge. */
+  toItem(item: T, margin = this.#cover + 12): void {
     if (item.index < 0) return
     this.following.value = false
     this.#anchor = { item, delta: -margin }
@@ -277,7 +288,7 @@ export class ListController<T extends WindowItem> {
     const bottom = top + item.height
     const { scrollTop, clientHeight } = element
     // the first row includes what is above it
-    if (top < scrollTop) this.toItem(item, item.index <= 1 ? top : 0)
+    if (top < scrollTop + this.#cover) this.toItem(item, item.index <= 1 ? top : this.#cover)
     else if (bottom > scrollTop + clientHeight) this.toItem(item, clientHeight - item.height)
   }
 
@@ -313,6 +324,7 @@ export class ListController<T extends WindowItem> {
     else this.#setKeptHeight(Math.min(kept, this.#window.height + element.clientHeight / 2))
     this.#placedHeight = this.#window.height
     this.#place(element)
+    this.moved.value++
     this.#updateRange()
     if (this.range.peek() === this.#drawn) return
     this.range.value = this.#drawn

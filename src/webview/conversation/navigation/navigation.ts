@@ -90,7 +90,7 @@ async function jump(app: App, direction: Direction): Promise<void> {
 }
 
 /** Scrolls an entry to the upper edge of the view, once it is loaded. */
-async function toEntry({ store, list }: App, index: number): Promise<void> {
+export async function toEntry({ store, list }: App, index: number): Promise<void> {
   const slot = await store.load(index)
   if (slot) store.expandFor(slot)
   const row = slot && store.rows.rowsOf(slot.index)[0]

@@ -10,29 +10,35 @@ const MAX_STORED_LENGTH = 64 * 1024
  * What the user has begun to answer, by the id of its request: a form's values, or a reason to reject. It outlasts a reload of
  * the page, and the time in which the page shows another conversation.
  */
-const answers = new Map<string, unknown>(storedAnswers())
+let known: Map<string, unknown> | undefined
+
+function answers(): Map<string, unknown> {
+  known ??= new Map(storedAnswers())
+  return known
+}
 
 export function unsentAnswer(requestId: string): unknown {
-  return answers.get(requestId)
+  return answers().get(requestId)
 }
 
 export function keepUnsentAnswer(requestId: string, answer: unknown): void {
-  answers.delete(requestId)
-  answers.set(requestId, answer)
-  for (const oldest of answers.keys()) {
-    if (answers.size <= MAX_ANSWERS) break
-    answers.delete(oldest)
+  const all = answers()
+  all.delete(requestId)
+  all.set(requestId, answer)
+  for (const oldest of all.keys()) {
+    if (all.size <= MAX_ANSWERS) break
+    all.delete(oldest)
   }
   store()
 }
 
 /** The request has its answer. */
 export function dropUnsentAnswer(requestId: string): void {
-  if (answers.delete(requestId)) store()
+  if (answers().delete(requestId)) store()
 }
 
 export function unsentReason(requestId: string): string | undefined {
-  const answer = answers.get(requestId)
+  const answer = answers().get(requestId)
   return typeof answer === 'string' ? answer : undefined
 }
 
@@ -44,13 +50,13 @@ export function returnReason(requestId: string, composer: App['composer']): void
 }
 
 function store(): void {
-  const short = [...answers].filter(([, answer]) => JSON.stringify(answer).length <= MAX_STORED_LENGTH)
+  const short = [...answers()].filter(([, answer]) => JSON.stringify(answer).length <= MAX_STORED_LENGTH)
   keepState({ answers: short })
 }
 
 function storedAnswers(): Array<[string, unknown]> {
-  const { answers } = keptState()
-  if (!Array.isArray(answers)) return []
+  const stored = keptState().answers
+  if (!Array.isArray(stored)) return []
   const isPair = (one: unknown): one is [string, unknown] => Array.isArray(one) && typeof one[0] === 'string'
-  return answers.filter(isPair).slice(-MAX_ANSWERS)
+  return stored.filter(isPair).slice(-MAX_ANSWERS)
 }

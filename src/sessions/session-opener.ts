@@ -304,6 +304,14 @@ export class SessionOpener implements Disposable {
     await this.retry(again ?? { type: 'new', agentId })
   }
 
+  /** Starts the agent anew. Its sessions continue with the new process, those with running work when it's finished. */
+  async renew(): Promise<void> {
+    const { agentId } = this
+    if (agentId === undefined) return
+    const runner = this.#options.runner(agentId)
+    await runner.renew(() => runner.ensure())
+  }
+
   /**
    * Reopens the displayed session with the process that replaces its agent's, once that is `ready`, unless the user opens
    * something else meanwhile. The conversation stays visible.

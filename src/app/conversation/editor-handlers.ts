@@ -91,7 +91,7 @@ async function openDiff(
 /** Runs the action of a card's button. */
 async function runCardAction(
   controller: ConversationController,
-  { execute }: Workbench,
+  { dialogs, execute }: Workbench,
   environments: Pick<AgentEnvironments, 'dismiss'>,
   attach: (attachment: Attachment) => void,
   cardId: string,
@@ -107,6 +107,7 @@ async function runCardAction(
       return void (await execute(CommandId.openSettings, action.setting))
     case 'retry':
     case 'restart': {
+      if (cardId === ENVIRONMENT_CARD) return showFailure(dialogs, controller.opener.renew())
       const attempt = failure && 'attempt' in failure ? failure.attempt : undefined
       if (attempt) await controller.opener.retry(attempt)
       else if (action.type === 'restart') await controller.opener.restart()

@@ -1,4 +1,4 @@
-import { type StatsListener, unwatchFile, watchFile } from 'node:fs'
+import { type Stats, type StatsListener, unwatchFile, watchFile } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, parse } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -79,13 +79,16 @@ interface Known {
   /** how the files on which it depends were */
   stamps: ReadonlyMap<string, string>
   python: PythonEnvironment | undefined
+  /** something on which it depends changed meanwhile */
+  mayDiffer?: boolean
   unwatch: () => void
 }
 
 /**
  * The environments that direnv and mise give folders, as in the user's terminal, and the Python environments that the user
  * selected. A tool runs only if one of its files is in the folder or a parent, and gives only what the user has allowed it to.
- * Its answer is kept until one of the files changes.
+ * Its answer is kept until one of the files changes. Since an agent may have changed that file, this alone runs no tool: it
+ * runs when the environment is needed.
  */
 export class ProjectEnvironments extends Owner {
   readonly #options: ProjectEnvironmentsOptions
@@ -99,7 +102,7 @@ export class ProjectEnvironments extends Owner {
   /** for which the Python extension hasn't answered yet, although there was time */
   readonly #late = new Set<string>()
 
-  /** What a folder gets is another now, or is known for the first time. */
+  /** What a folder gets is another now, may be another, or is known for the first time. */
   readonly onDidChange = this.#change.event
 
   constructor(options: ProjectEnvironmentsOptions) {
@@ -108,7 +111,7 @@ export class ProjectEnvironments extends Owner {
     if (options.python)
       this.register(
         options.python.onDidChange(() => {
-          for (const folder of this.#folders) void this.#askAgain(folder)
+          for (const folder of this.#folders) void this.#pythonChanged(folder)
         }),
       )
     this.register(
@@ -122,6 +125,16 @@ export class ProjectEnvironments extends Owner {
   /** As far as it's known. */
   known(folder: string): ProjectEnvironment {
     return (this.#options.isOn() && this.#known.get(folder)?.environment) || NONE
+  }
+
+  /** Whether something on which it depends changed since the tools ran. */
+  mayDiffer(folder: string): boolean {
+    return this.#options.isOn() && this.#known.get(folder)?.mayDiffer === true
+  }
+
+  /** The user knows that the environment may have changed, until something changes again. */
+  dismiss(folder: string): void {
+    this.#mark(folder, false)
   }
 
   /** The environment of processes that start in the folder. Never rejects. `again`: tools that failed run once more. */
@@ -142,10 +155,24 @@ export class ProjectEnvironments extends Owner {
     return asked
   }
 
-  /** After what is being asked for now, which may have been answered before a change. */
-  async #askAgain(folder: string): Promise<void> {
+  #mark(folder: string, mayDiffer: boolean): void {
+    const known = this.#known.get(folder)
+    if (!known || (known.mayDiffer ?? false) === mayDiffer) return
+    known.mayDiffer = mayDiffer
+    this.#change.fire(folder)
+  }
+
+  async #pythonChanged(folder: string): Promise<void> {
+    // it may be answered with what was selected before
     await this.#asking.get(folder)
-    await this.of(folder)
+    const python = await this.#pythonOf(folder)
+    if (!isDeepStrictEqual(python, this.#known.get(folder)?.python)) await this.#changed(folder)
+  }
+
+  async #changed(folder: string): Promise<void> {
+    if ((await filesOf(folder)).length > 0) this.#mark(folder, true)
+    // no tool runs
+    else await this.of(folder)
   }
 
   async #ask(folder: string, again: boolean): Promise<ProjectEnvironment> {
@@ -153,18 +180,21 @@ export class ProjectEnvironments extends Owner {
     this.#folders.add(folder)
     const [found, python] = await Promise.all([filesOf(folder), this.#pythonOf(folder)])
     const known = this.#known.get(folder)
-    if (found.length === 0 && !python) {
+    const base = await this.#options.base()
+    if (found.length === 0 && !python && !projectTools.some(tool => isLoaded(tool, base))) {
       this.#remember(folder, undefined)
       return NONE
     }
-    const base = await this.#options.base()
     const isCurrent =
       known?.base === base &&
       isDeepStrictEqual(known.python, python) &&
       !(again && known.environment.problems.length > 0) &&
       found.every(({ file }) => known.stamps.has(file)) &&
       isDeepStrictEqual(await stampsOf([...known.stamps.keys()]), known.stamps)
-    if (isCurrent) return known.environment
+    if (isCurrent) {
+      this.#mark(folder, false)
+      return known.environment
+    }
     // before the tools run, so that a change meanwhile is noticed
     const stamps = await stampsOf([...found.map(({ file }) => file), ...(python ? [python.marker] : [])])
     const { environment, watched } = await this.#run(folder, found, base, python)
@@ -196,7 +226,7 @@ export class ProjectEnvironments extends Owner {
     this.#late.add(folder)
     void asking.then(() => {
       this.#late.delete(folder)
-      return this.#askAgain(folder)
+      return this.#pythonChanged(folder)
     })
     return undefined
   }
@@ -206,11 +236,14 @@ export class ProjectEnvironments extends Owner {
     before?.unwatch()
     if (next) this.#known.set(folder, next)
     else this.#known.delete(folder)
-    if (!isDeepStrictEqual(before?.environment, next?.environment)) this.#change.fire(folder)
+    const isSame = isDeepStrictEqual(before?.environment, next?.environment)
+    if (before?.mayDiffer || !isSame) this.#change.fire(folder)
   }
 
   #watch(folder: string, files: readonly string[]): () => void {
-    const changed: StatsListener = () => void this.of(folder)
+    const changed: StatsListener = (now, before) => {
+      if (stampOf(now) !== stampOf(before)) void this.#changed(folder)
+    }
     const interval = this.#options.watchMs ?? WATCH_PROJECT_MS
     for (const file of files) watchFile(file, { persistent: false, interval }, changed)
     return () => {
@@ -235,12 +268,12 @@ export class ProjectEnvironments extends Owner {
     }
     for (const tool of projectTools) {
       const files = found.filter(one => one.tool === tool)
-      if (files.length === 0) continue
-      if (tool.loaded !== undefined && under.env[tool.loaded] !== undefined) {
-        // else the tool says nothing of what is already there
+      if (isLoaded(tool, under)) {
+        // else the tool says nothing of what is already there, which may be another project's
         const unloaded = await this.#runOne(tool, parse(folder).root, under, '')
         if (unloaded && !unloaded.problem) apply(unloaded.changes)
       }
+      if (files.length === 0) continue
       const answer = await this.#runOne(tool, folder, under, basename(files[0]!.file))
       if (!answer) continue
       watched.push(...tool.watched(base.env, answer.changes))
@@ -275,7 +308,7 @@ export class ProjectEnvironments extends Owner {
     const name = tool.command
     const search = await findCommand(name, { env, platform, cwd: folder })
     if (!('path' in search)) {
-      log.info(`${file} in ${folder} or a parent isn't used, because ${name} isn't on the PATH.`)
+      log.info(`The environment of ${name} for ${folder} isn't read, because ${name} isn't on the PATH.`)
       return undefined
     }
     const fail = (description: string, changes: EnvironmentChanges = {}) => {
@@ -338,11 +371,19 @@ async function filesOf(folder: string): Promise<FoundFile[]> {
   return candidates.filter((_, at) => exist[at])
 }
 
+/** Whether the tool has already changed the environment. */
+function isLoaded({ loaded }: ProjectTool, { env }: LaunchEnvironment): boolean {
+  return loaded !== undefined && env[loaded] !== undefined
+}
+
+function stampOf({ mtimeMs, size, ino }: Stats): string {
+  return `${mtimeMs} ${size} ${ino}`
+}
+
 async function stampsOf(files: readonly string[]): Promise<Map<string, string>> {
   const stamps = files.map(async (file): Promise<[string, string]> => {
     try {
-      const { mtimeMs, size, ino } = await stat(file)
-      return [file, `${mtimeMs} ${size} ${ino}`]
+      return [file, stampOf(await stat(file))]
     } catch {
       return [file, '']
     }

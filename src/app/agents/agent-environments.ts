@@ -50,10 +50,11 @@ export class AgentEnvironments extends Owner {
     }
   }
 
-  /** Whether the agent would start with another environment now. */
+  /** Whether the agent would, or may, start with another environment now. */
   isOutdated(agentId: string): boolean {
     const started = this.#started.get(agentId)
     if (!started) return false
+    if (this.#projects.mayDiffer(started.folder)) return true
     const { changes, problems } = this.#projects.known(started.folder)
     // with a problem, it would start without what it has
     return problems.length === 0 && !isDeepStrictEqual(valuesOf(started.changes), valuesOf(changes))
@@ -62,7 +63,9 @@ export class AgentEnvironments extends Owner {
   /** The user knows that the agent's environment is outdated. */
   dismiss(agentId: string): void {
     const started = this.#started.get(agentId)
-    if (started) this.started(agentId, started.folder)
+    if (!started) return
+    this.#projects.dismiss(started.folder)
+    this.started(agentId, started.folder)
   }
 
   /** Tells in sessions, once for each folder, why an environment isn't used. */

@@ -208,7 +208,7 @@ export function environmentCard(agentName: string): Card {
   return {
     id: ENVIRONMENT_CARD,
     kind: 'info',
-    title: l10n.t("The project's environment changed"),
+    title: l10n.t("The project's environment may have changed"),
     text: l10n.t('To use it in {0}, restart the agent.', agentName),
     buttons: [button.restart(), button.dismiss()],
   }

@@ -141,13 +141,31 @@ describe('the environment of a project', () => {
       ])
       assert.throws(() => run('direnv', 'exec', '.', 'true'))
       run('direnv', 'allow')
-      await until(() => projects.known(folder).problems.length === 0)
+      await until(() => projects.mayDiffer(folder))
       assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      assert.deepEqual([projects.mayDiffer(folder), projects.known(folder).problems], [false, []])
       // an agent may change it, but not allow that
       write('.envrc', 'export PLANET=venus')
-      await until(() => projects.known(folder).problems.length > 0)
+      await until(() => projects.mayDiffer(folder))
       assert.equal((await projects.in(folder)).env.PLANET, undefined)
-      assert.deepEqual(changed, [folder, folder, folder])
+      assert.equal(projects.known(folder).problems.length, 1)
+      assert.equal(changed.length, 5)
+    })
+
+    it('runs nothing because a file changes, which an agent may have done', async () => {
+      write('env.sh', '')
+      allowed(`echo x >> ${home}/runs; watch_file env.sh; source_env env.sh`)
+      const projects = create()
+      await projects.in(folder)
+      for (const planet of ['venus', 'jupiter']) {
+        write('env.sh', `export PLANET=${planet}`)
+        await until(() => projects.mayDiffer(folder))
+        projects.dismiss(folder)
+        assert.equal(projects.mayDiffer(folder), false)
+      }
+      assert.deepEqual(projects.known(folder).tools, [])
+      assert.equal((await projects.in(folder)).env.PLANET, 'jupiter')
+      assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\nx\n')
     })
 
     it('is read once until a file changes that it depends on', async () => {
@@ -170,6 +188,19 @@ describe('the environment of a project', () => {
       const projects = create()
       assert.equal((await projects.in(folder)).env.PLANET, 'mars')
       assert.deepEqual(projects.known(folder).tools, [{ tool: 'direnv', names: ['PLANET'] }])
+    })
+
+    it("is not another project's, from whose terminal the editor was started", async () => {
+      withEnv({ MOON: 'own' })
+      const own = base
+      allowed('export PLANET=mars MOON=phobos')
+      withEnv(JSON.parse(run('direnv', 'export', 'json')) as Environment)
+      const other = path.join(home, 'code', 'moons')
+      mkdirSync(other)
+      const projects = create()
+      assert.deepEqual(await projects.in(other), own)
+      assert.deepEqual(projects.known(other).tools, [])
+      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
     })
 
     it('is not used if it hangs, and its processes end', async () => {
@@ -247,7 +278,7 @@ describe('the environment of a project', () => {
         ['To use mise.toml, review it and run `mise trust` in its folder.'],
       )
       run('mise', 'trust')
-      await until(() => projects.known(folder).problems.length === 0)
+      await until(() => projects.mayDiffer(folder))
       const { env } = await projects.in(folder)
       assert.equal(env.PLANET, 'mars')
       assert.ok(env.PATH?.split(path.delimiter).includes(path.join(folder, 'bin')))
@@ -423,8 +454,15 @@ describe('the environment of a project', () => {
       assert.equal(env.VIRTUAL_ENV, '/explicit')
       assert.equal(env.PATH, `${folder}/bin:${base.env.PATH}`)
       assert.deepEqual(projects.known(folder).tools, [{ tool: 'direnv', names: ['PATH', 'VIRTUAL_ENV'] }])
+      // whatever the Python extension then says, direnv doesn't run because of it
+      const second = fake('second')
       write('.envrc', 'PATH_add bin')
       run('direnv', 'allow')
+      select(second)
+      await until(() => projects.mayDiffer(folder))
+      const before = [{ tool: 'direnv', names: ['PATH', 'VIRTUAL_ENV'] }]
+      assert.deepEqual(projects.known(folder).tools, before)
+      select(selected)
       const { env: other } = await projects.in(folder)
       assert.equal(other.VIRTUAL_ENV, selected)
       assert.equal(other.PATH, `${selected}/bin:${folder}/bin:${base.env.PATH}`)

@@ -1,6 +1,8 @@
 import { opendir, stat } from 'node:fs/promises'
-import path from 'node:path'
+import { withTimeout } from '../../common/async.ts'
+import { TYPED_PATH_MS } from '../../common/limits.ts'
 import { PathGuard } from '../path-guard.ts'
+import { PathRules } from '../path-rules.ts'
 
 /** A file or folder whose path, or the start of it, was typed. */
 export interface TypedPath {
@@ -23,9 +25,36 @@ export interface TypedPathPlaces {
 }
 
 /** Most entries of a folder that are read. */
-const MAX_ENTRIES = 5000
+const MAX_ENTRIES = 100_000
+/** Entries that are read at once. */
+const ENTRIES_AT_ONCE = 1000
 /** Most paths that are returned. */
 const MAX_PATHS = 20
+
+const diskRules = new PathRules()
+
+/**
+ * Looks typed paths up one at a time, since a folder that doesn't answer occupies one of the few threads for files until it
+ * does. Of those that wait meanwhile, only the last is looked up.
+ */
+export class TypedPathSearch {
+  readonly #find: typeof findTypedPaths
+  #running: Promise<unknown> = Promise.resolve()
+  #last: object | undefined
+
+  constructor(find = findTypedPaths) {
+    this.#find = find
+  }
+
+  /** Finds nothing if a folder doesn't answer in time. */
+  async find(typed: string, places: TypedPathPlaces): Promise<TypedPath[]> {
+    const mine = {}
+    this.#last = mine
+    const found = this.#running.then(() => (this.#last === mine ? this.#find(typed, places) : []))
+    this.#running = found.catch(() => {})
+    return (await withTimeout(found, TYPED_PATH_MS)) ?? []
+  }
+}
 
 /**
  * The files and folders that exist under a typed path, whether or not Git ignores them or a link leads there: the path itself
@@ -33,15 +62,27 @@ const MAX_PATHS = 20
  * relative to each root. A name alone finds only the file with exactly that name.
  */
 export async function findTypedPaths(typed: string, places: TypedPathPlaces): Promise<TypedPath[]> {
-  const wanted = process.platform === 'win32' ? typed.replaceAll('\\', '/') : typed
-  if (wanted === '' || wanted.includes('\0')) return []
-  const found = new Map<string, Omit<TypedPath, 'isOutside'>>()
-  for (const base of basesOf(wanted, places))
-    for (const one of await findFrom(base, wanted)) if (!found.has(one.path)) found.set(one.path, one)
+  const found = new Map<string, Found>()
+  for (const place of placesOf(typed, places))
+    for (const one of await findIn(place)) if (!found.has(one.path)) found.set(one.path, one)
   const best = [...found.values()].sort((a, b) => Number(b.isExact) - Number(a.isExact)).slice(0, MAX_PATHS)
-  return Promise.all(
-    best.map(async one => ({ ...one, isOutside: !(await isInRoots(one.path, places.roots)) })),
-  )
+  const paths: TypedPath[] = []
+  for (const one of best) paths.push({ ...one, isOutside: !(await isInRoots(one.path, places.roots)) })
+  return paths
+}
+
+/**
+ * The file or folder of a root that is exactly what was pasted. Nothing else is looked for on the disk, since users don't
+ * expect that pasting a text does so.
+ */
+export async function findInRoots(typed: string, places: TypedPathPlaces): Promise<TypedPath | undefined> {
+  for (const place of placesOf(typed, places)) {
+    const file = exactPath(place)
+    if (file === undefined || !places.roots.some(root => diskRules.contains(root, file))) continue
+    const found = await look(place, place.name)
+    if (found && (await isInRoots(file, places.roots))) return { ...found, isOutside: false }
+  }
+  return undefined
 }
 
 /** Whether a path leads into one of the roots. */
@@ -57,50 +98,74 @@ export async function isInRoots(
   )
 }
 
-interface Base {
+/** A folder in which a typed path may be. */
+interface TypedPlace {
+  /** absolute */
   folder: string
-  /** the start of the typed text that stands for the folder */
-  prefix: string
+  /** the typed text that stands for the folder, with the last slash */
+  before: string
+  /** the rest of it */
+  name: string
 }
 
-function basesOf(wanted: string, { roots, home }: TypedPathPlaces): Base[] {
-  if (wanted.startsWith('~/')) return [{ folder: home, prefix: '~/' }]
-  if (path.isAbsolute(wanted)) {
-    const { root } = path.parse(wanted)
-    return [{ folder: root, prefix: root.replaceAll('\\', '/') }]
-  }
-  return roots.map(folder => ({ folder, prefix: '' }))
+/**
+ * Where to look for a typed path. On Windows, a share is a place only if a root or the home folder is on it, because looking
+ * there tells its server who the user is; and no device is one.
+ */
+export function placesOf(
+  typed: string,
+  { roots, home }: TypedPathPlaces,
+  rules: PathRules = diskRules,
+): TypedPlace[] {
+  const wanted = rules.platform === 'win32' ? typed.replaceAll('\\', '/') : typed
+  if (wanted === '' || wanted.includes('\0')) return []
+  const nameAt = wanted.lastIndexOf('/') + 1
+  const [before, name] = [wanted.slice(0, nameAt), wanted.slice(nameAt)]
+  const isHome = before.startsWith('~/')
+  const isFull = before.startsWith('/') || rules.isAbsolute(before)
+  const above = isFull ? before : `./${isHome ? before.slice(2) : before}`
+  const shareOf = (path: string) => rules.key(rules.root(rules.normalize(path)))
+  const known = new Set([...roots, home].map(shareOf))
+  return (isHome || isFull ? [home] : roots).flatMap(base => {
+    const folder = absolute(base, above, rules)
+    if (folder === undefined || (folder.startsWith('\\\\') && !known.has(shareOf(folder)))) return []
+    return [{ folder, before, name }]
+  })
 }
 
-async function findFrom(
-  { folder, prefix }: Base,
-  wanted: string,
-): Promise<Array<Omit<TypedPath, 'isOutside'>>> {
-  const rest = wanted.slice(prefix.length)
-  const above = rest.slice(0, rest.lastIndexOf('/') + 1)
-  const name = rest.slice(above.length)
-  const parent = path.resolve(folder, above)
-  const at = async (entry: string) => {
-    const isFolder = await stat(path.join(parent, entry)).then(
-      info => (info.isFile() || info.isDirectory() ? info.isDirectory() : undefined),
-      () => undefined,
-    )
-    return isFolder === undefined
-      ? []
-      : [
-          {
-            path: path.join(parent, entry),
-            isFolder,
-            typed: `${prefix}${above}${entry}`,
-            isExact: entry === name,
-          },
-        ]
+function absolute(folder: string, path: string, rules: PathRules): string | undefined {
+  try {
+    return rules.absolute(folder, path)
+  } catch {
+    return undefined
   }
-  const isDots = name === '.' || name === '..'
-  const exact = name === '' || isDots ? [] : await at(name)
-  if (prefix === '' && above === '') return exact
-  const names = (await namesIn(parent, name)).filter(entry => entry !== name)
-  return [...exact, ...(await Promise.all(names.map(at))).flat()]
+}
+
+/** `undefined` if no file can have that name. */
+function exactPath({ folder, name }: TypedPlace): string | undefined {
+  return name === '' || name === '.' || name === '..' ? undefined : absolute(folder, `./${name}`, diskRules)
+}
+
+type Found = Omit<TypedPath, 'isOutside'>
+
+async function look({ folder, before, name }: TypedPlace, entry: string): Promise<Found | undefined> {
+  const path = diskRules.join(folder, entry)
+  const info = await stat(path).catch(() => undefined)
+  if (!info?.isFile() && !info?.isDirectory()) return undefined
+  return { path, isFolder: info.isDirectory(), typed: `${before}${entry}`, isExact: entry === name }
+}
+
+async function findIn(place: TypedPlace): Promise<Found[]> {
+  const { folder, before, name } = place
+  const names = exactPath(place) === undefined ? [] : [name]
+  if (before !== '') names.push(...(await namesIn(folder, name)).filter(entry => entry !== name))
+  const found: Found[] = []
+  // one after the other: each that doesn't answer would occupy a thread
+  for (const entry of names) {
+    const one = await look(place, entry)
+    if (one) found.push(one)
+  }
+  return found
 }
 
 /** The names in a folder that start with the typed letters. Hidden ones need a dot. */
@@ -109,7 +174,7 @@ async function namesIn(folder: string, start: string): Promise<string[]> {
   const names: string[] = []
   try {
     let read = 0
-    for await (const { name } of await opendir(folder)) {
+    for await (const { name } of await opendir(folder, { bufferSize: ENTRIES_AT_ONCE })) {
       if (++read > MAX_ENTRIES) break
       if (name.toLowerCase().startsWith(low) && (low.startsWith('.') || !name.startsWith('.')))
         names.push(name)

@@ -6,17 +6,19 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import { withTimeout } from '../../common/async.ts'
 import { fileIcon } from '../../common/block-chip.ts'
 import { PICTURE_NAME } from '../../common/image-info.ts'
+import { TYPED_PATH_MS } from '../../common/limits.ts'
 import { shortened } from '../../common/visible.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
 import type { Revision } from '../../editor/git-revisions.ts'
 import { mimeTypeOf } from '../../editor/mentions/prompt-content.ts'
-import { findTypedPaths } from '../../editor/mentions/typed-path.ts'
+import { findInRoots } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
 import { localFolders } from '../settings.ts'
 import { terminalSelection } from '../tools/terminal-selection.ts'
-import { isPicked, rememberPicked } from './sources.ts'
+import { isReadable, rememberPicked } from './sources.ts'
 
 /** On a chip, a longer path is shortened to its last two names. */
 const SHORT_PATH = 32
@@ -168,7 +170,7 @@ async function pickFiles(): Promise<Attachment[]> {
     title: l10n.t('Add Files to Conversation'),
   })
   if (!uris) return []
-  rememberPicked(uris)
+  await rememberPicked(uris)
   return attachmentsFor(uris)
 }
 
@@ -184,10 +186,7 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
       return []
     }
   })
-  const taken = await attachmentsFor(
-    uris,
-    uri => vscode.workspace.getWorkspaceFolder(uri) !== undefined || isPicked(uri.fsPath),
-  )
+  const taken = await attachmentsFor(uris, uri => isReadable(uri.fsPath))
   if (taken.length === 0) throw new Error(l10n.t('Only files and folders on this machine can be added.'))
   return taken
 }
@@ -195,16 +194,18 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
 /** A file or folder of the workspace, by its absolute path or the one in a workspace folder. */
 export async function takePath(typed: string): Promise<Attachment[]> {
   const places = { roots: localFolders().map(folder => folder.path), home: homedir() }
-  const found = (await findTypedPaths(typed, places)).find(one => one.isExact && !one.isOutside)
+  const found = await withTimeout(findInRoots(typed, places), TYPED_PATH_MS)
   return found ? [fileAttachment(vscode.Uri.file(found.path), found.isFolder)] : []
 }
 
 /** Images and recordings with their content, so that they can be shown; for others, only their location. */
 export async function attachmentsFor(
   uris: readonly vscode.Uri[],
-  mayRead: (uri: vscode.Uri) => boolean = () => true,
+  mayRead: (uri: vscode.Uri) => Promise<boolean> = async () => true,
 ): Promise<Attachment[]> {
-  const made = await Promise.all(uris.slice(0, MAX_FILES).map(uri => attachmentFor(uri, mayRead(uri))))
+  const made = await Promise.all(
+    uris.slice(0, MAX_FILES).map(async uri => attachmentFor(uri, await mayRead(uri))),
+  )
   return made.filter(one => one !== undefined)
 }
 

@@ -60,9 +60,9 @@ export async function menuAttachments(args: readonly unknown[]): Promise<Attachm
   return thing ? [thing] : []
 }
 
-function files(uris: readonly vscode.Uri[]): Promise<Attachment[]> {
+async function files(uris: readonly vscode.Uri[]): Promise<Attachment[]> {
   const local = uris.filter(({ scheme }) => scheme === 'file')
-  rememberPicked(local)
+  await rememberPicked(local)
   return attachmentsFor(local)
 }
 

@@ -10,12 +10,12 @@ import { withTimeout } from '../../common/async.ts'
 import { fileIcon } from '../../common/block-chip.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
-import { SYMBOLS_MS, TYPED_PATH_MS } from '../../common/limits.ts'
+import { SYMBOLS_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/attachment.ts'
 import { listFiles } from '../../editor/list-files.ts'
 import { FileIndex, type FoundFile, type IndexRoot } from '../../editor/mentions/file-index.ts'
 import { type FoundRevision, RevisionIndex } from '../../editor/mentions/revision-index.ts'
-import { findTypedPaths, type TypedPath } from '../../editor/mentions/typed-path.ts'
+import { type TypedPath, TypedPathSearch } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
 import {
   changesAttachment,
@@ -40,6 +40,7 @@ const RECENT = 'parley.recentFiles'
 export class MentionSearch extends Owner {
   readonly #index = new FileIndex(listFiles)
   readonly #revisions = new RevisionIndex()
+  readonly #typedPaths = new TypedPathSearch()
   #watching = false
   readonly #store: KeyValueStore
 
@@ -75,13 +76,18 @@ export class MentionSearch extends Owner {
     const roots = rootsOfWorkspace()
     const [files, typed] = await Promise.all([
       this.#index.search(roots, query, MAX_FILES),
-      typedRows(query, roots),
+      this.#typedPaths.find(query, { roots: roots.map(root => root.path), home: homedir() }),
     ])
     const isOpen = new Set(open.map(row => row.detail))
-    const listed = files.map(fileRow)
-    const known = new Set(listed.map(({ detail }) => detail))
+    const byDetail = new Map(typed.map(typedRow).map(row => [row.detail, row]))
+    // Git lists a link like any file: only the lookup knows where it leads
+    const listed = files.map(fileRow).map(row => {
+      const same = byDetail.get(row.detail)
+      byDetail.delete(row.detail)
+      return same ? { ...row, ...same, matches: row.matches } : row
+    })
     // what Git ignores or a link leads to is typed, not searched, so it comes first
-    const rows = [...typed.filter(({ detail }) => !known.has(detail)), ...listed]
+    const rows = [...byDetail.values(), ...listed]
     // among equal matches, open files come first
     const best = rows.slice(0, 8).sort((a, b) => Number(isOpen.has(b.detail)) - Number(isOpen.has(a.detail)))
     return [...matching(contextRows(), query), ...best, ...rows.slice(8)]
@@ -169,13 +175,6 @@ function fileRow({ root, path: file, isFolder, matches }: FoundFile): MentionRow
     attaches: fileAttachment(uri, isFolder),
     ...(isFolder && { goOn: `${file}/` }),
   }
-}
-
-/** What exists under the typed path; nothing if a folder doesn't answer. */
-async function typedRows(query: string, roots: readonly IndexRoot[]): Promise<MentionRow[]> {
-  const places = { roots: roots.map(root => root.path), home: homedir() }
-  const found = (await withTimeout(findTypedPaths(query, places), TYPED_PATH_MS)) ?? []
-  return found.map(typedRow)
 }
 
 function typedRow({ path: file, isFolder, typed, isOutside }: TypedPath): MentionRow {

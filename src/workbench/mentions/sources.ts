@@ -3,6 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
+import { visible } from '../../common/visible.ts'
 import type { OutsideAnswer } from '../../conversation/attachment.ts'
 import { gitChanges } from '../../editor/git.ts'
 import { revisionText } from '../../editor/git-revisions.ts'
@@ -13,16 +14,32 @@ import { isUnsaved } from '../editor/files.ts'
 
 const rules = new PathRules()
 
-/** Files outside of all folders that the user picked in this window, by the keys of their paths. */
-const picked = new Set<string>()
+/** Files that the user picked in this window, by the keys of their paths: where each led then. */
+const picked = new Map<string, string>()
 
-/** The user chose these files, so they may be read for a prompt wherever they are. */
-export function rememberPicked(uris: readonly vscode.Uri[]): void {
-  for (const uri of uris) if (uri.scheme === 'file') picked.add(rules.key(rules.normalize(uri.fsPath)))
+/** The user chose these files, so they may be read for a prompt wherever they are, unless a link later leads elsewhere. */
+export async function rememberPicked(uris: readonly vscode.Uri[]): Promise<void> {
+  for (const { scheme, fsPath } of uris) {
+    const real = scheme === 'file' ? await realPath(fsPath) : undefined
+    if (real !== undefined) picked.set(keyOf(fsPath), keyOf(real))
+  }
 }
 
-export function isPicked(file: string): boolean {
-  return picked.has(rules.key(rules.normalize(file)))
+/** Whether a file is in one of the folders or of the workspace's, by where it leads, or was picked by the user. */
+export async function isReadable(file: string, folders: readonly string[] = []): Promise<boolean> {
+  if (await isInRoots(file, [...folders, ...workspaceFolders()])) return true
+  const target = picked.get(keyOf(file))
+  if (target === undefined) return false
+  const real = await realPath(file)
+  return real !== undefined && keyOf(real) === target
+}
+
+function keyOf(file: string): string {
+  return rules.key(rules.normalize(file))
+}
+
+function realPath(file: string): Promise<string | undefined> {
+  return realpath(file).catch(() => undefined)
 }
 
 /**
@@ -32,25 +49,22 @@ export function isPicked(file: string): boolean {
 export async function askOutside(uri: string, roots: Roots | undefined): Promise<OutsideAnswer> {
   const file = pathOfUri(uri)
   if (file === undefined) return 'path'
-  const [cwd = ''] = workspaceFolders()
-  if (await editorSources.mayRead(file, roots ?? { cwd, additionalDirectories: [] })) return 'content'
-  const real = await realpath(file).catch(() => file)
+  if (await isReadable(file, roots && [roots.cwd, ...roots.additionalDirectories])) return 'content'
+  const real = (await realPath(file)) ?? file
   const [content, path] = [l10n.t('Add Content'), l10n.t('Add Path Only')]
   const answer = await vscode.window.showWarningMessage(
     l10n.t("Add a file outside this session's folders?"),
-    { modal: true, detail: real === file ? file : `${file} → ${real}` },
+    { modal: true, detail: [...new Set([file, real])].map(visible).join(' → ') },
     content,
     path,
   )
-  if (answer === content) rememberPicked([vscode.Uri.file(file)])
+  // what the question said, even if the link leads elsewhere by now
+  if (answer === content) picked.set(keyOf(file), keyOf(real))
   return answer === content ? 'content' : answer === path ? 'path' : 'cancel'
 }
 
 export const editorSources: ContextSources = {
-  async mayRead(file, { cwd, additionalDirectories }: Roots) {
-    if (isPicked(file)) return true
-    return isInRoots(file, [cwd, ...additionalDirectories, ...workspaceFolders()])
-  },
+  mayRead: (file, { cwd, additionalDirectories }: Roots) => isReadable(file, [cwd, ...additionalDirectories]),
   async size(file) {
     const document = openDocument(file)
     if (document && isUnsaved(document)) return Buffer.byteLength(document.getText())
@@ -84,10 +98,9 @@ function workspaceFolders(): string[] {
 }
 
 function openDocument(file: string): vscode.TextDocument | undefined {
-  const key = rules.key(rules.normalize(file))
+  const key = keyOf(file)
   return vscode.workspace.textDocuments.find(
-    ({ uri, isClosed }) =>
-      uri.scheme === 'file' && !isClosed && rules.key(rules.normalize(uri.fsPath)) === key,
+    ({ uri, isClosed }) => uri.scheme === 'file' && !isClosed && keyOf(uri.fsPath) === key,
   )
 }
 

@@ -224,7 +224,7 @@ describe('prompt context', () => {
     writeFileSync(file, 'x')
     assert.equal(await editorSources.mayRead(planets().fsPath, roots()), true)
     assert.equal(await editorSources.mayRead(file, roots()), false)
-    rememberPicked([vscode.Uri.file(file)])
+    await rememberPicked([vscode.Uri.file(file)])
     assert.equal(await editorSources.mayRead(file, roots()), true)
   })
 

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { findTypedPaths } from '../../../../src/editor/mentions/typed-path.ts'
+import { deferred } from '../../../../src/common/async.ts'
+import {
+  findInRoots,
+  findTypedPaths,
+  placesOf,
+  type TypedPath,
+  TypedPathSearch,
+} from '../../../../src/editor/mentions/typed-path.ts'
+import { PathRules } from '../../../../src/editor/path-rules.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
 
 describe('finding what a typed path names', () => {
@@ -51,5 +59,83 @@ describe('finding what a typed path names', () => {
   it('finds nothing where nothing is, and in what is no folder', async () => {
     for (const typed of ['', '~', '.', '..', 'no/such', 'dist/app.js/', 'a\0b', `${'x/'.repeat(500)}x`])
       assert.deepEqual(await find(typed), [], typed)
+  })
+
+  it('finds the start of a name among many others', async () => {
+    mkdirSync(path.join(root, 'many'))
+    for (let i = 0; i < 6000; i++)
+      writeFileSync(path.join(root, 'many', i % 300 === 0 ? `aa-${i}` : `${i}`), '')
+    assert.equal((await find('many/aa')).length, 20)
+  }).timeout(30_000)
+
+  it('looks for a pasted path only if it is in a root by its spelling, and takes it only if it leads there', async () => {
+    symlinkSync(root, path.join(home, 'root'), 'junction')
+    const paste = async (typed: string) => (await findInRoots(typed, { roots: [root], home }))?.path
+    assert.equal(await paste('dist/app.js'), path.join(root, 'dist/app.js'))
+    assert.equal(await paste(path.join(root, 'dist')), path.join(root, 'dist'))
+    assert.equal(await paste('~/../work/.env'), path.join(root, '.env'))
+    for (const typed of ['dist/ap', 'dist/', '..', `${home}/root/.env`, '~/notes/plan.md', 'linked/plan.md'])
+      assert.equal(await paste(typed), undefined, typed)
+  })
+})
+
+describe('where a typed path is looked for on Windows', () => {
+  const windows = new PathRules('win32')
+  const local = { roots: ['C:\\work'], home: 'C:\\Users\\me' }
+  const folders = (typed: string, places = local) =>
+    placesOf(typed, places, windows).map(({ folder, name }) => `${folder} ${name}`)
+
+  it('is a folder on a drive', () => {
+    assert.deepEqual(folders('src\\a'), ['C:\\work\\src a'])
+    assert.deepEqual(folders('../out/a'), ['C:\\out a'])
+    assert.deepEqual(folders('~/notes/a'), ['C:\\Users\\me\\notes a'])
+    assert.deepEqual(folders('D:\\out\\a'), ['D:\\out a'])
+    assert.deepEqual(folders('/out/a'), ['C:\\out a'])
+  })
+
+  it('is never a device, nor a share on which no root is', () => {
+    for (const typed of [
+      '\\\\evil.example\\x\\y',
+      '//evil.example/x/',
+      '//evil/x/y',
+      '//./pipe/docker_engine',
+      '\\\\?\\UNC\\evil\\x\\y',
+      'nul/a',
+      'C:x/a',
+    ])
+      assert.deepEqual(folders(typed), [], typed)
+    assert.deepEqual(folders('// foo bar/baz'), ['C:\\ foo bar baz'])
+    assert.deepEqual(folders('~///evil/x/y'), ['C:\\Users\\me\\evil\\x y'])
+  })
+
+  it('may be on the share of a root', () => {
+    const shared = { ...local, roots: ['\\\\nas\\code\\app'] }
+    assert.deepEqual(folders('\\\\NAS\\code\\lib\\a', shared), ['\\\\NAS\\code\\lib a'])
+    assert.deepEqual(folders('../../a', shared), ['\\\\nas\\code\\ a'])
+    assert.deepEqual(folders('\\\\nas\\other\\a\\b', shared), [])
+  })
+})
+
+describe('looking typed paths up', () => {
+  it('does so one at a time, and leaves out those that newer ones replace', async () => {
+    const started: string[] = []
+    const answers: Array<(found: TypedPath[]) => void> = []
+    const search = new TypedPathSearch(async typed => {
+      started.push(typed)
+      const answer = deferred<TypedPath[]>()
+      answers.push(answer.resolve)
+      return answer.promise
+    })
+    const places = { roots: ['/work'], home: '/home' }
+    const first = search.find('/dead/', places)
+    while (started.length === 0) await Promise.resolve()
+    const replaced = search.find('/dead/a', places)
+    const plan = { path: '/dead/abc', isFolder: false, typed: '/dead/abc', isExact: false, isOutside: true }
+    const last = search.find('/dead/abc', places)
+    answers[0]!([])
+    while (started.length === 1) await Promise.resolve()
+    answers[1]!([plan])
+    assert.deepEqual(await Promise.all([first, replaced, last]), [[], [], [plan]])
+    assert.deepEqual(started, ['/dead/', '/dead/abc'])
   })
 })

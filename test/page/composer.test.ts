@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../src/common/image-info.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile, selectLines } from '../support/page/editor.ts'
@@ -27,6 +28,10 @@ const capable = {
 const plain = {
   agentCapabilities: { promptCapabilities: { image: false, audio: false, embeddedContext: false } },
 }
+
+/** a picture of one pixel */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
 describe('the composer', () => {
   const vscode = new PageSuite({
@@ -315,9 +320,18 @@ describe('the composer', () => {
       assert.equal((await embedded('ignored'))[1]?.resource?.text, 'ignored')
 
       await isWritten('')
-      await choose('cancel @linked/pl', 'plan.md')
+      await type('cancel @linked/pl')
+      await rows().filter({ hasText: 'plan.md' }).first().waitFor()
+      // the second one would send the prompt
+      await conversation.frame.evaluate(`(async () => {
+        const composer = document.querySelector('.composer .cm-content')
+        const enter = { key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, cancelable: true }
+        composer.dispatchEvent(new KeyboardEvent('keydown', enter))
+        await new Promise(resolve => setTimeout(resolve))
+        composer.dispatchEvent(new KeyboardEvent('keydown', enter))
+      })()`)
       await answer('Cancel')
-      await isWritten('cancel @linked/pl ')
+      await isWritten('cancel @linked/pl')
       await press('Control+a')
       await choose('linked @linked/pl', 'plan.md')
       await answer('Add Path Only')
@@ -336,8 +350,71 @@ describe('the composer', () => {
       const [, first, , second] = await embedded('above')
       assert.equal(first?.resource?.text, 'secret plan')
       assert.equal(second?.resource?.text, 'secret plan')
+      assert.ok(!prompts('Capable').some(one => one[0]?.text?.startsWith('cancel')))
     } finally {
       for (const name of ['made', '.gitignore', 'linked', '.git'])
+        rmSync(join(folder, name), { recursive: true, force: true })
+      rmSync(outside, { recursive: true })
+    }
+  })
+
+  it('asks about a link that Git lists, never reads a picture behind it, and reads only where it led when the user agreed', async () => {
+    const folder = join(dirname(vscode.workspace), 'planets-api')
+    const outside = join(dirname(vscode.workspace), 'elsewhere')
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'pl\u202ean.md'), 'plan')
+    writeFileSync(join(outside, 'secret.md'), 'secret')
+    writeFileSync(join(outside, 'logo.png'), Buffer.from(PIXEL, 'base64'))
+    const link = (name: string, target: string) => {
+      rmSync(join(folder, name), { force: true })
+      symlinkSync(join(outside, target), join(folder, name))
+    }
+    link('moons.md', 'pl\u202ean.md')
+    link('moons.png', 'logo.png')
+    link('moons', '.')
+    execFileSync('git', ['init', '-q'], { cwd: folder })
+    try {
+      await begin('Capable')
+      const dialog = workbench.page.getByRole('dialog')
+      const mention = async (name: string, button: string) => {
+        await type(`@${name}`)
+        await rows().filter({ hasText: name }).first().waitFor()
+        await press('Enter')
+        await dialog.getByText("Add a file outside this session's folders?").waitFor()
+        if (name === 'moons.md') await dialog.getByText('pl‹U+202E›an.md').waitFor()
+        await dialog.getByRole('button', { name: button }).click()
+        await dialog.waitFor({ state: 'detached' })
+        await chips().filter({ hasText: name }).first().waitFor()
+        await conversation.waitForFocus(conversation.composer)
+      }
+      const sent = (text: string) =>
+        waitFor(`the prompt “${text}”`, () => prompts('Capable').find(one => one[0]?.text?.startsWith(text)))
+
+      await type('agreed ')
+      await mention('moons.md', 'Add Content')
+      await mention('moons.png', 'Add Path Only')
+      link('moons.md', 'secret.md')
+      await press('Enter')
+      const agreed = (await sent('agreed')).filter(one => one.type !== 'text')
+      assert.deepEqual(
+        agreed.map(one => one.type),
+        ['resource_link', 'resource_link'],
+      )
+
+      await isWritten('')
+      await type('dropped')
+      await dropFile(conversation.frame, pathToFileURL(join(folder, 'moons.png')).href)
+      await attached().filter({ hasText: 'moons.png' }).waitFor()
+      await press('Enter')
+      assert.equal((await sent('dropped')).find(one => one.type !== 'text')?.type, 'resource_link')
+
+      await isWritten('')
+      await type('@moons')
+      await rows().locator('.codicon-folder').first().waitFor()
+    } finally {
+      await press('Control+a')
+      await press('Delete')
+      for (const name of ['moons', 'moons.md', 'moons.png', '.git'])
         rmSync(join(folder, name), { recursive: true, force: true })
       rmSync(outside, { recursive: true })
     }

@@ -101,12 +101,13 @@ export function Composer({ draft }: { draft: Draft }) {
   const addOffered = () => {
     if (active.offered) attachRow({ ...CHIP, name: active.offered.label, attaches: fresh(active.offered) })
   }
-  const { blocked, send } = useSending(draft, () => {
+  const { blocked, send: sendNow } = useSending(draft, () => {
     if (active.added) draft.attach(fresh(active.added))
     history.stop()
     setNote(undefined)
   })
 
+  const send = (now = false) => completion.afterChoice(() => sendNow(now))
   const sendTo = () => {
     if (active.added) draft.attach(fresh(active.added))
     draft.flush()
@@ -129,8 +130,7 @@ export function Composer({ draft }: { draft: Draft }) {
       return item !== undefined || active.offered !== undefined
     }
     if (event.key === 'Enter' && !event.shiftKey) {
-      const now = event.ctrlKey || event.metaKey
-      completion.afterChoice(() => send(now))
+      send(event.ctrlKey || event.metaKey)
       return true
     }
     if (!plain || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return false

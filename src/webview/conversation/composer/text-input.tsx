@@ -1,5 +1,5 @@
 import { isolateHistory } from '@codemirror/commands'
-import type { EditorState } from '@codemirror/state'
+import type { EditorState, TransactionSpec } from '@codemirror/state'
 import { effect } from '@preact/signals'
 import type { Ref } from 'preact'
 import { useImperativeHandle, useLayoutEffect, useRef } from 'preact/hooks'
@@ -154,8 +154,7 @@ export function TextInput(props: TextInputProps) {
         view.dispatch({
           changes: { from, to, insert: `${before}${words}${after}` },
           effects: putChip.of({ from: start, to: end, id: item.id }),
-          selection: { anchor: caretBehind(view.state, to, end + after.length, end + 1) },
-          scrollIntoView: true,
+          ...caretBehind(view.state, { from, to }, end + 1),
           userEvent: 'input.complete',
           // a separate undo step, however quickly the user continues
           annotations: isolateHistory.of('full'),
@@ -165,8 +164,7 @@ export function TextInput(props: TextInputProps) {
         const view = editor.current?.view
         view?.dispatch({
           changes: { from, to, insert: text },
-          selection: { anchor: caretBehind(view.state, to, from + text.length) },
-          scrollIntoView: true,
+          ...caretBehind(view.state, { from, to }, from + text.length),
           userEvent: 'input.complete',
         })
       },
@@ -190,13 +188,14 @@ export function TextInput(props: TextInputProps) {
   return <div ref={parent} class="composer-text" />
 }
 
-/**
- * The cursor after the range that ends at `to` was replaced by one that ends at `end`: `next` to it, unless the user is
- * already writing after it.
- */
-function caretBehind({ selection }: EditorState, to: number, end: number, next = end): number {
-  const behind = selection.main.head - to
-  return behind > 0 ? end + behind : next
+/** Puts the cursor at `end` after a range was replaced, unless the user is already somewhere else. */
+function caretBehind(
+  { selection: { main } }: EditorState,
+  { from, to }: { from: number; to: number },
+  end: number,
+): Pick<TransactionSpec, 'selection' | 'scrollIntoView'> {
+  const isElsewhere = main.to < from || main.from > to
+  return isElsewhere ? {} : { selection: { anchor: end }, scrollIntoView: true }
 }
 
 function appearanceOf({

@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
-import type { Attachment, MentionRow } from '../../../bridge/conversation.ts'
+import type { MentionRow, OutsideAnswer } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
@@ -40,11 +40,14 @@ interface Completing {
   onCaret(caret: number): void
   /** The text changed: selects the first row again. `moves`: maps old offsets to new ones. */
   onInput(moves: Moves): void
-  /** Runs an action immediately, or after the row that was accepted early is in the text. */
+  /** Runs an action immediately, or after the accepted row is in the text. Never if the user cancels that. */
   afterChoice(what: () => void): void
 }
 
-/** The row that the user accepted before it was found. It's inserted when it's found, even if the user has continued typing. */
+/**
+ * The row that the user accepted before it was found, or about which a question is open. It's inserted afterwards, even if the
+ * user has continued typing.
+ */
 interface EarlyChoice {
   query: string
   /** current offsets of `@` and the query */
@@ -54,6 +57,8 @@ interface EarlyChoice {
   goOn: boolean
   /** actions requested since */
   next: () => void
+  /** whether a prompt gets the content of this row's file */
+  question?: { row: MentionRow; answer?: OutsideAnswer }
 }
 
 /** The completion lists for `/` and `@`, and their keys. */
@@ -68,7 +73,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   const at = completionAt(text, caret, chips, commands)
   // text after an early choice isn't part of it, and isn't completed before it was inserted
   const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
-  const completion = isOver ? undefined : at
+  const completion = isOver || early?.question ? undefined : at
   const found = useMentions(
     early?.query ?? (completion?.kind === 'mentions' ? completion.query.text : undefined),
   )
@@ -88,35 +93,41 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
       onAttach(row)
     } else {
       // each chip has its own id, even if the same row is accepted twice
-      const chip = { ...row.attaches, id: crypto.randomUUID() }
-      const typed = text.slice(range.from, range.to)
-      input.current?.insertChip(chip, range)
+      input.current?.insertChip({ ...row.attaches, id: crypto.randomUUID() }, range)
       announce(t('{0} attached', row.name))
-      if (row.isOutside) void askOutside(chip, typed)
     }
   }
-  const askOutside = async ({ id, content }: Attachment, typed: string) => {
-    if (content.type !== 'file') return
-    const answer = await host.request('composer/askOutside', { uri: content.uri })
-    if (answer === 'cancel') input.current?.unfold(id, typed)
+  const askOutside = async (choice: EarlyChoice, row: MentionRow, uri: string) => {
+    const question = { row }
+    setEarly({ ...choice, question })
+    const answer = await host.request('composer/askOutside', { uri }).catch(() => 'cancel' as const)
+    setEarly(now => (now?.question === question ? { ...now, question: { row, answer } } : now))
     input.current?.focus()
   }
   const completeMention = (row: MentionRow, goOn: boolean) => {
     if (completion?.kind !== 'mentions') return
-    setEarly(undefined)
     input.current?.focus()
-    takeMention(row, completion.query, goOn)
-    early?.next()
+    const { text: query, from, to } = completion.query
+    take({ query, from, to, row: chosen, goOn, next: early?.next ?? (() => {}) }, row)
+  }
+  /** Puts the row in the text, after the question about it. */
+  const take = (choice: EarlyChoice, row: MentionRow) => {
+    const uri = choice.goOn ? undefined : outsideUri(row)
+    if (uri !== undefined && !choice.question) return void askOutside(choice, row, uri)
+    setEarly(undefined)
+    if (choice.question?.answer === 'cancel') return setDismissed(choice.from)
+    takeMention(row, choice, choice.goOn)
+    choice.next()
   }
   // before the next key, so that the range matches the text
   useLayoutEffect(() => {
-    if (!early || found.isStale) return
-    setEarly(undefined)
-    const row = found.rows[Math.min(early.row, found.rows.length - 1)]
+    if (!early || (early.question ? !early.question.answer : found.isStale)) return
+    const row = early.question?.row ?? found.rows[Math.min(early.row, found.rows.length - 1)]
     // the composer may contain another conversation's draft
-    if (text.slice(early.from, early.to) !== `@${early.query}`) return
-    if (row) takeMention(row, early, early.goOn)
-    early.next()
+    const isHere = text.slice(early.from, early.to) === `@${early.query}`
+    if (isHere && row) return take(early, row)
+    setEarly(undefined)
+    if (isHere) early.next()
   })
   const complete = (goOn: boolean): boolean => {
     if (completion?.kind === 'commands') completeCommand(completion.matches[chosen]!)
@@ -198,6 +209,12 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
       else what()
     },
   }
+}
+
+/** The file of a row that the user is asked about. */
+function outsideUri({ attaches, isOutside }: MentionRow): string | undefined {
+  const content = isOutside && 'content' in attaches ? attaches.content : undefined
+  return content?.type === 'file' ? content.uri : undefined
 }
 
 function startOf(completion: Completion): number {

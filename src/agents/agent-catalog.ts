@@ -228,6 +228,10 @@ export class AgentCatalog extends Owner {
   /** Searches again, with a new PATH: something may have been installed. */
   refresh(): Promise<void> {
     this.#options.environment.refresh()
+    return this.searchAgain()
+  }
+
+  searchAgain(): Promise<void> {
     this.#search = this.#searchPresets()
     return this.#search
   }

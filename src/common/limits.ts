@@ -126,8 +126,12 @@ const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 export const SLOW_ANSWER_MS = patience ?? 15_000
 /** How long a new session's first prompt waits for an option to be set. Longer than the above, so that the user can stop it. */
 export const DEFAULT_OPTION_MS = patience ?? 60_000
-/** How long direnv or mise may take to print a project's environment. What they install or build may take far longer. */
+/** How long direnv and mise may take to print a project's environment. What they install or build may take far longer. */
 export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
+/** If they took longer, an agent that starts again sooner doesn't wait for them again. */
+export const RETRY_PROJECT_MS = 60_000
+/** How long the search for agents waits for the project's environment. It searches again with a later one. */
+export const SEARCH_PROJECT_MS = patience ?? 3000
 /** How long a start waits for the Python extension, which may have to start first. A later answer offers to restart the agent. */
 export const SELECTED_PYTHON_MS = patience ?? 10_000
 /** How long an agent may take to list its sessions before the list offers to retry. */

@@ -7,7 +7,12 @@ import { withTimeout } from '../../common/async.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
-import { PROJECT_ENVIRONMENT_MS, SELECTED_PYTHON_MS, WATCH_PROJECT_MS } from '../../common/limits.ts'
+import {
+  PROJECT_ENVIRONMENT_MS,
+  RETRY_PROJECT_MS,
+  SELECTED_PYTHON_MS,
+  WATCH_PROJECT_MS,
+} from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { findCommand } from '../../common/processes/spawn-process.ts'
@@ -58,8 +63,10 @@ export interface ProjectEnvironmentsOptions {
   python?: PythonSelection
   log: Logger
   guard?: ProcessGuard
-  /** Default: 30 s. */
+  /** For all tools. Default: 30 s. */
   timeoutMs?: number
+  /** After which a tool that took too long is tried again. Default: a minute. */
+  retryMs?: number
   /** How long a start waits for the selected Python environment. Default: 10 s. */
   pythonMs?: number
   /** How often the files of the tools are checked. */
@@ -79,6 +86,8 @@ interface Known {
   /** how the files on which it depends were */
   stamps: ReadonlyMap<string, string>
   python: PythonEnvironment | undefined
+  /** when a tool took too long, in milliseconds */
+  slowAt: number | undefined
   /** something on which it depends changed meanwhile */
   mayDiffer?: boolean
   unwatch: () => void
@@ -137,7 +146,7 @@ export class ProjectEnvironments extends Owner {
     this.#mark(folder, false)
   }
 
-  /** The environment of processes that start in the folder. Never rejects. `again`: tools that failed run once more. */
+  /** The environment of processes that start in the folder. Never rejects. `again`: the tools run again. */
   async in(folder: string, again = false): Promise<LaunchEnvironment> {
     const { changes } = await this.of(folder, again)
     const base = await this.#options.base()
@@ -146,7 +155,7 @@ export class ProjectEnvironments extends Owner {
     return { ...base, env }
   }
 
-  /** What the folder's project adds to the environment. Never rejects. `again`: tools that failed run once more. */
+  /** What the folder's project adds to the environment. Never rejects. `again`: the tools run again. */
   async of(folder: string, again = false): Promise<ProjectEnvironment> {
     const running = this.#asking.get(folder)
     if (running) return running
@@ -185,10 +194,13 @@ export class ProjectEnvironments extends Owner {
       this.#remember(folder, undefined)
       return NONE
     }
+    const { timeoutMs = PROJECT_ENVIRONMENT_MS, retryMs = RETRY_PROJECT_MS } = this.#options
     const isCurrent =
-      known?.base === base &&
+      known !== undefined &&
+      // since the tools don't tell all that they read; but the start of an agent doesn't wait in vain several times
+      (!again || (known.slowAt !== undefined && performance.now() < known.slowAt + retryMs)) &&
+      isDeepStrictEqual(known.base, base) &&
       isDeepStrictEqual(known.python, python) &&
-      !(again && known.environment.problems.length > 0) &&
       found.every(({ file }) => known.stamps.has(file)) &&
       isDeepStrictEqual(await stampsOf([...known.stamps.keys()]), known.stamps)
     if (isCurrent) {
@@ -197,11 +209,14 @@ export class ProjectEnvironments extends Owner {
     }
     // before the tools run, so that a change meanwhile is noticed
     const stamps = await stampsOf([...found.map(({ file }) => file), ...(python ? [python.marker] : [])])
-    const { environment, watched } = await this.#run(folder, found, base, python)
+    const deadline = performance.now() + timeoutMs
+    const { environment, watched } = await this.#run(folder, found, base, python, deadline)
+    const ended = performance.now()
     for (const [file, stamp] of await stampsOf(watched)) if (!stamps.has(file)) stamps.set(file, stamp)
     if (this.owned.isDisposed || !this.#options.isOn()) return NONE
     const unwatch = this.#watch(folder, [...stamps.keys()])
-    this.#remember(folder, { environment, base, stamps, python, unwatch })
+    const slowAt = ended < deadline ? undefined : ended
+    this.#remember(folder, { environment, base, stamps, python, slowAt, unwatch })
     return environment
   }
 
@@ -256,6 +271,7 @@ export class ProjectEnvironments extends Owner {
     found: readonly FoundFile[],
     base: LaunchEnvironment,
     python: PythonEnvironment | undefined,
+    deadline: number,
   ): Promise<{ environment: ProjectEnvironment; watched: string[] }> {
     const tools: ToolEnvironment[] = []
     const problems: EnvironmentProblem[] = []
@@ -270,11 +286,11 @@ export class ProjectEnvironments extends Owner {
       const files = found.filter(one => one.tool === tool)
       if (isLoaded(tool, under)) {
         // else the tool says nothing of what is already there, which may be another project's
-        const unloaded = await this.#runOne(tool, parse(folder).root, under, '')
+        const unloaded = await this.#runOne(tool, parse(folder).root, under, '', deadline)
         if (unloaded && !unloaded.problem) apply(unloaded.changes)
       }
       if (files.length === 0) continue
-      const answer = await this.#runOne(tool, folder, under, basename(files[0]!.file))
+      const answer = await this.#runOne(tool, folder, under, basename(files[0]!.file), deadline)
       if (!answer) continue
       watched.push(...tool.watched(base.env, answer.changes))
       if (answer.problem) {
@@ -302,6 +318,7 @@ export class ProjectEnvironments extends Owner {
     folder: string,
     base: LaunchEnvironment,
     file: string,
+    deadline: number,
   ): Promise<{ changes: EnvironmentChanges; problem?: EnvironmentProblem } | undefined> {
     const { log, timeoutMs = PROJECT_ENVIRONMENT_MS, guard } = this.#options
     const { env, platform } = base
@@ -318,7 +335,8 @@ export class ProjectEnvironments extends Owner {
     }
     const began = performance.now()
     try {
-      const limits = { timeoutMs, maxOutput: MAX_OUTPUT, signal: this.#ended.signal, guard }
+      const left = Math.max(0, deadline - performance.now())
+      const limits = { timeoutMs: left, maxOutput: MAX_OUTPUT, signal: this.#ended.signal, guard }
       const seen = Object.entries(env).filter(([variable]) => !tool.hidden?.test(variable))
       const toolEnv = { ...Object.fromEntries(seen), ...tool.env }
       const request = { command: search.path, args: tool.args, cwd: folder, env: toolEnv }

@@ -17,7 +17,9 @@ import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
 import { configuredLaunch, launchFingerprint } from '../../agents/resolve-launch.ts'
 import { WorkspaceConsent } from '../../agents/workspace-consent.ts'
+import { withTimeout } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
+import { SEARCH_PROJECT_MS } from '../../common/limits.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
@@ -177,6 +179,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       log,
     }),
   )
+  const searched = () => workbench.folders()[0]?.path ?? homedir()
   const catalog = own.add(
     new AgentCatalog({
       installed,
@@ -184,13 +187,21 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       settings,
       environment: {
         current: () => environment.current(),
-        get: () => projects.in(workbench.folders()[0]?.path ?? homedir()),
+        get: async () =>
+          (await withTimeout(projects.in(searched()), SEARCH_PROJECT_MS)) ?? (await environment.get()),
         refresh: () => environment.refresh(),
       },
       trust,
       lastUsed: platform.lastUsedAgent,
       demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
       log,
+    }),
+  )
+  own.add(
+    projects.onDidChange(folder => {
+      // the search would run what only may have changed
+      if (folder === searched() && catalog.isSearched && !projects.mayDiffer(folder))
+        void catalog.searchAgain()
     }),
   )
   const inputs = new McpInputs(inputPrompter(dialogs), secretStore, platform.workspaceIdentity, secrets)

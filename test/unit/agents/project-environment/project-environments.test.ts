@@ -91,6 +91,29 @@ describe('the environment of a project', () => {
     assert.deepEqual(environment, { tools: [], problems: [], changes: [] })
   })
 
+  it('has a limit for all tools', async () => {
+    const bin = path.join(home, 'bin')
+    mkdirSync(bin)
+    writeFileSync(path.join(bin, 'mise'), `#!/bin/sh\necho x >> ${home}/runs\nexec sleep 300\n`, {
+      mode: 0o755,
+    })
+    writeFileSync(path.join(bin, 'direnv'), "#!/bin/sh\nsleep 0.1; echo '{}'\n", { mode: 0o755 })
+    withEnv({ PATH: `${bin}:${base.env.PATH}` })
+    write('mise.toml', '')
+    write('.envrc', '')
+    const projects = create({ timeoutMs: 500, retryMs: 0 })
+    const { problems } = await projects.of(folder)
+    assert.deepEqual(
+      problems.map(({ description }) => description),
+      ["mise.toml didn't finish within 0.5 seconds.", ".envrc didn't finish within 0.5 seconds."],
+    )
+    // a later start of the agent tries again, a command doesn't
+    await projects.of(folder)
+    assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\n')
+    await projects.of(folder, true)
+    assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\nx\n')
+  })
+
   it('has only variables that a process can have', () => {
     const printed = { 'A=B': '1', '': '2', NUL: 'a\0b', SAME: 'x', GONE: null, NEVER: null, NEW: 'y' }
     const changes = readChanges(JSON.stringify(printed), { SAME: 'x', GONE: 'z' })
@@ -220,12 +243,12 @@ describe('the environment of a project', () => {
           return true
         }
       })
-      // a start of the agent tries again, a command doesn't
+      // a command doesn't try again, nor does a start of the agent immediately, with the shell's environment read again
       rmSync(path.join(home, 'pid'))
       await projects.in(folder)
-      assert.throws(() => readFileSync(path.join(home, 'pid')))
+      base = { ...base, env: { ...base.env } }
       await projects.in(folder, true)
-      readFileSync(path.join(home, 'pid'))
+      assert.equal(existsSync(path.join(home, 'pid')), false)
     })
 
     for (const stream of ['1', '2'])
@@ -298,6 +321,16 @@ describe('the environment of a project', () => {
         if (existsSync(path.join(home, 'ran'))) ran.push(name)
       }
       assert.deepEqual(ran, [])
+    })
+
+    it('is read again when an agent starts, since mise does not tell all that it reads', async () => {
+      write('.env', 'PLANET=mars')
+      write('mise.toml', '[env]\n_.file = ".env"\n')
+      run('mise', 'trust')
+      const projects = create()
+      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      write('.env', 'PLANET=venus')
+      assert.equal((await projects.in(folder, true)).env.PLANET, 'venus')
     })
 
     it('is changed by direnv', async function () {

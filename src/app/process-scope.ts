@@ -112,7 +112,10 @@ export function createProcessScope(
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
       client: clients.of,
       nextLeft: agentId => hosted.nextLeft(agentId),
-      reattach: (agentId, running) => hosted.reattach(agentId, running),
+      reattach: (agentId, running) => {
+        agentServices.environments.continued(agentId, running.cwd)
+        return hosted.reattach(agentId, running)
+      },
       connectOptions: connectOptions(platform, guard, agentServices, agentId => hosted.startProcess(agentId)),
     }),
   )

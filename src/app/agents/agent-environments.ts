@@ -9,15 +9,18 @@ import type { SessionManager } from '../../sessions/session-manager.ts'
 
 interface Started {
   folder: string
-  changes: readonly EnvironmentChanges[]
+  /** `undefined` if an earlier window started it */
+  changes: readonly EnvironmentChanges[] | undefined
 }
+
+type Projects = Pick<ProjectEnvironments, 'known' | 'of' | 'mayDiffer' | 'dismiss' | 'onDidChange'>
 
 /**
  * The project environments of agents and sessions. An agent is one process for all of its sessions, so it has that of the folder in
  * which it starts, until it starts again. Commands in terminals have that of their session's folder as it is now.
  */
 export class AgentEnvironments extends Owner {
-  readonly #projects: ProjectEnvironments
+  readonly #projects: Projects
   readonly #change = this.register(new Emitter<void>())
   readonly #started = new Map<string, Started>()
   readonly #followed = new WeakSet<OpenSession>()
@@ -26,7 +29,7 @@ export class AgentEnvironments extends Owner {
 
   readonly onDidChange = this.#change.event
 
-  constructor(projects: ProjectEnvironments) {
+  constructor(projects: Projects) {
     super()
     this.#projects = projects
     this.register(projects.onDidChange(() => this.#change.fire()))
@@ -35,6 +38,13 @@ export class AgentEnvironments extends Owner {
   /** The agent starts in a folder, with what its project gives now. */
   started(agentId: string, folder: string): void {
     this.#started.set(agentId, { folder, changes: this.#projects.known(folder).changes })
+    this.#change.fire()
+  }
+
+  /** The agent goes on that an earlier window started in a folder. */
+  continued(agentId: string, folder: string): void {
+    if (this.#started.has(agentId)) return
+    this.#started.set(agentId, { folder, changes: undefined })
     this.#change.fire()
   }
 
@@ -55,6 +65,7 @@ export class AgentEnvironments extends Owner {
     const started = this.#started.get(agentId)
     if (!started) return false
     if (this.#projects.mayDiffer(started.folder)) return true
+    if (!started.changes) return false
     const { changes, problems } = this.#projects.known(started.folder)
     // with a problem, it would start without what it has
     return problems.length === 0 && !isDeepStrictEqual(valuesOf(started.changes), valuesOf(changes))
@@ -65,7 +76,7 @@ export class AgentEnvironments extends Owner {
     const started = this.#started.get(agentId)
     if (!started) return
     this.#projects.dismiss(started.folder)
-    this.started(agentId, started.folder)
+    if (started.changes) this.started(agentId, started.folder)
   }
 
   /** Tells in sessions, once for each folder, why an environment isn't used. */
@@ -80,7 +91,8 @@ export class AgentEnvironments extends Owner {
     this.register(manager.onDidChange(review))
     this.register(
       this.#projects.onDidChange(folder => {
-        const [open] = manager.list().filter(({ plan }) => plan.setup.cwd === folder)
+        const isIn = (open: OpenSession) => this.#foldersOf(open).includes(folder)
+        const open = manager.list().find(one => one.session.phase === 'ready' && isIn(one))
         if (open) this.#tell(open)
       }),
     )
@@ -88,10 +100,8 @@ export class AgentEnvironments extends Owner {
   }
 
   async #opened(open: OpenSession): Promise<void> {
-    const { session, agentId, plan } = open
-    await this.#projects.of(plan.setup.cwd)
-    // an earlier window started it
-    if (!this.#started.has(agentId)) this.started(agentId, plan.setup.cwd)
+    const { session } = open
+    await Promise.all(this.#foldersOf(open).map(folder => this.#projects.of(folder)))
     if (session.phase !== 'loading') return this.#tell(open)
     const waiting = this.register(new DisposableStore())
     waiting.add(
@@ -103,14 +113,23 @@ export class AgentEnvironments extends Owner {
     )
   }
 
-  #tell({ session, plan: { setup } }: OpenSession): void {
+  /** The session's own, and the one in which its agent started. */
+  #foldersOf({ agentId, plan }: OpenSession): string[] {
+    const started = this.#started.get(agentId)
+    return [...new Set([plan.setup.cwd, ...(started ? [started.folder] : [])])]
+  }
+
+  #tell(open: OpenSession): void {
+    const { session } = open
     if (session.phase !== 'ready') return
-    const { problems } = this.#projects.known(setup.cwd)
-    const told = this.#told.get(setup.cwd) ?? new Set()
-    // what is said again after it was solved is news
-    this.#told.set(setup.cwd, new Set(problems.map(({ description }) => description)))
-    for (const { title, description } of problems.filter(one => !told.has(one.description)))
-      session.notify({ severity: 'warning', title, description })
+    for (const folder of this.#foldersOf(open)) {
+      const { problems } = this.#projects.known(folder)
+      const told = this.#told.get(folder) ?? new Set()
+      // what is said again after it was solved is news
+      this.#told.set(folder, new Set(problems.map(({ description }) => description)))
+      for (const { title, description } of problems.filter(one => !told.has(one.description)))
+        session.notify({ severity: 'warning', title, description })
+    }
   }
 }
 

@@ -19,6 +19,8 @@ import type { Session } from '../../conversation/session.ts'
 export interface RunningAgent {
   agent: Agent
   sessions: AgentSessions
+  /** the folder in which it started */
+  cwd: string
 }
 
 export interface AgentRunnerOptions {
@@ -307,7 +309,7 @@ export class AgentRunner extends Owner {
       throw cancelledStart()
     }
     sessions = new AgentSessions(agent, { log: connectOptions.log })
-    const running: RunningAgent = { agent, sessions }
+    const running: RunningAgent = { agent, sessions, cwd: launch.cwd }
     const owned = new DisposableStore()
     owned.add(sessions)
     let isOver = false

@@ -30,7 +30,6 @@ import { restoreHeight } from './composer/resize-handle.tsx'
 import { type App, AppProvider } from './context.ts'
 import { FindLoader, findListeners } from './find/find-loader.ts'
 import { navigationListeners } from './navigation/navigation.ts'
-import { TURN_PROMPT_HEIGHT } from './navigation/turn-prompt.tsx'
 import { firstEntry, lastEntry } from './row.ts'
 import type { EntrySlot } from './slot.ts'
 import { ConversationStore } from './store.ts'
@@ -47,6 +46,8 @@ const store: ConversationStore = new ConversationStore(
   ids => host.send('conversation/terminals', { ids }),
   ids => host.send('conversation/toolCalls', { ids }),
 )
+/** Of `.turn-prompt`, in CSS pixels. */
+const TURN_PROMPT_HEIGHT = 28
 const list = new ListController(store.rows.window, { follow: true, cover: TURN_PROMPT_HEIGHT })
 const draft = new Draft({
   saveText: (key, text, chips) => host.request('conversation/draft', { key, text, chips }),

@@ -17,7 +17,6 @@ import { Header } from './header/header.tsx'
 import { JumpButtons } from './navigation/jump.tsx'
 import { onViewKey } from './navigation/keys.ts'
 import { useQuestionFocus } from './navigation/question-focus.ts'
-import { TurnPrompt } from './navigation/turn-prompt.tsx'
 import type { Row } from './row.ts'
 import { RowView, rowClass } from './rows/row-view.tsx'
 import { Plans } from './work/plan.tsx'
@@ -25,6 +24,7 @@ import { WorkingLine } from './work/working-line.tsx'
 
 /** Loaded with the first change, since a conversation without changes doesn't need it. */
 const ChangedFiles = lazy(() => import('./work/changed-files.tsx').then(module => module.ChangedFiles))
+const TurnPrompt = lazy(() => import('./navigation/turn-prompt.tsx').then(module => module.TurnPrompt))
 const FindWidget = lazy(async () => {
   const [module] = await Promise.all([import('./find/widget.tsx'), loadStyles('later')])
   return module.FindWidget
@@ -122,7 +122,7 @@ function Body({ draft }: { draft: Draft }) {
         head.activity === 'idle' &&
         head.cards.length === 0 &&
         store.total.value === 0 && <EmptySession head={head} />}
-      <TurnPrompt />
+      {store.total.value > 0 && <TurnPrompt />}
       <JumpButtons />
       {app.find.model && <FindWidget find={app.find.model} />}
     </div>

@@ -3,6 +3,7 @@ import type { Command } from '../../../acp/model.ts'
 import type { MentionRow } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { commandListId, commandRowId, mentionListId, mentionRowId } from './completion-ids.ts'
 import { cutOf } from './input/mentions.ts'
 import type { FoundMentions } from './use-mentions.ts'
 
@@ -11,12 +12,6 @@ interface CommandListProps {
   active: number
   onChoose: (command: Command) => void
   onPoint: (index: number) => void
-}
-
-export const commandListId = 'command-list'
-
-export function commandRowId(index: number): string {
-  return `command-${index}`
 }
 
 /** The agent's commands, shown above the composer while one is being typed. The composer keeps the focus. */
@@ -52,12 +47,6 @@ export function CommandList({ commands, active, onChoose, onPoint }: CommandList
       ))}
     </div>
   )
-}
-
-export const mentionListId = 'mention-list'
-
-export function mentionRowId(index: number): string {
-  return `mention-${index}`
 }
 
 interface MentionListProps {

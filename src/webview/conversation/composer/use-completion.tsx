@@ -3,21 +3,18 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
 import type { MentionRow, OutsideAnswer } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
+import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
 import { isPicture } from './attach.ts'
 import { type Completion, completionAt } from './completion.ts'
-import {
-  CommandList,
-  commandListId,
-  commandRowId,
-  MentionList,
-  mentionListId,
-  mentionRowId,
-} from './completion-lists.tsx'
+import { commandListId, commandRowId, mentionListId, mentionRowId } from './completion-ids.ts'
 import type { Draft } from './draft.ts'
 import type { Moves, TextInputHandle } from './text-input.tsx'
 import { useMentions } from './use-mentions.ts'
+
+const CommandList = lazy(() => import('./completion-lists.tsx').then(module => module.CommandList))
+const MentionList = lazy(() => import('./completion-lists.tsx').then(module => module.MentionList))
 
 /** Number of rows that a page key moves. */
 const PAGE_ROWS = 8

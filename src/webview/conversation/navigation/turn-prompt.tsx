@@ -10,8 +10,6 @@ import type { RowModel } from '../rows/rows.ts'
 import type { EntrySlot } from '../slot.ts'
 import { toEntry } from './navigation.ts'
 
-/** In CSS pixels; see `.turn-prompt`. */
-export const TURN_PROMPT_HEIGHT = 28
 /** Characters of a prompt that are searched for its first line. */
 const MAX_LINE = 400
 

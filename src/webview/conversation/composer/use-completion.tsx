@@ -42,7 +42,7 @@ interface Completing {
 }
 
 /**
- * The row that the user accepted before it was found, or about which a question is open. It's inserted afterwards, even if the
+ * The row that the user accepted before it was found, or about which a question is open. It's inserted afterward, even if the
  * user has continued typing.
  */
 interface EarlyChoice {

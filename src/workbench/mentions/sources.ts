@@ -55,8 +55,9 @@ export async function askOutside(uri: string, roots: Roots | undefined): Promise
   const answer = await vscode.window.showWarningMessage(
     l10n.t("Add a file outside this session's folders?"),
     { modal: true, detail: [...new Set([file, real])].map(visible).join(' → ') },
-    content,
+    // the first one is what Enter does, which may be meant for the prompt
     path,
+    content,
   )
   // what the question said, even if the link leads elsewhere by now
   if (answer === content) picked.set(keyOf(file), keyOf(real))

@@ -51,9 +51,10 @@ export const firstStates: State[] = [
       await tab.waitForPhase('ready')
       await tab.send('Look at planets.js, please')
       await tab.permission.waitFor()
-      // not in the preview of the page, which is there until the page is drawn
-      const sideBar = await workbench.webview('#root .sessions .session-text')
-      await sideBar.locator('#root').getByText('Needs your answer').waitFor()
+      // neither in the preview of the page, which is there until the page is drawn, nor in the history behind it
+      const sessions = '#root section.sessions'
+      const sideBar = await workbench.webview(`${sessions} .session-text`)
+      await sideBar.locator(sessions).getByText('Needs your answer').waitFor()
       await studio.captureWindow('first-in-tabs-window')
       await studio.captureSideBar('first-in-tabs')
       await studio.captureNarrow('first-in-tabs')

@@ -40,6 +40,26 @@ describe("the environment of the session's project", () => {
   const allow = () =>
     execFileSync(direnv!, ['allow'], { cwd: folder(), env: vscode.root.environment(), stdio: 'pipe' })
 
+  it("doesn't hold up the search for agents, which finds those on its PATH once it's known", async () => {
+    const end = join(vscode.root.home, 'known')
+    const bin = join(vscode.root.home, 'late')
+    mkdirSync(bin, { recursive: true })
+    writeFileSync(join(bin, 'copilot'), '#!/bin/sh\n', { mode: 0o755 })
+    mkdirSync(folder(), { recursive: true })
+    const text = `until test -e '${end}'; do sleep 0.1; done; PATH_add '${bin}'`
+    writeFileSync(join(folder(), '.envrc'), text)
+    allow()
+    vscode.root.updateSettings({ 'parley.defaultAgent': 'copilot' })
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    const card = conversation.frame.locator('.card', { hasText: 'GitHub Copilot' })
+    await card.waitFor()
+    writeFileSync(end, '')
+    await card.waitFor({ state: 'detached' })
+    await conversation.frame.getByText('GitHub Copilot CLI', { exact: true }).waitFor()
+    vscode.root.updateSettings({ 'parley.defaultAgent': undefined })
+  })
+
   it('is what the user allowed, by name in the details, and offers to restart the agent after a change', async () => {
     write('mars')
     allow()

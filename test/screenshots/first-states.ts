@@ -38,6 +38,8 @@ export const firstStates: State[] = [
       await history.locator('.history-empty, .history-nothing').first().waitFor()
       await studio.captureSideBar('first-no-sessions')
       await history.getByRole('button', { name: 'Back to Conversation' }).click()
+      // it goes back to the conversation that is active then: before the next state opens a tab
+      await history.locator('main.history').waitFor({ state: 'hidden' })
     },
   },
   {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
+import { fileStamp } from './file-stamp.ts'
 import { REWRITE_AFTER_MS } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { writePrivateFile } from './private-files.ts'
@@ -18,7 +19,7 @@ export interface KeyValueStore {
 interface Unwritten {
   value: unknown
   /** the stamp of the file that it replaces */
-  over: number | undefined
+  over: string | undefined
 }
 
 /**
@@ -83,10 +84,10 @@ export class FolderStore implements KeyValueStore {
   }
 }
 
-/** Changes each time the file is written; `undefined` if there is none. */
-function stampOf(file: string): number | undefined {
+/** `undefined` if there is no file. */
+function stampOf(file: string): string | undefined {
   try {
-    return statSync(file).mtimeMs
+    return fileStamp(statSync(file))
   } catch {
     return undefined
   }

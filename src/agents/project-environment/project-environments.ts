@@ -1,12 +1,13 @@
-import { type Stats, type StatsListener, unwatchFile, watchFile } from 'node:fs'
+import { type StatsListener, unwatchFile, watchFile } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, parse } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
+import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import { withTimeout } from '../../common/async.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import { fileStamp } from '../../common/file-stamp.ts'
 import {
   PROJECT_ENVIRONMENT_MS,
   RETRY_PROJECT_MS,
@@ -257,7 +258,7 @@ export class ProjectEnvironments extends Owner {
 
   #watch(folder: string, files: readonly string[]): () => void {
     const changed: StatsListener = (now, before) => {
-      if (stampOf(now) !== stampOf(before)) void this.#changed(folder)
+      if (fileStamp(now) !== fileStamp(before)) void this.#changed(folder)
     }
     const interval = this.#options.watchMs ?? WATCH_PROJECT_MS
     for (const file of files) watchFile(file, { persistent: false, interval }, changed)
@@ -352,7 +353,9 @@ export class ProjectEnvironments extends Owner {
         const changes = name === 'direnv' ? readChanges(stdout, env) : {}
         if (tool.blocked.test(stderr))
           return fail(l10n.t('To use {0}, review it and run `{1}` in its folder.', file, tool.allow), changes)
-        const said = tool.error.exec(plain(stderr))?.[1] ?? l10n.t('It ended with exit code {0}.', `${code}`)
+        const said =
+          tool.error.exec(stripVTControlCharacters(stderr))?.[1] ??
+          l10n.t('It ended with exit code {0}.', `${code}`)
         return fail(l10n.t('{0} failed: {1}', file, shortened(visible(said), MAX_SAID)), changes)
       }
       const changes = readChanges(stdout, env)
@@ -394,23 +397,13 @@ function isLoaded({ loaded }: ProjectTool, { env }: LaunchEnvironment): boolean 
   return loaded !== undefined && env[loaded] !== undefined
 }
 
-function stampOf({ mtimeMs, size, ino }: Stats): string {
-  return `${mtimeMs} ${size} ${ino}`
-}
-
 async function stampsOf(files: readonly string[]): Promise<Map<string, string>> {
   const stamps = files.map(async (file): Promise<[string, string]> => {
     try {
-      return [file, stampOf(await stat(file))]
+      return [file, fileStamp(await stat(file))]
     } catch {
       return [file, '']
     }
   })
   return new Map(await Promise.all(stamps))
-}
-
-/** Without the colors of a terminal. */
-function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
-  return text.replace(/\u001b\[[\d;]*m/g, '')
 }

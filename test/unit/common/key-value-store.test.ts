@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
@@ -59,13 +59,17 @@ describe('FolderStore', () => {
       const other = new FolderStore(directory, log)
       one.set('a', 'first')
       const [name] = readdirSync(directory)
-      const blocked = join(directory, `${name}.${process.pid}`)
+      const file = join(directory, name!)
+      const blocked = `${file}.${process.pid}`
+      // on a file system whose clock is coarse
+      utimesSync(file, 1_000, 1_000)
       mkdirSync(blocked)
       one.set('a', 'late')
       one.set('b', 'only here')
       assert.equal(one.isUnwritten('a'), true)
       rmSync(blocked, { recursive: true })
       other.set('a', 'newer')
+      utimesSync(file, 1_000, 1_000)
       mock.timers.tick(REWRITE_AFTER_MS)
       assert.deepEqual([one.get('a'), one.get('b'), one.isUnwritten('a')], ['newer', 'only here', false])
     } finally {

@@ -50,10 +50,10 @@ export class AgentEnvironments extends Owner {
 
   /** What is shown of the environment of a session in `folder`; `undefined` if its project adds nothing. */
   note(agentId: string, folder: string): EnvironmentNote | undefined {
-    const { tools } = this.#projects.known(folder)
+    const { tools, changes } = this.#projects.known(folder)
     if (tools.length === 0) return undefined
     const started = this.#started.get(agentId)
-    const isOther = started && !isDeepStrictEqual(started.changes, this.#projects.known(folder).changes)
+    const isOther = started && !isDeepStrictEqual(started.changes, changes)
     return {
       tools: tools.map(({ tool, names }) => ({ tool, names: [...names] })),
       ...(isOther && started.folder !== folder && { agentFolder: started.folder }),

@@ -22,6 +22,7 @@ import satisfies from 'spdx-satisfies'
 import subsetFont from 'subset-font'
 import { fewIcons } from './test/package/few-icons.mjs'
 import { keptFile, keptFolder, removeUnused } from './test/package/kept-file.mjs'
+import { oneMcpCore } from './test/package/one-mcp-core.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -95,7 +96,7 @@ const withoutToolValidator = {
 /** @type {esbuild.BuildOptions} */
 const node = {
   ...common,
-  plugins: [oneLanguageOfZod, withoutToolValidator],
+  plugins: [oneLanguageOfZod, withoutToolValidator, oneMcpCore],
   platform: 'node',
   target: 'node22',
   // signs requests for a way to sign in to an MCP server that isn't used

@@ -3,22 +3,17 @@ import type { AgentChoice, ConversationHead } from '../../bridge/conversation.ts
 import { t } from '../l10n.ts'
 import { Choice } from '../ui/choice.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'
-import { lazy, loadStyles } from '../ui/lazy.tsx'
+import { lazyWithStyles } from '../ui/lazy.tsx'
 import { Cards } from './cards.tsx'
 import type { Draft } from './composer/draft.ts'
 import { SendingPrompts } from './composer/outgoing.tsx'
 import { useApp } from './context.ts'
 import { moveFocus } from './navigation/keys.ts'
 
-const Offers = lazy(async () => {
-  const [module] = await Promise.all([import('./agent-offers.tsx'), loadStyles('later')])
-  return module.Offers
-})
-
-const StartSessions = lazy(async () => {
-  const [module] = await Promise.all([import('./start-sessions.tsx'), loadStyles('later')])
-  return module.StartSessions
-})
+const Offers = lazyWithStyles(() => import('./agent-offers.tsx').then(module => module.Offers))
+const StartSessions = lazyWithStyles(() =>
+  import('./start-sessions.tsx').then(module => module.StartSessions),
+)
 
 /** The view without a session: the available agents, the folder, and how to start. */
 export function Empty({ head, draft }: { head: ConversationHead; draft: Draft }) {

@@ -2,7 +2,7 @@ import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
 import type { EntryContext } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
-import { lazy, loadStyles } from '../ui/lazy.tsx'
+import { lazy, lazyWithStyles } from '../ui/lazy.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
 import { loadCopying, onProseClick, onProseCopy } from './actions/prose.ts'
 import { SelectionActions } from './actions/selection-actions.tsx'
@@ -25,10 +25,7 @@ import { WorkingLine } from './work/working-line.tsx'
 /** Loaded with the first change, since a conversation without changes doesn't need it. */
 const ChangedFiles = lazy(() => import('./work/changed-files.tsx').then(module => module.ChangedFiles))
 const TurnPrompt = lazy(() => import('./navigation/turn-prompt.tsx').then(module => module.TurnPrompt))
-const FindWidget = lazy(async () => {
-  const [module] = await Promise.all([import('./find/widget.tsx'), loadStyles('later')])
-  return module.FindWidget
-})
+const FindWidget = lazyWithStyles(() => import('./find/widget.tsx').then(module => module.FindWidget))
 
 /** The whole Conversation view. */
 export function ConversationView({ draft }: { draft: Draft }) {

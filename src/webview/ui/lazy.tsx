@@ -49,6 +49,13 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
   }
 }
 
+/** A component whose styles the conversation's page doesn't load at first. */
+export const lazyWithStyles = <P extends object>(load: () => Promise<FunctionComponent<P>>) =>
+  lazy(async () => {
+    const [component] = await Promise.all([load(), loadStyles('later')])
+    return component
+  })
+
 const loading = new Map<string, Promise<void>>()
 
 /** Loads styles that most pages don't need at first. Resolves when they're applied, or can't be loaded this time. */

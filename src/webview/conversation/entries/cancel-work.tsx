@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { lazy } from '../../ui/lazy.tsx'
+import { lazyWithStyles } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 import { loadEmulator, type TerminalSlot } from '../terminals.ts'
 
@@ -9,8 +9,8 @@ async function loadTerminals(): Promise<typeof import('./terminal-view.tsx')> {
   const [module] = await Promise.all([import('./terminal-view.tsx'), loadEmulator()])
   return module
 }
-const TerminalView = lazy(() => loadTerminals().then(module => module.TerminalView))
-export const TerminalTail = lazy(() => loadTerminals().then(module => module.TerminalTail))
+const TerminalView = lazyWithStyles(() => loadTerminals().then(module => module.TerminalView))
+export const TerminalTail = lazyWithStyles(() => loadTerminals().then(module => module.TerminalTail))
 
 interface WithCancelProps {
   /** absent if it can't be stopped separately */

@@ -7,13 +7,13 @@ import { canBeSideBySide, wantsSideBySide } from '../../tools/diff-layout.ts'
 import { patchOfFile } from '../../tools/patch-of-file.ts'
 import { relativePath } from '../../tools/title.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { LoadingPart, lazy } from '../../ui/lazy.tsx'
+import { LoadingPart, lazyWithStyles } from '../../ui/lazy.tsx'
 import { type App, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { ToolTitle } from './line.tsx'
 
-const DiffView = lazy(() => import('../../tools/diff-view.tsx').then(module => module.DiffView))
+const DiffView = lazyWithStyles(() => import('../../tools/diff-view.tsx').then(module => module.DiffView))
 
 interface ChangeProps {
   slot: EntrySlot

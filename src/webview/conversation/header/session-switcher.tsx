@@ -3,14 +3,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
 import type { HistoryRow } from '../../../bridge/history.ts'
 import { t } from '../../l10n.ts'
-import { lazy, loadStyles } from '../../ui/lazy.tsx'
+import { lazyWithStyles } from '../../ui/lazy.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
 
-const SessionRow = lazy(async () => {
-  const [module] = await Promise.all([import('../../ui/session-row.tsx'), loadStyles('later')])
-  return module.SessionRow
-})
+const SessionRow = lazyWithStyles(() => import('../../ui/session-row.tsx').then(module => module.SessionRow))
 
 interface SessionSwitcherProps {
   anchor: RefObject<HTMLElement | null>

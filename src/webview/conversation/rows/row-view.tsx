@@ -5,7 +5,7 @@ import type { Rewind } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
 import { IconButton } from '../../ui/button.tsx'
-import { lazy, loadStyles } from '../../ui/lazy.tsx'
+import { lazyWithStyles } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 import { ContentBlockView } from '../entries/content.tsx'
 import { Run, Thought } from '../entries/line.tsx'
@@ -26,10 +26,9 @@ import {
 import { blocksOf, type EntrySlot } from '../slot.ts'
 
 /** Loaded on demand, since few conversations contain a form. */
-const Elicitation = lazy(async () => {
-  const [module] = await Promise.all([import('../elicitation/elicitation.tsx'), loadStyles('later')])
-  return module.Elicitation
-})
+const Elicitation = lazyWithStyles(() =>
+  import('../elicitation/elicitation.tsx').then(module => module.Elicitation),
+)
 
 export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
   const classes = [`row row-${row.kind} gap-${row.gap}`]

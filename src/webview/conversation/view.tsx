@@ -23,7 +23,9 @@ import { Plans } from './work/plan.tsx'
 import { WorkingLine } from './work/working-line.tsx'
 
 /** Loaded with the first change, since a conversation without changes doesn't need it. */
-const ChangedFiles = lazy(() => import('./work/changed-files.tsx').then(module => module.ChangedFiles))
+const ChangedFiles = lazyWithStyles(() =>
+  import('./work/changed-files.tsx').then(module => module.ChangedFiles),
+)
 const TurnPrompt = lazy(() => import('./navigation/turn-prompt.tsx').then(module => module.TurnPrompt))
 const FindWidget = lazyWithStyles(() => import('./find/widget.tsx').then(module => module.FindWidget))
 

@@ -5,7 +5,7 @@ import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { controlKey } from '../../ui/control-key.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { lazy } from '../../ui/lazy.tsx'
+import { lazyWithStyles } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
 import { AllowanceChip, AllowanceSwitch } from './allowance.tsx'
@@ -21,8 +21,8 @@ import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
 import { useAttach } from './use-attach.ts'
 import { useCompletion } from './use-completion.tsx'
 
-const Queue = lazy(() => import('./queue.tsx').then(module => module.Queue))
-const UsageRing = lazy(() => import('./usage-ring.tsx').then(module => module.UsageRing))
+const Queue = lazyWithStyles(() => import('./queue.tsx').then(module => module.Queue))
+const UsageRing = lazyWithStyles(() => import('./usage-ring.tsx').then(module => module.UsageRing))
 
 /** The composer: text with chips, attachments, commands, options, send and stop. */
 export function Composer({ draft }: { draft: Draft }) {

@@ -5,8 +5,8 @@ import { messageOf } from './errors.ts'
 import { fileStamp } from './file-stamp.ts'
 import { REWRITE_AFTER_MS } from './limits.ts'
 import type { Logger } from './logger.ts'
-import { writePrivateFile } from './private-files.ts'
 import { storedId } from './session-key.ts'
+import { writeWholeSync } from './whole-files.ts'
 
 /** Small values that survive a reload of the window. Setting `undefined` removes one. */
 export interface KeyValueStore {
@@ -56,7 +56,7 @@ export class FolderStore implements KeyValueStore {
     const isKnown = this.#unwritten.delete(key)
     try {
       if (value === undefined) rmSync(file, { force: true })
-      else writePrivateFile(file, JSON.stringify(value), `${file}.${process.pid}`)
+      else writeWholeSync(file, JSON.stringify(value))
     } catch (error) {
       if (!isKnown) this.#log.warn(`${file} wasn't written: ${messageOf(error)}`)
       this.#unwritten.set(key, { value, over: stampOf(file) })

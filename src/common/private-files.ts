@@ -1,52 +1,17 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { chmod, readdir, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 
 /** What Parley stores may be private, and on a shared machine other users can often read what isn't protected. */
-const PRIVATE_FOLDER = 0o700
+export const PRIVATE_FOLDER = 0o700
 export const PRIVATE_FILE = 0o600
 
 /** Creates a folder with its parents. Only the user can read what's in it, also if it existed before. */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   protect(folder, PRIVATE_FOLDER)
-}
-
-/** Writes a file that only the user can read. It's renamed at the end, so that a crash leaves the old file intact. */
-export function writePrivateFile(file: string, text: string, temporary: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
-  try {
-    writeFileSync(temporary, text, { mode: PRIVATE_FILE })
-    // the mode isn't applied to a file that exists
-    protect(temporary, PRIVATE_FILE)
-    renameSync(temporary, file)
-  } catch (error) {
-    // the disk may be full
-    rmSync(temporary, { force: true })
-    throw error
-  }
-}
-
-/**
- * Creates a file that only the user can read, with all of its text at once: whoever finds it finds it whole. Throws if there is a
- * file with that name.
- */
-export function createPrivateFile(file: string, text: string, temporary: string): void {
-  try {
-    // a full disk fails here, before there is a file with that name
-    writeFileSync(temporary, text, { mode: PRIVATE_FILE })
-    try {
-      linkSync(temporary, file)
-    } catch (error) {
-      if (existsSync(file)) throw error
-      // a file system without links
-      writeFileSync(file, text, { flag: 'wx', mode: PRIVATE_FILE })
-    }
-  } finally {
-    rmSync(temporary, { force: true })
-  }
 }
 
 /** Some file systems have no modes; then there's nothing to protect. */

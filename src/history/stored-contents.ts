@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync, rmSync } from 'node:fs'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
+import { writeWhole, writeWholeSync } from '../common/whole-files.ts'
 import { ADD_USE, AT_ONCE, hashesIn } from './changes-schema.ts'
 import type { WorkspaceRows } from './workspace-rows.ts'
 
@@ -114,11 +115,7 @@ export class StoredContents extends Owner {
   writeNow(contents: ReadonlyMap<string, Uint8Array>): void {
     for (const [hash, bytes] of this.#hold(contents)) {
       const file = this.#file(hash)
-      if (existsSync(file)) continue
-      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-      const fresh = unfinished(file, this.#window)
-      writeFileSync(fresh, bytes, { mode: 0o600 })
-      renameSync(fresh, file)
+      if (!existsSync(file)) writeWholeSync(file, bytes, { temporary: unfinished(file, this.#window) })
     }
   }
 
@@ -257,14 +254,7 @@ export class StoredContents extends Owner {
     const file = this.#file(hash)
     // looking for a name doesn't wait for the disk
     if (existsSync(file)) return
-    const fresh = unfinished(file, this.#window)
-    const write = () => writeFile(fresh, bytes, { mode: 0o600 })
-    await write().catch(async (error: unknown) => {
-      if (!isNotFound(error)) throw error
-      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-      await write()
-    })
-    await rename(fresh, file)
+    await writeWhole(file, bytes, { temporary: unfinished(file, this.#window) })
   }
 
   #file(hash: string): string {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { forEachConcurrent, withDeadline } from '../../common/async.ts'
@@ -7,6 +7,7 @@ import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
+import { writeWhole } from '../../common/whole-files.ts'
 import type { RegistryAgent } from './registry-format.ts'
 import { leadsToLocalHost, secureFetch } from './secure-fetch.ts'
 
@@ -180,14 +181,10 @@ export class AgentIcons extends Owner {
 
   /** Icons that can't be stored are fetched again the next time. */
   async #keep(): Promise<void> {
-    const temporary = `${this.#file}.${process.pid}.tmp`
     try {
-      await mkdir(this.#options.directory, { recursive: true })
-      await writeFile(temporary, JSON.stringify(Object.fromEntries(this.#icons)))
-      await rename(temporary, this.#file)
+      await writeWhole(this.#file, JSON.stringify(Object.fromEntries(this.#icons)))
     } catch (error) {
       this.#options.log.warn(`The agents' icons can't be stored: ${messageOf(error)}`)
-      await rm(temporary, { force: true }).catch(() => {})
     }
   }
 

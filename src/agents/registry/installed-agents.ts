@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
@@ -9,6 +9,7 @@ import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
+import { writeWhole } from '../../common/whole-files.ts'
 import { type LockingWindows, withFileLock } from './file-lock.ts'
 
 /**
@@ -255,16 +256,8 @@ export class InstalledAgents extends Owner {
     return readJson(join(this.#directory, id, CURRENT), current)
   }
 
-  async #setCurrent(id: string, now: Current): Promise<void> {
-    const file = join(this.#directory, id, CURRENT)
-    const temporary = `${file}.${process.pid}.tmp`
-    try {
-      await writeFile(temporary, JSON.stringify(now))
-      await rename(temporary, file)
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => {})
-      throw error
-    }
+  #setCurrent(id: string, now: Current): Promise<void> {
+    return writeWhole(join(this.#directory, id, CURRENT), JSON.stringify(now))
   }
 
   /** Removes the folders that are neither named nor used, and the agent's folder if it's empty. */

@@ -1,10 +1,11 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { messageOf } from '../../common/errors.ts'
 import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
+import { writeWhole } from '../../common/whole-files.ts'
 import { networkProblem, type RequestProblem, statusProblem } from './network-problem.ts'
 import { type RegistryAgent, readRegistry } from './registry-format.ts'
 import { isWebAddress, RedirectError, secureFetch } from './secure-fetch.ts'
@@ -192,14 +193,10 @@ export class RegistryClient {
 
   /** If the cache can't be written, the registry is simply downloaded again next time. */
   async #keep(answer: Cached): Promise<void> {
-    const temporary = `${this.#file}.${process.pid}.tmp`
     try {
-      await mkdir(this.#options.directory, { recursive: true })
-      await writeFile(temporary, JSON.stringify(answer))
-      await rename(temporary, this.#file)
+      await writeWhole(this.#file, JSON.stringify(answer))
     } catch (error) {
       this.#options.log.warn(`The agent registry's response can't be stored: ${messageOf(error)}`)
-      await rm(temporary, { force: true }).catch(() => {})
     }
   }
 }

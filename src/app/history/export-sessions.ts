@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n'
 import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
+import { writeWhole } from '../../common/whole-files.ts'
 import { conversationMarkdown } from '../../conversation/markdown-export.ts'
 import type { KeptConversation } from '../../conversation/replay/restore-state.ts'
 import { dayOf } from '../../history/local-sessions.ts'
@@ -10,7 +11,6 @@ import { conversationLines, type ExportedSession } from '../../history/protocol-
 import type { LocalSession } from '../../history/session-store.ts'
 import { sessionIdOf } from '../../history/transcript-rows.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
-import { writeAtomically } from '../../history/write-atomically.ts'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
@@ -22,6 +22,8 @@ import { sessionChoices } from './session-choices.ts'
 
 /** The extension of files with lines of the protocol. */
 const LINES_EXTENSION = 'jsonl'
+/** Characters that are collected before they're written. */
+const PIECE = 1 << 20
 
 export function linesFilter(): Record<string, string[]> {
   return { [l10n.t('JSON Lines of the Agent Client Protocol')]: [LINES_EXTENSION] }
@@ -110,16 +112,14 @@ export class SessionExporter {
     let count = 0
     const title = l10n.t('Exporting conversations')
     const work = async (report: (step: ProgressStep) => void, signal: AbortSignal) => {
-      await writeAtomically(
-        file,
-        this.#linesOfAll(chosen.sessions, signal, () => {
-          count += 1
-          report({
-            message: l10n.t('{0} of {1}', count, chosen.sessions.length),
-            increment: 100 / chosen.sessions.length,
-          })
-        }),
-      )
+      const lines = this.#linesOfAll(chosen.sessions, signal, () => {
+        count += 1
+        report({
+          message: l10n.t('{0} of {1}', count, chosen.sessions.length),
+          increment: 100 / chosen.sessions.length,
+        })
+      })
+      await writeWhole(file, lines, { isUsers: true })
     }
     try {
       await dialogs.progress({ title, where: 'notification', cancellable: true }, work)
@@ -137,7 +137,7 @@ export class SessionExporter {
     )
   }
 
-  /** Each conversation is read when its lines are written, so that only one is in memory. */
+  /** Each conversation is read when its lines are written, so that only one is in memory. Yields many lines at a time. */
   async *#linesOfAll(
     sessions: readonly HistoryItem[],
     signal: AbortSignal,
@@ -150,7 +150,14 @@ export class SessionExporter {
       const conversation = this.#read(item)
       // one that was deleted meanwhile, or an open one in which nothing was said
       if (!conversation || conversation.entries.length === 0) continue
-      yield* conversationLines(conversation, this.#aboutOf(item), this.#options.secrets)
+      let piece = ''
+      for (const line of conversationLines(conversation, this.#aboutOf(item), this.#options.secrets)) {
+        piece += `${line}\n`
+        if (piece.length < PIECE) continue
+        yield piece
+        piece = ''
+      }
+      yield piece
       wrote()
     }
   }

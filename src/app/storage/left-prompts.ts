@@ -6,7 +6,7 @@ import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
 import { validDraft } from '../../common/draft.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
-import { writePrivateFile } from '../../common/private-files.ts'
+import { writeWholeSync } from '../../common/whole-files.ts'
 import type { StoredPrompt } from '../../conversation/attachment.ts'
 
 const storedPrompts = z.array(z.object({ id: z.string(), draft: draftText.extend({ items: draftItems }) }))
@@ -29,7 +29,7 @@ export class LeftPrompts {
     const file = this.#file(key)
     try {
       const all = [...this.#read(file), ...prompts]
-      writePrivateFile(file, JSON.stringify(all), `${file}.${randomUUID().slice(0, 8)}.new`)
+      writeWholeSync(file, JSON.stringify(all))
       return true
     } catch (error) {
       this.#log.warn(`Queued prompts in ${file}: ${messageOf(error)}`)

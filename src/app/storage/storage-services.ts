@@ -8,7 +8,7 @@ import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { protectFolders } from '../../common/private-files.ts'
 import { sessionKey, sessionOfKey } from '../../common/session-key.ts'
-import { removeUnfinishedFiles } from '../../common/unfinished-files.ts'
+import { removeUnfinishedFiles } from '../../common/whole-files.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { ChangesStore } from '../../history/changes-store.ts'
 import { ConversationStorage } from '../../history/conversation-storage.ts'
@@ -20,7 +20,7 @@ import { ContextKey } from '../ids.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
-import { CODE_CACHE, previewFiles, privateFolders, storeFolders, type WindowStorage } from './stores.ts'
+import { CODE_CACHE, previewFiles, privateFolders, type WindowStorage } from './stores.ts'
 
 /** When to store the compiled code, after the first view has been shown. Milliseconds. */
 const KEEP_CODE_AFTER_MS = 3000
@@ -48,7 +48,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   })
   void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
-    void removeUnfinishedFiles(storeFolders(storage), log)
+    void removeUnfinishedFiles(privateFolders(storage), log)
     // what earlier versions told other windows
     void rm(fileOf('windows'), { recursive: true, force: true }).catch(() => {})
     if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()

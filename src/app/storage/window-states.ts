@@ -6,7 +6,7 @@ import type { Disposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
-import { writePrivateFile } from '../../common/private-files.ts'
+import { writeWholeSync } from '../../common/whole-files.ts'
 import type { Windows } from '../../history/windows.ts'
 
 /**
@@ -78,7 +78,7 @@ export class WindowFiles implements WindowStates {
   write(state: unknown): boolean {
     this.#options.windows.start()
     try {
-      writePrivateFile(this.#file, JSON.stringify(state), this.#path(`${this.#name}.new`))
+      writeWholeSync(this.#file, JSON.stringify(state))
       this.#isWritten = true
       for (const name of this.#taken.splice(0)) rmSync(this.#path(name), { force: true })
       return true

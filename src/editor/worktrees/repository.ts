@@ -1,12 +1,13 @@
 /** The worktrees of a repository that Parley made for sessions, and what is in them. */
 
 import { existsSync } from 'node:fs'
-import { lstat, readFile, stat, writeFile } from 'node:fs/promises'
+import { lstat, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
 import { readBounded } from '../../common/read-bounded.ts'
+import { writeWhole } from '../../common/whole-files.ts'
 import { realOf } from '../folder-comparison.ts'
 import { GitError, lineOf, runGit, runUserGit } from '../git.ts'
 import { isRecordedRepository, recordedGitFolder, recordGitFolder, recordRepository } from '../git-folders.ts'
@@ -184,7 +185,8 @@ export async function writeRecord(
   { base, branch, copied, isOpened, discardedBranch }: WorktreeRecord,
 ): Promise<void> {
   const known = { base, branch, copied, isOpened, discardedBranch }
-  await writeFile(path.join(await gitFolder(worktree), RECORD), JSON.stringify(known))
+  const file = path.join(await gitFolder(worktree), RECORD)
+  await writeWhole(file, JSON.stringify(known), { isUsers: true })
 }
 
 /** When its record was written last: when it was made, or moved to another branch. Milliseconds since the epoch. */

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
 import type { Logger } from '../../common/logger.ts'
-import { createPrivateFile, makePrivateFolder, writePrivateFile } from '../../common/private-files.ts'
+import { makePrivateFolder } from '../../common/private-files.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
+import { createWholeSync, writeWholeSync } from '../../common/whole-files.ts'
 
 /**
  * The files in which agents in a terminal look for editors, with the token that lets them in: one for each window. Those of other
@@ -64,12 +65,12 @@ export class DiscoveryFile {
   constructor(folder: string, name: string, content: DiscoveryContent) {
     this.#path = join(folder, name)
     this.#token = content.authToken
-    createPrivateFile(this.#path, textOf(content), this.#temporary)
+    createWholeSync(this.#path, textOf(content))
   }
 
   /** Throws if it can't be written. */
   update(content: DiscoveryContent): void {
-    if (this.#isOwn()) writePrivateFile(this.#path, textOf(content), this.#temporary)
+    if (this.#isOwn()) writeWholeSync(this.#path, textOf(content))
   }
 
   /** Never throws. */
@@ -79,11 +80,6 @@ export class DiscoveryFile {
     } catch {
       // removed with its folder
     }
-  }
-
-  /** Agents don't read files with such a name. */
-  get #temporary(): string {
-    return `${this.#path}.${process.pid}`
   }
 
   /** An agent may have removed it, and another program may have its name now. */

@@ -5,9 +5,9 @@ import path from 'node:path'
 import { SessionExporter } from '../../../src/app/history/export-sessions.ts'
 import type { PickItem, Workbench } from '../../../src/app/workbench.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
+import { writeWhole } from '../../../src/common/whole-files.ts'
 import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
-import { writeAtomically } from '../../../src/history/write-atomically.ts'
 import type { HistoryItem } from '../../../src/sessions/listing/history-item.ts'
 
 const said = (text: string): KeptConversation => ({
@@ -136,7 +136,7 @@ describe('Export All Conversations', () => {
       yield 'x'.repeat(2_000_000)
       throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
     }
-    await assert.rejects(writeAtomically(file, lines()), { code: 'ENOSPC' })
+    await assert.rejects(writeWhole(file, lines(), { isUsers: true }), { code: 'ENOSPC' })
     assert.deepEqual(readdirSync(folder), [])
   })
 })

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { makePrivateFolder, writePrivateFile } from '../../../common/private-files.ts'
+import { makePrivateFolder } from '../../../common/private-files.ts'
 import {
   commandLineOf,
   operatingSystem,
   type ProcessSystem,
 } from '../../../common/processes/process-system.ts'
+import { writeWholeSync } from '../../../common/whole-files.ts'
 
 /** How to reach a running agent host. */
 export interface HostEntry {
@@ -62,7 +63,7 @@ export function removeForeignEntry(folder: string, { secret }: HostEntry): void 
 export function publishEntry(folder: string, entry: HostEntry): () => void {
   makePrivateFolder(folder)
   const file = path.join(folder, `host-${entry.pid}.json`)
-  writePrivateFile(file, JSON.stringify(entry), `${file}.${randomBytes(6).toString('hex')}.tmp`)
+  writeWholeSync(file, JSON.stringify(entry))
   return () => removeEntry(file, entry)
 }
 

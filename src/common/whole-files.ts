@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { messageOf } from './errors.ts'
+import type { Logger } from './logger.ts'
+import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-files.ts'
+import { operatingSystem } from './processes/process-system.ts'
+
+/**
+ * Files that are complete or as they were: the content is written to a temporary file beside a file, which then replaces it. A crash
+ * leaves the old file intact, and an error nothing of the new one. Only the user can read what is written, and a missing folder is
+ * made. Files in the folders of a session are written by `editor/files/file-system.ts`, which follows no link.
+ */
+
+export interface WholeFileOptions {
+  /** The file isn't Parley's own: others may read it, its folder must exist, and it's on the disk when it's renamed. */
+  isUsers?: boolean
+  /** the path of the temporary file; if omitted, one that {@link removeUnfinishedFiles} finds */
+  temporary?: string
+}
+
+/** A file with this age is removed even if a process has the id of the one that wrote it. Milliseconds. */
+const MAX_AGE_MS = 24 * 3_600_000
+
+/** Writes at the same time, which have temporary files of their own. */
+let writes = 0
+
+export async function writeWhole(
+  file: string,
+  content: string | Uint8Array | AsyncIterable<string>,
+  { isUsers = false, temporary }: WholeFileOptions = {},
+): Promise<void> {
+  const fresh = temporary ?? (isUsers ? hiddenBeside(file) : `${temporaryOf(file)}.${++writes}`)
+  try {
+    if (isUsers) await writeFile(fresh, content, { flag: 'wx', flush: true })
+    else await writeTemporary(fresh, content)
+    await rename(fresh, file)
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {})
+    throw error
+  }
+}
+
+/** The same at once, for what a reload must not lose. */
+export function writeWholeSync(
+  file: string,
+  content: string | Uint8Array,
+  { temporary = temporaryOf(file) }: Pick<WholeFileOptions, 'temporary'> = {},
+): void {
+  try {
+    writeTemporarySync(temporary, content)
+    renameSync(temporary, file)
+  } catch (error) {
+    // the disk may be full
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Creates a file, with all of its text when it's found first. Throws if there is a file with that name. */
+export function createWholeSync(file: string, text: string): void {
+  const temporary = temporaryOf(file)
+  try {
+    // a full disk fails here, before there is a file with that name
+    writeTemporarySync(temporary, text)
+    try {
+      linkSync(temporary, file)
+    } catch (error) {
+      if (existsSync(file)) throw error
+      // a file system without links
+      writeFileSync(file, text, { flag: 'wx', mode: PRIVATE_FILE })
+    }
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** Removes the temporary files of processes that ended while they wrote a JSON file. Never rejects. */
+export async function removeUnfinishedFiles(folders: readonly string[], log: Logger): Promise<void> {
+  for (const folder of folders) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const pid = /\.json\.(\d+)(?:\.\d+)?$/.exec(name)?.[1]
+      if (pid === undefined) continue
+      const file = path.join(folder, name)
+      try {
+        const { mtimeMs } = await stat(file)
+        if (operatingSystem.exists(Number(pid)) && Date.now() - mtimeMs < MAX_AGE_MS) continue
+        await rm(file, { force: true })
+      } catch (error) {
+        log.debug(`${file} wasn't removed: ${messageOf(error)}`)
+      }
+    }
+  }
+}
+
+function temporaryOf(file: string): string {
+  return `${file}.${process.pid}`
+}
+
+/** In a folder of the user's, where no file may be taken for an unfinished one of ours. */
+function hiddenBeside(file: string): string {
+  return path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
+}
+
+async function writeTemporary(
+  file: string,
+  content: string | Uint8Array | AsyncIterable<string>,
+): Promise<void> {
+  const write = () => writeFile(file, content, { flag: 'wx', mode: PRIVATE_FILE })
+  await write().catch(async (error: unknown) => {
+    if (isLeft(error)) await rm(file, { force: true })
+    else if (isWithoutFolder(error))
+      await mkdir(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
+    else throw error
+    await write()
+  })
+}
+
+function writeTemporarySync(file: string, content: string | Uint8Array): void {
+  const write = () => writeFileSync(file, content, { flag: 'wx', mode: PRIVATE_FILE })
+  try {
+    write()
+  } catch (error) {
+    if (isLeft(error)) rmSync(file, { force: true })
+    else if (isWithoutFolder(error)) mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
+    else throw error
+    write()
+  }
+}
+
+/** An earlier process with the same id was killed, or another program made a file or a link with that name. */
+function isLeft(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EEXIST'
+}
+
+function isWithoutFolder(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+}

@@ -8,7 +8,8 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import { findCommand } from '../common/processes/spawn-process.ts'
-import { type AgentChange, readAgentSettings } from './agent-settings.ts'
+import { type AccountDefinition, withAccounts } from './account-definitions.ts'
+import { type AgentChange, type AgentSettings, readAgentSettings } from './agent-settings.ts'
 import {
   type AgentDefinition,
   chooseSystemPrompt,
@@ -24,7 +25,7 @@ import type { SettingsSource } from './setting-layers.ts'
 import { describeProblem, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
 
 /** An agent of the catalog. */
-export interface CatalogAgent extends AgentDefinition {
+export interface CatalogAgent extends AccountDefinition {
   startable: boolean
   /** Why it can't be started, as a sentence. */
   reason?: string
@@ -70,10 +71,9 @@ export class AgentCatalog extends Owner {
   readonly #options: AgentCatalogOptions
   readonly #presets: readonly AgentPreset[]
   readonly #changed = this.register(new Emitter<void>())
-  #fromSettings: AgentDefinition[] = []
-  #changes: ReadonlyMap<string, AgentChange> = new Map()
+  #fromSettings: FromSettings = { agents: [], changes: new Map(), accounts: [] }
   /** The same without the settings of the workspace; `undefined` if it has none for agents. */
-  #ofUser: { agents: AgentDefinition[]; changes: ReadonlyMap<string, AgentChange> } | undefined
+  #ofUser: FromSettings | undefined
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
   #search: Promise<void> | undefined
@@ -120,35 +120,35 @@ export class AgentCatalog extends Owner {
     return this.#changed.event
   }
 
-  /** Those of the settings in their order, then installed ones, presets and the demo agent. */
+  /** Those of the settings in their order, then installed ones, presets and the demo agent; accounts follow their agent. */
   get agents(): CatalogAgent[] {
     const { trust } = this.#options
-    const all = this.#allWith(this.#fromSettings, this.#changes)
-    const ofUser = this.#ofUser && this.#allWith(this.#ofUser.agents, this.#ofUser.changes)
+    const all = this.#allWith(this.#fromSettings)
+    const ofUser = this.#ofUser && this.#allWith(this.#ofUser)
     return [...all.values()].map(agent => {
       const isSame =
         !ofUser ||
         isDeepStrictEqual(configuredLaunch(agent), configuredLaunch(ofUser.get(agent.id) ?? NO_LAUNCH))
       const own = isSame ? agent : { ...agent, startedByWorkspace: true as const }
+      if (own.problem !== undefined) return { ...own, startable: false, reason: describeProblem(own.problem) }
       return trust.trusted
         ? { ...own, startable: true }
         : { ...own, startable: false, reason: l10n.t("Agents don't start until this workspace is trusted.") }
     })
   }
 
-  #allWith(
-    fromSettings: readonly AgentDefinition[],
-    changes: ReadonlyMap<string, AgentChange>,
-  ): Map<string, AgentDefinition> {
+  #allWith({ agents, changes, accounts }: FromSettings): Map<string, AccountDefinition> {
     const { demo } = this.#options
     const byId = new Map<string, AgentDefinition>()
     for (const agent of [
-      ...fromSettings.map(agent => this.#withBrand(agent)),
+      ...agents.map(agent => this.#withBrand(agent)),
       ...withChanges([...this.#installed(), ...this.#found(), ...(demo ? [demo] : [])], changes),
     ]) {
       if (!byId.has(agent.id)) byId.set(agent.id, agent)
     }
-    return byId
+    if (accounts.length === 0) return byId
+    const all = withAccounts(byId, accounts, this.#presets, this.#searched)
+    return new Map(all.map(agent => [agent.id, agent]))
   }
 
   /** The system prompt for an agent, and the one that it has without the settings of the workspace. */
@@ -173,7 +173,7 @@ export class AgentCatalog extends Owner {
 
   /** The agent without the settings of the workspace. */
   #asOfUser(id: string): AgentDefinition | undefined {
-    return this.#ofUser ? this.#allWith(this.#ofUser.agents, this.#ofUser.changes).get(id) : this.get(id)
+    return this.#ofUser ? this.#allWith(this.#ofUser).get(id) : this.get(id)
   }
 
   get(id: string): CatalogAgent | undefined {
@@ -182,7 +182,15 @@ export class AgentCatalog extends Owner {
 
   /** What is wrong in `parley.agents` and `parley.defaultAgent`. */
   get problems(): SettingProblem[] {
-    return [...this.#problems]
+    return [...this.#problems, ...this.#accountProblems()]
+  }
+
+  /** Of accounts whose entry is valid, but whose agent isn't there or can't have any. */
+  #accountProblems(): SettingProblem[] {
+    const isValid = new Set(this.#fromSettings.accounts.flatMap(one => (one.problem ? [] : one.id)))
+    if (isValid.size === 0) return []
+    const all = this.#allWith(this.#fromSettings).values()
+    return [...all].flatMap(({ id, problem }) => (problem && isValid.has(id) ? problem : []))
   }
 
   /**
@@ -279,13 +287,12 @@ export class AgentCatalog extends Owner {
       )
     }
     const layers = this.#options.settings.layers('agents')
-    const { agents, changes, problems } = readAgentSettings(layers, wellKnown)
+    const found = readAgentSettings(layers, wellKnown)
     const userLayers = layers.filter(({ scope }) => scope === 'default' || scope === 'user')
     this.#ofUser = userLayers.length < layers.length ? readAgentSettings(userLayers, wellKnown) : undefined
-    for (const problem of problems) this.#options.log.warn(describeProblem(problem))
-    this.#fromSettings = agents
-    this.#changes = changes
-    this.#problems = problems
+    for (const problem of found.problems) this.#options.log.warn(describeProblem(problem))
+    this.#fromSettings = found
+    this.#problems = found.problems
   }
 
   async #searchPresets(): Promise<void> {
@@ -353,6 +360,8 @@ export class AgentCatalog extends Owner {
     return wrong(l10n.t('unknown agent ID "{0}" (available: {1})', id, ids), id)
   }
 }
+
+type FromSettings = Omit<AgentSettings, 'problems'>
 
 const NO_LAUNCH: ConfiguredLaunch = { command: '', args: [], env: {} }
 

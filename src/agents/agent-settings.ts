@@ -1,9 +1,13 @@
+import { homedir } from 'node:os'
+import { isAbsolute, normalize } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
+import { AGENT_COLORS } from '../common/agent-icon.ts'
 import { isRecord } from '../common/is-record.ts'
 import { protocolChoices } from '../common/settings.ts'
-import { type AgentDefinition, systemPromptSetting } from './definition.ts'
-import { layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
+import { type AgentAccount, type AgentDefinition, systemPromptSetting } from './definition.ts'
+import { expandHome } from './resolve-launch.ts'
+import { layerOf, mergeLayers, type SettingLayer, valueAt } from './setting-layers.ts'
 import {
   describeIssue,
   issuePath,
@@ -13,7 +17,8 @@ import {
   withoutHuge,
 } from './setting-problem.ts'
 
-const SETTING = 'parley.agents'
+/** The setting's full id. */
+export const AGENTS_SETTING = 'parley.agents'
 
 /** A string that can be a program's argument: no operating system accepts a NUL in it. */
 export const processText = z.string().refine(text => !text.includes('\0'), {
@@ -37,6 +42,7 @@ const agentEntry = z.object({
   env: z.record(z.string(), processText).default({}),
   cwd: filledText.optional(),
   icon: filledText.optional(),
+  color: z.enum(AGENT_COLORS).optional(),
   protocol: z.enum(protocolChoices).optional(),
   systemPrompt: systemPromptSetting.optional(),
   defaultOptions: z
@@ -56,21 +62,41 @@ const agentChange = agentEntry
     args: z.array(processText).optional(),
     env: z.record(z.string(), processText).optional(),
   })
-const known = new Set(Object.keys(agentEntry.shape))
+/** No variables: the folder must not depend on the window, or the session would be in another account. */
+const accountFolder = filledText
+  .transform(folder => expandHome(folder.trim(), homedir()))
+  .refine(folder => isAbsolute(folder) && !folder.includes('${'), {
+    error: () => l10n.t('expected an absolute path without variables, or one that begins with ~/'),
+  })
+  .transform(normalize)
+const accountEntry = agentChange.extend({ account: z.object({ of: filledText, folder: accountFolder }) })
+const known = new Set([...Object.keys(agentEntry.shape), 'account'])
 /** Properties that an agent can start without: an invalid one is reported and ignored. */
-const cosmetic = new Set<unknown>(['name', 'icon', 'protocol', 'systemPrompt', 'defaultOptions'])
+const cosmetic = new Set<unknown>(['name', 'icon', 'color', 'protocol', 'systemPrompt', 'defaultOptions'])
 
 export type AgentChange = Partial<
   Pick<
     AgentDefinition,
-    'name' | 'args' | 'env' | 'cwd' | 'icon' | 'protocol' | 'systemPrompt' | 'defaultOptions'
+    'name' | 'args' | 'env' | 'cwd' | 'icon' | 'color' | 'protocol' | 'systemPrompt' | 'defaultOptions'
   >
 >
+
+/** An entry that is an account of another one. */
+export interface AccountEntry {
+  id: string
+  /** Absent if it isn't valid. */
+  account?: AgentAccount
+  /** What differs from its agent. */
+  change: AgentChange
+  /** Why it can't be used. It never starts as something else, which would be another account. */
+  problem?: SettingProblem
+}
 
 export interface AgentSettings {
   agents: AgentDefinition[]
   /** by id: settings of well-known agents that keep Parley's command */
   changes: ReadonlyMap<string, AgentChange>
+  accounts: AccountEntry[]
   problems: SettingProblem[]
 }
 
@@ -78,7 +104,7 @@ export interface AgentSettings {
  * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a
  * workspace can change one field of an agent in the user settings; each problem names the scope of its value.
  * An entry without a command changes the well-known agent with its id. An invalid entry is left out and the others work.
- * Unknown keys and invalid names, icons or protocols are reported and ignored.
+ * Unknown keys and invalid names, icons or protocols are reported and ignored. Accounts are only those of the user.
  *
  * @param wellKnown the name and icon of a well-known agent with this id, used if the entry has none
  */
@@ -87,22 +113,66 @@ export function readAgentSettings(
   wellKnown: (id: string) => { name: string; icon: string } | undefined = () => undefined,
 ): AgentSettings {
   const problems: SettingProblem[] = []
-  const layers = withoutHuge(SETTING, all, problems)
+  const layers = accountsOfUserOnly(withoutHuge(AGENTS_SETTING, all, problems), problems)
   for (const layer of layers) {
     if (layer.value === undefined || isRecord(layer.value)) continue
     const message = l10n.t('expected an object with agents by ID, found {0}', kindOf(layer.value))
-    problems.push(settingProblem(SETTING, [], layer, message))
+    problems.push(settingProblem(AGENTS_SETTING, [], layer, message))
   }
 
   const agents: AgentDefinition[] = []
   const changes = new Map<string, AgentChange>()
+  const accounts: AccountEntry[] = []
   for (const [id, raw] of Object.entries(mergeLayers(layers))) {
     const found = readEntry(id, raw, layers, wellKnown(id))
     problems.push(...found.problems)
     if (found.agent) agents.push(found.agent)
     if (found.change) changes.set(id, found.change)
+    if (found.account) accounts.push(found.account)
   }
-  return { agents, changes, problems }
+  const accountIds = new Set(accounts.map(({ id }) => id))
+  for (const entry of accounts) {
+    if (!entry.account || !accountIds.has(entry.account.of)) continue
+    const path = [entry.id, 'account', 'of']
+    const message = l10n.t("expected an agent that isn't an account itself")
+    entry.problem = settingProblem(AGENTS_SETTING, path, layerOf(layers, path), message)
+    problems.push(entry.problem)
+  }
+  return { agents, changes, accounts, problems }
+}
+
+/**
+ * A workspace neither defines an account nor redirects the user's to another folder or agent: the prompts of the sessions there would
+ * go to somebody else's account, or be paid by the wrong one.
+ */
+function accountsOfUserOnly(layers: readonly SettingLayer[], problems: SettingProblem[]): SettingLayer[] {
+  const isOfUser = ({ scope }: SettingLayer) => scope === 'default' || scope === 'user'
+  const isUserAccount = (id: string) =>
+    layers.some(layer => isOfUser(layer) && valueAt(layer.value, [id, 'account']) !== undefined)
+  return layers.map(layer => {
+    if (isOfUser(layer) || !isRecord(layer.value)) return layer
+    const refused = (path: string[]) =>
+      problems.push(
+        settingProblem(
+          AGENTS_SETTING,
+          path,
+          layer,
+          l10n.t('accounts are defined in user settings only'),
+          false,
+        ),
+      )
+    const entries = Object.entries(layer.value).flatMap(([id, entry]): Array<[string, unknown]> => {
+      if (isRecord(entry) && Object.hasOwn(entry, 'account')) {
+        refused([id, 'account'])
+        const { account: _, ...others } = entry
+        return Object.keys(others).length > 0 || isUserAccount(id) ? [[id, others]] : []
+      }
+      if (isRecord(entry) || !isUserAccount(id)) return [[id, entry]]
+      refused([id])
+      return []
+    })
+    return { ...layer, value: Object.fromEntries(entries) }
+  })
 }
 
 function readEntry(
@@ -110,11 +180,11 @@ function readEntry(
   raw: unknown,
   layers: readonly SettingLayer[],
   defaults: { name: string; icon: string } | undefined,
-): { agent?: AgentDefinition; change?: AgentChange; problems: SettingProblem[] } {
+): { agent?: AgentDefinition; change?: AgentChange; account?: AccountEntry; problems: SettingProblem[] } {
   const problems: SettingProblem[] = []
   const problem = (path: Array<string | number>, message: string, fatal = true) => {
     const whole = [id, ...path]
-    problems.push(settingProblem(SETTING, whole, layerOf(layers, whole), message, fatal))
+    problems.push(settingProblem(AGENTS_SETTING, whole, layerOf(layers, whole), message, fatal))
   }
   if (id.trim() === '') {
     problem([], l10n.t('expected a non-empty ID, found an empty one'))
@@ -131,29 +201,14 @@ function readEntry(
     problem([key], l10n.t('unknown agent option (known: {0})', [...known].join(', ')), false)
     delete entry[key]
   }
+  if (Object.hasOwn(entry, 'account')) return { account: readAccount(id, entry, problem, problems), problems }
   const isChange = entry.command === undefined && (defaults !== undefined || isOnlyDefaults(entry))
   const schema = isChange ? agentChange.extend({ command: z.undefined().optional() }) : agentEntry
-  let parsed = schema.safeParse(entry)
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const isCosmetic = cosmetic.has(issue.path[0])
-      problem(issuePath(issue), describeIssue(issue, entry), !isCosmetic)
-      if (isCosmetic) dropInvalid(entry, issue.path)
-    }
-    parsed = schema.safeParse(entry)
-  }
-  if (!parsed.success) return { problems }
-
-  const { name, command, args, env, cwd, icon, protocol, systemPrompt, defaultOptions } = parsed.data
-  for (const key of Object.keys(env ?? {})) {
-    if (isEnvironmentName(key)) continue
-    problem(['env', key], notAnEnvironmentName())
-    return { problems }
-  }
-  if (command === undefined) {
-    const change = { name, args, env, cwd, icon, protocol, systemPrompt, defaultOptions }
-    return { change: withoutAbsent(change), problems }
-  }
+  const parsed = parseEntry(schema, entry, problem)
+  if (!parsed) return { problems }
+  const { command, ...change } = parsed
+  if (command === undefined) return { change: withoutAbsent(change), problems }
+  const { name, args, env, cwd, icon, color, protocol, systemPrompt, defaultOptions } = change
   const agent: AgentDefinition = {
     id,
     name: (name ?? defaults?.name ?? id).trim(),
@@ -166,9 +221,54 @@ function readEntry(
   if (systemPrompt !== undefined) agent.systemPrompt = systemPrompt
   if (defaultOptions !== undefined) agent.defaultOptions = defaultOptions
   if (cwd !== undefined) agent.cwd = cwd.trim()
+  if (color !== undefined) agent.color = color
   const shown = icon ?? defaults?.icon
   if (shown !== undefined) agent.icon = shown.trim()
   return { agent, problems }
+}
+
+type ReportProblem = (path: Array<string | number>, message: string, fatal?: boolean) => void
+
+/** `undefined` if the entry can't be used. */
+function parseEntry<S extends z.ZodType<{ env?: Record<string, string> | undefined }>>(
+  schema: S,
+  entry: Record<string, unknown>,
+  problem: ReportProblem,
+): z.output<S> | undefined {
+  let parsed = schema.safeParse(entry)
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      const isCosmetic = cosmetic.has(issue.path[0])
+      problem(issuePath(issue), describeIssue(issue, entry), !isCosmetic)
+      if (isCosmetic) dropInvalid(entry, issue.path)
+    }
+    parsed = schema.safeParse(entry)
+  }
+  if (!parsed.success) return undefined
+  const invalid = Object.keys(parsed.data.env ?? {}).find(key => !isEnvironmentName(key))
+  if (invalid === undefined) return parsed.data
+  problem(['env', invalid], notAnEnvironmentName())
+  return undefined
+}
+
+/** Whatever else is wrong, the entry stays an account. */
+function readAccount(
+  id: string,
+  entry: Record<string, unknown>,
+  problem: ReportProblem,
+  problems: readonly SettingProblem[],
+): AccountEntry {
+  if (entry.command !== undefined) {
+    problem(['command'], l10n.t('expected no command: an account starts as its agent does'), false)
+    delete entry.command
+  }
+  const parsed = parseEntry(accountEntry, entry, problem)
+  if (parsed) {
+    const { account, ...change } = parsed
+    return { id, account: { of: account.of.trim(), folder: account.folder }, change: withoutAbsent(change) }
+  }
+  const reason = problems.find(({ fatal }) => fatal)
+  return { id, change: {}, ...(reason && { problem: reason }) }
 }
 
 /** Such an entry stays when its agent is removed. */
@@ -186,6 +286,6 @@ function dropInvalid(entry: Record<string, unknown>, [key, option]: readonly Pro
     )
 }
 
-function withoutAbsent(change: AgentChange): AgentChange {
+function withoutAbsent(change: { [K in keyof AgentChange]: AgentChange[K] | undefined }): AgentChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { AgentCapabilities, SessionSetup } from '../acp/model.ts'
+import type { AgentColor } from '../common/agent-icon.ts'
 import type { ProtocolChoice } from '../common/settings.ts'
 
 /**
@@ -24,6 +25,8 @@ export interface AgentDefinition {
   cwd?: string
   /** The name of a codicon, or the `data:` URI of an image. */
   icon?: string
+  /** Distinguishes the agent, together with its name. */
+  color?: AgentColor
   /** The protocol version to offer; if absent, the setting for all agents applies. */
   protocol?: ProtocolChoice
   /** Additional instructions; if absent, the setting for all agents applies. */
@@ -31,6 +34,16 @@ export interface AgentDefinition {
   /** What new sessions start with, instead of the agent's own defaults. */
   defaultOptions?: DefaultOptions
   source: AgentSource
+  /** Another sign-in of an agent. */
+  account?: AgentAccount
+}
+
+/** An account of an agent: the same agent with a sign-in of its own. */
+export interface AgentAccount {
+  /** The agent's id; empty if the settings don't say it in a valid way. */
+  of: string
+  /** Absolute. The agent keeps everything there that belongs to its sign-in. */
+  folder: string
 }
 
 /**

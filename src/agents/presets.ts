@@ -22,6 +22,11 @@ export interface AgentPreset {
   }>
   /** The name of a codicon. */
   icon: string
+  /**
+   * For agents that keep their sign-in in a folder: the environment that makes them use another one, and nothing outside of
+   * it. Measured with the agents' own programs; the others use the system's keychain or have no such variable.
+   */
+  accountEnvironment?: (folder: string) => Readonly<Record<string, string>>
   /** Its current and former ids in the ACP registry. When installed from there, it keeps this preset's id. */
   registryIds: readonly string[]
 }
@@ -37,6 +42,8 @@ export const agentPresets: readonly AgentPreset[] = [
       { command: 'claude-code-acp', args: [] },
     ],
     icon: AGENT_ICON,
+    // On macOS, the name of the keychain item depends on the folder.
+    accountEnvironment: folder => ({ CLAUDE_CONFIG_DIR: folder }),
     registryIds: ['claude-acp', 'claude-code-acp'],
   },
   {
@@ -45,6 +52,7 @@ export const agentPresets: readonly AgentPreset[] = [
     description: () => l10n.t("OpenAI's agent, through its ACP adapter"),
     launches: [{ command: 'codex-acp', args: [] }],
     icon: AGENT_ICON,
+    accountEnvironment: folder => ({ CODEX_HOME: folder }),
     registryIds: ['codex-acp'],
   },
   {
@@ -54,6 +62,8 @@ export const agentPresets: readonly AgentPreset[] = [
     description: () => l10n.t("Google's agent"),
     launches: [{ command: 'gemini', args: ['--acp'] }],
     icon: AGENT_ICON,
+    // Its API key would be in the keychain, where all accounts have the same one.
+    accountEnvironment: folder => ({ GEMINI_CLI_HOME: folder, GEMINI_FORCE_FILE_STORAGE: 'true' }),
     registryIds: ['gemini'],
   },
   {
@@ -78,6 +88,7 @@ export const agentPresets: readonly AgentPreset[] = [
     description: () => l10n.t("Alibaba's agent"),
     launches: [{ command: 'qwen', args: ['--acp'] }],
     icon: AGENT_ICON,
+    accountEnvironment: folder => ({ QWEN_HOME: folder }),
     registryIds: ['qwen-code'],
   },
   {
@@ -119,6 +130,7 @@ export const agentPresets: readonly AgentPreset[] = [
     description: () => l10n.t("xAI's agent"),
     launches: [{ command: 'grok', args: ['agent', 'stdio'] }],
     icon: AGENT_ICON,
+    accountEnvironment: folder => ({ GROK_HOME: folder }),
     registryIds: ['grok-build'],
   },
   {

@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { AgentLaunch, AgentStartFailure } from '../acp/agent.ts'
 import { findCommand } from '../common/processes/spawn-process.ts'
+import { prepareAccountFolder } from './account-folder.ts'
 import type { AgentDefinition } from './definition.ts'
 import { isDirectory, mergeEnvironment } from './environment.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
@@ -76,6 +77,17 @@ export async function resolveLaunch(
   }
   if (!(await isDirectory(cwd))) {
     return fail(l10n.t('The working directory for "{0}" doesn\'t exist: {1}', definition.name, cwd))
+  }
+
+  if (definition.account) {
+    const reason = await prepareAccountFolder(definition.account)
+    if (reason !== undefined)
+      return fail(
+        l10n.t(
+          "The folder of the account can't be used: {0}. The agent wasn't started, since it could use another account.",
+          reason,
+        ),
+      )
   }
 
   // what the user configured for the agent wins

@@ -84,3 +84,15 @@ export function valueAt(value: unknown, path: ReadonlyArray<PropertyKey>): unkno
   }
   return at
 }
+
+/** The object with this member, or without it; `undefined` if nothing is left. */
+export function withMember(
+  object: unknown,
+  key: string,
+  value: unknown,
+): Record<string, unknown> | undefined {
+  // in its place, since agents are listed in the order of the settings
+  const whole = { ...(isRecord(object) ? object : {}), [key]: value }
+  const all = Object.entries(whole).filter(([, one]) => one !== undefined)
+  return all.length > 0 ? Object.fromEntries(all) : undefined
+}

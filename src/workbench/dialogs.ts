@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as vscode from 'vscode'
 import type { Dialogs, InputOptions, PickButton, Picker, PickItem, PickOptions } from '../app/workbench.ts'
-import { AGENT_ICON, isCodicon } from '../common/agent-icon.ts'
+import { AGENT_ICON, iconAndColor, isCodicon } from '../common/agent-icon.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { OFFER_UNDO_MS } from '../common/limits.ts'
 import { withCancellation } from './with-cancellation.ts'
@@ -98,12 +98,18 @@ function toItem<T extends PickItem>(item: T): ShownItem<T> {
 const ON_LIGHT = '#3b3b3b'
 const ON_DARK = '#cccccc'
 
-function iconPath(icon: string): vscode.IconPath {
+/** An image has no color of the theme, so an agent in a color is a circle in it. */
+function iconPath(text: string): vscode.IconPath {
+  const { icon, color } = iconAndColor(text)
+  if (color !== undefined) {
+    const name = isCodicon(icon) && icon !== AGENT_ICON ? icon : 'circle-filled'
+    return new vscode.ThemeIcon(name, new vscode.ThemeColor(color))
+  }
   const svg = /^data:image\/svg\+xml,(.+)$/s.exec(icon)?.[1]
-  const text = svg === undefined ? undefined : decoded(svg)
-  if (text === undefined) return new vscode.ThemeIcon(isCodicon(icon) ? icon : AGENT_ICON)
+  const drawing = svg === undefined ? undefined : decoded(svg)
+  if (drawing === undefined) return new vscode.ThemeIcon(isCodicon(icon) ? icon : AGENT_ICON)
   const inColor = (color: string) => {
-    const data = Buffer.from(text.replaceAll('currentColor', color)).toString('base64')
+    const data = Buffer.from(drawing.replaceAll('currentColor', color)).toString('base64')
     return vscode.Uri.parse(`data:image/svg+xml;base64,${data}`)
   }
   return { light: inColor(ON_LIGHT), dark: inColor(ON_DARK) }

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentCatalog } from '../../agents/agent-catalog.ts'
 import type { DefaultOptions } from '../../agents/definition.ts'
-import { type SettingsSource, valueAt } from '../../agents/setting-layers.ts'
+import { type SettingsSource, valueAt, withMember } from '../../agents/setting-layers.ts'
 import { messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -58,12 +58,4 @@ export class AgentDefaults {
       scope,
     )
   }
-}
-
-/** The object with this member, or without it; `undefined` if nothing is left. */
-function withMember(object: unknown, key: string, value: unknown): Record<string, unknown> | undefined {
-  // in its place, since agents are listed in the order of the settings
-  const whole = { ...(isRecord(object) ? object : {}), [key]: value }
-  const all = Object.entries(whole).filter(([, one]) => one !== undefined)
-  return all.length > 0 ? Object.fromEntries(all) : undefined
 }

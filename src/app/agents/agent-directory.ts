@@ -9,6 +9,7 @@ import type { ProjectEnvironments } from '../../agents/project-environment/proje
 import type { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { launchFingerprint, resolveLaunch } from '../../agents/resolve-launch.ts'
 import { describeProblem } from '../../agents/setting-problem.ts'
+import { iconInColor } from '../../common/agent-icon.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
@@ -39,7 +40,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
   const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
     agentId: agent.id,
     name: agent.name,
-    icon: agent.icon,
+    icon: iconInColor(agent.icon, agent.color),
     description: agent.description,
     source: agent.source,
   })

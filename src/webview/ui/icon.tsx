@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { AGENT_ICON, isCodicon } from '../../common/agent-icon.ts'
+import { AGENT_ICON, iconAndColor, isCodicon } from '../../common/agent-icon.ts'
 import { loadStyles } from './lazy.tsx'
 
 interface IconProps {
@@ -19,15 +19,30 @@ export function Icon({ name, class: className, label }: IconProps) {
   )
 }
 
-/** An agent's icon: a codicon, or an image from the host. An SVG in `currentColor` has the color of the text. */
-export function AgentIcon({ icon }: { icon: string | undefined }) {
-  if (icon?.startsWith('data:image/svg+xml') && icon.includes('currentColor')) {
+/** An agent's icon, in its color if it has one. */
+export function AgentIcon({ icon: text }: { icon: string | undefined }) {
+  const { icon, color } = iconAndColor(text ?? AGENT_ICON)
+  if (color === undefined) return <PlainIcon icon={icon} />
+  return (
+    <span
+      class="agent-colored"
+      style={{ color: `var(--vscode-${color.replace('.', '-')})` }}
+      aria-hidden="true"
+    >
+      <PlainIcon icon={icon} />
+    </span>
+  )
+}
+
+/** A codicon, or an image from the host. An SVG in `currentColor` has the color of the text. */
+function PlainIcon({ icon }: { icon: string }) {
+  if (icon.startsWith('data:image/svg+xml') && icon.includes('currentColor')) {
     return <span class="agent-icon agent-glyph" style={{ maskImage: `url("${icon}")` }} aria-hidden="true" />
   }
-  if (icon && /^(?:data:image\/|https?:|vscode-|file:)/.test(icon)) {
+  if (/^(?:data:image\/|https?:|vscode-|file:)/.test(icon)) {
     return <img class="agent-image" src={icon} alt="" aria-hidden="true" />
   }
-  return <AnyIcon name={icon && isCodicon(icon) ? icon : AGENT_ICON} />
+  return <AnyIcon name={isCodicon(icon) ? icon : AGENT_ICON} />
 }
 
 /** The icons that were looked for: a list draws the same one again and again. */

@@ -1,0 +1,79 @@
+import * as l10n from '@vscode/l10n'
+import { type AccountEntry, AGENTS_SETTING } from './agent-settings.ts'
+import type { AgentDefinition } from './definition.ts'
+import type { AgentPreset } from './presets.ts'
+import { type SettingProblem, settingProblem } from './setting-problem.ts'
+
+/** An account as an agent of its own; one that can't start says why. */
+export type AccountDefinition = AgentDefinition & { problem?: SettingProblem }
+
+/**
+ * Adds the accounts, each after its agent, from which it has everything that its entry doesn't set.
+ *
+ * @param agents by id. An account replaces the agent with its id.
+ * @param isSearched An agent that isn't there is missing; until then, its accounts aren't there either.
+ */
+export function withAccounts(
+  agents: ReadonlyMap<string, AgentDefinition>,
+  accounts: readonly AccountEntry[],
+  presets: readonly AgentPreset[],
+  isSearched: boolean,
+): AccountDefinition[] {
+  const ids = new Set(accounts.map(({ id }) => id))
+  const others: AccountDefinition[] = []
+  const byAgent = new Map<string, AccountDefinition[]>()
+  for (const entry of accounts) {
+    const of = entry.account?.of
+    const agent = of === undefined || ids.has(of) ? undefined : agents.get(of)
+    const definition = accountDefinition(entry, agent, presets)
+    if (agent) byAgent.set(agent.id, [...(byAgent.get(agent.id) ?? []), definition])
+    else if (isSearched || entry.problem !== undefined) others.push(definition)
+  }
+  const listed = [...agents.values()].filter(({ id }) => !ids.has(id))
+  return [...listed.flatMap(agent => [agent, ...(byAgent.get(agent.id) ?? [])]), ...others]
+}
+
+/** How the agent uses a folder as its account; `undefined` if that isn't known. */
+export function accountEnvironmentOf(
+  agentId: string,
+  presets: readonly AgentPreset[],
+): AgentPreset['accountEnvironment'] {
+  return presets.find(({ id }) => id === agentId)?.accountEnvironment
+}
+
+function accountDefinition(
+  { id, account, change, problem }: AccountEntry,
+  agent: AgentDefinition | undefined,
+  presets: readonly AgentPreset[],
+): AccountDefinition {
+  const cannot = (reason: SettingProblem): AccountDefinition => ({
+    ...(agent ?? { command: '', args: [], env: {}, source: 'settings' }),
+    ...{ id, name: change.name ?? id, account: account ?? { of: '', folder: '' }, problem: reason },
+    ...(change.color !== undefined && { color: change.color }),
+  })
+  const wrongAgent = (message: string) =>
+    cannot(settingProblem(AGENTS_SETTING, [id, 'account', 'of'], { scope: 'user' }, message))
+  if (problem) return cannot(problem)
+  if (!account || !agent)
+    return wrongAgent(l10n.t("the agent of this account isn't available: {0}", account?.of ?? ''))
+  const environment = accountEnvironmentOf(agent.id, presets)
+  if (!environment)
+    return wrongAgent(
+      l10n.t("{0} can't have accounts: it isn't known to keep its sign-in in a folder", agent.name),
+    )
+  const own = environment(account.folder)
+  // on Windows, the names are the same in any case
+  const isOwn = (name: string) => Object.hasOwn(own, name.toUpperCase())
+  const inherited = Object.entries({ ...agent.env, ...change.env }).filter(([name]) => !isOwn(name))
+  return {
+    ...agent,
+    ...change,
+    id,
+    name: (change.name ?? `${id} (${agent.name})`).trim(),
+    env: { ...Object.fromEntries(inherited), ...own },
+    ...((agent.defaultOptions ?? change.defaultOptions) && {
+      defaultOptions: { ...agent.defaultOptions, ...change.defaultOptions },
+    }),
+    account,
+  }
+}

@@ -1,0 +1,20 @@
+import { access, constants, mkdir } from 'node:fs/promises'
+import * as l10n from '@vscode/l10n'
+import { messageOf } from '../common/errors.ts'
+import { PRIVATE_FOLDER } from '../common/private-files.ts'
+import type { AgentAccount } from './definition.ts'
+
+/**
+ * Makes the folder of an account usable. Resolves to why it can't be: an agent that can't use it may take its usual folder, and with
+ * that the wrong account.
+ */
+export async function prepareAccountFolder({ folder }: AgentAccount): Promise<string | undefined> {
+  try {
+    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER })
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    const isFile = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+    return isFile ? l10n.t('{0} is not a folder', folder) : messageOf(error)
+  }
+}

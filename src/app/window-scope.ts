@@ -1,3 +1,4 @@
+import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { DisposableStore } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
@@ -199,6 +200,8 @@ export function createWindowScope(
       runners,
       accounts,
       settings: platform.settings,
+      accountsFolder: path.join(storage.globalFolder, 'accounts'),
+      forget: agentId => process.signInValues.forget(agentId),
       log,
     }),
   )

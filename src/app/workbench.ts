@@ -51,6 +51,8 @@ export interface Workbench {
   focusWindow(uri: string): Promise<boolean>
   /** Opens a folder of this machine in a new window. */
   openFolder(path: string): Promise<void>
+  /** Shows a folder of this machine in the file manager; where there is none, in a new window. */
+  showFolder(path: string): Promise<void>
   /** Runs a shell command in a terminal, which stays. Resolves to its exit code, `undefined` if the user or `signal` ended it. */
   runInTerminal(command: string, cwd: string, name: string, signal?: AbortSignal): Promise<number | undefined>
   /** Opens an `http(s)` address in the browser. */

@@ -30,6 +30,12 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'asking' | 'running'
   /** its command */
   command?: string
   hasRepository?: true
+  /** its accounts can be added: it keeps its sign-in in a folder */
+  canAddAccount?: true
+  /** of an account */
+  folder?: string
+  /** why it can't start, as a sentence */
+  problem?: string
   /** of an agent that can be started */
   account?: AccountNote
   isDefault?: true

@@ -70,6 +70,13 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
       await vscode.commands.executeCommand('vscode.openFolder', wanted, { forceNewWindow: true })
       return true
     },
+    async showFolder(path) {
+      const uri = vscode.Uri.file(path)
+      const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined
+      if (isHere) await vscode.commands.executeCommand('revealFileInOS', uri)
+      // the file manager of another machine is out of reach
+      else await vscode.commands.executeCommand('vscode.openFolder', uri, { forceNewWindow: true })
+    },
     async openFolder(path) {
       await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(path), {
         forceNewWindow: true,

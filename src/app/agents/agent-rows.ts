@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
+import { type AccountDefinition, accountEnvironmentOf } from '../../agents/account-definitions.ts'
 import type { AgentDefinition } from '../../agents/definition.ts'
-import { agentIdOf } from '../../agents/presets.ts'
+import { agentIdOf, agentPresets } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
+import { describeProblem } from '../../agents/setting-problem.ts'
 import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
 import type { AccountNote } from '../../bridge/conversation.ts'
-import { AGENT_ICON } from '../../common/agent-icon.ts'
+import { AGENT_ICON, iconInColor } from '../../common/agent-icon.ts'
 import { planText, statusNotes } from './agent-offers.ts'
 
 export interface AgentRowsOptions {
@@ -14,7 +16,7 @@ export interface AgentRowsOptions {
     InstallManager,
     'agents' | 'installed' | 'find' | 'iconOf' | 'updateOf' | 'planOf' | 'status'
   >
-  agents: readonly AgentDefinition[]
+  agents: readonly AccountDefinition[]
   /** the id in the settings */
   defaultAgentId: string | undefined
   isRunning: (agentId: string) => boolean
@@ -73,7 +75,7 @@ export function agentRows(options: AgentRowsOptions): AgentRow[] {
 
 const SECTIONS = { installed: 'installed', preset: 'found', settings: 'settings', demo: 'found' } as const
 
-function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentRow {
+function startableRow(agent: AccountDefinition, options: AgentRowsOptions): AgentRow {
   const { installs, defaultAgentId, isRunning, account, checks } = options
   const check = currentCheck(agent, checks.get(agent.id))
   const there =
@@ -87,23 +89,30 @@ function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentR
     agentId: agent.id,
     name: agent.name,
     description: agent.description ?? '',
-    icon: agent.icon ?? AGENT_ICON,
+    icon: iconInColor(agent.icon ?? AGENT_ICON, agent.color),
     ...(agent.version !== undefined && { version: agent.version }),
     ...(update && { update: update.version }),
     ...(license !== undefined && { license }),
-    source: there
-      ? there.source
-      : agent.source === 'settings'
-        ? 'parley.agents'
-        : l10n.t('Found on the PATH'),
-    command: [agent.command, ...agent.args].join(' '),
+    source: there ? there.source : sourceOf(agent, options.agents),
+    ...(agent.command !== '' && { command: [agent.command, ...agent.args].join(' ') }),
     account: account(agent.id),
     ...(agent.id === defaultAgentId && { isDefault: true }),
     ...(isRunning(agent.id) && { isRunning: true }),
     ...(check === 'running' ? { checking: true } : check && { check }),
     ...(there && { registryId: there.id, ...installNotes(there.id, options) }),
     ...(listed?.repository !== undefined && { hasRepository: true }),
+    ...(agent.account && { folder: agent.account.folder }),
+    ...(agent.problem && { problem: describeProblem(agent.problem) }),
+    ...(!agent.account && accountEnvironmentOf(agent.id, agentPresets) && { canAddAccount: true }),
   }
+}
+
+function sourceOf({ account, source }: AgentDefinition, agents: readonly AgentDefinition[]): string {
+  if (account) {
+    const of = agents.find(({ id }) => id === account.of)
+    return of ? l10n.t('Account of {0}', of.name) : l10n.t('Account')
+  }
+  return source === 'settings' ? 'parley.agents' : l10n.t('Found on the PATH')
 }
 
 /** After an update, or with other settings, an earlier result says nothing about the agent. */

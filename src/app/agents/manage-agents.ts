@@ -27,6 +27,10 @@ interface ManageAgentsOptions extends WebviewTabOptions {
   runners: AgentRunners
   accounts: Accounts
   settings: SettingsSource
+  /** Where the folders of new accounts are. */
+  accountsFolder: string
+  /** Deletes the values stored for signing in. */
+  forget: (agentId: string) => Promise<unknown>
 }
 
 /** The editor tab *Manage Agents*. */
@@ -146,7 +150,20 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
       }
       case 'check':
         return this.#check(agentId)
+      case 'addAccount':
+      case 'removeAccount':
+        return this.#changeAccounts(action, agentId)
+      case 'showFolder': {
+        const folder = this.#options.definitions().find(({ id }) => id === agentId)?.account?.folder
+        if (folder) await workbench.showFolder(folder)
+      }
     }
+  }
+
+  async #changeAccounts(action: 'addAccount' | 'removeAccount', agentId: string): Promise<void> {
+    const { accountsFolder: folder, ...options } = this.#options
+    const actions = await import('./account-actions.ts')
+    await actions[action]({ ...options, folder }, agentId)
   }
 
   async #check(agentId: string): Promise<void> {

@@ -189,6 +189,17 @@ function AgentView({ row, trusted, act, confirm }: AgentViewProps) {
           {t('Command:')} <code>{row.command}</code>
         </div>
       )}
+      {row.folder !== undefined && row.folder !== '' && (
+        <div class="agent-facts quiet">
+          {t('Folder:')} <code>{row.folder}</code>
+        </div>
+      )}
+      {row.problem !== undefined && (
+        <div class="agents-note">
+          <Icon name="warning" class="agents-warning" />
+          <span dir="auto">{row.problem}</span>
+        </div>
+      )}
       {row.plan !== undefined && !asking && (row.section === 'registry' || update !== undefined) && (
         <div class="agent-facts quiet">{row.plan}</div>
       )}
@@ -226,6 +237,7 @@ function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
     </Button>
   )
   const locked = { disabled: !trusted }
+  const startable = { disabled: !trusted || row.problem !== undefined }
   if (running) return one('cancel', t('Cancel'))
   return (
     <>
@@ -234,9 +246,9 @@ function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
         one('install', failed ? t('Retry') : t('Update'), { primary: true, ...locked })}
       {agentId !== undefined && (
         <>
-          {one('newSession', t('New Session'), locked)}
-          {one('check', row.checking ? t('Checking…') : t('Check'), locked)}
-          {signedIn === false && one('signIn', t('Sign In'), locked)}
+          {one('newSession', t('New Session'), startable)}
+          {one('check', row.checking ? t('Checking…') : t('Check'), startable)}
+          {signedIn === false && one('signIn', t('Sign In'), startable)}
         </>
       )}
       <MoreActions name={name} choices={moreActions(row, trusted)} act={act} />
@@ -246,19 +258,24 @@ function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
 
 /** What is rarely needed. In Restricted Mode, nothing that runs the agent. */
 function moreActions(row: AgentRow, trusted: boolean): Action[] {
-  const { agentId, registryId, section, isDefault, isRunning, hasRepository } = row
+  const { agentId, registryId, section, isDefault, isRunning, hasRepository, folder, problem } = row
   const signedIn = row.account?.signedIn
+  const canStart = trusted && problem === undefined
   const choices: Action[] = []
   if (agentId !== undefined) {
     if (!isDefault) choices.push({ value: 'setDefault', name: t('Set as Default'), icon: 'star' })
-    if (trusted && signedIn === undefined)
+    if (canStart && signedIn === undefined)
       choices.push({ value: 'signIn', name: t('Sign In'), icon: 'sign-in' })
-    if (trusted && signedIn !== false)
+    if (canStart && signedIn !== false)
       choices.push({ value: 'signOut', name: t('Sign Out'), icon: 'sign-out' })
     if (trusted && isRunning) choices.push({ value: 'restart', name: t('Restart'), icon: 'debug-restart' })
+    if (row.canAddAccount) choices.push({ value: 'addAccount', name: t('Add Account…'), icon: 'person-add' })
     choices.push({ value: 'showLog', name: t('Show Log'), icon: 'output' })
     choices.push({ value: 'configure', name: t('Configure'), icon: 'gear' })
   }
+  if (folder) choices.push({ value: 'showFolder', name: t('Show Folder'), icon: 'folder-opened' })
+  if (folder !== undefined)
+    choices.push({ value: 'removeAccount', name: t('Remove Account…'), icon: 'trash' })
   if (hasRepository) choices.push({ value: 'openRepository', name: t('Repository'), icon: 'repo' })
   if (trusted && section === 'installed' && registryId !== undefined)
     choices.push({ value: 'remove', name: t('Remove'), icon: 'trash' })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AgentDefinition } from '../../../src/agents/definition.ts'
 import { readRegistry } from '../../../src/agents/registry/registry-format.ts'
+import { settingProblem } from '../../../src/agents/setting-problem.ts'
 import { type AgentRowsOptions, agentRows } from '../../../src/app/agents/agent-rows.ts'
 
 const npx = (id: string, version = '2.0.0', more: object = {}) => ({
@@ -122,5 +123,27 @@ describe('the rows of Manage Agents', () => {
       { env: { A: 'b' } },
     ])
       assert.equal(shown({ ...codex, ...change }), undefined, JSON.stringify(change))
+  })
+
+  it('of accounts say of which agent they are, where they are stored, and why they cannot start', () => {
+    const account = { of: 'codex', folder: '/accounts/work' }
+    const problem = settingProblem('parley.agents', ['b', 'account'], { scope: 'user' }, 'expected one')
+    const agents = [
+      agent('codex', 'installed'),
+      agent('work', 'installed', { account, color: 'charts.blue' }),
+      { ...agent('b', 'settings', { command: '', account: { of: '', folder: '' } }), problem },
+      agent('mine', 'settings'),
+    ]
+    const [codex, work, broken, mine] = rows({ agents }, [installed('codex-acp', '2.0.0')])
+    assert.deepEqual([codex?.canAddAccount, codex?.folder], [true, undefined])
+    assert.deepEqual(
+      [work?.section, work?.source, work?.folder, work?.icon, work?.registryId, work?.canAddAccount],
+      ['installed', 'Account of codex', '/accounts/work', 'sparkle~charts.blue', undefined, undefined],
+    )
+    assert.deepEqual(
+      [broken?.source, broken?.command, broken?.problem],
+      ['Account', undefined, 'parley.agents › b › account (user settings): expected one.'],
+    )
+    assert.equal(mine?.canAddAccount, undefined)
   })
 })

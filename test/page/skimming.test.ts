@@ -65,6 +65,23 @@ describe('skimming a conversation', () => {
     assert.equal(await run.evaluate(element => element === element.ownerDocument.activeElement), true)
   })
 
+  it('leaves the focus in an edit that becomes part of a row', async () => {
+    await conversation.send('[[edits 4]]')
+    const { frame } = conversation
+    const lines = frame.locator('.row-tool')
+    const box = (i: number) =>
+      frame.getByRole('group', { name: /^Permission needed/ }).filter({ hasText: `e${i}.txt` })
+    for (let i = 0; i < 3; i++) await box(i).getByRole('button', { name: 'Allow', exact: true }).click()
+    // the last request takes the focus
+    await box(3).locator(':focus').waitFor()
+    await lines.nth(1).getByRole('button').focus()
+    const last = box(3).getByRole('button', { name: 'Allow', exact: true })
+    await last.evaluate(element => element instanceof HTMLElement && element.click())
+    await frame.getByRole('button', { name: /^Edited 4 files/, expanded: true }).waitFor()
+    const focused = lines.getByRole('button').and(frame.locator(':focus'))
+    await focused.filter({ hasText: 'e1.txt' }).waitFor()
+  })
+
   it('goes all the way with Home and End, and by pages, past rows that were never in view', async () => {
     for (let i = 0; i < 4; i++) await conversation.runTurn('[[paced 120 1 60]]')
     const list = conversation.frame.locator('.transcript')

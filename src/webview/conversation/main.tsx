@@ -49,6 +49,7 @@ const store: ConversationStore = new ConversationStore(
 /** Of `.turn-prompt`, in CSS pixels. */
 const TURN_PROMPT_HEIGHT = 28
 const list = new ListController(store.rows.window, { follow: true, cover: TURN_PROMPT_HEIGHT })
+store.rows.focusedRow = () => list.focusedRow
 const draft = new Draft({
   saveText: (key, text, chips) => host.request('conversation/draft', { key, text, chips }),
   saveItems: (key, items) => host.send('conversation/draftItems', { key, items }),

@@ -414,6 +414,11 @@ export class ListController<T extends WindowItem> {
     this.#selected = one && other && (one.index <= other.index ? [one, other] : [other, one])
   }
 
+  /** The row in which the focus is. */
+  get focusedRow(): T | undefined {
+    return this.#rowOf(this.#element?.ownerDocument.activeElement ?? null)
+  }
+
   #rowOf(node: Node | null): T | undefined {
     for (let at = node; at && at !== this.#element; at = at.parentNode) {
       const row = this.#rows.get(at as Element)

@@ -38,6 +38,8 @@ export class RowModel {
   readonly window = new ListWindow<Row>()
   /** Increases when rows were added, removed or moved. */
   readonly version = signal(0)
+  /** The row in which the focus is, which would be lost if the row were folded into a run. */
+  focusedRow: () => Row | undefined = () => undefined
   /** by entry index; `undefined` if not fetched */
   slots: Array<EntrySlot | undefined> = []
   readonly #segments: Segment[] = []
@@ -118,7 +120,7 @@ export class RowModel {
     while (last < this.#segments.length && this.#segments[last]!.from < to) last++
     const old = this.#segments.slice(first, last)
     const isOpen = this.#isOpen(head)
-    if (!isOpen && (added.some(isOpened) || this.#inOpenRuns(old).size > 0)) return false
+    if (!isOpen && (this.#staysInView(added) || this.#inOpenRuns(old).size > 0)) return false
 
     const replaced = old.flatMap(segment => segment.rows)
     const kept = keptRows(replaced)
@@ -218,6 +220,12 @@ export class RowModel {
     return this.#expansion.run(run.slots[0]!.id).peek()
   }
 
+  /** Whether the user looks at one of the entries: it's expanded, or has the focus. */
+  #staysInView(slots: readonly EntrySlot[]): boolean {
+    const focused = this.focusedRow()
+    return slots.some(slot => isOpened(slot) || (focused && 'slot' in focused && focused.slot === slot))
+  }
+
   /** The entries of the expanded runs. */
   #inOpenRuns(segments: readonly Segment[]): ReadonlySet<EntrySlot> {
     const slots = segments.flatMap(({ rows: [head] }) =>
@@ -313,8 +321,8 @@ export class RowModel {
     const [first] = slots
     if (slots.length === 1) return rowsOfEntry(first!)
     const head = runRow(slots, runOf(first!)!)
-    // what the user looks at stays in view
-    if (slots.some(slot => isOpened(slot) || seen.has(slot))) this.#expansion.run(first!.id).value = true
+    if (this.#staysInView(slots) || slots.some(slot => seen.has(slot)))
+      this.#expansion.run(first!.id).value = true
     return this.#isOpen(head) ? [head, ...slots.flatMap(rowsInRun)] : [head]
   }
 }

@@ -1,12 +1,9 @@
-import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
-import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../common/errors.ts'
-import { SHELL_EXIT_MS } from '../common/limits.ts'
-import type { ProcessTree } from '../common/processes/process-tree.ts'
-import { type Environment, spawnProcess } from '../common/processes/spawn-process.ts'
+import { runProgram } from '../common/processes/run-program.ts'
+import type { Environment } from '../common/processes/spawn-process.ts'
 
 export interface LoginShellRequest {
   /** absolute path of the shell */
@@ -55,71 +52,30 @@ export function loginShell(env: Readonly<Record<string, string | undefined>>): s
  * that a profile that prompts for input continues immediately.
  */
 export async function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
+  const { shell, cwd, execPath, timeoutMs, signal } = request
   const mark = randomUUID()
-  const name = basename(request.shell)
-  let child: ChildProcess
-  let tree: ProcessTree
+  const name = basename(shell)
+  const args = [...shellArguments(name), printCommand(name, execPath)]
+  const env = { ...request.env, ...duringProfile, ELECTRON_RUN_AS_NODE: '1', [MARK]: mark }
+  let printed: string | undefined
+  const isEnough = (output: string, from: number) => {
+    printed = between(output, mark, from)
+    return printed !== undefined
+  }
   try {
-    const args = [...shellArguments(name), printCommand(name, request.execPath)]
-    const env = { ...request.env, ...duringProfile, ELECTRON_RUN_AS_NODE: '1', [MARK]: mark }
-    const shell = { command: request.shell, args, env, cwd: request.cwd }
-    ;({ child, tree } = await spawnProcess(shell, { stdio: ['ignore', 'pipe', 'pipe'] }))
+    const limits = { timeoutMs, maxOutput: MAXIMUM_OUTPUT, signal, isEnough }
+    const result = await runProgram({ command: shell, args, env, cwd }, limits)
+    if (printed !== undefined) return parsePrinted(printed)
+    if (!('ended' in result)) {
+      const { killed, code } = result
+      return { failure: `it ended (${killed ?? `exit code ${code}`}) without telling its environment` }
+    }
+    if (result.ended === 'too-long') return { failure: 'its profile printed more than 8 MB' }
+    if (result.ended === 'aborted') return { failure: 'it was no longer needed' }
+    return { failure: `its profile didn't finish within ${timeoutMs / 1000} seconds` }
   } catch (error) {
     return { failure: messageOf(error) }
   }
-  const answer = await hear(child, mark, request)
-  child.stdout?.destroy()
-  child.stderr?.destroy()
-  if ('failure' in answer) endShell(child, tree)
-  else setTimeout(endShell, SHELL_EXIT_MS, child, tree).unref()
-  return answer
-}
-
-/** Waits for the printed environment, the shell's end, the time limit or the signal, whichever is first. */
-function hear(
-  child: ChildProcess,
-  mark: string,
-  { timeoutMs, signal }: LoginShellRequest,
-): Promise<LoginShellAnswer> {
-  return new Promise(resolve => {
-    const decoder = new StringDecoder('utf8')
-    let output = ''
-    const fail = (failure: string) => finish({ failure })
-    const abort = () => fail('it was no longer needed')
-    const timer = setTimeout(
-      () => fail(`its profile didn't finish within ${timeoutMs / 1000} seconds`),
-      timeoutMs,
-    )
-    const finish = (answer: LoginShellAnswer) => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-      resolve(answer)
-    }
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
-
-    child.stdout?.on('data', (chunk: Buffer) => {
-      const searchedTo = output.length
-      output += decoder.write(chunk)
-      const printed = between(output, mark, searchedTo)
-      if (printed !== undefined) finish(parsePrinted(printed))
-      else if (output.length > MAXIMUM_OUTPUT) fail('its profile printed more than 8 MB')
-    })
-    child.stderr?.resume()
-    const ended = (code: number | null, killed: string | null) =>
-      fail(`it ended (${killed ?? `exit code ${code}`}) without telling its environment`)
-    child.on('close', ended)
-    // A background program started by the profile may keep the output open; then `close` would not fire.
-    child.on('exit', (code, killed) => setTimeout(ended, SHELL_EXIT_MS, code, killed).unref())
-  })
-}
-
-/**
- * Kills a shell that is still running: an interactive bash ignores SIGTERM. After a shell exited, a daemon that it left
- * keeps running.
- */
-function endShell(child: ChildProcess, tree: ProcessTree): void {
-  if (child.exitCode === null && child.signalCode === null) tree.kill()
 }
 
 function shellArguments(name: string): string[] {

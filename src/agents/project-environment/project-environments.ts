@@ -16,6 +16,7 @@ import {
 } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import { runProgram } from '../../common/processes/run-program.ts'
 import { findCommand } from '../../common/processes/spawn-process.ts'
 import { shortened, visible } from '../../common/visible.ts'
 import { withChanges } from '../environment.ts'
@@ -33,7 +34,6 @@ import {
   type PythonSelection,
   pythonEnvironment,
 } from './python-environment.ts'
-import { runTool } from './run-tool.ts'
 
 /** What a tool gives a folder. */
 export interface ToolEnvironment {
@@ -341,7 +341,7 @@ export class ProjectEnvironments extends Owner {
       const seen = Object.entries(env).filter(([variable]) => !tool.hidden?.test(variable))
       const toolEnv = { ...Object.fromEntries(seen), ...tool.env }
       const request = { command: search.path, args: tool.args, cwd: folder, env: toolEnv }
-      const result = await runTool(request, limits)
+      const result = await runProgram(request, limits)
       if ('ended' in result) {
         if (result.ended === 'too-long')
           return fail(l10n.t('{0} printed more than {1} characters.', file, MAX_OUTPUT))

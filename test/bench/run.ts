@@ -27,7 +27,7 @@ const driven: Readonly<Record<string, string>> = {
   workbench: 'workbench/main.ts',
 }
 /** benchmarks that need SQLite, which the Node of VS Code's extension host has */
-const needSqlite = new Set(['search'])
+const needSqlite = new Set(['changes', 'search'])
 /** benchmarks whose heap is limited, in MB */
 const limited: Readonly<Record<string, number>> = { memory: 768 }
 const all = [...bundled, ...Object.keys(driven)]

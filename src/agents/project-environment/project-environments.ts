@@ -17,7 +17,7 @@ import {
 import type { Logger } from '../../common/logger.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { runProgram } from '../../common/processes/run-program.ts'
-import { findCommand } from '../../common/processes/spawn-process.ts'
+import { type Environment, findCommand } from '../../common/processes/spawn-process.ts'
 import { shortened, visible } from '../../common/visible.ts'
 import { withChanges } from '../environment.ts'
 import type { LaunchEnvironment } from '../launch-environment.ts'
@@ -191,7 +191,7 @@ export class ProjectEnvironments extends Owner {
     const [found, python] = await Promise.all([filesOf(folder), this.#pythonOf(folder)])
     const known = this.#known.get(folder)
     const base = await this.#options.base()
-    if (found.length === 0 && !python && !projectTools.some(tool => isLoaded(tool, base))) {
+    if (found.length === 0 && !python && !projectTools.some(tool => tool.isLoaded(base.env, folder))) {
       this.#remember(folder, undefined)
       return NONE
     }
@@ -285,13 +285,17 @@ export class ProjectEnvironments extends Owner {
     }
     for (const tool of projectTools) {
       const files = found.filter(one => one.tool === tool)
-      if (isLoaded(tool, under)) {
-        // else the tool says nothing of what is already there, which may be another project's
+      // else the tool says nothing of what is already there, which may be another project's
+      const isLoaded = tool.isLoaded(under.env, folder)
+      if (tool.undo && (isLoaded || files.length > 0)) apply(tool.undo(under) ?? {})
+      else if (isLoaded) {
         const unloaded = await this.#runOne(tool, parse(folder).root, under, '', deadline)
         if (unloaded && !unloaded.problem) apply(unloaded.changes)
       }
-      if (files.length === 0) continue
-      const answer = await this.#runOne(tool, folder, under, basename(files[0]!.file), deadline)
+      // what a tool has undone includes what it sets for all folders
+      if (files.length === 0 && !(tool.undo && isLoaded)) continue
+      const name = files[0] ? basename(files[0].file) : tool.command
+      const answer = await this.#runOne(tool, folder, under, name, deadline)
       if (!answer) continue
       watched.push(...tool.watched(base.env, answer.changes))
       if (answer.problem) {
@@ -336,12 +340,18 @@ export class ProjectEnvironments extends Owner {
     }
     const began = performance.now()
     try {
-      const left = Math.max(0, deadline - performance.now())
-      const limits = { timeoutMs: left, maxOutput: MAX_OUTPUT, signal: this.#ended.signal, guard }
-      const seen = Object.entries(env).filter(([variable]) => !tool.hidden?.test(variable))
-      const toolEnv = { ...Object.fromEntries(seen), ...tool.env }
-      const request = { command: search.path, args: tool.args, cwd: folder, env: toolEnv }
-      const result = await runProgram(request, limits)
+      const limits = { maxOutput: MAX_OUTPUT, signal: this.#ended.signal, guard }
+      const run = (how: Pick<ProjectTool, 'args' | 'env'>, seen: Environment) =>
+        runProgram(
+          { command: search.path, args: how.args, cwd: folder, env: { ...seen, ...how.env } },
+          { ...limits, timeoutMs: Math.max(0, deadline - performance.now()) },
+        )
+      const { check } = tool
+      const checked =
+        check &&
+        (await run(check, Object.fromEntries(Object.entries(env).filter(([name]) => check.seen.test(name)))))
+      const isAllowed = !checked || ('code' in checked && checked.code === 0)
+      const result = isAllowed ? await run(tool, env) : checked
       if ('ended' in result) {
         if (result.ended === 'too-long')
           return fail(l10n.t('{0} printed more than {1} characters.', file, MAX_OUTPUT))
@@ -390,11 +400,6 @@ async function filesOf(folder: string): Promise<FoundFile[]> {
     ),
   )
   return candidates.filter((_, at) => exist[at])
-}
-
-/** Whether the tool has already changed the environment. */
-function isLoaded({ loaded }: ProjectTool, { env }: LaunchEnvironment): boolean {
-  return loaded !== undefined && env[loaded] !== undefined
 }
 
 async function stampsOf(files: readonly string[]): Promise<Map<string, string>> {

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import * as z from 'zod'
 import type { Environment } from '../../common/processes/spawn-process.ts'
+import type { LaunchEnvironment } from '../launch-environment.ts'
+import { isOfOtherProject, undoMise } from './mise-session.ts'
 
 /** What a tool sets, by name; `null` removes a variable. */
 export type EnvironmentChanges = Record<string, string | null>
@@ -14,8 +16,8 @@ export interface ProjectTool {
   args: readonly string[]
   /** Variables for the tool alone. */
   env: Readonly<Environment>
-  /** Variables that the tool must not see. */
-  hidden?: RegExp
+  /** Fails before the tool runs if the user didn't allow the files. Of the environment's variables, it has those of `seen`. */
+  check?: Pick<ProjectTool, 'args' | 'env'> & { seen: RegExp }
   /** Relative paths of its files, in a folder or its parents. Without one of them, the tool doesn't run. */
   files: readonly string[]
   /** What the tool prints if the user didn't allow the file. */
@@ -26,26 +28,26 @@ export interface ProjectTool {
   error: RegExp
   /** Variables in which the tool keeps its own state. */
   state: RegExp
-  /** Is set if the tool has already changed the environment: that of the terminal in which the user started the editor. */
-  loaded?: string
+  /**
+   * Whether the tool has already changed the environment, which is that of the terminal in which the user started the editor, for
+   * something else than the folder.
+   */
+  isLoaded: (env: Readonly<Environment>, folder: string) => boolean
+  /** What takes that back, if the tool has changed anything. Without it, the tool takes it back where there is no project. */
+  undo?: (base: Pick<LaunchEnvironment, 'env' | 'platform'>) => EnvironmentChanges | undefined
   /** Further files and folders that decide about the result. */
   watched: (base: Readonly<Environment>, changes: EnvironmentChanges) => string[]
 }
 
 /**
- * Each of these alone makes mise believe that it runs in a continuous integration, where it trusts every file. Measured, and
- * those of the crate `ci_info`, with which mise detects that; the first line also matches what others may add.
+ * What decides where mise's settings and its list of trusted files are, and what a program needs to run at all. With any other
+ * variable, mise may believe that it runs in a continuous integration, where it trusts every file; there are about a hundred.
  */
-const CONTINUOUS_INTEGRATION = new RegExp(
-  [
-    '^(?:CI|CI_.*|.*_(?:CI|ACTIONS)|(?:.*_)?(?:BUILD|RUN|TASK)_(?:ID|NUM|NUMBER|ARN)|CONTINUOUS_INTEGRATION)$',
-    '^(?:AC_APPCIRCLE|AGOLA_.*|APPVEYOR|bamboo[._]planKey|BITBUCKET_COMMIT|BITRISE_IO|BUDDY_WORKSPACE_ID|BUILDER_OUTPUT)$',
-    '^(?:BUILDKITE|CIRCLECI|DRONE|DSARI|(?:EAS|TF)_BUILD|GERRIT_PROJECT|GO_PIPELINE_LABEL|(?:HUDSON|JENKINS)(?:_URL)?)$',
-    '^(?:LAYERCI|MAGNUM|NETLIFY(?:_BUILD_BASE)?|NEVERCODE|NODE|NOW_BUILDER|PROW_JOB_ID|RENDER|SAILCI|SCREWDRIVER|SEMAPHORE)$',
-    '^(?:SHIPPABLE|STRIDER|SYSTEM_TEAMFOUNDATIONCOLLECTIONURI|TDDIUM|TEAMCITY_VERSION|TRAVIS|VELA|VERCEL|XCS)$',
-  ].join('|'),
-  'i',
-)
+const OF_MISE_TRUST =
+  /^(?:HOME|PATH|USER|LOGNAME|SHELL|LANG|LC_\w+|TMPDIR|XDG_\w+|MISE_\w+|(?:DY)?LD_\w+|NIX_\w+|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|TEMP|TMP)$/i
+
+/** mise must neither trust files nor install anything only because the user's own settings answer its questions with yes. */
+const OF_MISE = { MISE_YES: '0', MISE_AUTO_INSTALL: '0' }
 
 /**
  * In the order in which they apply: what the later ones set wins. asdf needs no entry, since its shims, which are on the
@@ -56,9 +58,13 @@ export const projectTools: readonly ProjectTool[] = [
   {
     command: 'mise',
     args: ['env', '--json'],
-    // it must neither trust files nor install anything only because the user's own settings answer its questions with yes
-    env: { MISE_YES: '0', MISE_AUTO_INSTALL: '0' },
-    hidden: CONTINUOUS_INTEGRATION,
+    env: OF_MISE,
+    // `mise trust --show` reads all files as if they were trusted, and runs what is in them when mise runs for the first time
+    check: {
+      args: ['config', 'ls'],
+      env: { ...OF_MISE, MISE_NO_ENV: '1', MISE_NO_HOOKS: '1' },
+      seen: OF_MISE_TRUST,
+    },
     files: [
       'mise.local.toml',
       '.mise.local.toml',
@@ -74,6 +80,8 @@ export const projectTools: readonly ProjectTool[] = [
     allow: 'mise trust',
     error: /^mise ERROR (.+)$/m,
     state: /^(?:__MISE_|MISE_SHELL$)/,
+    isLoaded: isOfOtherProject,
+    undo: undoMise,
     watched: ({ MISE_STATE_DIR, XDG_STATE_HOME, HOME = homedir() }) => [
       join(MISE_STATE_DIR ?? join(XDG_STATE_HOME ?? join(HOME, '.local/state'), 'mise'), 'trusted-configs'),
     ],
@@ -87,7 +95,7 @@ export const projectTools: readonly ProjectTool[] = [
     allow: 'direnv allow',
     error: /^direnv: error (.+)$/m,
     state: /^DIRENV_/,
-    loaded: 'DIRENV_DIFF',
+    isLoaded: ({ DIRENV_DIFF }) => DIRENV_DIFF !== undefined,
     watched: (_, { DIRENV_WATCHES }) => (DIRENV_WATCHES ? watchedByDirenv(DIRENV_WATCHES) : []),
   },
 ]

@@ -321,6 +321,76 @@ describe('the environment of a project', () => {
         if (existsSync(path.join(home, 'ran'))) ran.push(name)
       }
       assert.deepEqual(ran, [])
+      // which a project that is trusted may know
+      write('mise.toml', '[env]\nPLANET = "{{ env.DRONE }}"\n')
+      const { DRONE, ...others } = base.env
+      base = { ...base, env: others }
+      run('mise', 'trust')
+      withEnv({ DRONE: 'true' })
+      const projects = create()
+      const { env } = await projects.in(folder)
+      assert.deepEqual([env.PLANET, projects.known(folder).problems], ['true', []])
+    })
+
+    it('is checked without running what it would run, which is slow or has effects', async () => {
+      write('mise.toml', `[env]\nPLANET = "{{ exec(command='echo x >> ${home}/runs; echo mars') }}"\n`)
+      run('mise', 'trust')
+      // its first command reads the file, whether trusted or not
+      rmSync(path.join(home, 'runs'), { force: true })
+      assert.equal((await create().in(folder)).env.PLANET, 'mars')
+      assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\n')
+    })
+
+    /** The environment of a terminal that mise has loaded the environment of a folder into. */
+    const terminalIn = (cwd: string): Environment => {
+      const print = `"${process.execPath}" -e 'console.log(JSON.stringify(process.env))'`
+      const script = `eval "$(mise activate bash)"; eval "$(mise hook-env -s bash)"; ${print}`
+      const printed = execFileSync('bash', ['--norc', '--noprofile', '-c', script], { cwd, env: base.env })
+      const { PWD, SHLVL, _, ...env } = JSON.parse(printed.toString())
+      return env
+    }
+
+    it("is not another project's, from whose terminal the editor was started", async () => {
+      // mise leaves out what is there twice, and its activation adds this
+      const directories = new Set([path.join(home, '.local/share/mise/shims'), ...base.env.PATH!.split(':')])
+      withEnv({ MOON: 'own', OLD: 'own', PATH: [...directories].join(':') })
+      const own = base
+      write('mise.toml', '[env]\nPLANET = "mars"\nMOON = "phobos"\nOLD = false\n_.path = ["./bin"]\n')
+      run('mise', 'trust')
+      base = { ...base, env: terminalIn(folder) }
+      assert.deepEqual([base.env.PLANET, base.env.OLD], ['mars', undefined])
+      const other = path.join(home, 'code', 'moons')
+      mkdirSync(other)
+      const projects = create()
+      assert.deepEqual(await projects.in(other), own)
+      assert.deepEqual(projects.known(other).tools, [])
+      // and its own project has it as it is now
+      write('mise.toml', '[env]\nMOON = "deimos"\n')
+      const { env } = await projects.in(folder)
+      assert.deepEqual(env, { ...own.env, MOON: 'deimos' })
+    })
+
+    it('of all folders is kept, and nothing runs if it is all that the terminal has', async () => {
+      const outside = mkdtempSync(path.join(tmpdir(), 'parley-outside-'))
+      try {
+        mkdirSync(path.join(home, '.config', 'mise'), { recursive: true })
+        const ran = `{{ exec(command='echo x >> ${home}/runs') }}`
+        const config = `[env]\nSUN = "sol"\nRAN = "${ran}"\n`
+        writeFileSync(path.join(home, '.config', 'mise', 'config.toml'), config)
+        const own = base
+        base = { ...own, env: terminalIn(home) }
+        assert.equal(base.env.SUN, 'sol')
+        rmSync(path.join(home, 'runs'))
+        assert.deepEqual(await create().in(outside), base)
+        assert.equal(existsSync(path.join(home, 'runs')), false)
+        write('mise.toml', '[env]\nPLANET = "mars"\n')
+        run('mise', 'trust')
+        base = { ...own, env: terminalIn(folder) }
+        const { env } = await create().in(outside)
+        assert.deepEqual([env.PLANET, env.SUN], [undefined, 'sol'])
+      } finally {
+        rmSync(outside, { recursive: true })
+      }
     })
 
     it('is read again when an agent starts, since mise does not tell all that it reads', async () => {

@@ -111,6 +111,7 @@ export function createProcessScope(
       start: startInstalled(startAgent, agentServices.installed, log),
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
       client: clients.of,
+      starting: (agentId, { cwd }) => agentServices.environments.starting(agentId, cwd),
       nextLeft: agentId => hosted.nextLeft(agentId),
       reattach: (agentId, running) => {
         agentServices.environments.continued(agentId, running.cwd)

@@ -128,6 +128,8 @@ export const SLOW_ANSWER_MS = patience ?? 15_000
 export const DEFAULT_OPTION_MS = patience ?? 60_000
 /** How long direnv and mise may take to print a project's environment. What they install or build may take far longer. */
 export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
+/** After which a start names the tool for which it waits. */
+export const SLOW_TOOL_MS = 1000
 /** If they took longer, an agent that starts again sooner doesn't wait for them again. */
 export const RETRY_PROJECT_MS = 60_000
 /** How long the search for agents waits for the project's environment. It searches again with a later one. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { testDirectory } from '../host/paths.ts'
 import { findProgram } from '../host/system-packages.ts'
@@ -58,6 +58,22 @@ describe("the environment of the session's project", () => {
     await card.waitFor({ state: 'detached' })
     await conversation.frame.getByText('GitHub Copilot CLI', { exact: true }).waitFor()
     vscode.root.updateSettings({ 'parley.defaultAgent': undefined })
+  })
+
+  it('names a slow tool while a session waits for it', async () => {
+    const end = join(vscode.root.home, 'loaded')
+    const workbench = await vscode.open()
+    // the search for agents, which waits for it too, is over
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    write('mars')
+    appendFileSync(join(folder(), '.envrc'), `until test -e '${end}'; do sleep 0.1; done\n`)
+    allow()
+    const starting = ConversationPage.startSession(workbench, 'Planets')
+    await conversation.frame.getByText('Loading the environment of direnv…').waitFor()
+    writeFileSync(end, '')
+    await starting
+    await conversation.runTurn('[[env PLANET]]')
+    await conversation.agentMessage('PLANET=mars').waitFor()
   })
 
   it('is what the user allowed, by name in the details, and offers to restart the agent after a change', async () => {

@@ -12,6 +12,7 @@ import {
   PROJECT_ENVIRONMENT_MS,
   RETRY_PROJECT_MS,
   SELECTED_PYTHON_MS,
+  SLOW_TOOL_MS,
   WATCH_PROJECT_MS,
 } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -103,6 +104,7 @@ interface Known {
 export class ProjectEnvironments extends Owner {
   readonly #options: ProjectEnvironmentsOptions
   readonly #change = this.register(new Emitter<string>())
+  readonly #slowChange = this.register(new Emitter<void>())
   readonly #ended = new AbortController()
   /** by folder */
   readonly #known = new Map<string, Known>()
@@ -111,9 +113,12 @@ export class ProjectEnvironments extends Owner {
   readonly #folders = new Set<string>()
   /** for which the Python extension hasn't answered yet, although there was time */
   readonly #late = new Set<string>()
+  /** by folder: the tool that has been running for a while */
+  readonly #slow = new Map<string, string>()
 
   /** What a folder gets is another now, may be another, or is known for the first time. */
   readonly onDidChange = this.#change.event
+  readonly onDidChangeSlow = this.#slowChange.event
 
   constructor(options: ProjectEnvironmentsOptions) {
     super()
@@ -135,6 +140,11 @@ export class ProjectEnvironments extends Owner {
   /** As far as it's known. */
   known(folder: string): ProjectEnvironment {
     return (this.#options.isOn() && this.#known.get(folder)?.environment) || NONE
+  }
+
+  /** The name of the tool that has been running for the folder for a while. */
+  slowTool(folder: string): string | undefined {
+    return this.#slow.get(folder)
   }
 
   /** Whether something on which it depends changed since the tools ran. */
@@ -163,6 +173,20 @@ export class ProjectEnvironments extends Owner {
     const asked = this.#ask(folder, again).finally(() => this.#asking.delete(folder))
     this.#asking.set(folder, asked)
     return asked
+  }
+
+  /** Names the tool once its work takes a while, until that is over. */
+  async #naming<T>(folder: string, tool: string, work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => {
+      this.#slow.set(folder, tool)
+      this.#slowChange.fire()
+    }, SLOW_TOOL_MS)
+    try {
+      return await work
+    } finally {
+      clearTimeout(timer)
+      if (this.#slow.delete(folder)) this.#slowChange.fire()
+    }
   }
 
   #mark(folder: string, mayDiffer: boolean): void {
@@ -236,7 +260,7 @@ export class ProjectEnvironments extends Owner {
       .finally(() => {
         isAnswered = true
       })
-    const found = await withTimeout(asking, pythonMs)
+    const found = await this.#naming(folder, 'Python', withTimeout(asking, pythonMs))
     if (isAnswered) return found
     log.warn(`The Python extension didn't answer for ${folder} within ${pythonMs / 1000} s.`)
     this.#late.add(folder)
@@ -295,7 +319,8 @@ export class ProjectEnvironments extends Owner {
       // what a tool has undone includes what it sets for all folders
       if (files.length === 0 && !(tool.undo && isLoaded)) continue
       const name = files[0] ? basename(files[0].file) : tool.command
-      const answer = await this.#runOne(tool, folder, under, name, deadline)
+      const running = this.#runOne(tool, folder, under, name, deadline)
+      const answer = await this.#naming(folder, tool.command, running)
       if (!answer) continue
       watched.push(...tool.watched(base.env, answer.changes))
       if (answer.problem) {

@@ -5,7 +5,6 @@ import type { AgentCatalog } from '../../agents/agent-catalog.ts'
 import type { AgentDefinition } from '../../agents/definition.ts'
 import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { agentPresets } from '../../agents/presets.ts'
-import type { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
 import type { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { launchFingerprint, resolveLaunch } from '../../agents/resolve-launch.ts'
 import { describeProblem } from '../../agents/setting-problem.ts'
@@ -24,8 +23,7 @@ export interface AgentDirectoryParts {
   mcp: McpServers
   rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
   environment: LaunchEnvironmentSource
-  projects: Pick<ProjectEnvironments, 'in'>
-  environments: Pick<AgentEnvironments, 'started'>
+  environments: Pick<AgentEnvironments, 'in'>
   consent: Pick<LaunchConsent, 'agent'>
   /** The workspace folders. */
   folders: () => Array<{ name: string; path: string }>
@@ -91,7 +89,7 @@ function installableOf(agentId: string): { id: string; name: string } | undefine
 }
 
 async function launchOf(
-  { catalog, consent, environment, folders, environments, installed, logFor, projects }: AgentDirectoryParts,
+  { catalog, consent, environment, folders, environments, installed, logFor }: AgentDirectoryParts,
   agentId: string,
 ): Promise<{ definition: AgentDefinition; launch: AgentLaunch }> {
   // another window may have updated it and removed the version that this one knows
@@ -111,7 +109,7 @@ async function launchOf(
   const context = {
     folders: folders(),
     userHome: homedir(),
-    environmentIn: (folder: string) => projects.in(folder, true),
+    environmentIn: (folder: string) => environments.in(agentId, folder),
   }
   let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   if ('failure' in resolution && resolution.failure.kind === 'command-missing') {
@@ -121,7 +119,6 @@ async function launchOf(
   }
   if ('failure' in resolution) throw new AgentStartError(resolution.failure, resolution.message)
   for (const note of resolution.notes) log.warn(note)
-  environments.started(agentId, resolution.ok.cwd)
   log.info(`Starting ${resolution.ok.command} in ${resolution.ok.cwd}`)
   return { definition, launch: resolution.ok }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { LaunchEnvironment } from '../../agents/launch-environment.ts'
 import type { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
 import { type EnvironmentChanges, isToolState } from '../../agents/project-environment/project-tools.ts'
 import type { EnvironmentNote } from '../../bridge/conversation.ts'
@@ -13,7 +14,10 @@ interface Started {
   changes: readonly EnvironmentChanges[] | undefined
 }
 
-type Projects = Pick<ProjectEnvironments, 'known' | 'of' | 'mayDiffer' | 'dismiss' | 'onDidChange'>
+type Projects = Pick<
+  ProjectEnvironments,
+  'known' | 'in' | 'of' | 'mayDiffer' | 'dismiss' | 'slowTool' | 'onDidChange' | 'onDidChangeSlow'
+>
 
 /**
  * The project environments of agents and sessions. An agent is one process for all of its sessions, so it has that of the folder in
@@ -23,6 +27,8 @@ export class AgentEnvironments extends Owner {
   readonly #projects: Projects
   readonly #change = this.register(new Emitter<void>())
   readonly #started = new Map<string, Started>()
+  /** by agent: the folder whose environment its start waits for */
+  readonly #awaited = new Map<string, string>()
   readonly #followed = new WeakSet<OpenSession>()
   /** by folder: the descriptions that a session has */
   readonly #told = new Map<string, Set<string>>()
@@ -33,12 +39,32 @@ export class AgentEnvironments extends Owner {
     super()
     this.#projects = projects
     this.register(projects.onDidChange(() => this.#change.fire()))
+    this.register(projects.onDidChangeSlow(() => this.#change.fire()))
   }
 
-  /** The agent starts in a folder, with what its project gives now. */
-  started(agentId: string, folder: string): void {
-    this.#started.set(agentId, { folder, changes: this.#projects.known(folder).changes })
-    this.#change.fire()
+  /** The environment with which the agent, or a command of it, starts in a folder. */
+  async in(agentId: string, folder: string): Promise<LaunchEnvironment> {
+    this.#awaited.set(agentId, folder)
+    try {
+      return await this.#projects.in(folder, true)
+    } finally {
+      this.#awaited.delete(agentId)
+    }
+  }
+
+  /** The tool for which the agent's start has been waiting for a while. */
+  slowTool(agentId: string): string | undefined {
+    const folder = this.#awaited.get(agentId)
+    return folder === undefined ? undefined : this.#projects.slowTool(folder)
+  }
+
+  /** The agent starts in a folder, with what its project gives now. Call what is returned once it runs. */
+  starting(agentId: string, folder: string): () => void {
+    const { changes } = this.#projects.known(folder)
+    return () => {
+      this.#started.set(agentId, { folder, changes })
+      this.#change.fire()
+    }
   }
 
   /** The agent goes on that an earlier window started in a folder. */
@@ -76,7 +102,7 @@ export class AgentEnvironments extends Owner {
     const started = this.#started.get(agentId)
     if (!started) return
     this.#projects.dismiss(started.folder)
-    if (started.changes) this.started(agentId, started.folder)
+    if (started.changes) this.starting(agentId, started.folder)()
   }
 
   /** Tells in sessions, once for each folder, why an environment isn't used. */

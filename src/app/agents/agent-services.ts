@@ -273,7 +273,6 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     mcp,
     rules,
     environment,
-    projects,
     environments,
     logFor: agentId => logs.logger(agentId, nameOf(agentId)),
     signInEnvironment: agentId => signInValues.environment(agentId),

@@ -46,7 +46,7 @@ export interface ConversationBridgeOptions {
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
   agentDefaults: AgentDefaults
-  environments: Pick<AgentEnvironments, 'note' | 'isOutdated' | 'dismiss' | 'onDidChange'>
+  environments: Pick<AgentEnvironments, 'note' | 'isOutdated' | 'slowTool' | 'dismiss' | 'onDidChange'>
   ruleMessages: RuleHandlersOptions
   changes: UndoServices
   pageFocus: PageFocus

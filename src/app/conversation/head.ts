@@ -40,7 +40,7 @@ export interface HeadSources {
   installs: InstallManager
   sessions: Pick<RecentSessions, 'list'>
   worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository'>
-  environments: Pick<AgentEnvironments, 'note' | 'isOutdated'>
+  environments: Pick<AgentEnvironments, 'note' | 'isOutdated' | 'slowTool'>
   ruleMessages: { rules: Pick<PermissionRules, 'allowances'> }
   /** The page shows the session switcher. */
   isSwitching?: boolean
@@ -59,7 +59,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
   return {
     phase,
-    progress: progressOf(controller, agentName),
+    progress: progressOf(sources),
     key: controller.key,
     keyBefore: controller.keyBefore,
     agent: agentId === undefined ? undefined : { agentId, name: agentName ?? agentId, icon: agent?.icon },
@@ -176,12 +176,14 @@ function noteOf({ id, state, draft, reason }: Prompt): QueuedNote[] {
   return [{ id, state: shown, text: draft.text, attachments, ...(reason !== undefined && { reason }) }]
 }
 
-function progressOf(controller: ConversationController, name: string | undefined): string | undefined {
+function progressOf({ controller, environments }: HeadSources): string | undefined {
   const { attempt, step } = controller.opener
   if (step === undefined) return undefined
   if (step === 'loading') return l10n.t('Loading the conversation…')
   if (step === 'searching') return l10n.t('Looking for agents on this machine…')
-  const agent = name ?? l10n.t('the agent')
+  const { agentId, agentName: agent = l10n.t('the agent') } = controller
+  const tool = agentId === undefined ? undefined : environments.slowTool(agentId)
+  if (tool !== undefined) return l10n.t('Loading the environment of {0}…', tool)
   switch (attempt?.type) {
     case 'load':
     case 'restore':

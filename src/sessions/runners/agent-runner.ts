@@ -35,6 +35,8 @@ export interface AgentRunnerOptions {
    */
   nextLeft?: () => Promise<LeftAgent | undefined>
   start: StartAgent
+  /** Called before a new process starts; what is returned, once it can be used. */
+  starting?: (launch: AgentLaunch) => (() => void) | undefined
   /** Created for every process; notified of the conversations it serves. */
   client: (running: () => AgentSessions | undefined) => AgentClient
   connectOptions: () => Omit<ConnectOptions, 'signal'>
@@ -295,6 +297,7 @@ export class AgentRunner extends Owner {
   async #connect(signal: AbortSignal, left?: LeftAgent): Promise<RunningAgent | undefined> {
     const launch = left?.launch ?? (await this.#options.resolveLaunch())
     if (signal.aborted) throw cancelledStart()
+    const started = left ? undefined : this.#options.starting?.(launch)
     let sessions: AgentSessions | undefined
     const client = this.#options.client(() => sessions)
     const connectOptions = this.#options.connectOptions()
@@ -331,6 +334,7 @@ export class AgentRunner extends Owner {
       agent.dispose()
       throw cancelledStart()
     }
+    started?.()
     return isOver && agent.attached ? undefined : running
   }
 }

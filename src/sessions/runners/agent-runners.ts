@@ -1,4 +1,4 @@
-import type { Agent, AgentClient, ConnectOptions, StartAgent } from '../../acp/agent.ts'
+import type { Agent, AgentClient, AgentLaunch, ConnectOptions, StartAgent } from '../../acp/agent.ts'
 import type { LeftAgent } from '../../acp/start-hosted.ts'
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
@@ -13,6 +13,8 @@ interface AgentRunnersOptions {
   /** An agent that an earlier window left and that wasn't tried yet. */
   nextLeft?: (agentId: string) => Promise<LeftAgent | undefined>
   start: StartAgent
+  /** Called before a new process starts; what is returned, once it can be used. */
+  starting?: (agentId: string, launch: AgentLaunch) => () => void
   client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
   connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
   /** Called for a new process before it is used. Doesn't reject. */
@@ -38,7 +40,8 @@ export class AgentRunners extends Owner {
   readonly get = (agentId: string): AgentRunner => {
     const known = this.#runners.get(agentId)
     if (known) return known
-    const { agents, lastName, nextLeft, start, client, connectOptions, prepare, reattach } = this.#options
+    const { agents, lastName, nextLeft, start, starting, client, connectOptions, prepare, reattach } =
+      this.#options
     const runner = this.register(
       new AgentRunner({
         agentId,
@@ -46,6 +49,7 @@ export class AgentRunners extends Owner {
         resolveLaunch: () => agents.resolveLaunch(agentId),
         nextLeft: async () => nextLeft?.(agentId),
         start,
+        starting: launch => starting?.(agentId, launch),
         client: sessions => client(agentId, sessions),
         connectOptions: () => connectOptions(agentId),
         prepare: async agent => prepare?.(agentId, agent),

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import type { CatalogAgent } from '../../../src/agents/agent-catalog.ts'
 import type { ProjectEnvironment } from '../../../src/agents/project-environment/project-environments.ts'
+import { type AgentDirectoryParts, agentDirectory } from '../../../src/app/agents/agent-directory.ts'
 import { AgentEnvironments } from '../../../src/app/agents/agent-environments.ts'
+import { deferred } from '../../../src/common/async.ts'
 import { Emitter } from '../../../src/common/event.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
 import { until } from '../../support/until.ts'
 
@@ -10,6 +14,9 @@ describe('the environments of agents', () => {
   let mayDiffer: Set<string>
   let environments: AgentEnvironments
   let changed: Emitter<string>
+  let slowChanged: Emitter<void>
+  let slow: string | undefined
+  let answer: Promise<void>
 
   const planets = (planet: string): ProjectEnvironment => ({
     tools: [{ tool: 'direnv', names: ['PLANET'] }],
@@ -37,9 +44,18 @@ describe('the environments of agents', () => {
     known = new Map()
     mayDiffer = new Set()
     changed = new Emitter()
+    slowChanged = new Emitter()
+    slow = undefined
+    answer = Promise.resolve()
     environments = new AgentEnvironments({
       known: of,
       of: async folder => of(folder),
+      in: async () => {
+        await answer
+        return { env: {}, platform: process.platform, source: 'process' }
+      },
+      slowTool: () => slow,
+      onDidChangeSlow: slowChanged.event,
       mayDiffer: folder => mayDiffer.has(folder),
       dismiss: folder => mayDiffer.delete(folder),
       onDidChange: changed.event,
@@ -49,7 +65,7 @@ describe('the environments of agents', () => {
 
   it('are outdated if they are, or may be, different in the folder in which the agent started', () => {
     known.set('/main', planets('mars'))
-    environments.started('one', '/main')
+    environments.starting('one', '/main')()
     assert.equal(environments.isOutdated('one'), false)
     mayDiffer.add('/main')
     assert.equal(environments.isOutdated('one'), true)
@@ -57,6 +73,47 @@ describe('the environments of agents', () => {
     assert.equal(environments.isOutdated('one'), false)
     known.set('/main', planets('venus'))
     assert.equal(environments.isOutdated('one'), true)
+  })
+
+  it('are those of the process that runs, whatever another one would start with, as the terminal of a sign-in', async () => {
+    const folder = process.cwd()
+    const definition = {
+      ...{ id: 'one', name: 'One', command: process.execPath, args: [], env: {} },
+      ...{ source: 'settings', startable: true },
+    } as unknown as CatalogAgent
+    const directory = agentDirectory({
+      catalog: { get: () => definition },
+      environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+      environments,
+      folders: () => [{ name: 'w', path: folder }],
+      logFor: () => silentLogger,
+      signInEnvironment: async () => ({}),
+    } as unknown as AgentDirectoryParts)
+    known.set(folder, planets('mars'))
+    environments.starting('one', folder)()
+    known.set(folder, planets('venus'))
+    await directory.resolveLaunch('one')
+    assert.equal(environments.isOutdated('one'), true)
+    // neither does a start that fails replace it
+    environments.starting('one', folder)
+    assert.equal(environments.isOutdated('one'), true)
+  })
+
+  it('name the slow tool of the folder in which the agent starts, while it waits for it', async () => {
+    const end = deferred()
+    answer = end.promise
+    let changes = 0
+    environments.onDidChange(() => changes++)
+    const starting = environments.in('one', '/main')
+    slow = 'direnv'
+    slowChanged.fire()
+    assert.deepEqual(
+      [environments.slowTool('one'), environments.slowTool('two'), changes],
+      ['direnv', undefined, 1],
+    )
+    end.resolve()
+    await starting
+    assert.equal(environments.slowTool('one'), undefined)
   })
 
   it('of an agent that an earlier window started are those of its own folder, and not known', () => {
@@ -69,7 +126,7 @@ describe('the environments of agents', () => {
     assert.equal(environments.isOutdated('one'), true)
     environments.dismiss('one')
     assert.equal(environments.isOutdated('one'), false)
-    environments.started('one', '/main')
+    environments.starting('one', '/main')()
     environments.continued('one', '/elsewhere')
     assert.equal(environments.note('one', '/worktree')?.agentFolder, '/main')
   })
@@ -77,7 +134,7 @@ describe('the environments of agents', () => {
   it("that aren't used are told once, in a session that is ready, also those of the agent's folder", async () => {
     const notes: string[][] = [[], [], []]
     known.set('/main', blocked('main')).set('/worktree', blocked('worktree'))
-    environments.started('one', '/main')
+    environments.starting('one', '/main')()
     const ready = new Emitter<void>()
     const list = [session('/worktree', 'ready', notes[0]!)]
     environments.follow({ list: () => list, onDidChange: ready.event })

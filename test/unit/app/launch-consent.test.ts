@@ -42,8 +42,7 @@ describe('an agent that the settings of the workspace start', () => {
     agentDirectory({
       catalog: { get: () => definition },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
-      environments: { started() {} },
-      projects: { in: async () => ({ env: {}, platform: process.platform }) },
+      environments: { in: async () => ({ env: {}, platform: process.platform }) },
       consent: launches,
       folders: () => [{ name: 'w', path: process.cwd() }],
       logFor: () => silentLogger,
@@ -204,8 +203,7 @@ describe('an agent that the settings of the workspace start', () => {
     const launch = await agentDirectory({
       catalog: { get: () => current },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
-      environments: { started() {} },
-      projects: { in: async () => ({ env: {}, platform: process.platform }) },
+      environments: { in: async () => ({ env: {}, platform: process.platform }) },
       consent: {
         agent: async () => {
           // the settings change while the user reads
@@ -233,8 +231,7 @@ describe('an agent that the settings of the workspace start', () => {
         },
       },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
-      environments: { started() {} },
-      projects: { in: async () => ({ env: {}, platform: process.platform }) },
+      environments: { in: async () => ({ env: {}, platform: process.platform }) },
       folders: () => [{ name: 'w', path: process.cwd() }],
       logFor: () => silentLogger,
       signInEnvironment: async () => ({}),

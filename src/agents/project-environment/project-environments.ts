@@ -233,7 +233,7 @@ export class ProjectEnvironments extends Owner {
       return known.environment
     }
     // before the tools run, so that a change meanwhile is noticed
-    const stamps = await stampsOf([...found.map(({ file }) => file), ...(python ? [python.marker] : [])])
+    const stamps = await stampsOf([...found.map(({ file }) => file), ...(python?.watched ?? [])])
     const deadline = performance.now() + timeoutMs
     const { environment, watched } = await this.#run(folder, found, base, python, deadline)
     const ended = performance.now()

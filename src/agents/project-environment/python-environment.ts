@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Event } from '../../common/event.ts'
-import { environmentLookUp, pathDelimiter } from '../../common/processes/spawn-process.ts'
+import { type Environment, environmentLookUp, pathDelimiter } from '../../common/processes/spawn-process.ts'
+import { readBounded } from '../../common/read-bounded.ts'
 import type { LaunchEnvironment } from '../launch-environment.ts'
-import type { EnvironmentChanges } from './project-tools.ts'
+import { type EnvironmentChanges, readChanges } from './project-tools.ts'
 
 /** What the user selected with the editor's extension for Python. */
 export interface PythonSelection {
@@ -15,12 +16,19 @@ export interface PythonSelection {
 /** An environment on this machine's disk. */
 export interface PythonEnvironment {
   folder: string
-  /** The file or folder by which it's recognized. */
-  marker: string
+  /** What it's recognized by, and what else changes its activation. */
+  watched: readonly string[]
   isConda: boolean
 }
 
 const MAX_PATH = 4096
+
+/** The variables that the user gave an environment of conda. */
+const CONDA_STATE = join('conda-meta', 'state')
+/** What conda stores for a variable that the user has removed again. */
+const CONDA_UNSET = '***unset***'
+const MAX_CONDA_FILES = 100
+const MAX_CONDA_BYTES = 1_000_000
 
 /**
  * The environment of what was selected. The disk decides, since an extension's answer can be old or wrong; `undefined` for an
@@ -44,7 +52,8 @@ export async function pythonEnvironment(
     for (const [name, isConda] of [['pyvenv.cfg', false] as const, ['conda-meta', true] as const]) {
       const marker = join(folder, name)
       const found = await stat(marker).catch(() => undefined)
-      if (isConda ? found?.isDirectory() : found?.isFile()) return { folder, marker, isConda }
+      if (isConda ? found?.isDirectory() : found?.isFile())
+        return { folder, watched: isConda ? [marker, join(folder, CONDA_STATE)] : [marker], isConda }
     }
   }
   return undefined
@@ -60,10 +69,36 @@ export async function activation(
   const changes: EnvironmentChanges = {
     PATH: [...folders, ...(old ? [old] : [])].join(pathDelimiter(platform)),
   }
-  if (isConda) return { ...changes, CONDA_PREFIX: folder, CONDA_DEFAULT_ENV: await condaName(folder) }
+  if (isConda)
+    return {
+      ...(await condaVariables(folder, env)),
+      ...{ ...changes, CONDA_PREFIX: folder, CONDA_DEFAULT_ENV: await condaName(folder) },
+    }
   // it would make the environment's Python load the modules of another
   if (env.PYTHONHOME !== undefined) changes.PYTHONHOME = null
   return { ...changes, VIRTUAL_ENV: folder }
+}
+
+/**
+ * What packages, and then `conda env config vars set`, add to the activation. The scripts in `activate.d` aren't run, since each is
+ * for one shell and can do anything. Files that are damaged are ignored, as if there were none.
+ */
+async function condaVariables(folder: string, env: Readonly<Environment>): Promise<EnvironmentChanges> {
+  const packages = join(folder, 'etc', 'conda', 'env_vars.d')
+  const names = await readdir(packages).catch(() => [])
+  const found: EnvironmentChanges = {}
+  const files = names.filter(name => name.endsWith('.json')).toSorted()
+  for (const file of [
+    ...files.slice(0, MAX_CONDA_FILES).map(name => join(packages, name)),
+    join(folder, CONDA_STATE),
+  ])
+    try {
+      const stored = JSON.parse(await readBounded(file, MAX_CONDA_BYTES))
+      const variables = file.endsWith(CONDA_STATE) ? stored.env_vars : stored
+      const changes = readChanges(JSON.stringify(variables ?? {}), env)
+      for (const [name, value] of Object.entries(changes)) if (value !== CONDA_UNSET) found[name] = value
+    } catch {}
+  return found
 }
 
 function programFolders(isConda: boolean, platform: NodeJS.Platform): string[] {

@@ -430,6 +430,10 @@ describe('the environment of a project', () => {
     }
     const withPython = (options: Partial<ProjectEnvironmentsOptions> = {}) =>
       create({ python: { selected: () => selection(), onDidChange: change.event }, ...options })
+    const fakeConda = () => {
+      mkdirSync(path.join(folder, 'conda', 'conda-meta'), { recursive: true })
+      return path.join(folder, 'conda')
+    }
     const fake = (name: string) => {
       write(`${name}/pyvenv.cfg`, '')
       return path.join(folder, name)
@@ -481,6 +485,23 @@ describe('the environment of a project', () => {
         assert.equal(env.VIRTUAL_ENV, undefined)
         assert.equal(env.PATH, `${selected}/bin:${base.env.PATH}`)
       }
+    })
+
+    it('has what conda stores for the activation of an environment', async () => {
+      const env = fakeConda()
+      const projects = withPython()
+      select(path.join(env, 'bin', 'python'))
+      write('conda/conda-meta/state', 'damaged')
+      write('conda/etc/conda/env_vars.d/a.json', '{"PLANET": "mars", "MOON": "phobos"}')
+      write('conda/etc/conda/env_vars.d/b.json', '{"MOON": "deimos", "A=B": "1", "SUN": 5}')
+      write('conda/etc/conda/env_vars.d/c.txt', '{"PLANET": "pluto"}')
+      const { env: first } = await projects.in(folder)
+      assert.deepEqual([first.PLANET, first.MOON, first.SUN], ['mars', 'phobos', undefined])
+      const variables = { PLANET: 'venus', MOON: '***unset***', PATH: '/nowhere', CONDA_PREFIX: '/nowhere' }
+      write('conda/conda-meta/state', JSON.stringify({ env_vars: variables }))
+      const { env: second } = await projects.in(folder)
+      assert.deepEqual([second.PLANET, second.MOON, second.CONDA_PREFIX], ['venus', 'phobos', env])
+      assert.equal(second.PATH, `${env}/bin:${base.env.PATH}`)
     })
 
     it('ignores an interpreter without an environment, and what is no path', async () => {

@@ -64,6 +64,8 @@ export interface ForkPoint {
 /** Opens sessions with their agents: new ones, forks, and those that the agents know. */
 export class SessionStarter {
   readonly #options: SessionStarterOptions
+  /** which options agents are known not to have */
+  readonly #missingOptions = new Set<string>()
 
   constructor(options: SessionStarterOptions) {
     this.#options = options
@@ -94,7 +96,7 @@ export class SessionStarter {
           queues.rename(queue, sessionKey(agentId, session.sessionId))
         }
         const open = this.#create(agentId, session, plan)
-        if (options) session.beginAfter(() => applyStartOptions(open, options))
+        if (options) session.beginAfter(() => applyStartOptions(open, options, this.#missingOptions))
         return this.#begun(open, progress)
       })
     })

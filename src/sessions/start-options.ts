@@ -54,10 +54,14 @@ function offeredValue(option: KnownOption, value: string | boolean): string | bo
   return text === 'true' || text === 'false' ? text === 'true' : undefined
 }
 
-/** Sets the options of a session that has just begun, and tells the user which of them the agent doesn't take. Never rejects. */
+/**
+ * Sets the options of a session that has just begun, and tells the user which of them the agent doesn't take. `told`: what it was
+ * known not to have, which isn't told again until it had it. Never rejects.
+ */
 export async function applyStartOptions(
-  { session, agentName }: Pick<OpenSession, 'session' | 'agentName'>,
+  { session, agentId, agentName }: Pick<OpenSession, 'session' | 'agentId' | 'agentName'>,
   { defaults, lastUsed }: StartOptions,
+  told: Set<string>,
 ): Promise<void> {
   const options = () => session.state.configOptions
   const tell = (title: string, description?: string) =>
@@ -75,13 +79,17 @@ export async function applyStartOptions(
   for (const [key, value] of [...all.filter(isModel), ...all.filter(one => !isModel(one))]) {
     if (session.phase !== 'ready') return
     const option = optionOf(options(), key)
+    const offered = option && offeredValue(option, value)
+    const missing = JSON.stringify([agentId, key, value])
+    if (offered !== undefined) told.delete(missing)
+    else if (told.has(missing)) continue
+    else told.add(missing)
     if (!option) {
       tell(l10n.t("{0} has no option “{1}”, so your default for it isn't used.", agentName, shown(key)))
       continue
     }
     const { id, name, currentValue } = option
     if (session.optionChanges.isSet(id)) continue
-    const offered = offeredValue(option, value)
     if (offered === undefined) {
       tell(l10n.t("{0} “{1}” isn't available. {2} uses its own default.", name, shown(value), agentName))
       continue

@@ -19,6 +19,8 @@ interface AgentDefaultsOptions {
 /** Reads and writes `defaultOptions` in the entries of `parley.agents`. */
 export class AgentDefaults {
   readonly #options: AgentDefaultsOptions
+  /** the changes one after the other, since each replaces the whole setting */
+  #written: Promise<void> = Promise.resolve()
 
   constructor(options: AgentDefaultsOptions) {
     this.#options = options
@@ -29,10 +31,13 @@ export class AgentDefaults {
   }
 
   /** Writes a default, or says why it can't be written. `undefined` removes it. */
-  async set(agentId: string, key: string, value: string | boolean | undefined): Promise<void> {
-    await this.#write(agentId, key, value).catch((error: unknown) => {
-      void this.#options.dialogs.error(plainMessage(messageOf(error)))
-    })
+  set(agentId: string, key: string, value: string | boolean | undefined): Promise<void> {
+    this.#written = this.#written
+      .then(() => this.#write(agentId, key, value))
+      .catch((error: unknown) => {
+        void this.#options.dialogs.error(plainMessage(messageOf(error)))
+      })
+    return this.#written
   }
 
   /** In the workspace if the agent has an entry there, since that overrides the user's. */

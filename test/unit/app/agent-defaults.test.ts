@@ -67,6 +67,28 @@ describe('the default options in the settings', () => {
     assert.deepEqual(accepted, [])
   })
 
+  it('are all written when several are set at once, also after one that can not be written', async () => {
+    let value: unknown = {}
+    const agents = new AgentDefaults({
+      catalog: { defaultOptions: () => ({ chosen: {}, ofUser: {} }) },
+      source: { layers: () => [{ scope: 'user', value }], onDidChange: new Emitter<void>().event },
+      settings: {
+        update: async (_: string, next: unknown) => {
+          await new Promise(setImmediate)
+          if (JSON.stringify(next).includes('full')) throw new Error('The disk is full.')
+          value = next
+        },
+      } as unknown as Settings,
+      consent: { acceptDefault: async () => {} },
+      dialogs: { error: async text => void errors.push(text) },
+    })
+    const all = [agents.set('demo', 'mode', 'plan'), agents.set('demo', 'model', 'full')]
+    await Promise.all([...all, agents.set('demo', 'web', true), agents.set('other', 'mode', 'ask')])
+    const demo = { defaultOptions: { mode: 'plan', web: true } }
+    assert.deepEqual(value, { demo, other: { defaultOptions: { mode: 'ask' } } })
+    assert.deepEqual(errors, ['The disk is full.'])
+  })
+
   it('leave the agents in their order, in which they are listed', async () => {
     await defaults({ one: { command: 'x' }, two: { command: 'y' } }).set('one', 'mode', 'plan')
     const [[, value]] = written as [[string, object]]

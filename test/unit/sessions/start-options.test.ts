@@ -64,6 +64,16 @@ describe('a new session', () => {
     const { session } = controller.current!
     return { controller, session }
   }
+  const again = async (sessionId: string, configOptions: ConfigOption[]) => {
+    const { controller } = fixture
+    const { length } = fixture.agent.newSessions
+    void controller.opener.start('one')
+    await until(() => fixture.agent.newSessions.length > length)
+    fixture.agent.newSessions.at(-1)?.resolve({ sessionId, configOptions })
+    await until(() => controller.current?.session.sessionId === sessionId)
+    await settle()
+    return { session: controller.current!.session }
+  }
   const sent = () => fixture.agent.options.map(({ optionId, value }) => [optionId, value])
   const answer = async () => {
     fixture.agent.options.at(-1)?.answer.resolve()
@@ -116,6 +126,17 @@ describe('a new session', () => {
     )
     void session.prompt([{ type: 'text', text: 'Hi' }])
     assert.equal(fixture.agent.prompts.length, 1)
+    // that of an agent, not of each session
+    mock.timers.reset()
+    const { session: second } = await again('second', OPTIONS)
+    assert.deepEqual(notices(second), [])
+    const better = [...OPTIONS, select('effort', ['low', 'high'])]
+    const { session: third } = await again('third', better)
+    fixture.agent.options.at(-1)?.answer.resolve()
+    await settle()
+    assert.deepEqual([notices(third), sent()], [[], [['effort', 'high']]])
+    const { session: fourth } = await again('fourth', OPTIONS)
+    assert.equal(notices(fourth).length, 1)
   })
 
   it('starts without a default that the agent refuses', async () => {

@@ -62,7 +62,8 @@ export type AllowServers = (
 
 export interface McpServersOptions {
   settings: SettingsSource
-  environment: { get(): Promise<LaunchEnvironment> }
+  /** That of a session's folder; by default, of the first workspace folder. */
+  environment: { get(folder?: string): Promise<LaunchEnvironment> }
   inputs: McpInputs
   allow: AllowServers
   switches: McpSwitches
@@ -376,7 +377,7 @@ export class McpServers extends Owner {
         ? server.folder === folder.name
         : folder.path === cwd
     return {
-      environment: await environment.get(),
+      environment: await environment.get(cwd),
       folders: locations().folders.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a))),
       userHome,
       input: (id, of) => this.#input(id, of, source),

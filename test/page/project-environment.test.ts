@@ -6,7 +6,7 @@ import { testDirectory } from '../host/paths.ts'
 import { findProgram } from '../host/system-packages.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+import { agentLog, fixtureAgent } from '../ui/support/fixture-agent.ts'
 
 describe("the environment of the session's project", () => {
   // Debian's package `direnv`
@@ -113,6 +113,25 @@ describe("the environment of the session's project", () => {
     await conversation.agentMessage('exit 9').waitFor()
     await conversation.runTurn('[[env PLANET]]')
     await conversation.agentMessage('PLANET=venus').waitFor()
+  })
+
+  it('is where the commands of MCP servers are found, and what their variables stand for', async () => {
+    const program = join(vscode.root.home, 'planet-server')
+    writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
+    write('mars')
+    allow()
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
+    const server = { command: 'planet-server', env: { WHERE: '${env:PLANET}' } }
+    vscode.root.updateSettings({ 'parley.mcpServers': { planets: server } })
+    await ConversationPage.startSession(await vscode.open(), 'Planets')
+    const started = agentLog(vscode.root, 'Planets').findLast(
+      ({ received }) => received?.method === 'session/new',
+    )
+    const [passed] = (started!.received!.params as { mcpServers: Array<{ command: string; env: unknown }> })
+      .mcpServers
+    assert.deepEqual(passed?.command, program)
+    assert.deepEqual(passed?.env, [{ name: 'WHERE', value: 'mars' }])
+    vscode.root.updateSettings({ 'parley.mcpServers': undefined })
   })
 
   it("isn't used without that, which is said once", async () => {

@@ -227,7 +227,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   )
   const mcp = own.add(
     new McpServers({
-      ...{ settings, environment, inputs, log, bridges },
+      ...{ settings, inputs, log, bridges },
+      environment: { get: folder => projects.in(folder ?? searched()) },
       allow: launches.mcpServers,
       switches: mcpSwitches,
       signIns: mcpSignIns,
@@ -241,7 +242,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     if ('reason' in resolution) return { problem: 'not-started', message: resolution.reason, stderr: '' }
     const { server } = resolution
     const check = await checkServer(server, {
-      environment: await environment.get(),
+      environment: await projects.in(searched()),
       cwd: workbench.folders()[0]?.path ?? homedir(),
       version: platform.version,
       guard: options.guard,

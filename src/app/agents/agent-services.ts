@@ -264,6 +264,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       log,
       consent,
       protectedFiles,
+      accountOf: agentId => catalog.get(agentId)?.account?.of,
     }),
   )
   const agents = agentDirectory({

@@ -38,6 +38,8 @@ export interface PermissionRulesOptions {
   consent?: Pick<RuleConsent, 'counts' | 'askAbout'>
   paths?: PathRules
   protectedFiles?: ProtectedFiles
+  /** The agent whose account an agent is: the rules for that one apply to it, too. */
+  accountOf?: (agentId: string) => string | undefined
   links?: Links
   /** time limit for accessing the disk, in milliseconds */
   lookMs?: number
@@ -94,13 +96,19 @@ export class PermissionRules extends Owner {
       const own = (allowance?.rules ?? []).filter(
         ({ accepts }) => !accepts || (offered.includes(accepts) && !isQuestion(request.options)),
       )
-      const rules = [...this.#rules, ...own]
+      const rules = [...this.#rulesOf(agentId), ...own]
       if (rules.length === 0) return undefined
       const stillApplies = (rule: PermissionRule) =>
         rule.scope !== 'session' || allowance?.rules.includes(rule) === true
       const place = placeOf(request.sessionId)
       return this.#answer({ agentId, place, rules, stillApplies, request, tool, signal })
     }
+  }
+
+  #rulesOf(agentId: string): PermissionRule[] {
+    const of = this.#options.accountOf?.(agentId)
+    if (of === undefined) return this.#rules
+    return this.#rules.map(rule => (rule.agent === of ? { ...rule, agent: agentId } : rule))
   }
 
   /** Suggested rules that would answer requests like this one, the narrowest first; empty if no rule may apply. */

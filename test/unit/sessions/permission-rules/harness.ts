@@ -32,6 +32,8 @@ interface Setup {
   /** of the user, by name */
   settings?: Partial<Record<SettingName, unknown>>
   agentId?: string
+  /** agents by their accounts */
+  accountOf?: Readonly<Record<string, string>>
   consent?: RuleConsent
 }
 
@@ -61,7 +63,7 @@ export class RulesHarness {
 
   rules(
     rules: unknown[],
-    { trusted = true, links, lookMs, layers, settings, consent }: Setup = {},
+    { trusted = true, links, lookMs, layers, settings, consent, accountOf }: Setup = {},
   ): PermissionRules {
     return new PermissionRules({
       settings: {
@@ -76,6 +78,7 @@ export class RulesHarness {
       log: silentLogger,
       protectedFiles: this.#protectedFiles,
       ...(consent && { consent }),
+      ...(accountOf && { accountOf: agentId => accountOf[agentId] }),
       ...(links && { links }),
       ...(lookMs !== undefined && { lookMs }),
     })

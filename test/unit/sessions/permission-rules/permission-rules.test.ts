@@ -191,6 +191,16 @@ describe('permission rules', () => {
     assert.equal(await answer([{ agent: 'one', action: 'allow' }], edit('x')), 'allow once')
   })
 
+  it('for an agent also apply to its accounts', async () => {
+    const fetch = (rules: unknown[], agentId: string) =>
+      answer(rules, request({ kind: 'fetch' }), { agentId, accountOf: { work: 'one' } })
+    const ofOne = { agent: 'one', kind: 'fetch', action: 'reject' }
+    assert.equal(await fetch([ofOne], 'work'), 'reject no')
+    assert.equal(await fetch([ofOne], 'other'), 'ask')
+    assert.equal(await fetch([{ ...ofOne, agent: 'work', action: 'allow' }, ofOne], 'work'), 'allow once')
+    assert.equal(await fetch([{ ...ofOne, agent: 'work' }], 'one'), 'ask')
+  })
+
   it("don't apply in Restricted Mode, nor to unknown kinds of requests", async () => {
     assert.equal(await answer([npm], command('npm test'), { trusted: false }), 'ask')
     const all = { agent: 'one', action: 'allow' }

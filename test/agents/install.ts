@@ -25,6 +25,7 @@ export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 're
   'sdk-example': 'sdk-example',
   demo: 'demo',
   commands: 'gemini',
+  accounts: 'codex',
   'mcp-check': MCP_SERVER,
   registry: 'registry',
 }

@@ -52,6 +52,8 @@ export interface ResourceBlock extends Addressed {
   mimeType?: string
   text?: string
   blob?: string
+  /** The agent gets the text as if the user had written it. It's shown by its name. */
+  asText?: true
 }
 /** A block of a kind that this version of Parley doesn't know, kept as it is. */
 export interface UnknownBlock {

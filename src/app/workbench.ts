@@ -4,7 +4,14 @@ import type { ChangeScope } from '../changes/session-changes.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { SettingName, SettingValue } from '../common/settings.ts'
-import type { Attachment, CaptureKind, MentionRow, OutsideAnswer } from '../conversation/attachment.ts'
+import type {
+  Attachment,
+  CaptureKind,
+  ExpandedPrompt,
+  MentionRow,
+  OutsideAnswer,
+  PromptFileRow,
+} from '../conversation/attachment.ts'
 import type { DiffTexts } from '../editor/diff-texts.ts'
 import type { ContextSources } from '../editor/mentions/prompt-content.ts'
 import type { WorkspaceRoot } from '../editor/roots.ts'
@@ -269,6 +276,17 @@ export interface PromptContext {
   mentions(query: string): Promise<MentionRow[]>
   revisions(query: string): Promise<MentionRow[]>
   symbols(query: string): Promise<MentionRow[]>
+  /** Prompt files, under names that no command of the agent has. */
+  promptFiles(commands: readonly string[]): Promise<PromptFileRow[]>
+  /**
+   * The text of the prompt file that a text calls at its start, unless that's a command of the agent. Rejects with a sentence if
+   * something is missing.
+   */
+  expandPrompt(
+    text: string,
+    commands: readonly string[],
+    roots: Roots | undefined,
+  ): Promise<ExpandedPrompt | 'none' | 'canceled'>
   /** What the user selected in an editor or terminal, or picks. Rejects with a sentence if there is none. */
   capture(kind: CaptureKind): Promise<Attachment[]>
   /** Asks whether a prompt gets the content of a file outside of the folders, unless it may be read already. */

@@ -19,10 +19,12 @@ import type {
   ConversationPatch,
   ConversationSnapshot,
   EarlierPrompts,
+  ExpandedPrompt,
   FindResult,
   MentionRow,
   NavigateTo,
   OutsideAnswer,
+  PromptFileRow,
   ReturnedPrompt,
   RuleOffers,
 } from './conversation.ts'
@@ -74,6 +76,7 @@ const block = z.discriminatedUnion('type', [
       .max(16 * MiB)
       .optional(),
     blob: base64.optional(),
+    asText: z.literal(true).optional(),
   }),
 ])
 const commit = z.string().regex(/^[0-9a-f]{40,64}$/)
@@ -229,6 +232,16 @@ export const conversationMessages = {
   'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
   /** Commits and branches are requested separately, since Git may take seconds. */
   'composer/revisions': request(z.object({ query }), answer<MentionRow[]>()),
+  /** The prompt files that are offered as commands beside the agent's, as they are now. */
+  'composer/promptFiles': request(keyed, answer<PromptFileRow[]>()),
+  /**
+   * The text of the prompt file that a draft calls at its start; `none` if it calls none, `canceled` if the user canceled a question.
+   * Rejects with a sentence if something is missing. `text`: the draft's, up to its first chip.
+   */
+  'composer/expand': request(
+    z.object({ key, text: z.string().max(MiB) }),
+    answer<ExpandedPrompt | 'none' | 'canceled'>(),
+  ),
   /** Symbols are requested separately, since language servers may take seconds. */
   'composer/symbols': request(z.object({ query }), answer<MentionRow[]>()),
   /** Asks the editor for context as it is now. Rejects with a sentence if there is none; picking may return none. */

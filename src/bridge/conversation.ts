@@ -7,8 +7,10 @@ import type { Allowance } from '../common/allowance.ts'
 import type { Draft } from '../common/draft.ts'
 import type {
   Attachment,
+  ExpandedPrompt,
   MentionRow,
   OutsideAnswer,
+  PromptFileRow,
   PromptPart,
   ReturnedPrompt,
   StoredPrompt,
@@ -288,7 +290,16 @@ export interface ConversationPatch {
   ops: PatchOp[]
 }
 
-export type { Attachment, MentionRow, OutsideAnswer, PromptPart, ReturnedPrompt, StoredPrompt }
+export type {
+  Attachment,
+  ExpandedPrompt,
+  MentionRow,
+  OutsideAnswer,
+  PromptFileRow,
+  PromptPart,
+  ReturnedPrompt,
+  StoredPrompt,
+}
 
 export interface ChangedFileNote {
   /** absolute */

@@ -25,6 +25,7 @@ const ICONS: Readonly<Record<string, string>> = {
   pasted: 'note',
   test: 'beaker',
   comments: 'comment',
+  prompt: 'bookmark',
   variable: 'symbol-variable',
 }
 

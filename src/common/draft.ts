@@ -32,9 +32,9 @@ export function attachedItems<Item extends DraftItem>({ chips, items }: Draft<It
   return items.filter(item => !within.has(item.id))
 }
 
-/** The words that represent an item in the text. */
+/** The words that represent an item in the text: a mention, or a command as it was typed. */
 export function wordsFor(label: string): string {
-  return `@${label}`
+  return label.startsWith('/') ? label : `@${label}`
 }
 
 /** A draft with valid chips only: chips that don't match its text or items are dropped. */

@@ -115,3 +115,25 @@ export interface MentionRow {
   /** A file outside of the workspace's folders: the user is asked whether its content is added. */
   isOutside?: true
 }
+
+/** A prompt file, offered as a command. */
+export interface PromptFileRow {
+  /** what calls it, without the slash */
+  name: string
+  description: string
+  hint?: string
+  /** whose it is, for the user */
+  source: string
+  /** tooltip: where it is, and what of it isn't applied */
+  detail: string
+}
+
+/** What takes the place of a prompt file's call in a draft. */
+export interface ExpandedPrompt {
+  /** length of the call at the start of the text */
+  length: number
+  /** its text with the values of its variables */
+  item: Attachment
+  /** the files that it refers to */
+  files: Attachment[]
+}

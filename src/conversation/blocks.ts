@@ -1,4 +1,4 @@
-import type { ContentBlock } from '../acp/model.ts'
+import type { ContentBlock, ResourceBlock, TextBlock } from '../acp/model.ts'
 
 /** A copy of the block, so that text can be appended without changing the update. */
 function ownBlock(block: ContentBlock): ContentBlock {
@@ -38,9 +38,14 @@ export function isEmptyPrompt(blocks: readonly ContentBlock[]): boolean {
   return blocks.every(block => block.type === 'text' && block.text.trim() === '')
 }
 
-/** The text of all blocks, concatenated. */
+/** Whether an agent gets the block as text. */
+export function isText(block: ContentBlock): block is TextBlock | (ResourceBlock & { asText: true }) {
+  return block.type === 'text' || (block.type === 'resource' && block.asText === true)
+}
+
+/** The text of all blocks, as an agent gets it, concatenated. */
 export function textOf(blocks: readonly ContentBlock[]): string {
   let text = ''
-  for (const block of blocks) if (block.type === 'text') text += block.text
+  for (const block of blocks) if (isText(block)) text += block.text ?? ''
   return text
 }

@@ -83,7 +83,7 @@ export function messageBefore({ entries }: Pick<SessionState, 'entries'>, turn: 
 /** Whether the prompt is a slash command, which must be sent alone: some agents don't recognize one next to other text. */
 export function isCommand(blocks: readonly ContentBlock[]): boolean {
   const [first] = blocks
-  return first?.type === 'text' && first.text.trimStart().startsWith('/')
+  return first !== undefined && textOf([first]).trimStart().startsWith('/')
 }
 
 /** The blocks of a prompt that the user wrote. */

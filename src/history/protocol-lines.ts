@@ -177,7 +177,9 @@ function chunk({ role, messageId }: MessageEntry, block: ContentBlock, sessionId
 /** A block that the protocol doesn't have is replaced by its kind; the entry's `fields` contain it. */
 function wireBlock(block: ContentBlock): Json {
   const known = isRecord(block) && block.type !== 'unknown' ? knownBlock(block) : undefined
-  if (known && isDeepStrictEqual(readBlock(known), block)) return known
+  // the entry's fields say that it's a prompt file
+  const isPromptFile = block?.type === 'resource' && block.asText === true
+  if (known && (isPromptFile || isDeepStrictEqual(readBlock(known), block))) return known
   return { type: 'text', text: `[${isRecord(block) && 'kind' in block ? String(block.kind) : 'unknown'}]` }
 }
 

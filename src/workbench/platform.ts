@@ -61,6 +61,7 @@ export function createPlatform(
       proposals,
       comments,
       mentions: own.add(new MentionSearch(storage.workspace)),
+      userFolder: userFolder(context),
       extensionUri,
       extensionId: context.extension.id,
     }),

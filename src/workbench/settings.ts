@@ -5,6 +5,7 @@ import type { SettingLayer, SettingsSource } from '../agents/setting-layers.ts'
 import { Owner } from '../common/disposable.ts'
 import { distinctNames } from '../common/distinct-names.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import { isRecord } from '../common/is-record.ts'
 import { readSettingValue, SETTINGS, type SettingName, type SettingValue } from '../common/settings.ts'
 
 /** The only code that reads and writes `parley.*` in VS Code's settings. Also reads the few other settings that matter. */
@@ -32,6 +33,14 @@ export const onDidChangeNetwork: Event<void> = listener =>
   vscode.workspace.onDidChangeConfiguration(event => {
     if (event.affectsConfiguration('http')) listener()
   })
+
+/** VS Code's setting for folders of prompt files, unchecked: what the user set, and what the workspace set. */
+export function promptFilesLocations(): Record<'user' | 'workspace', Record<string, unknown>> {
+  const set = vscode.workspace.getConfiguration('chat').inspect<unknown>('promptFilesLocations')
+  const table = (value: unknown) => (isRecord(value) ? value : {})
+  const workspace = { ...table(set?.workspaceValue), ...table(set?.workspaceFolderValue) }
+  return { user: table(set?.globalValue), workspace }
+}
 
 /** The unchecked values of each scope, including those of a folder if given. */
 export function inspectSetting(name: SettingName, folder: vscode.Uri | null = null) {

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import * as vscode from 'vscode'
 import { mayFocus } from '../app/window-uri.ts'
 import type { CommentThreads, Editors, PromptContext, Settings, Workbench } from '../app/workbench.ts'
@@ -24,6 +25,8 @@ export interface VsCodeWorkbenchOptions {
   proposals: Proposals
   comments: CommentThreads
   mentions: MentionSearch
+  /** the folder of the user's profile, or in a remote window that of the remote machine */
+  userFolder: string
 }
 
 /** VS Code, as the rest of Parley uses it. */
@@ -33,7 +36,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     settings,
     editors: createEditors(options),
     openTab: tab => openTab(options.extensionUri, tab),
-    context: createPromptContext(options.mentions),
+    context: createPromptContext(options),
     features: loadOnce(async () =>
       (await import('./tools/editor-features.ts')).createEditorFeatures(options.diffs),
     ),
@@ -129,11 +132,18 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
   }
 }
 
-function createPromptContext(mentions: MentionSearch): PromptContext {
+function createPromptContext({
+  mentions,
+  userFolder,
+}: Pick<VsCodeWorkbenchOptions, 'mentions' | 'userFolder'>): PromptContext {
+  const promptFiles = loadOnce(() => import('./mentions/prompt-files.ts'))
+  const userPrompts = path.join(userFolder, 'prompts')
   return {
     sources: editorSources,
     mentions: query => mentions.find(query),
     revisions: query => mentions.revisions(query),
+    promptFiles: async commands => (await promptFiles()).promptFileRows(userPrompts, commands),
+    expandPrompt: async (...call) => (await promptFiles()).expandCall(userPrompts, ...call),
     symbols: query => mentions.symbols(query),
     capture,
     askOutside,

@@ -103,7 +103,8 @@ export function blockToWire(block: Known) {
     case 'audio':
       return { type: block.type, data: block.data, mimeType: block.mimeType }
     case 'resource': {
-      const { type, uri, mimeType, text, blob } = block
+      const { type, uri, mimeType, text, blob, asText } = block
+      if (asText) return { type: 'text' as const, text: text ?? '' }
       const isBinary = blob !== undefined && text === undefined
       return { type, resource: isBinary ? { uri, mimeType, blob } : { uri, mimeType, text: text ?? '' } }
     }

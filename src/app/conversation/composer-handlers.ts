@@ -40,6 +40,8 @@ export function composerHandlers(
   show: () => void,
 ) {
   const mine = (key: string) => key === controller.key
+  const commandsOf = (key: string) =>
+    ((mine(key) && controller.current?.session.state.commands) || []).map(({ name }) => name)
   const queue = (key: string) => (mine(key) ? controller.prompts.queue : undefined)
   return {
     'conversation/enqueue': async ({ key, joins, ...prompt }) => {
@@ -53,6 +55,9 @@ export function composerHandlers(
     'composer/mentions': ({ query }) => context.mentions(query),
     'composer/revisions': ({ query }) => context.revisions(query),
     'composer/symbols': ({ query }) => context.symbols(query),
+    'composer/promptFiles': ({ key }) => context.promptFiles(commandsOf(key)),
+    'composer/expand': ({ key, text }) =>
+      context.expandPrompt(text, commandsOf(key), mine(key) ? controller.current?.plan.setup : undefined),
     'composer/capture': ({ kind }) => context.capture(kind),
     'composer/askOutside': ({ uri }) => context.askOutside(uri, controller.current?.plan.setup),
     'composer/pastedPath': ({ path }) => context.takePath(path),

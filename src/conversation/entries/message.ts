@@ -4,7 +4,7 @@ import type { ContentBlock, MessageRole, SteeringOutcome } from '../../acp/model
 import { CONTEXT_SCHEME, chipOf } from '../../common/block-chip.ts'
 import { draftOf, inText } from '../../common/draft.ts'
 import { blockText, lines } from '../block-text.ts'
-import { appendBlock, copyBlocks, isBlank, pushBlock, textOf } from '../blocks.ts'
+import { appendBlock, copyBlocks, isBlank, isText, pushBlock, textOf } from '../blocks.ts'
 import { blocksMarkdown, contained, destination, escaped, folded } from '../markdown.ts'
 import { dropFinishedPlans } from '../reduce-head.ts'
 import type { EntryBase } from '../state-base.ts'
@@ -558,7 +558,7 @@ export function expectEcho(position: number, content: readonly ContentBlock[]): 
   return {
     position,
     rest: withoutSpace(textOf(content)),
-    others: content.filter(block => block.type !== 'text').map(block => block.type),
+    others: content.filter(block => !isText(block)).map(block => block.type),
   }
 }
 

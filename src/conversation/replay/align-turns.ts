@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../../acp/model.ts'
-import { textOf } from '../blocks.ts'
+import { isText, textOf } from '../blocks.ts'
 import type { Entry, MessageEntry } from '../state.ts'
 import { isPrompt } from '../user-prompts.ts'
 import { runAllSteps, StepBudget, type SteppedWork } from './stepped-work.ts'
@@ -260,13 +260,13 @@ export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean
   if (known.promptText === replayed.promptText) return true
   if (besidePrompt(known, replayed)) return true
   const { blocks } = known.prompt
-  if (blocks.every(block => block.type === 'text')) return false
+  if (blocks.every(isText)) return false
   let at = 0
   for (const [i, block] of blocks.entries()) {
     const found = namesOf(block)
       .map(name => ({ name, start: replayed.promptText.indexOf(name, at) }))
       .find(({ start }) => start !== -1)
-    if (!found || (i === 0 && block.type === 'text' && found.start > 0)) return false
+    if (!found || (i === 0 && isText(block) && found.start > 0)) return false
     at = found.start + found.name.length
   }
   return true
@@ -288,7 +288,7 @@ export function besidePrompt(known: TurnEntries, replayed: TurnEntries): Content
 
 /** The texts by which a replayed prompt may contain a block of the known one, without white space. */
 function namesOf(block: ContentBlock): string[] {
-  if (block.type === 'text') return [withoutSpace(block.text)]
+  if (isText(block)) return [withoutSpace(textOf([block]))]
   if (block.type !== 'resource_link' && block.type !== 'resource') return []
   const last = block.uri.slice(block.uri.lastIndexOf('/') + 1)
   const names = [...('name' in block ? [block.name] : []), last]

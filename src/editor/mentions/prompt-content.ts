@@ -193,7 +193,7 @@ function fitFor(block: ContentBlock, { agentName, can }: PromptTarget): ContentB
   if (block.type === 'audio' && !can.prompt.audio) {
     throw new Error(l10n.t("{0} doesn't support audio. Remove the recording to send the prompt.", agentName))
   }
-  if (block.type !== 'resource' || can.prompt.embeddedContext) return block
+  if (block.type !== 'resource' || block.asText || can.prompt.embeddedContext) return block
   if (block.uri.startsWith('file:')) return linkTo(block.uri, block.mimeType)
   return { type: 'text', text: asText(block) }
 }

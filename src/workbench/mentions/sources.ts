@@ -98,7 +98,7 @@ function workspaceFolders(): string[] {
     .map(folder => folder.uri.fsPath)
 }
 
-function openDocument(file: string): vscode.TextDocument | undefined {
+export function openDocument(file: string): vscode.TextDocument | undefined {
   const key = keyOf(file)
   return vscode.workspace.textDocuments.find(
     ({ uri, isClosed }) => uri.scheme === 'file' && !isClosed && keyOf(uri.fsPath) === key,

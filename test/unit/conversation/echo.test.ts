@@ -43,6 +43,25 @@ describe('the echo of a prompt', () => {
     }
   })
 
+  it("isn't shown again if it has a prompt file, which agents report as text", () => {
+    const file: ContentBlock = {
+      type: 'resource',
+      uri: 'parley:prompt/%2Fx',
+      text: 'Do it\n\n',
+      asText: true,
+    }
+    const state = prompted(
+      [file, text(' now')],
+      running,
+      chunk('user', 'Do it', 'u'),
+      chunk('user', ' now', 'u'),
+    )
+    assert.equal(state.entries.length, 1)
+    const [prompt] = state.entries
+    assert(prompt?.kind === 'message')
+    assert.deepEqual(prompt.blocks, [file, text(' now')])
+  })
+
   it("isn't shown again if it's several chunks, with or without an id", () => {
     assert.deepEqual(
       summarize(prompted([text('hello there')], chunk('user', 'hello '), chunk('user', 'there'))),

@@ -345,6 +345,26 @@ describe('a load that replays less than the conversation', () => {
     ])
   })
 
+  it('shows the name of a prompt file although its text is replayed', async () => {
+    const file = { type: 'resource', uri: 'parley:prompt/%2Fx', text: 'Do it\n\n', asText: true } as const
+    const known = () => {
+      const state = createSessionState()
+      reduceLocal(state, { type: 'prompt', content: [file, text(' now')] })
+      reduce(state, running)
+      reduce(state, chunk('agent', 'Done.'))
+      reduce(state, idle('end_turn'))
+      return state
+    }
+    const { agent, session, answer } = await load(known)
+    agent.say('s', chunk('user', 'Do it\n\n now'), chunk('agent', 'Done.'))
+    await answer()
+    const prompts = session.state.entries.filter(entry => entry.kind === 'message' && entry.role === 'user')
+    assert.deepEqual(
+      prompts.map(entry => entry.kind === 'message' && entry.blocks),
+      [[file, text(' now')]],
+    )
+  })
+
   it('keeps a prompt that begins like a known one, and recognizes mentions that are replayed as text', async () => {
     const known = () => {
       const state = createSessionState()

@@ -1,20 +1,20 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { Command } from '../../../acp/model.ts'
 import type { MentionRow } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
+import type { CommandRow } from './completion.ts'
 import { commandListId, commandRowId, mentionListId, mentionRowId } from './completion-ids.ts'
 import { cutOf } from './input/mentions.ts'
 import type { FoundMentions } from './use-mentions.ts'
 
 interface CommandListProps {
-  commands: readonly Command[]
+  commands: readonly CommandRow[]
   active: number
-  onChoose: (command: Command) => void
+  onChoose: (command: CommandRow) => void
   onPoint: (index: number) => void
 }
 
-/** The agent's commands, shown above the composer while one is being typed. The composer keeps the focus. */
+/** The agent's commands and prompt files, shown above the composer while one is being typed. The composer keeps the focus. */
 export function CommandList({ commands, active, onChoose, onPoint }: CommandListProps) {
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -25,13 +25,14 @@ export function CommandList({ commands, active, onChoose, onPoint }: CommandList
       {commands.map((command, i) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the composer handles the keys
         <div
-          key={command.name}
+          key={`${command.source}/${command.name}`}
           id={commandRowId(i)}
           class="menu-row"
           role="option"
           tabIndex={-1}
           aria-selected={i === active}
           data-active={i === active ? '' : undefined}
+          title={command.detail}
           onPointerMove={() => i !== active && onPoint(i)}
           onPointerDown={event => event.preventDefault()}
           onClick={() => onChoose(command)}
@@ -43,6 +44,7 @@ export function CommandList({ commands, active, onChoose, onPoint }: CommandList
             </span>
             {command.description && <span class="menu-description">{command.description}</span>}
           </span>
+          {command.source && <span class="command-source">{command.source}</span>}
         </div>
       ))}
     </div>

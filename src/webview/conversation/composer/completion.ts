@@ -1,9 +1,15 @@
 import type { Command } from '../../../acp/model.ts'
 import type { ChipRange } from '../../../common/draft.ts'
 
+/** A command of the agent, or a prompt file. `source`: whose it is; `detail`: its tooltip. */
+export interface CommandRow extends Command {
+  source?: string | undefined
+  detail?: string
+}
+
 /** What is being completed at the cursor. */
 export type Completion =
-  | { kind: 'commands'; matches: readonly Command[] }
+  | { kind: 'commands'; matches: readonly CommandRow[] }
   | { kind: 'mentions'; query: MentionQuery }
 
 /** Maximum number of suggested commands. */
@@ -13,9 +19,9 @@ export function completionAt(
   text: string,
   caret: number,
   chips: readonly ChipRange[],
-  commands: readonly Command[],
+  commands: readonly CommandRow[],
 ): Completion | undefined {
-  const query = commandQuery(text, caret)
+  const query = chips[0]?.from === 0 ? undefined : commandQuery(text, caret)
   if (query !== undefined) {
     const matches = matchCommands(commands, query).slice(0, MAX_COMMANDS)
     const done = calledCommand(commands, text)
@@ -63,9 +69,9 @@ export function commandQuery(text: string, caret: number): string | undefined {
  * The commands that match the typed text: those that start with it, then those that contain it, then matches in the
  * description.
  */
-export function matchCommands(commands: readonly Command[], query: string): Command[] {
+export function matchCommands(commands: readonly CommandRow[], query: string): CommandRow[] {
   const low = query.toLowerCase()
-  const score = (command: Command) => {
+  const score = (command: CommandRow) => {
     const name = command.name.toLowerCase()
     if (name.startsWith(low)) return 0
     if (name.includes(low)) return 1

@@ -93,7 +93,7 @@ export function Composer({ draft }: { draft: Draft }) {
     input.current?.setText(prompt)
     recalling.current = false
   })
-  const commands = head?.commands ?? []
+  const commands = head?.commands ?? NO_COMMANDS
   const completion = useCompletion({ draft, input, commands, onAttach: attachRow })
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
   const steers = running && head?.canSteer === true
@@ -101,18 +101,23 @@ export function Composer({ draft }: { draft: Draft }) {
   const addOffered = () => {
     if (active.offered) attachRow({ ...CHIP, name: active.offered.label, attaches: fresh(active.offered) })
   }
-  const { blocked, send: sendNow } = useSending(draft, () => {
+  const {
+    blocked,
+    send: sendNow,
+    whenExpanded,
+  } = useSending(draft, fail, () => {
     if (active.added) draft.attach(fresh(active.added))
     history.stop()
     setNote(undefined)
   })
 
   const send = (now = false) => completion.afterChoice(() => sendNow(now))
-  const sendTo = () => {
-    if (active.added) draft.attach(fresh(active.added))
-    draft.flush()
-    host.send('composer/sendTo')
-  }
+  const sendTo = () =>
+    whenExpanded(() => {
+      if (active.added) draft.attach(fresh(active.added))
+      draft.flush()
+      host.send('composer/sendTo')
+    })
   sendToNow.current = sendTo
 
   const onKey = (event: KeyboardEvent): boolean => {
@@ -150,13 +155,14 @@ export function Composer({ draft }: { draft: Draft }) {
   const openItem = (item: Attachment) => {
     const { content } = item
     if (content.type === 'comment') host.send('composer/openComment', { id: item.id })
-    else if (content.type === 'text') input.current?.unfold(item.id, content.text)
+    else if (content.type === 'text' || (content.type === 'resource' && content.asText))
+      input.current?.unfold(item.id, content.text ?? '')
     else if ('uri' in content && content.uri && !content.uri.startsWith('parley:'))
       host.send('conversation/link', { href: content.uri })
   }
 
   const placeholder = usePlaceholder(head, area)
-  const called = calledCommand(commands, text)
+  const called = calledCommand(completion.commands, text)
   return (
     <div
       ref={area}
@@ -246,6 +252,8 @@ export function Composer({ draft }: { draft: Draft }) {
   )
 }
 
+const NO_COMMANDS: ConversationHead['commands'] = []
+
 /** A row that isn't a list item. */
 const CHIP = { group: 'context' as const, matches: [], icon: '' }
 
@@ -266,19 +274,41 @@ interface Sending {
    * the agent can add it.
    */
   send(now?: boolean): void
+  /** Runs an action when the text of the prompt file that the draft calls, if it calls one, is in it. */
+  whenExpanded(what: () => void): void
 }
 
-function useSending(draft: Draft, onBegin: () => void): Sending {
-  const { store, list } = useApp()
+function useSending(draft: Draft, onFail: (sentence: string) => void, onBegin: () => void): Sending {
+  const app = useApp()
+  const { store, list } = app
   const blocked = blockedBecause(store.head.value)
+  const expanding = useRef(false)
+  const whenExpanded = (what: () => void) => {
+    const { text, chips } = draft.content.peek()
+    const isCall = /^\/\S/.test(text) && chips[0]?.from !== 0
+    if (!isCall || calledCommand(store.head.peek()?.commands ?? NO_COMMANDS, text)) return what()
+    if (expanding.current) return
+    expanding.current = true
+    void import('./expand-prompt.ts')
+      .then(({ expandPrompt }) => expandPrompt(draft, app, onFail))
+      .then(
+        isReady => isReady && what(),
+        () => onFail(t("This part couldn't be loaded.")),
+      )
+      .finally(() => {
+        expanding.current = false
+      })
+  }
   const send = (now = false) => {
     // read the current state, since a user may press Enter before the last key or change is rendered
     if (draft.isEmpty.peek() || blockedBecause(store.head.peek())) return
-    onBegin()
-    draft.send(now && store.head.peek()?.canSteer === true)
-    list.toEnd()
+    whenExpanded(() => {
+      onBegin()
+      draft.send(now && store.head.peek()?.canSteer === true)
+      list.toEnd()
+    })
   }
-  return { blocked, send }
+  return { blocked, send, whenExpanded }
 }
 
 function blockedBecause(head: ConversationHead | undefined): string | undefined {

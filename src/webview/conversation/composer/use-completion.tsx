@@ -1,16 +1,16 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import type { Command } from '../../../acp/model.ts'
 import type { MentionRow, OutsideAnswer } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
 import { isPicture } from './attach.ts'
-import { type Completion, completionAt } from './completion.ts'
+import { type CommandRow, type Completion, commandQuery, completionAt } from './completion.ts'
 import { commandListId, commandRowId, mentionListId, mentionRowId } from './completion-ids.ts'
 import type { Draft } from './draft.ts'
 import type { Moves, TextInputHandle } from './text-input.tsx'
+import { useCommands } from './use-commands.ts'
 import { useMentions } from './use-mentions.ts'
 
 const CommandList = lazy(() => import('./completion-lists.tsx').then(module => module.CommandList))
@@ -22,12 +22,14 @@ const PAGE_ROWS = 8
 interface CompletionOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
-  commands: readonly Command[]
+  commands: readonly CommandRow[]
   /** Receives what isn't a chip in the text: context requested from the editor, and images. */
   onAttach: (row: MentionRow) => void
 }
 
 interface Completing {
+  /** the agent's commands and the prompt files that are known */
+  commands: readonly CommandRow[]
   /** the list above the composer */
   list: ComponentChildren
   /** for the text field: ids of the list and its selected row */
@@ -67,7 +69,8 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   const [dismissed, setDismissed] = useState<number | undefined>(undefined)
   const { text, chips } = draft.content.value
   const [early, setEarly] = useState<EarlyChoice | undefined>(undefined)
-  const at = completionAt(text, caret, chips, commands)
+  const rows = useCommands(commands, commandQuery(text, caret) !== undefined)
+  const at = completionAt(text, caret, chips, rows)
   // text after an early choice isn't part of it, and isn't completed before it was inserted
   const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
   const completion = isOver || early?.question ? undefined : at
@@ -77,7 +80,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   const count = completion?.kind === 'commands' ? completion.matches.length : found.rows.length
   const chosen = Math.min(active, Math.max(0, count - 1))
 
-  const completeCommand = (command: Command) => {
+  const completeCommand = (command: CommandRow) => {
     const called = text.match(/^\/\S*/)?.[0].length ?? 0
     const space = /^\s/.test(text.slice(called)) ? '' : ' '
     input.current?.replace({ from: 0, to: called }, `/${command.name}${space}`)
@@ -185,6 +188,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
         ? { list: commandListId, row: commandRowId(chosen) }
         : { list: mentionListId, row: mentionRowId(chosen) }
   return {
+    commands: rows,
     list,
     aria,
     onKey,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ContentBlock } from '../../../../src/acp/model.ts'
+import { blockToWire } from '../../../../src/acp/wire/content.ts'
 import { MAX_IMAGE_SIDE } from '../../../../src/common/image-info.ts'
 import type { PromptPart } from '../../../../src/conversation/attachment.ts'
 import {
@@ -164,6 +165,15 @@ describe('creating a prompt', () => {
     assert.equal(same?.type === 'resource' && same.text, 'There are no changes.')
     await assert.rejects(make([revision('gone')]), /Git doesn't know moons/)
     await assert.rejects(make([revision('slow')]), /Can't add moons: Git took too long\./)
+  })
+
+  it('passes the text of a prompt file on as text, also to an agent that embeds', async () => {
+    const file = { type: 'resource', uri: 'parley:prompt/x', text: 'Do it', asText: true } as const
+    for (const can of [able, unable]) {
+      const blocks = await make([file, { type: 'text', text: ' now' }], can)
+      assert.deepEqual(blocks, [file, { type: 'text', text: ' now' }])
+      assert.deepEqual(blockToWire(file), { type: 'text', text: 'Do it' })
+    }
   })
 
   it('reports that there is nothing to send', async () => {

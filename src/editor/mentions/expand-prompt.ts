@@ -1,0 +1,266 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { messageOf } from '../../common/errors.ts'
+import { visible } from '../../common/visible.ts'
+import type { Attachment, ExpandedPrompt, OutsideAnswer } from '../../conversation/attachment.ts'
+import { PathRules } from '../path-rules.ts'
+import {
+  inputsOf,
+  type PromptInput,
+  parsePromptFile,
+  referencesOf,
+  typedInputs,
+  variablesOf,
+  withValues,
+} from './prompt-file-format.ts'
+import type { PromptCall } from './prompt-files.ts'
+import { isInRoots } from './typed-path.ts'
+
+/** A larger prompt file isn't sent. Bytes. */
+export const MAX_PROMPT_FILE_BYTES = 256 * 1024
+/** A longer text isn't sent, with all values and all prompt files. Characters. */
+const MAX_TEXT = 1024 * 1024
+/** Prompt files in one prompt. */
+const MAX_PROMPT_FILES = 30
+/** Other files to which they refer. */
+const MAX_FILES = 50
+/** Questions about files outside of the folders. */
+const MAX_QUESTIONS = 10
+
+/** What a prompt file needs of the editor, the disk and the user. */
+export interface ExpansionSources {
+  /** The folders of the session and of the workspace. The first one is where paths that start with a slash begin. */
+  roots: readonly string[]
+  /** The values of variables that have one now. */
+  values: ReadonlyMap<string, string>
+  /** The text of a file, including unsaved changes; `undefined` if it isn't text. Rejects if it can't be read. */
+  readText(file: string): Promise<string | undefined>
+  /** Asks about a file outside of the folders, unless that has been asked before. */
+  askOutside(file: string): Promise<OutsideAnswer>
+  /** Lets a prompt have the content of a file that one of the user's own prompt files refers to. */
+  allow(file: string): Promise<void>
+  /** Asks the user for values. `undefined`: canceled. */
+  ask(inputs: readonly PromptInput[], command: string): Promise<Map<string, string> | undefined>
+  attachmentFor(file: string, isFolder: boolean): Attachment
+}
+
+/** The user canceled a question. */
+class Canceled extends Error {}
+
+interface ReadPrompt {
+  path: string
+  body: string
+}
+
+/** The prompt files and other files of one call. */
+class Expansion {
+  readonly prompts: ReadPrompt[] = []
+  /** by path */
+  readonly files = new Map<string, Attachment>()
+  readonly #call: PromptCall
+  readonly #sources: ExpansionSources
+  readonly #rules = new PathRules()
+  readonly #done = new Set<string>()
+  #questions = 0
+
+  constructor(call: PromptCall, sources: ExpansionSources) {
+    this.#call = call
+    this.#sources = sources
+  }
+
+  /** Reads a prompt file and what it refers to. `above`: the files that led to it. */
+  async read(file: string, above: readonly string[]): Promise<void> {
+    const chain = [...above, file]
+    const key = this.#key(file)
+    if (above.some(one => this.#key(one) === key)) {
+      const names = chain.map(nameIn).join(' → ')
+      throw new Error(l10n.t('Prompt files refer to each other: {0}. Remove one of the links.', names))
+    }
+    if (this.#done.has(key)) return
+    this.#done.add(key)
+    if (this.#done.size > MAX_PROMPT_FILES)
+      throw new Error(l10n.t('{0} refers to more than {1} prompt files.', this.#call.typed, MAX_PROMPT_FILES))
+    const { body } = parsePromptFile(await this.#textOf(file))
+    this.prompts.push({ path: file, body })
+    for (const reference of referencesOf(body)) await this.#follow(reference, file, chain)
+  }
+
+  async #textOf(file: string): Promise<string> {
+    const name = nameIn(file)
+    const info = await stat(file).catch((error: unknown) => {
+      throw new Error(l10n.t("Can't read {0}: {1}", name, messageOf(error)))
+    })
+    const tooLarge = () => new Error(l10n.t('{0} is larger than {1} KB.', name, MAX_PROMPT_FILE_BYTES / 1024))
+    if (info.size > MAX_PROMPT_FILE_BYTES) throw tooLarge()
+    const text = await this.#sources.readText(file)
+    if (text === undefined) throw new Error(l10n.t("{0} isn't a text file in UTF-8 or UTF-16.", name))
+    if (text.length > MAX_PROMPT_FILE_BYTES) throw tooLarge()
+    return text
+  }
+
+  async #follow(reference: string, from: string, chain: readonly string[]): Promise<void> {
+    const isPrompt = reference.toLowerCase().endsWith('.prompt.md')
+    const found = await this.#find(reference, from)
+    if (!found) {
+      if (!isPrompt) return
+      throw new Error(l10n.t("{0} refers to {1}, which doesn't exist.", nameIn(from), visible(reference)))
+    }
+    const { file, isFolder } = found
+    const key = this.#key(file)
+    if (this.files.has(key)) return
+    const answer = isFolder ? 'path' : await this.mayRead(file)
+    if (answer === 'cancel') throw new Canceled()
+    if (isPrompt && answer === 'content') return this.read(file, chain)
+    if (this.files.size >= MAX_FILES)
+      throw new Error(l10n.t('{0} refers to more than {1} files.', this.#call.typed, MAX_FILES))
+    this.files.set(key, this.#sources.attachmentFor(file, isFolder))
+  }
+
+  /** Relative to the file with the link, or to a root. What doesn't exist is no reference. */
+  async #find(reference: string, from: string): Promise<{ file: string; isFolder: boolean } | undefined> {
+    const relative = reference.replace(/^[/\\]+/, '')
+    const isAbsolute = path.isAbsolute(reference)
+    const { roots } = this.#sources
+    const candidates = [
+      ...(isAbsolute ? [] : [path.resolve(path.dirname(from), reference)]),
+      ...roots.map(root => path.resolve(root, relative)),
+      ...(isAbsolute ? [path.resolve(reference)] : []),
+    ]
+    for (const file of candidates) {
+      // looking at a share tells its server who the user is
+      if (
+        /^[\\/]{2}/.test(file) &&
+        ![...roots, from].some(one => path.parse(one).root === path.parse(file).root)
+      )
+        continue
+      const info = await stat(file).catch(() => undefined)
+      if (info?.isFile() || info?.isDirectory()) return { file, isFolder: info.isDirectory() }
+    }
+    return undefined
+  }
+
+  /** Files outside of the folders are asked about, but not what the user keeps beside the own prompt files. */
+  async mayRead(file: string): Promise<OutsideAnswer> {
+    const { roots, askOutside, allow } = this.#sources
+    const { source, within } = this.#call.file.folder
+    if (await isInRoots(file, roots)) return 'content'
+    if (source === 'user' && (await isInRoots(file, within))) {
+      await allow(file)
+      return 'content'
+    }
+    if (++this.#questions > MAX_QUESTIONS)
+      throw new Error(
+        l10n.t(
+          "{0} refers to more than {1} files outside this session's folders.",
+          this.#call.typed,
+          MAX_QUESTIONS,
+        ),
+      )
+    return askOutside(file)
+  }
+
+  #key(file: string): string {
+    return this.#rules.key(this.#rules.normalize(file))
+  }
+}
+
+/**
+ * The text of a called prompt file with the values of its variables, and the files that it refers to. `text`: what was typed, up
+ * to the first chip. `undefined`: the user canceled. Rejects with a sentence if something is missing.
+ */
+export async function expandPrompt(
+  call: PromptCall,
+  text: string,
+  sources: ExpansionSources,
+): Promise<ExpandedPrompt | undefined> {
+  try {
+    return await expanded(call, text, sources)
+  } catch (error) {
+    if (error instanceof Canceled) return undefined
+    throw error
+  }
+}
+
+async function expanded(
+  call: PromptCall,
+  text: string,
+  sources: ExpansionSources,
+): Promise<ExpandedPrompt | undefined> {
+  const { path: file } = call.file
+  const expansion = new Expansion(call, sources)
+  // a link may lead elsewhere than when it was listed
+  if ((await expansion.mayRead(file)) !== 'content') return undefined
+  await expansion.read(file, [])
+  const whole = joined(expansion.prompts)
+  const needs = neededBy()
+  const missing = variablesOf(whole).find(name => Object.hasOwn(needs, name) && !sources.values.has(name))
+  if (missing !== undefined) throw new Error(needs[missing])
+  const inputs = inputsOf(whole)
+  const args = text.slice(call.length)
+  const typed = typedInputs(args, inputs)
+  const open = inputs.filter(({ name }) => !typed.values.has(name))
+  const answers = open.length > 0 ? await sources.ask(open, call.typed) : new Map<string, string>()
+  if (!answers) return undefined
+  const values = new Map([...typed.values, ...answers])
+  const sent = withValues(whole, sources.values, values, MAX_TEXT)
+  if (sent === undefined) throw new Error(l10n.t('The text of {0} is too long.', call.typed))
+  if (sent.trim() === '') throw new Error(l10n.t('{0} is empty.', nameIn(file)))
+  const length = call.length + typed.length
+  const given = [...values].map(([name, value]) => ` ${name}=${shown(value)}`).join('')
+  const label = `${call.typed}${given}`
+  // what the user typed after it is separate from it
+  const end = text.slice(length).trim() === '' ? '' : '\n\n'
+  return {
+    length,
+    item: {
+      id: crypto.randomUUID(),
+      label,
+      icon: 'bookmark',
+      detail: file,
+      content: {
+        type: 'resource',
+        uri: `parley:prompt/${encodeURIComponent(label)}`,
+        mimeType: 'text/markdown',
+        text: `${sent}${end}`,
+        asText: true,
+      },
+    },
+    files: [...expansion.files.values()],
+  }
+}
+
+/** The name of a file as users read it. */
+function nameIn(file: string): string {
+  return visible(path.basename(file))
+}
+
+/** The first prompt file, and the ones that it refers to under their names. */
+function joined([first, ...others]: readonly ReadPrompt[]): string {
+  return [first?.body, ...others.map(({ path: file, body }) => `${nameIn(file)}:\n\n${body}`)].join('\n\n')
+}
+
+/** A value on a chip. */
+function shown(value: string): string {
+  const short = value.replace(/\s+/g, ' ').slice(0, 60)
+  return /[\s"']/.test(short) || short === '' ? `"${short.replace(/"/g, "'")}"` : short
+}
+
+/** What to do if a variable has no value. */
+function neededBy(): Readonly<Record<string, string>> {
+  const selection = l10n.t('The prompt needs a selection. Select text in an editor, then send it again.')
+  const file = l10n.t('The prompt needs a file. Open one in an editor, then send it again.')
+  const folder = l10n.t('The prompt needs a folder. Open one, then send it again.')
+  return {
+    selection,
+    selectedText: selection,
+    file,
+    relativeFile: file,
+    fileBasename: file,
+    fileBasenameNoExtension: file,
+    fileDirname: file,
+    fileExtname: file,
+    workspaceFolder: folder,
+    workspaceFolderBasename: folder,
+  }
+}

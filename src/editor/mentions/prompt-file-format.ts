@@ -1,0 +1,242 @@
+/**
+ * The format of VS Code's prompt files: Markdown with an optional front matter, variables, and links to other files.
+ * https://code.visualstudio.com/docs/copilot/customization/prompt-files
+ */
+
+import { withoutMark } from '../text.ts'
+
+export interface ParsedPromptFile {
+  /** Absent: it's called as the file is. */
+  name?: string
+  description?: string
+  /** what is to be typed after its name */
+  hint?: string
+  /** keys of the front matter that are for VS Code's own chat */
+  unapplied: string[]
+  /** the text for the model, with line feeds as line ends */
+  body: string
+}
+
+/** Keys that choose VS Code's own agent, model and tools, which agents of the protocol don't have. */
+const UNAPPLIED = ['agent', 'mode', 'model', 'tools']
+/** Most lines of a front matter. */
+const MAX_HEADER_LINES = 500
+/** Longest name and description. Characters. */
+const MAX_NAME = 100
+const MAX_DESCRIPTION = 1000
+
+/** Reads any text: a front matter that isn't closed is a part of the body, and a value that can't be read is ignored. */
+export function parsePromptFile(source: string): ParsedPromptFile {
+  const text = withoutMark(source).replace(/\r\n?/g, '\n')
+  const { header, body } = split(text)
+  const values = headerValues(header)
+  const name = nameOf(values.get('name') ?? '')
+  const description = oneLine(values.get('description') ?? '')
+  const hint = oneLine(values.get('argument-hint') ?? '')
+  return {
+    ...(name && { name }),
+    ...(description && { description }),
+    ...(hint && { hint }),
+    unapplied: UNAPPLIED.filter(key => values.has(key)),
+    body: body.trim(),
+  }
+}
+
+/** A name as it's typed after the slash; empty if nothing is left of it. */
+export function nameOf(text: string): string {
+  const name = text.normalize('NFC').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+  return name.replace(/^-+|-+$/g, '').slice(0, MAX_NAME)
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_DESCRIPTION)
+}
+
+function split(text: string): { header: string[]; body: string } {
+  if (!/^---[ \t]*\n/.test(text)) return { header: [], body: text }
+  const header: string[] = []
+  let at = text.indexOf('\n') + 1
+  while (at < text.length && header.length < MAX_HEADER_LINES) {
+    const end = text.indexOf('\n', at)
+    const line = text.slice(at, end === -1 ? text.length : end)
+    at = end === -1 ? text.length : end + 1
+    if (/^(---|\.\.\.)[ \t]*$/.test(line)) return { header, body: text.slice(at) }
+    header.push(line)
+  }
+  return { header: [], body: text }
+}
+
+/** The keys at the start of a line with their values as text: the part of YAML that front matters use. */
+function headerValues(lines: readonly string[]): Map<string, string> {
+  const values = new Map<string, string>()
+  for (let at = 0; at < lines.length; at++) {
+    const pair = /^([A-Za-z][\w-]{0,50}|"[\w-]{1,50}"|'[\w-]{1,50}'):(?:[ \t]+(.*))?$/.exec(lines[at]!)
+    if (!pair) continue
+    const more: string[] = []
+    // a block or the rest of a value is indented
+    while (at + 1 < lines.length && /^([ \t]|$)/.test(lines[at + 1]!)) more.push(lines[++at]!.trim())
+    const key = pair[1]!.replace(/["']/g, '')
+    if (!values.has(key)) values.set(key, scalar((pair[2] ?? '').trim(), more))
+  }
+  return values
+}
+
+function scalar(first: string, more: readonly string[]): string {
+  if (/^[|>][+-]?\d?[+-]?([ \t]+#.*)?$/.test(first)) return more.join(first.startsWith('|') ? '\n' : ' ')
+  const text = [first, ...more].join(' ').trim()
+  const double = /^"((?:[^"\\]|\\.)*)"/.exec(text)?.[1]
+  if (double !== undefined) return double.replace(/\\(.)/g, (_, letter: string) => ESCAPES[letter] ?? letter)
+  const single = /^'((?:[^']|'')*)'/.exec(text)?.[1]
+  if (single !== undefined) return single.replace(/''/g, "'")
+  if (/^["'[{&*!%@`]/.test(text)) return ''
+  return text.replace(/(^|[ \t])#.*$/, '').trim()
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', 0: '' }
+
+// ---- variables
+
+/** An answer of the user that the text needs. */
+export interface PromptInput {
+  name: string
+  placeholder: string
+}
+
+const VARIABLE = /\$\{(?:input:([^}:\n]{1,100})(?::([^}\n]{0,1000}))?|([A-Za-z]{1,40}))\}/g
+
+/** What the user is asked for, each once. */
+export function inputsOf(body: string): PromptInput[] {
+  const inputs = new Map<string, PromptInput>()
+  for (const [, input, placeholder = ''] of body.matchAll(VARIABLE)) {
+    const name = input?.trim()
+    if (!name) continue
+    const known = inputs.get(name)
+    if (!known || known.placeholder === '') inputs.set(name, { name, placeholder: placeholder.trim() })
+  }
+  return [...inputs.values()]
+}
+
+/** The variables other than inputs, each once, whether or not they are known. */
+export function variablesOf(body: string): string[] {
+  return [...new Set([...body.matchAll(VARIABLE)].flatMap(([, , , name]) => name ?? []))]
+}
+
+/**
+ * The text with the values of its variables, in which no variables are replaced. Unknown ones stay: they may be code.
+ * `undefined` if it gets longer than `max`.
+ */
+export function withValues(
+  body: string,
+  values: ReadonlyMap<string, string>,
+  inputs: ReadonlyMap<string, string>,
+  max: number,
+): string | undefined {
+  const parts: string[] = []
+  let length = 0
+  let at = 0
+  const add = (part: string) => {
+    parts.push(part)
+    length += part.length
+  }
+  for (const match of body.matchAll(VARIABLE)) {
+    const [whole, input, , name] = match
+    const value = input === undefined ? values.get(name!) : inputs.get(input.trim())
+    if (value === undefined) continue
+    add(body.slice(at, match.index))
+    add(value)
+    at = match.index + whole.length
+    if (length > max) return undefined
+  }
+  add(body.slice(at))
+  return length > max ? undefined : parts.join('')
+}
+
+/**
+ * The values of inputs that are typed after a command's name: `name=value name="a longer value"`, up to the first other word.
+ * `length`: of that part of the text.
+ */
+export function typedInputs(
+  args: string,
+  inputs: readonly PromptInput[],
+): { values: Map<string, string>; length: number } {
+  const values = new Map<string, string>()
+  const known = new Set(inputs.map(({ name }) => name))
+  const pair = /\s*([^\s="']{1,100})=(?:"([^"\n]*)"|'([^'\n]*)'|([^\s"'\ufffc][^\s\ufffc]*))(?=\s|$)/y
+  let length = 0
+  for (let match = pair.exec(args); match; match = pair.exec(args)) {
+    const name = match[1]!
+    if (!known.has(name)) break
+    values.set(name, match[2] ?? match[3] ?? match[4] ?? '')
+    length = pair.lastIndex
+  }
+  return { values, length }
+}
+
+// ---- links
+
+const LINK =
+  /!?\[[^\][\n]{0,500}\]\([ \t]{0,10}(?:<([^<>\n]{1,2000})>|([^()\s<>]{1,2000}))(?:[ \t][^()\n]{0,200})?\)/g
+const FILE = /(?<![\w#])#file:(?:"([^"\n]{1,2000})"|'([^'\n]{1,2000})'|([^\s"'`<>()[\]{},;]{1,2000}))/g
+
+/** The paths of the files to which Markdown links and `#file:` refer, each once, in their order. Code isn't read. */
+export function referencesOf(body: string): string[] {
+  const text = withoutCode(body)
+  const found = [
+    ...[...text.matchAll(LINK)].map(match => ({ at: match.index, path: pathOf(match[1] ?? match[2]!) })),
+    ...[...text.matchAll(FILE)].map(match => ({
+      at: match.index,
+      path: match[1] ?? match[2] ?? match[3]!.replace(/[.:!?]+$/, ''),
+    })),
+  ].sort((a, b) => a.at - b.at)
+  return [...new Set(found.flatMap(({ path }) => (path ? [path] : [])))]
+}
+
+/** The path of a link; `undefined` if it's no path. */
+function pathOf(link: string): string | undefined {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(link) || /^(#|\/\/|\\\\)/.test(link)) return undefined
+  const path = link.replace(/[?#].*$/s, '')
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Code as spaces, so that offsets stay. */
+function withoutCode(body: string): string {
+  const lines = body.split('\n')
+  let fence = ''
+  for (const [i, line] of lines.entries()) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    const isCode = fence !== '' || mark !== undefined
+    if (fence === '') fence = mark ?? ''
+    else if (mark?.startsWith(fence) && line.trim() === mark) fence = ''
+    lines[i] = isCode ? ' '.repeat(line.length) : withoutSpans(line)
+  }
+  return lines.join('\n')
+}
+
+/** A line without its code spans, which end at as many backticks as they begin with. */
+function withoutSpans(line: string): string {
+  if (!line.includes('`')) return line
+  const runs = [...line.matchAll(/`+/g)].map(match => ({ at: match.index, length: match[0].length }))
+  // by the number of backticks: the runs that aren't passed yet
+  const ends = new Map<number, number[]>()
+  for (const { at, length } of [...runs].reverse()) {
+    const others = ends.get(length)
+    if (others) others.push(at)
+    else ends.set(length, [at])
+  }
+  let text = ''
+  let from = 0
+  for (const { at, length } of runs) {
+    if (at < from) continue
+    const others = ends.get(length)!
+    while (others.length > 0 && others.at(-1)! <= at) others.pop()
+    const end = others.at(-1)
+    if (end === undefined) continue
+    text += line.slice(from, at) + ' '.repeat(end + length - at)
+    from = end + length
+  }
+  return text + line.slice(from)
+}

@@ -1,4 +1,4 @@
-import type { ExpandedPrompt } from '../../../bridge/conversation.ts'
+import type { Attachment, ExpandedPrompt } from '../../../bridge/conversation.ts'
 import { validDraft, wordsFor } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
 import { t } from '../../l10n.ts'
@@ -51,6 +51,10 @@ function withPrompt(
       { from: 0, to: words.length, id: item.id },
       ...chips.map(({ from, to, id }) => ({ from: from + by, to: to + by, id })),
     ],
-    items: [...items, item, ...files],
+    items: [...items, item, ...files.filter(file => !items.some(one => isSame(one, file)))],
   })
+}
+
+function isSame({ content: a }: Attachment, { content: b }: Attachment): boolean {
+  return a.type === b.type && 'uri' in a && 'uri' in b && a.uri === b.uri
 }

@@ -51,7 +51,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
           {open ? t('Show Less') : t('Show More')}
         </button>
       )}
-      {unfolded?.text !== undefined && <PlainCode text={unfolded.text} />}
+      {unfolded?.text !== undefined && <PlainCode text={unfolded.text.trimEnd()} />}
       {beside.length > 0 && <Attachments blocks={beside} />}
       <div class="row-actions">
         {!entry.steering && (

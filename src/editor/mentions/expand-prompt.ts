@@ -18,7 +18,7 @@ import type { PromptCall } from './prompt-files.ts'
 import { isInRoots } from './typed-path.ts'
 
 /** A larger prompt file isn't sent. Bytes. */
-export const MAX_PROMPT_FILE_BYTES = 256 * 1024
+const MAX_PROMPT_FILE_BYTES = 256 * 1024
 /** A longer text isn't sent, with all values and all prompt files. Characters. */
 const MAX_TEXT = 1024 * 1024
 /** Prompt files in one prompt. */

@@ -90,6 +90,36 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(state)
     })
 
+    it('defaults: are set before the first prompt, and what the agent does not have is said once', async () => {
+      const { configOptions } = (await rig.create()).session.state
+      const others = ['mode', 'model'].flatMap(category => {
+        const option = configOptions.find(one => one.type === 'select' && one.category === category)
+        const other =
+          option?.type === 'select' && option.choices.find(({ value }) => value !== option.currentValue)
+        return other ? [[category, other.value] as const] : []
+      })
+      assert.ok(others.length > 0)
+      rig.defaults = { ...Object.fromEntries(others), tone: 'dry' }
+      try {
+        const { outcome, state } = await play('hello')
+        assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
+        for (const [category, value] of others) {
+          const option = state.configOptions.find(one => one.category === category)
+          assert.equal(option?.type === 'select' && option.currentValue, value)
+        }
+        const said = (of: SessionState) =>
+          entriesOfKind(of, 'notice').filter(({ title }) => title.includes('tone'))
+        assert.equal(said(state).length, 1)
+        const [set, prompt] = [/^session\/set_/, /^session\/prompt$/].map(name =>
+          rig.frames.findLastIndex(({ message }) => name.test((message as { method?: string }).method ?? '')),
+        )
+        assert.ok(set !== -1 && set! < prompt!)
+        assert.equal(said((await play('hello')).state).length, 0)
+      } finally {
+        rig.defaults = {}
+      }
+    })
+
     it('full: says so in a way that Parley knows', async () => {
       const { state } = await play('full')
       const end = state.entries.at(-1)

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { AgentStartError, type StartAgent, type TraceFrame, type TraceTap } from '../../src/acp/agent.ts'
 import type { AgentCapabilities } from '../../src/acp/model.ts'
 import { startAgent } from '../../src/acp/start-agent.ts'
-import type { AgentDefinition } from '../../src/agents/definition.ts'
+import type { AgentDefinition, DefaultOptions } from '../../src/agents/definition.ts'
 import { mergeEnvironment } from '../../src/agents/environment.ts'
 import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
 import { EDITOR_TOOL_NAMES } from '../../src/common/editor-tool-names.ts'
@@ -102,6 +102,8 @@ export class AgentRig {
   stderr = ''
   /** Gives new sessions a second folder and an MCP server, as in the settings of a workspace. */
   addsFolderAndServer = false
+  /** What the options of new sessions are set to. */
+  defaults: DefaultOptions = {}
   /** Gives new sessions the editor's own tools. */
   editorFeatures: EditorFeatures | undefined
   #editorTools = this.#newEditorTools()
@@ -460,6 +462,7 @@ export class AgentRig {
     const saved = new SavedSessions({ manager, runner, records, transcripts })
     const starter = new SessionStarter({
       ...{ manager, held, saved, clients, planner, records, transcripts, queues, runner },
+      startOptions: async () => ({ defaults: this.defaults, lastUsed: {} }),
     })
     return { manager, clients, starter }
   }

@@ -195,6 +195,8 @@ export interface SessionNote {
   mcpServers?: readonly unknown[]
   /** What the user allows in the session without being asked. */
   allowance?: unknown
+  /** What the options of a new session are still to be set to. */
+  startOptions?: unknown
   /** What the window couldn't store of the conversation, in the host's memory until it's stored. */
   unsaved?: unknown
 }

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import type { DefaultOptions } from '../agents/definition.ts'
 import type { SessionChanges } from '../changes/session-changes.ts'
 import { Owner } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
@@ -55,6 +56,8 @@ export class OpenSession extends Owner {
   readonly key: string
   /** What the user allows without being asked, as long as the session is open here. */
   readonly allowance = this.register(new SessionAllowance())
+  /** What its options are still to be set to before its first prompt. */
+  startOptions: DefaultOptions | undefined
   /** It's closed here because another window took it over. */
   isTakenOver = false
   #services: SessionServices | undefined

@@ -96,7 +96,10 @@ export class SessionStarter {
           queues.rename(queue, sessionKey(agentId, session.sessionId))
         }
         const open = this.#create(agentId, session, plan)
-        if (options) session.beginAfter(() => applyStartOptions(open, options, this.#missingOptions))
+        if (options) {
+          open.startOptions = { ...options.defaults, ...options.lastUsed }
+          session.beginAfter(() => applyStartOptions(open, options, this.#missingOptions))
+        }
         return this.#begun(open, progress)
       })
     })

@@ -59,10 +59,11 @@ function offeredValue(option: KnownOption, value: string | boolean): string | bo
  * known not to have, which isn't told again until it had it. Never rejects.
  */
 export async function applyStartOptions(
-  { session, agentId, agentName }: Pick<OpenSession, 'session' | 'agentId' | 'agentName'>,
+  open: Pick<OpenSession, 'session' | 'agentId' | 'agentName' | 'startOptions'>,
   { defaults, lastUsed }: StartOptions,
   told: Set<string>,
 ): Promise<void> {
+  const { session, agentId, agentName } = open
   const options = () => session.state.configOptions
   const tell = (title: string, description?: string) =>
     session.notify({ severity: 'warning', title, ...(description && { description }) })
@@ -76,8 +77,11 @@ export async function applyStartOptions(
   const isModel = ([key]: [string, unknown]) => optionOf(options(), key)?.category === 'model'
   const all = [...wanted.values()]
   // the choices of other options may depend on the model
-  for (const [key, value] of [...all.filter(isModel), ...all.filter(one => !isModel(one))]) {
+  const ordered = [...all.filter(isModel), ...all.filter(one => !isModel(one))]
+  for (const [at, [key, value]] of ordered.entries()) {
     if (session.phase !== 'ready') return
+    // the window may be reloaded at any time
+    open.startOptions = Object.fromEntries(ordered.slice(at))
     const option = optionOf(options(), key)
     const offered = option && offeredValue(option, value)
     const missing = JSON.stringify([agentId, key, value])
@@ -105,6 +109,7 @@ export async function applyStartOptions(
       tell(l10n.t('{0} refused {1} “{2}”.', agentName, name, shown(value)), messageOf(error))
     }
   }
+  open.startOptions = undefined
 }
 
 function shown(text: string | boolean): string {

@@ -476,7 +476,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     this.#told.set(agent, told)
     const sessions = this.#options.manager.list().filter(({ session }) => session.agent === agent)
     let frame = hosted.handled
-    for (const { agentName, session, recorder, plan, allowance } of sessions) {
+    for (const { agentName, session, recorder, plan, allowance, startOptions } of sessions) {
       const unsaved = recorder?.unsaved
       if (recorder?.isUnsavedTooLarge) this.#options.onTooMuchUnsaved(agentName)
       if (recorder?.isStored || unsaved) {
@@ -486,6 +486,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         const note = {
           ...{ configOptions: [...configOptions], commands, isPaused, server, mcpServers: plan.mcpServers },
           ...(allowance.kept && { allowance: allowance.kept }),
+          ...(startOptions && { startOptions }),
           ...(unsaved && { unsaved }),
         }
         if (!isSame(told.notes.get(session.sessionId), note)) hosted.note(session.sessionId, note)
@@ -549,6 +550,7 @@ function isSame(a: SessionNote | undefined, b: SessionNote): boolean {
     a.mcpServers === b.mcpServers &&
     a.unsaved === b.unsaved &&
     a.allowance === b.allowance &&
+    a.startOptions === b.startOptions &&
     a.configOptions.length === b.configOptions.length &&
     a.configOptions.every((option, i) => option === b.configOptions[i])
   )

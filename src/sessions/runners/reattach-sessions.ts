@@ -1,4 +1,6 @@
+import * as z from 'zod'
 import type { SessionNote } from '../../acp/agent.ts'
+import { deferred } from '../../common/async.ts'
 import { RELOAD_CLOSE_MS } from '../../common/limits.ts'
 import type { SessionId } from '../../common/session-key.ts'
 import { createSessionState } from '../../conversation/reducer/reducing-state.ts'
@@ -14,11 +16,14 @@ import type {
 } from '../ports.ts'
 import type { HeldSessions } from '../session-leases.ts'
 import type { SessionManager } from '../session-manager.ts'
+import { applyStartOptions } from '../start-options.ts'
 import { readUnsaved, withUnsaved } from '../unsaved-conversation.ts'
 import type { AgentRunner, RunningAgent } from './agent-runner.ts'
 
 /** When the editor's tools are served again in sessions of an earlier window: after a view shows what the agents said. Milliseconds. */
 const REOPEN_TOOLS_MS = 100
+
+const startOptionsSchema = z.record(z.string(), z.union([z.string(), z.boolean()]))
 
 export interface ReattachOptions {
   manager: SessionManager
@@ -47,6 +52,7 @@ export async function reattachSessions(
   /** Another window may need what this one doesn't. */
   let isNeeded = !attached.isOver
   const failures: unknown[] = []
+  const begun = deferred()
   for (const one of attached.sessions) {
     const { sessionId } = one
     const id = { agentId, sessionId }
@@ -77,6 +83,13 @@ export async function reattachSessions(
       onSession(session, isUndecided ? { ...one.note, isPaused: true } : one.note)
       const open = manager.create(agentId, agentName, session, plan)
       open.allowance.restore(one.note.allowance)
+      const { data: defaults } = startOptionsSchema.safeParse(one.note.startOptions)
+      open.startOptions = defaults
+      if (defaults)
+        session.beginAfter(async () => {
+          await begun.promise
+          await applyStartOptions(open, { defaults, lastUsed: {} }, new Set())
+        })
       manager.admit(open, saved === stored ? 'known' : 'unsaved')
       if (unsaved) manager.record(open)
       reattached.push(session)
@@ -89,7 +102,7 @@ export async function reattachSessions(
   }
   watching.dispose()
   // also after a failure: the agent's other sessions go on
-  await attached.begin()
+  await attached.begin().finally(begun.resolve)
   if (!isNeeded) hosted.confirm(hosted.handled)
   for (const session of reattached) session.requests.repeated()
   // loads much, which would delay what the agent says

@@ -11,11 +11,11 @@ import { hostedWindows, type SessionsFixture, sendPrompt } from '../sessions-fix
 
 /**
  * It can resume sessions, unless CAPABILITIES say otherwise, and a turn of it ends when its permission is answered. It notes what it
- * receives in a file. While there is the file GATE, its first turn leaves a command running.
+ * receives in a file. While there is the file GATE, its first turn leaves a command running, and it confirms no option.
  */
 const AGENT = `
   const { appendFileSync, existsSync, readFileSync } = require('node:fs')
-  const { RECEIVED, GATE, CAPABILITIES } = process.env
+  const { RECEIVED, GATE, CAPABILITIES, OPTIONS } = process.env
   const log = line => appendFileSync(RECEIVED, line + '\\n')
   const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
   const say = text => send({
@@ -26,6 +26,7 @@ const AGENT = `
     },
   })
   const agentCapabilities = JSON.parse(CAPABILITIES ?? '{"sessionCapabilities":{"resume":{}}}')
+  const configOptions = OPTIONS && JSON.parse(OPTIONS)
   let turn
   let sessionId
   let isFirst = true
@@ -35,7 +36,12 @@ const AGENT = `
     if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities } })
     if (method === 'session/new') {
       const count = readFileSync(RECEIVED, 'utf8').split('session/new').length - 1
-      send({ id, result: { sessionId: 's' + count } })
+      send({ id, result: { sessionId: 's' + count, configOptions } })
+    }
+    if (method === 'session/set_config_option') {
+      log(params.configId + '=' + params.value)
+      configOptions.find(({ id }) => id === params.configId).currentValue = params.value
+      if (!existsSync(GATE)) send({ id, result: { configOptions } })
     }
     if (method === 'session/resume') send({ id, result: {} })
     if (method === 'session/prompt') {
@@ -93,11 +99,15 @@ describe('an agent that an earlier window left', () => {
   let open: () => SessionsFixture
   const gate = () => `${file}-gate`
 
-  /** The first window is in a turn, which waits for the user. */
-  async function begin(more: Record<string, string> = {}): Promise<SessionsFixture> {
+  function prepare(more: Record<string, string>): void {
     const { args, ...agent } = script(AGENT)
     const env = { ...agent.env, RECEIVED: file, GATE: gate(), ...more }
     open = hostedWindows({ program, launch: { ...agent, args: [...args], env }, folder })
+  }
+
+  /** The first window is in a turn, which waits for the user. */
+  async function begin(more: Record<string, string> = {}): Promise<SessionsFixture> {
+    prepare(more)
     const first = open()
     await first.controller.opener.start('one')
     await sendPrompt(first.controller, 'work')
@@ -158,6 +168,31 @@ describe('an agent that an earlier window left', () => {
     answer(next)
     await until(() => JSON.stringify(session(next).state).includes('Ended.'))
     assert.equal(received('initialize'), 1)
+  })
+
+  it('gets the default options that the window before it was still setting, before its first prompt', async () => {
+    const option = (id: string, ...values: string[]) => ({
+      ...{ id, name: id, category: id, type: 'select', currentValue: values[0] },
+      options: values.map(value => ({ value, name: value })),
+    })
+    const options = [option('mode', 'ask', 'plan'), option('model', 'small', 'large')]
+    writeFileSync(gate(), '')
+    prepare({ OPTIONS: JSON.stringify(options) })
+    const first = open()
+    first.startOptions = { defaults: { mode: 'plan', model: 'large' }, lastUsed: {} }
+    await first.controller.opener.start('one')
+    await until(() => received('model=large') === 1)
+    await first.close()
+    rmSync(gate())
+    const next = open()
+    windows.push(next)
+    await goOn(next)
+    void sendPrompt(next.controller, 'work')
+    await until(() => received('session/prompt') === 1)
+    assert.equal(received('mode=plan'), 1)
+    assert.equal(received('session/new'), 1)
+    const set = session(next).state.configOptions.map(one => one.type === 'select' && one.currentValue)
+    assert.deepEqual(set, ['plan', 'large'])
   })
 
   it('gets the answer of a user who gives it before the next one is told again what is asked', async () => {

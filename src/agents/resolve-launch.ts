@@ -43,8 +43,6 @@ export async function resolveLaunch(
     platform: environment.platform,
   }
   const replaced = (text: string, path: Array<string | number>): string => {
-    // Only a user's definition contains variables; Parley's own paths are used as they are.
-    if (definition.source !== 'settings') return text
     const substitution = substitute(text, variables)
     for (const problem of substitution.problems) {
       const where = settingPath('parley.agents', [definition.id, ...path])
@@ -55,8 +53,11 @@ export async function resolveLaunch(
     return substitution.text
   }
 
-  const command = expandHome(replaced(definition.command, ['command']), context.userHome)
-  const args = definition.args.map((arg, at) => replaced(arg, ['args', at]))
+  const { source } = definition
+  // the paths of what Parley installed are used as they are; all else may be from an entry of the settings
+  const ofUser = source === 'settings' ? replaced : (text: string) => text
+  const command = expandHome(ofUser(definition.command, ['command']), context.userHome)
+  const args = definition.args.map((arg, at) => (source === 'preset' ? replaced : ofUser)(arg, ['args', at]))
   const ownEnv = Object.fromEntries(
     Object.entries(definition.env).map(([name, value]) => [name, replaced(value, ['env', name])]),
   )

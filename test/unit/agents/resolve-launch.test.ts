@@ -185,6 +185,17 @@ describe('resolveLaunch', () => {
     }
   })
 
+  it('replaces variables in what the settings change of an agent that was found or installed', async () => {
+    const change = { command: process.execPath, env: { HOME_OF: '${userHome}' }, cwd: '${userHome}' }
+    for (const source of ['preset', 'installed'] as const) {
+      const { env, cwd } = await launch(agent({ ...change, source }))
+      assert.equal(env.HOME_OF, root)
+      assert.equal(cwd, root)
+    }
+    const { args } = await launch(agent({ ...change, args: ['--in=${userHome}'], source: 'preset' }))
+    assert.deepEqual(args, [`--in=${root}`])
+  })
+
   it('returns the demo agent unchanged, whatever its path', async () => {
     const demo = demoAgent(join(root, '${userHome}', 'demo.mjs'))
     const { command, args, env } = await launch(demo)

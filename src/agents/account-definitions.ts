@@ -26,8 +26,11 @@ export function withAccounts(
     const of = entry.account?.of
     const agent = of === undefined || ids.has(of) ? undefined : agents.get(of)
     const definition = accountDefinition(entry, agent, presets)
-    if (agent) byAgent.set(agent.id, [...(byAgent.get(agent.id) ?? []), definition])
-    else if (isSearched || entry.problem !== undefined) others.push(definition)
+    if (agent) {
+      const its = byAgent.get(agent.id) ?? []
+      byAgent.set(agent.id, its)
+      its.push(definition)
+    } else if (isSearched || entry.problem !== undefined) others.push(definition)
   }
   const listed = [...agents.values()].filter(({ id }) => !ids.has(id))
   return [...listed.flatMap(agent => [agent, ...(byAgent.get(agent.id) ?? [])]), ...others]

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { isAbsolute, normalize } from 'node:path'
+import { isAbsolute, normalize, resolve } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { AGENT_COLORS } from '../common/agent-icon.ts'
@@ -130,15 +130,31 @@ export function readAgentSettings(
     if (found.change) changes.set(id, found.change)
     if (found.account) accounts.push(found.account)
   }
-  const accountIds = new Set(accounts.map(({ id }) => id))
-  for (const entry of accounts) {
-    if (!entry.account || !accountIds.has(entry.account.of)) continue
-    const path = [entry.id, 'account', 'of']
-    const message = l10n.t("expected an agent that isn't an account itself")
-    entry.problem = settingProblem(AGENTS_SETTING, path, layerOf(layers, path), message)
-    problems.push(entry.problem)
-  }
+  checkAccounts(accounts, layers, problems)
   return { agents, changes, accounts, problems }
+}
+
+/** What is wrong with accounts together. */
+function checkAccounts(
+  accounts: readonly AccountEntry[],
+  layers: readonly SettingLayer[],
+  problems: SettingProblem[],
+): void {
+  const ids = new Set(accounts.map(({ id }) => id))
+  const places = new Set<string>()
+  for (const entry of accounts) {
+    if (!entry.account) continue
+    const { of, folder } = entry.account
+    const problem = (key: string, message: string) => {
+      const path = [entry.id, 'account', key]
+      entry.problem = settingProblem(AGENTS_SETTING, path, layerOf(layers, path), message)
+      problems.push(entry.problem)
+    }
+    const place = `${of} ${resolve(folder)}`
+    if (ids.has(of)) problem('of', l10n.t("expected an agent that isn't an account itself"))
+    else if (places.has(place)) problem('folder', l10n.t('expected a folder that no other account has'))
+    places.add(place)
+  }
 }
 
 /**

@@ -146,13 +146,15 @@ describe('accounts of agents', () => {
         work: { ...work, account: 5 },
         nested: { account: { of: 'codex', folder: '/x' } },
         own: { account: { of: 'own', folder: '/x' } },
+        first: { account: { of: 'claude', folder: '/same' } },
+        second: { account: { of: 'claude', folder: '/same/' } },
       }),
     ]
     const agents = catalog()
-    const wrong = agents.agents.filter(({ id }) => id !== 'claude')
+    const wrong = agents.agents.filter(({ id }) => id !== 'claude' && id !== 'first')
     assert.deepEqual(
       wrong.map(({ id, startable, env }) => [id, startable, env.CLAUDE_CONFIG_DIR]),
-      ['codex', 'work', 'nested', 'own'].map(id => [id, false, undefined]),
+      ['second', 'codex', 'work', 'nested', 'own'].map(id => [id, false, undefined]),
     )
     for (const { reason } of wrong) assert.notEqual(reason ?? '', '')
   })

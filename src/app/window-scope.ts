@@ -17,10 +17,12 @@ import { createConversationServices } from './conversation/conversation-services
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { FollowAgent } from './conversation/follow-agent.ts'
 import { LineComments } from './conversation/line-comments.ts'
+import { MentionedSessions } from './conversation/mentioned-sessions.ts'
 import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
 import { SessionExporter } from './history/export-sessions.ts'
 import { createHistoryServices } from './history/history-services.ts'
+import { hereOf } from './history/history-view.ts'
 import { SessionImporter } from './history/import-sessions.ts'
 import { ChatTools } from './mcp/chat-tools.ts'
 import { McpPage } from './mcp/mcp-page.ts'
@@ -157,6 +159,10 @@ export function createWindowScope(
       },
       previews: process.previews,
       sessions: recent,
+      mentioned: new MentionedSessions({
+        ...{ history, transcripts, manager, secrets },
+        isHere: () => hereOf(worktrees),
+      }),
     },
     store: redactedStore(storage.workspace, secrets),
     history: historyView,

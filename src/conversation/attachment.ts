@@ -1,6 +1,7 @@
 import type { ContentBlock } from '../acp/model.ts'
 import { chipOf } from '../common/block-chip.ts'
 import { type Draft, partsOf } from '../common/draft.ts'
+import type { SessionId } from '../common/session-key.ts'
 
 /**
  * The reference behind a chip. Its content is read when the prompt is sent, so that the agent gets the current content.
@@ -99,7 +100,7 @@ export type OutsideAnswer = 'content' | 'path' | 'cancel'
 
 /** A suggestion for `@`. */
 export interface MentionRow {
-  group: 'open' | 'recent' | 'context' | 'files' | 'git' | 'symbols'
+  group: 'open' | 'recent' | 'context' | 'files' | 'git' | 'sessions' | 'symbols'
   name: string
   /** offsets in `name` of the letters that match the typed text */
   matches: number[]
@@ -108,8 +109,8 @@ export interface MentionRow {
   /** its location: a path, or a short text */
   detail?: string
   detailMatches?: number[]
-  /** the chip that it adds, or what to capture for one */
-  attaches: Attachment | { capture: CaptureKind }
+  /** the chip that it adds, what to capture for one, or the session whose text it adds */
+  attaches: Attachment | { capture: CaptureKind } | { session: SessionId }
   /** Of a folder: the text to continue after, to find something in it. */
   goOn?: string
   /** A file outside of the workspace's folders: the user is asked whether its content is added. */

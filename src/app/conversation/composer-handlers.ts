@@ -12,11 +12,13 @@ import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import type { Workbench } from '../workbench.ts'
 import type { LineComments } from './line-comments.ts'
+import type { MentionedSessions } from './mentioned-sessions.ts'
 
 interface ComposerOptions {
   controller: ConversationController
   drafts: DraftStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
+  mentioned: MentionedSessions
   optionMemory: OptionMemory
   agentDefaults: AgentDefaults
   changes: { decisions: Pick<Decisions, 'tell'> }
@@ -32,6 +34,7 @@ export function composerHandlers(
     controller,
     drafts,
     comments,
+    mentioned,
     optionMemory,
     agentDefaults,
     changes,
@@ -55,6 +58,8 @@ export function composerHandlers(
     'composer/mentions': ({ query }) => context.mentions(query),
     'composer/revisions': ({ query }) => context.revisions(query),
     'composer/symbols': ({ query }) => context.symbols(query),
+    'composer/sessions': ({ key, query }) => mentioned.find(query, key),
+    'composer/session': session => [mentioned.attachment(session)],
     'composer/promptFiles': ({ key }) => context.promptFiles(commandsOf(key)),
     'composer/expand': ({ key, text }) =>
       context.expandPrompt(text, commandsOf(key), mine(key) ? controller.current?.plan.setup : undefined),

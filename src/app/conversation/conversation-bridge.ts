@@ -31,6 +31,7 @@ import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
 import { buildHead } from './head.ts'
 import type { LineComments } from './line-comments.ts'
+import type { MentionedSessions } from './mentioned-sessions.ts'
 import { PatchPump } from './patch-pump.ts'
 import type { SessionsToOpen } from './recent-sessions.ts'
 import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
@@ -44,6 +45,8 @@ export interface ConversationBridgeOptions {
   organizer: SessionOrganizer
   drafts: DraftStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
+  /** for `@` */
+  mentioned: MentionedSessions
   optionMemory: OptionMemory
   agentDefaults: AgentDefaults
   environments: Pick<AgentEnvironments, 'note' | 'isOutdated' | 'slowTool' | 'dismiss' | 'onDidChange'>

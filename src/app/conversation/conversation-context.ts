@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { Attachment } from '../../bridge/conversation.ts'
 import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { conversationMarkdown, latestTurns } from '../../conversation/markdown-export.ts'
+import type { SessionState } from '../../conversation/state.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { fileNameOfTitle, titleOf } from '../../sessions/session-title.ts'
@@ -15,13 +16,23 @@ let last = 0
 export function conversationAttachment(open: OpenSession, embedded: boolean, until?: number): Attachment {
   const { entries, ...state } = open.session.state
   const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
-  const latest = latestTurns({ ...state, entries: wanted }, aboutOf(open), MAX_CONVERSATION_CONTEXT)
+  return transcriptAttachment({ ...state, entries: wanted }, aboutOf(open), embedded)
+}
+
+/** The latest turns of a conversation as context, which its name says if there are more. */
+export function transcriptAttachment(
+  state: Pick<SessionState, 'entries' | 'terminals'>,
+  about: ReturnType<typeof aboutOf>,
+  embedded: boolean,
+): Attachment {
+  const { title, agentName } = about
+  const latest = latestTurns(state, about, MAX_CONVERSATION_CONTEXT)
   const cut = latest.isPart
     ? l10n.t('end of the last turn')
     : latest.turns < latest.of && l10n.t('last {0} of {1} turns', latest.turns, latest.of)
-  const title = titleOf(open.session) || l10n.t('Conversation')
-  const uri = `parley:/${encodeURIComponent(cut ? `${fileNameOf(open)} (${cut})` : fileNameOf(open))}.md`
-  const origin = l10n.t('Conversation with {0}', open.agentName)
+  const fileName = fileNameOfTitle(title)
+  const uri = `parley:/${encodeURIComponent(cut ? `${fileName} (${cut})` : fileName)}.md`
+  const origin = l10n.t('Conversation with {0}', agentName)
   const { text } = latest
   return {
     id: `conversation-${++last}`,
@@ -55,9 +66,4 @@ export function documentOf(open: OpenSession): string {
 
 function aboutOf({ session, agentName, plan }: OpenSession) {
   return { title: titleOf(session) || l10n.t('Conversation'), agentName, cwd: plan.setup.cwd }
-}
-
-/** The title of a conversation as a file name. */
-function fileNameOf({ session }: OpenSession): string {
-  return fileNameOfTitle(titleOf(session) ?? '')
 }

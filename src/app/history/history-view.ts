@@ -280,7 +280,7 @@ export class HistoryView extends Owner {
  * Whether a directory belongs to a folder that is open in this window, or to a worktree of its repository. Many sessions are
  * in few directories.
  */
-function hereOf(
+export function hereOf(
   worktrees: HistoryViewOptions['worktrees'],
   worktreeOf = worktrees.lookup(),
 ): (cwd: string) => boolean {

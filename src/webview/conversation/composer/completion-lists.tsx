@@ -70,7 +70,7 @@ export function MentionList({ found, query, active, onChoose, onPoint }: Mention
     <div ref={list} id={mentionListId} class="completion mentions" role="listbox" aria-label={t('Context')}>
       {rows.map((row, i) => (
         <Row
-          key={`${row.group}/${row.name}/${row.detail}`}
+          key={`${row.group}/${row.name}/${'session' in row.attaches ? row.attaches.session.sessionId : row.detail}`}
           row={row}
           index={i}
           heading={row.group === rows[i - 1]?.group ? undefined : row.group}
@@ -124,13 +124,17 @@ function Row({ row, index, heading, active, onChoose, onPoint }: RowProps) {
         tabIndex={-1}
         aria-selected={active}
         data-active={active ? '' : undefined}
-        title={row.detail}
+        title={row.group === 'sessions' ? `${row.name}\n${row.detail}` : row.detail}
         onPointerMove={() => !active && onPoint(index)}
         onPointerDown={event => event.preventDefault()}
         onClick={() => onChoose(row)}
       >
         <Icon name={row.icon} />
-        <Name text={row.name} matches={row.matches} isSentence={row.group === 'git'} />
+        <Name
+          text={row.name}
+          matches={row.matches}
+          isSentence={row.group === 'git' || row.group === 'sessions'}
+        />
         {row.detail && <Detail text={row.detail} matches={row.detailMatches ?? []} name={row.name} />}
       </div>
     </>
@@ -144,6 +148,7 @@ function headings(): Record<MentionRow['group'], string> {
     context: t('Context'),
     files: t('Files and folders'),
     git: t('Commits and branches'),
+    sessions: t('Sessions'),
     symbols: t('Symbols'),
   }
 }

@@ -55,13 +55,13 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
     input.current?.focus()
   }
   const attachRow = (row: MentionRow) => {
-    if ('capture' in row.attaches)
-      void attach(
-        host
-          .request('composer/capture', { kind: row.attaches.capture })
-          .then(read => fitAttachments(read, receiver())),
-      )
-    else if (isPicture(row.attaches) && row.attaches.content.type === 'file')
+    if (!('content' in row.attaches)) {
+      const read =
+        'capture' in row.attaches
+          ? host.request('composer/capture', { kind: row.attaches.capture })
+          : host.request('composer/session', row.attaches.session)
+      void attach(read.then(items => fitAttachments(items, receiver())))
+    } else if (isPicture(row.attaches) && row.attaches.content.type === 'file')
       void attach(
         host
           .request('composer/dropped', { uris: [row.attaches.content.uri] })

@@ -88,7 +88,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   }
   const takeMention = (row: MentionRow, range: { from: number; to: number }, goOn: boolean) => {
     if (goOn && row.goOn !== undefined) input.current?.replace(range, `@${row.goOn}`)
-    else if ('capture' in row.attaches || (isPicture(row.attaches) && !row.isOutside)) {
+    else if (!('content' in row.attaches) || (isPicture(row.attaches) && !row.isOutside)) {
       input.current?.replace(range, '')
       onAttach(row)
     } else {

@@ -24,7 +24,7 @@ const none: FoundFor = { rows: [], searching: false, query: undefined }
  * so that the list doesn't flicker. A query that starts with `#` searches only for symbols.
  */
 export function useMentions(query: string | undefined): FoundMentions {
-  const { host } = useApp()
+  const { host, store } = useApp()
   const [found, setFound] = useState<FoundFor>(none)
   useEffect(() => {
     if (query === undefined) return setFound(none)
@@ -66,6 +66,11 @@ export function useMentions(query: string | undefined): FoundMentions {
             awaited += 1
             void add(host.request('composer/revisions', { query }))
           }
+          const key = store.head.peek()?.key
+          if (key !== undefined) {
+            awaited += 1
+            void add(host.request('composer/sessions', { key, query }))
+          }
           if (withSymbols) takeSymbols()
         },
         () => !over && setFound({ ...none, query }),
@@ -75,7 +80,7 @@ export function useMentions(query: string | undefined): FoundMentions {
       over = true
       stop()
     }
-  }, [query, host])
+  }, [query, host, store])
   const { rows, searching } = query === undefined ? none : found
   return { rows, searching, isStale: found.query !== query }
 }

@@ -401,6 +401,8 @@ export interface PermissionRequest {
   options: PermissionOption[]
   /** Only in Parley's own questions: the names of the options say all that they do, their kinds nothing. */
   isChoice?: true
+  /** Only in Parley's own questions: it's about the session, so it doesn't end with a turn. */
+  outlastsTurn?: true
   /** Only for the editor tools: `vscode.rename_symbol`. */
   editorTool?: string
   /** Only for the editor tools: what would run, to be shown as code. */

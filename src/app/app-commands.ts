@@ -6,6 +6,7 @@ import { checkpointCommands } from './commands/checkpoint-commands.ts'
 import { entryCommands } from './commands/entry-commands.ts'
 import { generalCommands } from './commands/general-commands.ts'
 import { installCommands } from './commands/install-commands.ts'
+import { limitCommand } from './commands/limit-command.ts'
 import { navigationCommands } from './commands/navigation-commands.ts'
 import { optionCommands } from './commands/option-commands.ts'
 import { providerCommands } from './commands/provider-commands.ts'
@@ -94,6 +95,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       recordedTitle: (agentId, sessionId) => recordedTitle(records.get(agentId, sessionId)),
       openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),
+    ...limitCommand(surfaces, workbench),
     ...allowanceCommands({ rules, surfaces, dialogs: workbench.dialogs }),
     ...optionCommands({
       surfaces,

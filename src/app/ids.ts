@@ -27,6 +27,7 @@ export const CommandId = ids('parley', [
   'showAgentLog',
   'showProtocolTraffic',
   'showUsage',
+  'setSessionLimit',
   'showBackgroundSessions',
   'addSelection',
   'addComment',

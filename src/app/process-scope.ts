@@ -30,6 +30,7 @@ import {
   noticeOfUnsaved,
   noticeWithoutHost,
 } from './agents/agent-services.ts'
+import { limitSettings } from './commands/limit-command.ts'
 import { applyProviders } from './commands/provider-commands.ts'
 import { composerServices } from './conversation/conversation-services.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
@@ -97,6 +98,7 @@ export function createProcessScope(
       turns: turnStore(storage, log),
     },
     usage: records,
+    limits: limitSettings(platform.settings, workbench),
   })
   agentServices.environments.follow(manager)
   const clients = new AgentClients({

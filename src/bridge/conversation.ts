@@ -16,6 +16,7 @@ import type {
   StoredPrompt,
 } from '../conversation/attachment.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
+import type { LimitNote } from '../conversation/session-limit.ts'
 import type {
   Entry,
   EntryId,
@@ -196,6 +197,8 @@ export interface ConversationHead {
   defaultOptions: Record<string, string | boolean>
   commands: Command[]
   usage?: Usage
+  /** the session's limit, if it has one */
+  limit?: LimitNote
   /** what the user may want to ask next, according to the agent */
   suggestion?: string
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }

@@ -59,6 +59,8 @@ export const SETTINGS = {
   'terminalAgents.gemini': setting(z.boolean(), 'application', false),
   /** Whether *Accept Everything* is offered for a session. */
   acceptEverything: setting(z.boolean(), 'application', true),
+  /** How much a session may use before the user is asked. Its reader takes the lowest of all scopes. */
+  sessionLimit: setting(layered, 'window', {}),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   /** Where worktrees are: absolute, with `~` or relative to the repository; empty: beside it. */

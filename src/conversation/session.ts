@@ -158,6 +158,24 @@ export class Session implements Disposable {
     return this.#exit
   }
 
+  /** The agent works, or waits for an answer; not only the user for whom the session waits between turns. */
+  get isAtWork(): boolean {
+    const { activity, memory } = this.conversation.state
+    if (activity !== 'requires_action' || memory.running) return activity !== 'idle'
+    const { open } = this.requests
+    return !open.every(entry => entry.kind === 'permission' && entry.outlastsTurn) || open.length === 0
+  }
+
+  /** While it's held, no prompt is sent, nor added to a turn, and no rule answers the agent. */
+  hold(isHeld: boolean): void {
+    if (this.requests.isHeld === isHeld) return
+    this.requests.isHeld = isHeld
+    this.#status.fire()
+    if (isHeld || !this.isLive) return
+    this.requests.consultAgain()
+    this.turns.pump()
+  }
+
   // ---- the user's actions ------------------------------------------------------------------------------------------
 
   /**
@@ -331,7 +349,7 @@ export class Session implements Disposable {
   }
 
   #takesPrompts(): boolean {
-    return this.#phase === 'ready' && !this.beginsNoTurn && !this.#isPreparing
+    return this.#phase === 'ready' && !this.beginsNoTurn && !this.#isPreparing && !this.requests.isHeld
   }
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {

@@ -12,6 +12,7 @@ import {
   type LocalSession,
   MemoryStore,
   type ModelUsage,
+  type SessionSpan,
   type SessionStore,
   type SessionUsage,
   type UsageRecord,
@@ -253,6 +254,19 @@ export class LocalSessions implements Disposable {
     for (const row of saved) sums.addUsage({ ...row, agentId, sessionId, day: '' })
     for (const record of this.#unsavedUsage.values()) sums.addUsage(record)
     return sums.sessionUsage(agentId, sessionId)
+  }
+
+  /** For how long a session's turns ran, and its limit. */
+  span(agentId: string, sessionId: string): SessionSpan | undefined {
+    return (
+      this.#memory.span(agentId, sessionId) ?? this.#read(store => store.span(agentId, sessionId), undefined)
+    )
+  }
+
+  putSpan(session: SessionId, span: SessionSpan): void {
+    this.#memory.putSpan(session, span)
+    const key = JSON.stringify(['span', session.agentId, session.sessionId])
+    this.#write(key, store => store.putSpan(session, span))
   }
 
   dispose(): void {

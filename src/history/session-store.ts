@@ -1,4 +1,5 @@
 import { type SessionId, sessionKey } from '../common/session-key.ts'
+import type { LimitState } from '../conversation/session-limit.ts'
 
 /** A session that Parley has opened. */
 export interface LocalSession extends SessionId {
@@ -59,6 +60,15 @@ export type UsageSum = Pick<UsageRecord, 'currency' | 'cost' | 'totalTokens' | '
 export type DayUsage = UsageSum & Pick<UsageRecord, 'day' | 'agentId'>
 export type SessionUsage = UsageSum & Pick<UsageRecord, 'mark'>
 
+/** For how long a session's turns ran, and its limit. */
+export interface SessionSpan {
+  /** milliseconds; `at`: when that was, in milliseconds since the epoch, if a turn ran then */
+  ms: number
+  at?: number
+  /** Absent: that of the settings. */
+  limit?: LimitState
+}
+
 /** Stores what Parley knows about sessions. Any method of a store on disk may throw. */
 export interface SessionStore {
   /** why nothing can be written for now; absent if it can */
@@ -81,6 +91,8 @@ export interface SessionStore {
   usage(day: string): DayUsage[]
   /** The counted usage of a session; a row for each currency, and one for tokens. */
   sessionUsage(agentId: string, sessionId: string): SessionUsage[]
+  span(agentId: string, sessionId: string): SessionSpan | undefined
+  putSpan(session: SessionId, span: SessionSpan): void
   /** Adds to the sums of the day and the model. */
   addModelUsage(usage: ModelUsage): void
   /** Tokens of the agent's models on each day from `day` on. */
@@ -97,6 +109,7 @@ export class MemoryStore implements SessionStore {
   readonly #days = new Map<string, UsageRecord>()
   readonly #usage = new Map<string, UsageRecord>()
   readonly #models = new Map<string, ModelUsage>()
+  readonly #spans = new Map<string, SessionSpan>()
 
   agentIds(): string[] {
     return [...new Set([...this.#sessions.values()].map(session => session.agentId))]
@@ -126,6 +139,7 @@ export class MemoryStore implements SessionStore {
     this.#sessions.delete(sessionKey(agentId, sessionId))
     for (const [key, record] of this.#usage)
       if (record.agentId === agentId && record.sessionId === sessionId) this.#usage.delete(key)
+    this.#spans.delete(sessionKey(agentId, sessionId))
   }
 
   agent(agentId: string): KnownAgent | undefined {
@@ -153,6 +167,14 @@ export class MemoryStore implements SessionStore {
     )
   }
 
+  span(agentId: string, sessionId: string): SessionSpan | undefined {
+    return this.#spans.get(sessionKey(agentId, sessionId))
+  }
+
+  putSpan({ agentId, sessionId }: SessionId, span: SessionSpan): void {
+    this.#spans.set(sessionKey(agentId, sessionId), span)
+  }
+
   addModelUsage(usage: ModelUsage): void {
     const { agentId, day, model } = usage
     addTo(this.#models, JSON.stringify([day, agentId, model]), usage)
@@ -168,6 +190,7 @@ export class MemoryStore implements SessionStore {
   clear(): void {
     this.#sessions.clear()
     this.#agents.clear()
+    this.#spans.clear()
   }
 
   close(): void {}

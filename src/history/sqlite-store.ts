@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
 import { LOG_IN_USE_MS } from '../common/limits.ts'
 import { idOfStored, type SessionId, storedId } from '../common/session-key.ts'
+import { readLimits } from '../conversation/session-limit.ts'
 import {
   type DatabaseOptions,
   emptyLog,
@@ -15,6 +16,7 @@ import type {
   KnownAgent,
   LocalSession,
   ModelUsage,
+  SessionSpan,
   SessionStore,
   SessionUsage,
   UsageRecord,
@@ -80,6 +82,10 @@ const MIGRATIONS = [
      output_tokens REAL NOT NULL,
      PRIMARY KEY (day, agent_id, model)
    ) STRICT, WITHOUT ROWID;`,
+  // span: JSON
+  `CREATE TABLE session_spans (
+     agent_id TEXT NOT NULL, session_id TEXT NOT NULL, span TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
 const TOKEN_SUMS = `total_tokens = total_tokens + excluded.total_tokens,
@@ -93,6 +99,7 @@ const SALVAGE: Salvage = {
     session_usage: ({ day }) => isDay(day),
     daily_usage: ({ day }) => isDay(day),
     model_usage: ({ day }) => isDay(day),
+    session_spans: ({ span }) => String(span).startsWith('{'),
   },
   complete(db) {
     const count = (sql: string) => Number(db.prepare(`SELECT count(*) AS n FROM (${sql})`).get()?.n)
@@ -196,7 +203,7 @@ export class SqliteStore implements SessionStore {
 
   remove(agentId: string, sessionId: string): void {
     this.#lists.delete(agentId)
-    for (const table of ['sessions', 'session_usage'])
+    for (const table of ['sessions', 'session_usage', 'session_spans'])
       this.#prepare(`DELETE FROM ${table} WHERE agent_id = ? AND session_id = ?`).run(
         agentId,
         storedId(sessionId),
@@ -274,6 +281,20 @@ export class SqliteStore implements SessionStore {
       .map(row => ({ mark: Number(row.mark), ...readSum(row) }))
   }
 
+  span(agentId: string, sessionId: string): SessionSpan | undefined {
+    const row = this.#prepare('SELECT span FROM session_spans WHERE agent_id = ? AND session_id = ?').get(
+      agentId,
+      storedId(sessionId),
+    )
+    return row && spanSchema.safeParse(readJson(row.span)).data
+  }
+
+  putSpan({ agentId, sessionId }: SessionId, span: SessionSpan): void {
+    this.#prepare(
+      'INSERT INTO session_spans VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET span = excluded.span',
+    ).run(agentId, storedId(sessionId), JSON.stringify(span))
+  }
+
   addModelUsage({ day, agentId, model, totalTokens, inputTokens, outputTokens }: ModelUsage): void {
     this.#prepare(
       `INSERT INTO model_usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${TOKEN_SUMS}`,
@@ -290,6 +311,8 @@ export class SqliteStore implements SessionStore {
     for (const table of ['daily_usage', 'session_usage', 'model_usage'])
       for (const { day } of this.#prepare(`SELECT DISTINCT day FROM ${table}`).all())
         if (isOld(String(day))) this.#prepare(`DELETE FROM ${table} WHERE day = ?`).run(String(day))
+    this.#db.exec(`DELETE FROM session_spans AS span WHERE NOT EXISTS (
+      SELECT 1 FROM sessions WHERE agent_id = span.agent_id AND session_id = span.session_id)`)
   }
 
   close(): void {
@@ -307,6 +330,13 @@ export class SqliteStore implements SessionStore {
     return statement
   }
 }
+
+const limits = z.unknown().transform(readLimits)
+const spanSchema: z.ZodType<SessionSpan> = z.object({
+  ms: z.number().nonnegative(),
+  at: z.number().nonnegative().optional(),
+  limit: z.object({ steps: limits, limits, warned: limits, stopped: limits }).optional().catch(undefined),
+})
 
 const systemPromptSchema = z.object({ mode: z.enum(['append', 'override']), text: z.string() }).nullable()
 

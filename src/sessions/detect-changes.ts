@@ -209,14 +209,14 @@ export function detectChanges(
   }
   const found = turns?.get<unknown>(key)
   const stored = storedTurn.safeParse(found).data
-  if (stored && session.state.activity !== 'idle' && stored.number === session.state.turn) {
+  if (stored && session.isAtWork && stored.number === session.state.turn) {
     begin(undefined, stored)
     for (const entry of session.state.entries) if (entry.turn === stored.number) note(turn!, entry)
   } else if (found !== undefined) turns?.set(key, undefined)
   own.add(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
-      const works = session.state.activity !== 'idle' || (session.state.background ?? 0) > 0
+      const works = session.isAtWork || (session.state.background ?? 0) > 0
       // background work of a turn may still run when the next one starts
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
@@ -369,7 +369,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
   }
 
   const follow = () => {
-    const works = session.phase === 'ready' && session.state.activity !== 'idle'
+    const works = session.phase === 'ready' && session.isAtWork
     if (works && !snapshot) begin()
     else if (!works && snapshot) end()
   }

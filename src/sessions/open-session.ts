@@ -14,6 +14,7 @@ import { EditorToolConversation } from './editor-tool-conversation.ts'
 import type { RequestPlace } from './permission-rules/permission-rules.ts'
 import { SessionAllowance } from './permission-rules/session-allowance.ts'
 import type { SavedConversations, SessionPlan } from './ports.ts'
+import { type LimitSettings, SessionLimiter, type SpanRecords } from './session-limiter.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
 import { titleOf } from './session-title.ts'
 import { TranscriptRecorder } from './transcript-recorder.ts'
@@ -35,7 +36,9 @@ export interface SessionWork {
   services: ServicesShared
   transcripts: Pick<SavedConversations, 'write'>
   /** Where usage and cost are counted. */
-  usage: UsageRecords | undefined
+  usage: (UsageRecords & SpanRecords) | undefined
+  /** The user's limits for sessions. Without them, there are none. */
+  limits?: LimitSettings | undefined
   origin: SessionOrigin
   onChange: (changes: readonly Change[]) => void
   onEnd: () => void
@@ -62,6 +65,7 @@ export class OpenSession extends Owner {
   isTakenOver = false
   #services: SessionServices | undefined
   #recorder: TranscriptRecorder | undefined
+  #limiter: SessionLimiter | undefined
 
   constructor({ agentId, agentName, session, plan, changes }: OpenSessionOptions) {
     super()
@@ -96,8 +100,13 @@ export class OpenSession extends Owner {
     return this.#recorder
   }
 
+  /** Its limit, while an agent has it. */
+  get limiter(): SessionLimiter | undefined {
+    return this.#limiter
+  }
+
   /** The agent has the session: records and tracks it from now on, and sends its prompts. */
-  begin({ queue, services: shared, transcripts, usage, origin, onChange, onEnd }: SessionWork): void {
+  begin({ queue, services: shared, transcripts, usage, limits, origin, onChange, onEnd }: SessionWork): void {
     const { session, plan, changes } = this
     changes.setRoots(plan.setup)
     const services = new SessionServices(shared, session, plan.setup, changes)
@@ -118,7 +127,18 @@ export class OpenSession extends Owner {
     // the earlier window may have ended before it stored them
     services.terminals.resume()
     const { agentId } = this
-    if (usage) this.register(new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }))
+    if (usage) {
+      const meter = this.register(
+        new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }),
+      )
+      if (limits)
+        this.#limiter = this.register(
+          new SessionLimiter({
+            ...{ agentId, session, meter, records: usage, settings: limits },
+            cancel: () => this.cancel(),
+          }),
+        )
+    }
     session.turns.queue = queue
     for (const bridge of plan.bridges ?? []) this.register(bridge)
     if (plan.editorTools) {

@@ -16,6 +16,7 @@ import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type { SavedConversations, SessionPlan, SessionRecords } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import type { HeldSessions } from './session-leases.ts'
+import type { LimitSettings, SpanRecords } from './session-limiter.ts'
 import { addWrittenChange, type ServicesShared } from './session-services.ts'
 import { titleToRecord } from './session-title.ts'
 import type { UsageRecords } from './usage-meter.ts'
@@ -32,7 +33,8 @@ export interface SessionManagerOptions {
   /** Tracks what agents change in the files of this window. */
   tracker: ChangeTracker
   /** Where usage and cost are counted. */
-  usage?: UsageRecords
+  usage?: UsageRecords & SpanRecords
+  limits?: LimitSettings
 }
 
 /** The sessions that are open in this window. */
@@ -88,7 +90,7 @@ export class SessionManager extends Owner {
   /** Its agent has the session, or is about to open it. */
   admit(open: OpenSession, origin: SessionOrigin = 'known'): void {
     const { session, agentId, plan, key, allowance } = open
-    const { held, records, queues, rules, services, transcripts, usage } = this.#options
+    const { held, records, queues, rules, services, transcripts, usage, limits } = this.#options
     session.conversation.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.requests.answerByRule = rules?.answersFor(agentId, id => open.placeOf(id), allowance)
     session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
@@ -103,6 +105,7 @@ export class SessionManager extends Owner {
       services,
       transcripts,
       usage,
+      limits,
       origin,
       onChange: changes => this.#noteChanges(open, changes),
       // the sessions of an ended agent are closed; their conversations stay readable

@@ -145,7 +145,7 @@ export class TranscriptRecorder extends Owner {
     this.#hasStartOptions = false
     const { changes, said } = this.#takeUnwritten()
     const written = this.#writer.write(this.#agentId, this.#session.sessionId, {
-      ...(this.#replace ? everything(state) : this.#changed(state, changes)),
+      ...(this.#replace ? everything(this.#session) : this.#changed(changes)),
       ...(said && { said }),
     })
     if (written) this.#unwrittenAfter = undefined
@@ -186,12 +186,12 @@ export class TranscriptRecorder extends Owner {
       this.#change.fire()
       return
     }
-    const { state, setup } = this.#session
+    const { setup } = this.#session
     const missing: TakenChanges = {
       ...{ reset: false, texts: [], outputs: [], head: ['activity'] },
       ...{ entries: [...entries], terminals: [...terminals] },
     }
-    const all = { ...(isAll ? everything(state) : changed(state, missing)), said }
+    const all = { ...(isAll ? everything(this.#session) : changed(this.#session, missing)), said }
     const changes = asSent(all, isLast ? MAX_UNSAVED_AT_END : MAX_UNSAVED)
     this.#isUnsavedTooLarge = changes === undefined
     if (!changes) return
@@ -200,12 +200,12 @@ export class TranscriptRecorder extends Owner {
     this.#change.fire()
   }
 
-  #changed(state: SessionState, changes: TakenChanges): TranscriptChanges {
+  #changed(changes: TakenChanges): TranscriptChanges {
     const { entries, terminals } = this.#pieced
     for (const { id } of changes.texts) entries.add(id)
     for (const { terminalId } of changes.outputs) terminals.add(terminalId)
-    const rests = changes.head.includes('activity') && state.activity === 'idle'
-    if (!rests) return changed(state, changes)
+    const rests = changes.head.includes('activity') && this.#session.state.activity === 'idle'
+    if (!rests) return changed(this.#session, changes)
     const whole = {
       ...changes,
       entries: [...new Set([...changes.entries, ...entries])],
@@ -215,7 +215,7 @@ export class TranscriptRecorder extends Owner {
     }
     entries.clear()
     terminals.clear()
-    return changed(state, whole)
+    return changed(this.#session, whole)
   }
 
   /** How long a change may wait to be written, in milliseconds; below 0: not even until the current work is done. */
@@ -272,17 +272,20 @@ function isGrowth({ type }: Change): boolean {
   return type === 'text' || type === 'terminal_output'
 }
 
-function everything(state: SessionState): TranscriptChanges {
+function everything({ state, isAtWork }: Pick<Session, 'state' | 'isAtWork'>): TranscriptChanges {
   return {
     replace: true,
     entries: state.entries.map((entry, position) => ({ position, entry })),
     terminals: [...state.terminals.values()],
-    head: headOf(state),
+    head: headOf(state, isAtWork),
     ...(state.configOptions.length > 0 && { options: state.configOptions }),
   }
 }
 
-function changed(state: SessionState, changes: TakenChanges): TranscriptChanges {
+function changed(
+  { state, isAtWork }: Pick<Session, 'state' | 'isAtWork'>,
+  changes: TakenChanges,
+): TranscriptChanges {
   return {
     replace: false,
     entries: changes.entries.flatMap(id => {
@@ -301,18 +304,16 @@ function changed(state: SessionState, changes: TakenChanges): TranscriptChanges 
       const before = () => (state.terminals.get(terminalId)?.output ?? '').slice(0, -text.length)
       return { terminalId, text, before }
     }),
-    head: changes.head.length > 0 ? headOf(state) : undefined,
+    head: changes.head.length > 0 ? headOf(state, isAtWork) : undefined,
     // separately, since agents have hundreds of models
     ...(changes.head.includes('configOptions') && { options: state.configOptions }),
   }
 }
 
 /** What is saved of a session as a whole. */
-export function headOf({
-  title,
-  plans,
-  usage,
-  activity,
-}: SessionState): NonNullable<TranscriptChanges['head']> {
-  return { title, plans, usage, working: activity !== 'idle' }
+export function headOf(
+  { title, plans, usage, activity }: SessionState,
+  working = activity !== 'idle',
+): NonNullable<TranscriptChanges['head']> {
+  return { title, plans, usage, working }
 }

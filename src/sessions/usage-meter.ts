@@ -1,5 +1,6 @@
-import type { TokenCount } from '../acp/model.ts'
+import type { Cost, TokenCount } from '../acp/model.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
 import type { Session } from '../conversation/session.ts'
 import { dayOf, type LocalSessions } from '../history/local-sessions.ts'
 import type { UsageRecord } from '../history/session-store.ts'
@@ -44,6 +45,11 @@ export class UsageMeter extends Owner {
   readonly #options: UsageMeterOptions
   readonly #now: () => number
   readonly #marks = new Map<string, Mark>()
+  readonly #costs = new Map<string, number>()
+  #totalTokens = 0
+  readonly #change = this.register(new Emitter<void>())
+  /** The session has used more. */
+  readonly onDidChange = this.#change.event
   /** the session is counted from its beginning: a cost that was never reported is zero */
   readonly #isWhole: boolean
   /** A turn started here: amounts reported from now on are spent here. */
@@ -60,8 +66,12 @@ export class UsageMeter extends Owner {
     const { agentId, session, records, isNew } = options
     const known = records.sessionUsage(agentId, session.sessionId)
     this.#isWhole = isNew || known.some(({ currency }) => currency === TOKENS)
-    for (const { currency, mark } of known)
-      if (currency !== TOKENS) this.#marks.set(currency, { counted: mark, continues: false })
+    for (const { currency, mark, cost, totalTokens } of known) {
+      this.#totalTokens += totalTokens
+      if (currency === TOKENS) continue
+      this.#marks.set(currency, { counted: mark, continues: false })
+      this.#costs.set(currency, cost)
+    }
     if (isNew && known.length === 0) this.#add(TOKENS, 0, {})
     const { usage } = session.state
     this.#tokens = usage?.tokens
@@ -70,6 +80,14 @@ export class UsageMeter extends Owner {
     this.register(session.onDidChange(changes => this.#changed(changes)))
     // an interrupted turn may have more to report
     this.register(toDisposable(() => !this.#runs && this.#turnEnded()))
+  }
+
+  /** What the session has used so far, as far as it was counted: not what it used before Parley knew it. */
+  get used(): { costs: Cost[]; tokens: number } {
+    return {
+      costs: [...this.#costs].map(([currency, amount]) => ({ currency, amount })),
+      tokens: this.#totalTokens,
+    }
   }
 
   #changed(changes: Parameters<Parameters<Session['onDidChange']>[0]>[0]): void {
@@ -152,6 +170,9 @@ export class UsageMeter extends Owner {
     const day = dayOf(this.#now())
     const nothing = { cost: 0, totalTokens: 0, inputTokens: 0, outputTokens: 0 }
     records.addUsage({ agentId, sessionId: session.sessionId, day, currency, mark, ...nothing, ...used })
+    this.#totalTokens += used.totalTokens ?? 0
+    if (currency !== TOKENS) this.#costs.set(currency, (this.#costs.get(currency) ?? 0) + (used.cost ?? 0))
+    this.#change.fire()
   }
 }
 
@@ -168,7 +189,8 @@ export function forkUsage(
     records.addUsage({ agentId, sessionId: to, day: dayOf(now), currency, mark, ...nothing })
 }
 
-function isAmount(value: number): boolean {
+/** What agents report may be anything. */
+export function isAmount(value: number): boolean {
   return value >= 0 && value <= MAX_AMOUNT
 }
 

@@ -20,7 +20,7 @@ interface UsageCommandOptions {
 /** Characters of a name in the list. */
 const MAX_NAME = 32
 
-type Item = PickItem & { agentId?: string }
+type Item = PickItem & { agentId?: string; setsLimit?: true }
 
 /** *Show Usage and Cost*: the usage of the session, and of each agent by day, as reported by agents. */
 export function usageCommand(options: UsageCommandOptions) {
@@ -86,17 +86,25 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
       })),
     )
   }
+  if (current?.limiter)
+    items.push(
+      { label: '', isSeparator: true },
+      { label: `$(dashboard) ${l10n.t('Set Session Limit…')}`, setsLimit: true },
+    )
   if (items.length === 0) {
     void dialogs.info(l10n.t('No agent has reported usage or cost yet.'))
     return
   }
   for (;;) {
-    const agentId = await pick(
+    const picked = await pick(
       dialogs,
       l10n.t('Usage and Cost'),
       l10n.t('Select an agent to see its days'),
       items,
     )
+    if (picked === 'back' || !picked) return
+    if (picked.setsLimit) return void workbench.execute(CommandId.setSessionLimit)
+    const { agentId } = picked
     if (agentId === undefined) return
     const days = rows.filter(row => row.agentId === agentId)
     const title = l10n.t('Usage and Cost of {0}', nameOf(agentId))
@@ -109,14 +117,14 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
   }
 }
 
-/** Resolves to the agent of the selected item, to `back`, or to `undefined`. */
+/** Resolves to the selected item, to `back`, or to `undefined`. */
 async function pick(
   dialogs: Dialogs,
   title: string,
   placeholder: string,
   items: Item[],
   hasBack = false,
-): Promise<string | undefined> {
+): Promise<Item | 'back' | undefined> {
   const owned = new DisposableStore()
   const box = owned.add(dialogs.createPicker<Item>())
   Object.assign(box, { title, placeholder, items, matchOnDescription: true })
@@ -124,7 +132,7 @@ async function pick(
   try {
     return await new Promise(resolve => {
       owned.add(box.onDidGoBack(() => resolve('back')))
-      owned.add(box.onDidAccept(item => resolve(hasBack ? 'back' : item?.agentId)))
+      owned.add(box.onDidAccept(item => resolve(hasBack ? 'back' : item)))
       owned.add(box.onDidHide(() => resolve(undefined)))
       box.show()
     })

@@ -105,6 +105,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
       agentId === undefined || !state ? {} : defaultsById(state.configOptions, agentDefaults.of(agentId)),
     commands: state?.commands ?? NONE,
     usage: shown?.usage,
+    limit: current?.limiter?.note,
     ...(state?.suggestion !== undefined && { suggestion: state.suggestion }),
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
     cards: cardsOf(sources),

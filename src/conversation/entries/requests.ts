@@ -65,6 +65,8 @@ export interface PermissionEntry extends EntryBase {
   options: PermissionOption[]
   /** As in `PermissionRequest`. */
   isChoice?: true
+  /** As in `PermissionRequest`. */
+  outlastsTurn?: true
   /** Absent while it is pending. */
   outcome?: PermissionOutcome
   /** Set if a permission rule answered it. */
@@ -173,6 +175,7 @@ export function permissionAsked(
   if (request.code !== undefined) fields.code = request.code
   if (refusal !== undefined) fields.refusal = refusal
   if (request.isChoice) fields.isChoice = true
+  if (request.outlastsTurn) fields.outlastsTurn = true
   if (subject.type === 'tool_call') {
     const { toolCallId } = subject.toolCall
     const known = entryAt(step.state, positionsOf(memory, TOOL_CALL).get(toolCallId), TOOL_CALL)

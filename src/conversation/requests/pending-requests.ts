@@ -66,6 +66,8 @@ export class PendingRequests {
   complete: CompletePermission | undefined
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
+  /** Rules don't answer: the user is asked about the session first. Those that are shown then are consulted again afterward. */
+  isHeld = false
 
   constructor(conversation: ConversationState, sessionId: string, isLive: () => boolean) {
     this.#conversation = conversation
@@ -102,7 +104,9 @@ export class PendingRequests {
 
   /** Like `requestPermission`, but never answered by a rule. */
   askUser(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#requestPermission(request, signal, pending => this.#show(pending))
+    return this.#requestPermission(request, signal, pending => {
+      if (!pending.shown) this.#show(pending)
+    })
   }
 
   /** Resolves to `cancel` if withdrawn, by the agent (`signal`) or here. */
@@ -219,9 +223,12 @@ export class PendingRequests {
       if (over.signal.aborted) return
     }
     const { request } = pending
-    const consulted = this.answerByRule?.(request, this.#toolOf(request), over.signal)
-    const answer = consulted && (await consulted)
+    const consulted = this.isHeld
+      ? undefined
+      : this.answerByRule?.(request, this.#toolOf(request), over.signal)
+    const found = consulted && (await consulted)
     if (over.signal.aborted) return
+    const answer = this.isHeld ? undefined : found
     if (!answer || 'refusal' in answer) {
       if (pending.shown) return
       if (pending.asksAgain) {

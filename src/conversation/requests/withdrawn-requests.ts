@@ -21,6 +21,7 @@ export function endsWithTurn(
   request: Request,
 ): boolean {
   if (!isOfTurn(request) || state.memory.subagentStates.has(request.sessionId)) return false
+  if ('outlastsTurn' in request) return false
   return !(background && isAboutBackground(state, background, request))
 }
 

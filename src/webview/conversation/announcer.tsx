@@ -28,8 +28,10 @@ export function Announcer() {
       const entry = store.slot(waiting)?.entry.peek()
       if (entry?.kind === 'elicitation')
         return announce(t('{0} asks: {1}', agent, visibleProse(entry.message)))
-      if (entry?.kind === 'permission')
-        return announce(t('{0} asks: {1}', agent, visibleProse(readableTitle(entry.title))))
+      if (entry?.kind === 'permission') {
+        const title = visibleProse(readableTitle(entry.title))
+        return announce(entry.outlastsTurn ? title : t('{0} asks: {1}', agent, title))
+      }
     }
     const card = head.cards.at(-1)
     if (cards !== was.cards && card && !was.cards.split(',').includes(card.id))

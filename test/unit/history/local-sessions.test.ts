@@ -344,6 +344,26 @@ describe('LocalSessions', () => {
       }
     }
 
+    it("stores for how long a session's turns ran, and its limit", () => {
+      const id = { agentId: 'claude', sessionId: 'one' }
+      const cost = { cost: 5 }
+      const span = { ms: 5, at: 7, limit: { steps: cost, limits: { cost: 10 }, warned: cost, stopped: {} } }
+      const first = make()
+      first.opened('claude', { sessionId: 'one', cwd: '/w', additionalDirectories: [] })
+      first.putSpan(id, { ms: 1 })
+      first.putSpan(id, span)
+      const second = make()
+      assert.deepEqual(second.span('claude', 'one'), span)
+      assert.equal(second.span('claude', 'two'), undefined)
+      query('UPDATE session_spans SET span = \'{"ms": 5, "limit": {"limits": "none"}}\'')
+      assert.deepEqual(second.span('claude', 'one'), { ms: 5, limit: undefined })
+      query('UPDATE session_spans SET span = \'{"ms": -1}\'')
+      assert.equal(second.span('claude', 'one'), undefined)
+      first.putSpan(id, span)
+      first.forget('claude', 'one')
+      assert.equal(second.span('claude', 'one'), undefined)
+    })
+
     it('stores sessions', () => {
       remembers(make())
       assert.deepEqual(problems, [])

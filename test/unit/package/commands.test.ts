@@ -72,6 +72,7 @@ describe('the commands of package.json', () => {
     const { addMcpServer, signInToMcpServer, signOutOfMcpServer } = CommandId
     const byPage: string[] = [
       CommandId.forkSession,
+      CommandId.setSessionLimit,
       ...[previousTurn, nextTurn, firstTurn, latest, nextQuestion, undoRestore, renameSession],
       ...[selectDefaultAgent, updateAgent, removeAgent],
       ...[addMcpServer, signInToMcpServer, signOutOfMcpServer],

@@ -211,7 +211,7 @@ export function Composer({ draft }: { draft: Draft }) {
           <AllowanceSwitch button={allowance} />
           <ConfigOptions />
           <div class="composer-end">
-            {head?.usage && <UsageRing usage={head.usage} />}
+            {(head?.usage || head?.limit) && <UsageRing usage={head.usage} limit={head.limit} />}
             {running && (
               <IconButton
                 icon="debug-stop"

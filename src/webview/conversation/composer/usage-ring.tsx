@@ -2,6 +2,8 @@ import { Fragment } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { Usage } from '../../../acp/model.ts'
 import { formatCost } from '../../../common/format-cost.ts'
+import { limitText } from '../../../conversation/limit-text.ts'
+import { LIMIT_KINDS, type LimitKind, type LimitNote, usedOf } from '../../../conversation/session-limit.ts'
 import {
   currentLimits,
   isNearlyUsed,
@@ -10,21 +12,29 @@ import {
   limitState,
 } from '../../../conversation/usage-limit.ts'
 import { formatCompact, formatNumber, language, t } from '../../l10n.ts'
+import { Icon } from '../../ui/icon.tsx'
 import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
 const RADIUS = 6
 const around = 2 * Math.PI * RADIUS
+const NONE: Usage = { used: 0, size: 0 }
 
 /** The usage of the agent's context as a ring and a number; a click shows the details. */
-export function UsageRing({ usage }: { usage: Usage }) {
+export function UsageRing({
+  usage = NONE,
+  limit: own,
+}: {
+  usage?: Usage | undefined
+  limit?: LimitNote | undefined
+}) {
   const { host } = useApp()
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
   const close = useCallback(() => setOpen(false), [])
   const known = usage.size > 0
   const limits = currentLimits(usage.limits, Date.now())
-  if (!known && !usage.cost && !usage.tokens && limits.length === 0) return null
+  if (!known && !usage.cost && !usage.tokens && limits.length === 0 && !own) return null
   const near = limits.find(isNearlyUsed)
   const share = known ? Math.min(1, Math.max(0, usage.used / usage.size)) : 0
   const percent = Math.round(share * 100)
@@ -38,24 +48,32 @@ export function UsageRing({ usage }: { usage: Usage }) {
     percent,
   )
   const limit = near && t('{0}: {1}', limitName(near, t), limitState(near, t))
+  const sessionLimit = own && own.level !== 'low' ? ownLimits(own)[0]?.text : undefined
   const lines = [
+    ...(sessionLimit ? [t('{0}: {1}', t('Session limit'), sessionLimit)] : []),
     ...(limit ? [limit] : []),
     ...(known ? [context] : []),
     ...(cost ? [t('Cost: {0}', cost)] : []),
   ]
-  const label = lines.join('\n') || tokens
+  const label = lines.join('\n') || tokens || t('Session limit')
   return (
     <>
       <button
         ref={button}
         type="button"
-        class={`usage usage-${level}${near ? ' usage-near' : ''}`}
+        class={`usage usage-${level}${near || sessionLimit ? ' usage-near' : ''}`}
         aria-label={label}
         aria-haspopup="dialog"
         aria-expanded={open}
         title={label}
         onClick={() => setOpen(!open)}
       >
+        {sessionLimit && (
+          <span class="usage-limit">
+            <span>{t('Session limit')}</span>
+            {sessionLimit}
+          </span>
+        )}
         {near && (
           <span class="usage-limit">
             <span>{limitName(near, t)}</span>
@@ -79,14 +97,18 @@ export function UsageRing({ usage }: { usage: Usage }) {
           </>
         ) : (
           !limit &&
-          (cost ?? (
-            <>
-              <span class="usage-whole">{tokens}</span>
-              <span class="usage-short" aria-hidden="true">
-                {usage.tokens && formatCompact(usage.tokens.total)}
-              </span>
-            </>
-          ))
+          !sessionLimit &&
+          (cost ??
+            (usage.tokens ? (
+              <>
+                <span class="usage-whole">{tokens}</span>
+                <span class="usage-short" aria-hidden="true">
+                  {formatCompact(usage.tokens.total)}
+                </span>
+              </>
+            ) : (
+              <Icon name="dashboard" />
+            )))
         )}
       </button>
       {open && (
@@ -122,6 +144,13 @@ export function UsageRing({ usage }: { usage: Usage }) {
                 <dd>{cost}</dd>
               </>
             )}
+            {own &&
+              ownLimits(own).map(({ kind, name, text }) => (
+                <Fragment key={kind}>
+                  <dt>{name}</dt>
+                  <dd>{text}</dd>
+                </Fragment>
+              ))}
             {limits.map(limit => (
               <Fragment key={limit.kind}>
                 <dt>{limitName(limit, t)}</dt>
@@ -141,6 +170,16 @@ export function UsageRing({ usage }: { usage: Usage }) {
           >
             {t('Show Usage and Cost')}
           </button>
+          <button
+            type="button"
+            class="link-button usage-totals"
+            onClick={() => {
+              setOpen(false)
+              host.send('conversation/command', { command: 'parley.setSessionLimit' })
+            }}
+          >
+            {t('Set Session Limit…')}
+          </button>
           {level === 'full' && (
             <p class="quiet">
               {t('The context is nearly full. The agent may forget earlier messages or stop.')}
@@ -150,4 +189,29 @@ export function UsageRing({ usage }: { usage: Usage }) {
       )}
     </>
   )
+}
+
+interface OwnLimit {
+  kind: LimitKind
+  name: string
+  text: string
+}
+
+/** The limits of the session, the most used first. */
+function ownLimits({ limits, use, since, unreported }: LimitNote): OwnLimit[] {
+  const minutes = since === undefined ? use.minutes : use.minutes + Math.max(0, Date.now() - since) / 60_000
+  const now = { ...use, minutes }
+  const names = { cost: t('Cost limit'), minutes: t('Time limit'), tokens: t('Token limit') }
+  const reasons = {
+    cost: t("This agent doesn't report its cost."),
+    minutes: '',
+    tokens: t("This agent doesn't report its tokens."),
+  }
+  return LIMIT_KINDS.flatMap(kind => {
+    const limit = limits[kind]
+    if (limit === undefined) return []
+    const share = usedOf(kind, now) / limit
+    const text = unreported.includes(kind) ? reasons[kind] : limitText(kind, limit, now, language(), t)
+    return [{ kind, name: names[kind], text, share }]
+  }).sort((a, b) => b.share - a.share)
 }

@@ -77,7 +77,8 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const rejection = entry.isChoice ? undefined : entry.options.find(({ kind }) => kind === 'reject_once')
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
   const called = askedTool(entry, tool)
-  const label = t('Permission needed: {0}', visibleProse(called ? mcpToolText(called, t) : entry.title))
+  const asked = visibleProse(called ? mcpToolText(called, t) : entry.title)
+  const label = entry.outlastsTurn ? asked : t('Permission needed: {0}', asked)
   const answer = (optionId?: string) =>
     host.send('conversation/permission', { requestId: entry.requestId, optionId })
 

@@ -1,0 +1,147 @@
+/** The user's limit for a session: how much it may use before the user is asked. Pure. */
+import type { Cost } from '../acp/model.ts'
+
+export const LIMIT_KINDS = ['cost', 'minutes', 'tokens'] as const
+export type LimitKind = (typeof LIMIT_KINDS)[number]
+
+/** `cost`: in the currency that the agent reports. */
+export type Limits = Partial<Record<LimitKind, number>>
+
+/** A larger number isn't a limit. */
+const MAX_LIMIT = 1e12
+/** From this share on, the user is warned. */
+const NEAR = 0.8
+
+/** What a session has used, as far as it's known. `tokens` and `costs` are what its agent has reported. */
+export interface SessionUse {
+  costs: readonly Cost[]
+  /** how long its turns ran, without the time for which they waited for the user */
+  minutes: number
+  tokens: number
+}
+
+export interface LimitState {
+  /** by how much each limit is raised when the user continues */
+  steps: Limits
+  limits: Limits
+  /** the limits of which the user was warned */
+  warned: Limits
+  /** the limits at which the user stopped: the next question comes with the next prompt */
+  stopped: Limits
+}
+
+/** What the page shows of a limit. */
+export interface LimitNote {
+  limits: Limits
+  use: SessionUse
+  /** since when minutes are added to those in `use`: milliseconds since the epoch */
+  since?: number
+  /** the limits that have no effect: turns have ended, and the agent has reported nothing of that kind */
+  unreported: LimitKind[]
+  level: 'low' | 'near' | 'reached'
+}
+
+export function isLimit(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && value <= MAX_LIMIT
+}
+
+/** The valid limits of a value that may contain anything. */
+export function readLimits(value: unknown): Limits {
+  const limits: Limits = {}
+  if (typeof value !== 'object' || value === null) return limits
+  for (const kind of LIMIT_KINDS) {
+    const amount: unknown = Object.hasOwn(value, kind) ? Reflect.get(value, kind) : undefined
+    if (isLimit(amount)) limits[kind] = amount
+  }
+  return limits
+}
+
+/** The lowest of several: a workspace may lower the user's limits, and can't raise or remove them. */
+export function lowestLimits(all: readonly Limits[]): Limits {
+  const lowest: Limits = {}
+  for (const limits of all)
+    for (const kind of LIMIT_KINDS) {
+      const amount = limits[kind]
+      if (amount !== undefined) lowest[kind] = Math.min(amount, lowest[kind] ?? amount)
+    }
+  return lowest
+}
+
+export function limitState(limits: Limits): LimitState {
+  return { steps: limits, limits, warned: {}, stopped: {} }
+}
+
+/** The cost that counts: agents report one currency, and amounts of several can't be added. */
+export function highestCost({ costs }: Pick<SessionUse, 'costs'>): Cost | undefined {
+  return costs.reduce<Cost | undefined>(
+    (highest, cost) => (!highest || cost.amount > highest.amount ? cost : highest),
+    undefined,
+  )
+}
+
+export function usedOf(kind: LimitKind, use: SessionUse): number {
+  return kind === 'cost' ? (highestCost(use)?.amount ?? 0) : use[kind]
+}
+
+function kindsFrom({ limits }: Pick<LimitState, 'limits'>, use: SessionUse, share: number): LimitKind[] {
+  return LIMIT_KINDS.filter(kind => {
+    const limit = limits[kind]
+    return limit !== undefined && usedOf(kind, use) >= limit * share
+  })
+}
+
+export function reachedLimits(state: Pick<LimitState, 'limits'>, use: SessionUse): LimitKind[] {
+  return kindsFrom(state, use, 1)
+}
+
+export function limitLevel(state: Pick<LimitState, 'limits'>, use: SessionUse): LimitNote['level'] {
+  if (reachedLimits(state, use).length > 0) return 'reached'
+  return kindsFrom(state, use, NEAR).length > 0 ? 'near' : 'low'
+}
+
+/** What the user is to be warned of, once for each limit and each raise; one that is reached needs no warning anymore. */
+export function takeWarnings(state: LimitState, use: SessionUse): { state: LimitState; kinds: LimitKind[] } {
+  const fresh = kindsFrom(state, use, NEAR).filter(kind => state.warned[kind] !== state.limits[kind])
+  if (fresh.length === 0) return { state, kinds: [] }
+  const reached = reachedLimits(state, use)
+  const kinds = fresh.filter(kind => !reached.includes(kind))
+  return { state: { ...state, warned: { ...state.warned, ...pickLimits(state.limits, fresh) } }, kinds }
+}
+
+/** Whether a limit is reached about which the user hasn't decided. */
+export function isUndecided(state: LimitState, use: SessionUse): boolean {
+  return reachedLimits(state, use).some(kind => state.stopped[kind] !== state.limits[kind])
+}
+
+/** The user stopped at what is reached. */
+export function stopped(state: LimitState, use: SessionUse): LimitState {
+  return { ...state, stopped: pickLimits(state.limits, reachedLimits(state, use)) }
+}
+
+/** The user continues: each limit that is reached is raised by the same amount again, or to more than what is used. */
+export function raised(state: LimitState, use: SessionUse): LimitState {
+  const limits = { ...state.limits }
+  for (const kind of reachedLimits(state, use)) {
+    const limit = limits[kind] ?? 0
+    const step = state.steps[kind] ?? limit
+    const used = usedOf(kind, use)
+    const next = used < limit + step ? limit + step : step * (Math.floor(used / step) + 1)
+    // a step that is too small beside the amount is lost in rounding
+    limits[kind] = next > used ? next : used * 2
+  }
+  return { ...state, limits, stopped: {} }
+}
+
+/** The user sets a limit, or removes it. */
+export function changedLimit(state: LimitState, kind: LimitKind, limit: number | undefined): LimitState {
+  const change = (all: Limits): Limits => {
+    const { [kind]: _, ...others } = all
+    return limit === undefined ? others : { ...others, [kind]: limit }
+  }
+  const { [kind]: _, ...warned } = state.warned
+  return { steps: change(state.steps), limits: change(state.limits), warned, stopped: {} }
+}
+
+function pickLimits(limits: Limits, kinds: readonly LimitKind[]): Limits {
+  return Object.fromEntries(kinds.map(kind => [kind, limits[kind]]))
+}

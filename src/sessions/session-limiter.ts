@@ -1,0 +1,271 @@
+import * as l10n from '@vscode/l10n'
+import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
+import { amountText, limitText } from '../conversation/limit-text.ts'
+import type { Session } from '../conversation/session.ts'
+import {
+  changedLimit,
+  highestCost,
+  isUndecided,
+  type LimitKind,
+  type LimitNote,
+  type LimitState,
+  type Limits,
+  limitLevel,
+  limitState,
+  raised,
+  reachedLimits,
+  type SessionUse,
+  stopped,
+  takeWarnings,
+} from '../conversation/session-limit.ts'
+import { type Schedule, scheduleTimer } from '../conversation/turns.ts'
+import type { LocalSessions } from '../history/local-sessions.ts'
+import { TurnTime, type TurnTimeOptions } from './turn-time.ts'
+import { isAmount, type UsageMeter } from './usage-meter.ts'
+
+/** How often the time of a running turn is stored, in milliseconds, so that a crash loses little of it. */
+const STORE_EVERY_MS = 60_000
+const MINUTE = 60_000
+
+/** Where the time and the limits of sessions are stored. */
+export type SpanRecords = Pick<LocalSessions, 'span' | 'putSpan'>
+
+/** The user's limits, and how they're changed. */
+export interface LimitSettings {
+  /** for sessions that have none of their own */
+  read(): Limits
+  /** Lets the user change the limits of a session. Resolves when that's done. */
+  edit(limiter: SessionLimiter): Promise<void>
+  language: string
+}
+
+export interface SessionLimiterOptions {
+  agentId: string
+  session: Session
+  meter: Pick<UsageMeter, 'used' | 'onDidChange'>
+  records: SpanRecords
+  settings: LimitSettings
+  /** Stops the turn. */
+  cancel: () => void
+  schedule?: Schedule
+  time?: Pick<TurnTimeOptions, 'now' | 'clock'>
+}
+
+/**
+ * Warns of a session's limit and asks the user when it's reached. An agent can't be paused, and to stop it without being asked
+ * could lose work. So a running turn goes on, but until the user has decided, no other prompt is sent or added to the turn, and
+ * no rule answers the agent: what it asks waits for the user. Prompts wait in the queue also while no window is open.
+ *
+ * An agent that doesn't report what a limit counts never reaches it.
+ */
+export class SessionLimiter extends Owner {
+  readonly #options: SessionLimiterOptions
+  readonly #time: TurnTime
+  #state: LimitState
+  /** They aren't only those of the settings anymore. */
+  #isOwn: boolean
+  #isAsking = false
+  /** The user stopped the running turn. */
+  #isStopping = false
+  #timer: Disposable | undefined
+  #isReviewDue = false
+
+  constructor(options: SessionLimiterOptions) {
+    super()
+    this.#options = options
+    const { agentId, session, records, settings, meter, time } = options
+    const span = records.span(agentId, session.sessionId)
+    this.#time = this.register(
+      new TurnTime({
+        session,
+        stored: span,
+        onChange: () => this.#timeChanged(),
+        ...time,
+      }),
+    )
+    this.#isOwn = span?.limit !== undefined
+    this.#state = span?.limit ?? limitState(settings.read())
+    // to open an old session needs no decision
+    if (!this.#isOwn) this.#state = stopped(this.#state, this.#use)
+    this.register(toDisposable(() => this.#timer?.dispose()))
+    this.register(toDisposable(() => this.#store()))
+    this.register(meter.onDidChange(() => this.#review()))
+    this.register(session.onDidChangeStatus(() => this.#review()))
+    this.#review()
+  }
+
+  /** What the page shows; `undefined` without a limit. */
+  get note(): LimitNote | undefined {
+    const { limits } = this.#state
+    if (Object.keys(limits).length === 0) return undefined
+    const counting = this.#time.counting
+    const use = counting ? { ...this.#use, minutes: counting.before / MINUTE } : this.#use
+    return {
+      limits,
+      use,
+      ...(counting && { since: counting.since }),
+      unreported: this.#unreported,
+      level: limitLevel(this.#state, this.#use),
+    }
+  }
+
+  get #unreported(): LimitKind[] {
+    const { usage, turn, turnStartedAt } = this.#options.session.state
+    const { costs, tokens } = this.#use
+    if (turn === 0 || turnStartedAt !== undefined) return []
+    const none: LimitKind[] = []
+    if (costs.length === 0 && !(usage?.cost && isAmount(usage.cost.amount))) none.push('cost')
+    if (tokens === 0 && !usage?.tokens) none.push('tokens')
+    return none.filter(kind => this.#state.limits[kind] !== undefined)
+  }
+
+  /** The limits and what the session has used. */
+  get standing(): { limits: Limits; use: SessionUse } {
+    return { limits: this.#state.limits, use: this.#use }
+  }
+
+  /** The user sets a limit of the session, or removes it. */
+  set(kind: LimitKind, limit: number | undefined): void {
+    this.#change(changedLimit(this.#state, kind, limit))
+    this.#review()
+  }
+
+  get #use(): SessionUse {
+    const { costs, tokens } = this.#options.meter.used
+    return { costs, tokens, minutes: this.#time.ms / MINUTE }
+  }
+
+  #change(state: LimitState): void {
+    this.#state = state
+    this.#isOwn = true
+    this.#store()
+    this.#show()
+  }
+
+  #store(): void {
+    const { agentId, session, records } = this.#options
+    const { sessionId } = session
+    records.putSpan(
+      { agentId, sessionId },
+      { ...this.#time.stored, ...(this.#isOwn && { limit: this.#state }) },
+    )
+  }
+
+  #show(): void {
+    this.#options.session.conversation.report([{ type: 'head', key: 'usage' }])
+  }
+
+  #timeChanged(): void {
+    this.#store()
+    if (this.#state.limits.minutes !== undefined) this.#show()
+    this.#review()
+  }
+
+  /** Something that counts has changed. Holds the prompts at once: the turn may be over, and the next one about to begin. */
+  #review(): void {
+    const { session } = this.#options
+    if (this.owned.isDisposed || !session.isLive) return
+    this.#wait()
+    if (session.phase !== 'ready') return
+    if (!session.turns.isWorking) this.#isStopping = false
+    session.hold(this.#isAsking || reachedLimits(this.#state, this.#use).length > 0)
+    if (this.#isReviewDue) return
+    this.#isReviewDue = true
+    // after those that listen to this change, too
+    queueMicrotask(() => {
+      this.#isReviewDue = false
+      if (!this.owned.isDisposed && session.phase === 'ready') this.#tell()
+    })
+  }
+
+  /** Warns the user, or asks. */
+  #tell(): void {
+    const { session, settings } = this.#options
+    const use = this.#use
+    const warned = takeWarnings(this.#state, use)
+    if (warned.state !== this.#state) this.#change(warned.state)
+    for (const kind of warned.kinds) {
+      const text = limitText(kind, this.#state.limits[kind] ?? 0, use, settings.language, l10n.t)
+      session.notify({ severity: 'warning', title: l10n.t('Session limit nearly reached: {0}', text) })
+    }
+    const isReached = reachedLimits(this.#state, use).length > 0
+    if (isReached && !this.#isAsking && this.#isQuestionDue(use)) void this.#ask(use)
+  }
+
+  #isQuestionDue(use: SessionUse): boolean {
+    const { turns } = this.#options.session
+    if (isUndecided(this.#state, use)) return true
+    if (!turns.queue.isPaused && turns.queue.queued.length > 0) return true
+    return turns.isWorking && !this.#isStopping
+  }
+
+  async #ask(use: SessionUse): Promise<void> {
+    const { session, settings, cancel } = this.#options
+    this.#isAsking = true
+    // it stays when the window closes, and goes on in the next one
+    const outcome = await session.requests.askUser(this.#request(use), new AbortController().signal)
+    if (this.owned.isDisposed || !session.isLive) return
+    const answer = outcome.type === 'selected' ? outcome.optionId : undefined
+    if (answer === 'continue') this.#change(raised(this.#state, this.#use))
+    else if (answer === 'set') await settings.edit(this)
+    else this.#change(stopped(this.#state, this.#use))
+    if (answer === 'stop') {
+      this.#isStopping = session.turns.isWorking
+      session.turns.queue.pause()
+      cancel()
+    }
+    this.#isAsking = false
+    this.#review()
+  }
+
+  #request(use: SessionUse): Parameters<Session['requests']['askUser']>[0] {
+    const { session, settings } = this.#options
+    const { limits } = this.#state
+    const next = raised(this.#state, use).limits
+    const currency = highestCost(use)?.currency
+    const reached = reachedLimits(this.#state, use)
+    const to = reached.map(kind =>
+      withUnit(kind, amountText(kind, next[kind] ?? 0, currency, settings.language)),
+    )
+    return {
+      sessionId: session.sessionId,
+      title: l10n.t('Session limit reached'),
+      description: [
+        ...reached.map(kind => limitText(kind, limits[kind] ?? 0, use, settings.language, l10n.t)),
+        l10n.t('Prompts and permission rules wait for your answer. A running turn goes on.'),
+      ].join('\n'),
+      subject: { type: 'none' },
+      options: [
+        { optionId: 'continue', name: l10n.t('Continue to {0}', to.join(', ')), kind: 'allow_once' },
+        { optionId: 'set', name: l10n.t('Set Limit…'), kind: 'allow_once' },
+        { optionId: 'stop', name: l10n.t('Stop'), kind: 'reject_once' },
+      ],
+      isChoice: true,
+      outlastsTurn: true,
+    }
+  }
+
+  /** Looks again when the time may reach a limit, and stores it. */
+  #wait(): void {
+    this.#timer?.dispose()
+    this.#timer = undefined
+    if (!this.#time.counting) return
+    const limit = (this.#state.limits.minutes ?? Number.POSITIVE_INFINITY) * MINUTE
+    const { ms } = this.#time
+    const left = [limit * 0.8 - ms, limit - ms].filter(one => one > 0)
+    const { schedule = scheduleTimer } = this.#options
+    // a timer may fire a little early
+    this.#timer = schedule(
+      () => {
+        this.#store()
+        this.#review()
+      },
+      Math.max(1, Math.ceil(Math.min(STORE_EVERY_MS, ...left))),
+    )
+  }
+}
+
+function withUnit(kind: LimitKind, amount: string): string {
+  if (kind === 'minutes') return l10n.t('{0} min', amount)
+  return kind === 'tokens' ? l10n.t('{0} tokens', amount) : amount
+}

@@ -1,0 +1,78 @@
+import { type Disposable, Owner } from '../common/disposable.ts'
+import type { Session } from '../conversation/session.ts'
+
+/** An agent that went on for longer without a window isn't counted for more, in milliseconds: the clock may have been set. */
+const MAX_UNATTENDED_MS = 24 * 60 * 60 * 1000
+
+/** How long a session's turns ran. `at`: while one runs, when that was; on the clock, which outlives the window. */
+export interface StoredTime {
+  ms: number
+  at?: number
+}
+
+export interface TurnTimeOptions {
+  session: Pick<Session, 'phase' | 'state' | 'requests' | 'onDidChange'>
+  stored: StoredTime | undefined
+  /** It began or stopped counting. */
+  onChange: () => void
+  /** milliseconds, from a clock that isn't set */
+  now?: () => number
+  /** milliseconds since the epoch */
+  clock?: () => number
+}
+
+/**
+ * Counts for how long the turns of a session run, without the time for which they wait for the user. If the agent ran on
+ * while no window was open, that time counts if its turn still runs when the next window opens; else it isn't known how long
+ * the turn took.
+ */
+export class TurnTime extends Owner implements Disposable {
+  readonly #options: TurnTimeOptions
+  readonly #now: () => number
+  readonly #clock: () => number
+  #ms: number
+  #began: { now: number; clock: number } | undefined
+
+  constructor(options: TurnTimeOptions) {
+    super()
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+    this.#clock = options.clock ?? Date.now
+    const { ms, at } = options.stored ?? { ms: 0 }
+    this.#ms = ms
+    if (at !== undefined && this.#counts)
+      this.#ms += Math.min(MAX_UNATTENDED_MS, Math.max(0, this.#clock() - at))
+    this.#follow(false)
+    this.register(options.session.onDidChange(() => this.#follow(true)))
+  }
+
+  get ms(): number {
+    return this.#ms + (this.#began ? Math.max(0, this.#now() - this.#began.now) : 0)
+  }
+
+  /** Since when time is added to `before`, in milliseconds since the epoch; `undefined` while none is. */
+  get counting(): { since: number; before: number } | undefined {
+    return this.#began && { since: this.#began.clock, before: this.#ms }
+  }
+
+  get stored(): StoredTime {
+    return { ms: this.ms, ...(this.#began && { at: this.#clock() }) }
+  }
+
+  get #counts(): boolean {
+    const { phase, requests, state } = this.#options.session
+    if (phase !== 'ready' || state.turnStartedAt === undefined) return false
+    if (state.activity !== 'requires_action') return state.activity === 'running'
+    // while it waits only for the answer to Parley's own question, the turn runs on
+    const { open } = requests
+    return open.length > 0 && open.every(entry => entry.kind === 'permission' && entry.outlastsTurn)
+  }
+
+  #follow(tells: boolean): void {
+    const counts = this.#counts
+    if (counts === (this.#began !== undefined)) return
+    this.#ms = this.ms
+    this.#began = counts ? { now: this.#now(), clock: this.#clock() } : undefined
+    if (tells) this.#options.onChange()
+  }
+}

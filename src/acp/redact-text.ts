@@ -5,18 +5,28 @@ const SECRET_KEY =
   /(^|[-_.\s])(pass(word|phrase|wd)?|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|auth(orization)?|cookie|credentials?|bearer|session[-_]?key|signature)s?$/i
 /** `apiKey`, `accessToken`, `clientSecret` */
 const SECRET_CAMEL_KEY =
-  /(Password|Passphrase|Secret|Token|ApiKey|AccessKey|PrivateKey|Authorization|Cookie|Credentials?)s?$/
+  /(Password|Passphrase|Secret|Token|ApiKey|AccessKey|PrivateKey|Authorization|Cookie|Credentials?)s?$|[a-z\d](Pat|PAT|Jwt|JWT)$/
+/** `NAME_PAT`, and `pat` in JSON: not a person who is called Pat */
+const SECRET_WORD_KEY = /(^|[-_.\s])(pat|PAT|jwt|JWT)$/
 /** Keys under which even a number is a secret. */
 const PASSWORD_KEY = /pass(word|phrase|wd)$/i
 /** A name in `NAME=value`, with any text before and after the word. */
 const SECRET_NAME =
-  /secret|token|passw(or)?d|passphrase|credential|(^|[-_.])(key|pwd|auth|sig)([-_.\d]|$)|api-?key|(access|private|public|secret|session|auth|signing|encryption|master|license|service|account|ssh)-?key/i
+  /secret|token|passw(or)?d|passphrase|credential|(^|[-_.])(key|pwd|auth|sig|pat|jwt)([-_.\d]|$)|api-?key|(access|private|public|secret|session|auth|signing|encryption|master|license|service|account|ssh)-?key/i
 /** The name of a parameter in an address. */
 const SECRET_PARAMETER = /token|key|secret|passw(or)?d|signature|sig|code|auth|jwt|session/i
 
 /** A word of a command after what group 1 of the pattern matches. In quotes, it may contain spaces. */
 function valueAfter({ source }: RegExp, flags = 'g'): RegExp {
   return new RegExp(String.raw`${source}(?:"[^"\r\n]{1,1024}|'[^'\r\n]{1,1024}|[^\s]{1,1024})`, flags)
+}
+
+/** A token that starts in this way, also in an address where a sign before it is encoded. */
+function knownToken({ source }: RegExp, minLength: number): RegExp {
+  return new RegExp(
+    String.raw`((?:(?<![A-Za-z\d])|(?<=%[\dA-Fa-f]{2}))(?:${source}))[\w-]{${minLength},}`,
+    'g',
+  )
 }
 
 /** The value of a command's option: `docker login -p password`, `mysql -ppassword`. */
@@ -33,14 +43,17 @@ function optionOf(command: RegExp, option: RegExp): RegExp {
 const SECRET_TEXT: RegExp[] = [
   /\b((?:bearer|basic|token)\s{1,8})[\w.~+/=-]{8,}/gi,
   /(\/\/[^/\s:@]{0,256}:)[^/\s@]{1,1024}(?=@)/g,
-  /\b((?:sk|pk|rk)-)[\w-]{16,}/g,
-  /\b((?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|hf|npm)[_-])[\w-]{12,}/g,
-  /\b(AKIA|ASIA|AIza)[\w-]{12,}/g,
+  knownToken(/(?:sk|pk|rk)(?:-|_(?:live|test)_)/, 16),
+  knownToken(/(?:gh[oprsu]|github_pat|glpat|gl[dr]t|dckr_pat|xox[abprs]|xapp|whsec|gsk|hf|npm)[_-]/, 12),
+  knownToken(/AKIA|ASIA|AIza|shpat_|dop_v1_/, 12),
   /(?<![\w-])(eyJ)[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
   /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]+/g,
   // `curl -u name:password`, a `.netrc`, and Maven's settings
   /\b(curl\b(?:\\\r?\n|[^\r\n|;&]){0,256}?\s(?:-[uU]|--user|--proxy-user)[ =]{1,8}["']?[^\s:"']{1,256}:)[^\s"']{1,1024}/g,
-  optionOf(/sshpass|docker\s{1,8}login/, /-p\s{0,8}/),
+  optionOf(
+    /sshpass|(?:docker|podman|nerdctl|buildah|skopeo|oras|regctl|az|oc|cf|ibmcloud|helm\s{1,8}registry)\s{1,8}login/,
+    /-p\s{0,8}/,
+  ),
   optionOf(/(?:mysql|mariadb)\w{0,16}/, /-p/),
   optionOf(/redis-cli/, /(?:-a|--pass)\s{1,8}/),
   valueAfter(
@@ -53,7 +66,7 @@ const SECRET_TEXT: RegExp[] = [
 
 /** `--api-key value`; the sign in `--api-key=value` is found like any other. */
 const FLAG = /(?<![\w-])--([\w-]{1,64}) {1,8}/g
-const SECRET_FLAG = /(?:password|secret|token|api-?key|credentials?)$/i
+const SECRET_FLAG = /(?:password|secret|token|api-?key|credentials?|(?:^|-)(?:pat|jwt))$/i
 const SIGN = /[=:]/g
 const ADDRESS = /\b(?:https?|wss?):\/\/[^\s"'<>]+/gi
 /** A path segment that looks generated: some services put the key into the URL's path. */
@@ -86,10 +99,6 @@ const MAX_WORD_BELOW = 4096
 const QUOTED_LINE = /^(["'`])(?!\1)(.+)\1[,;)}\]]{0,8}$/
 /** A line's only word, unless it's the next name or only signs. */
 const WORD = /^(?=.*[\p{L}\d])[^\s]+(?<!:)$/u
-/** One that isn't a word of a language. */
-const SECRET_WORD = /^(?![A-Za-z]?[a-z]{0,10}$)(?=.*[\p{L}\d])[^\s]{6,}(?<![.:,;!?])$/u
-/** What a sentence that ends with such a name is about: a path, an address or a place in a file. */
-const PLACE = /^(?:[a-z]{2,10}:\/\/|~?\.{0,2}\/[\w.-]+\/)|:\d{1,7}$/i
 /** A line that only counts, names a simple type, closes a bracket, or is a sentence in a list; and how a function is shown. */
 const COUNT = /^(?:["']?[\w.-]{1,64}["']?\??\s{0,8}[:=]\s{0,8})?\d{1,9}(?:\.\d{1,9})?[,;]?[)}\]]{0,4}[,;]?$/
 const TYPE = /^[\w]{1,64}\??: (?:string|number|boolean|unknown|null|undefined)(?:\[\])?[,;]?$/
@@ -103,7 +112,7 @@ const CONTINUATION = /\\\r?\n[ \t]{0,64}/y
 
 export function isSecretKey(key: string): boolean {
   const end = key.slice(-MAX_NAME).replace(/[-_]?v?\d{1,3}$/, '')
-  return SECRET_KEY.test(end) || SECRET_CAMEL_KEY.test(end)
+  return SECRET_KEY.test(end) || SECRET_CAMEL_KEY.test(end) || SECRET_WORD_KEY.test(end)
 }
 
 export function isPasswordKey(key: string): boolean {
@@ -185,8 +194,9 @@ function nameBefore(
 }
 
 /**
- * The value in the lines below a name whose line ends at its sign, in YAML, pretty-printed JSON, code, headers or prose. Each line
- * has at most one such sign, and is read at most a few times.
+ * The value in the lines below a name whose line ends at its sign, in YAML, pretty-printed JSON, code or headers. What follows a
+ * sentence isn't looked at: only what looks like a token is hidden there. Each line has at most one such sign, and is read at most a
+ * few times.
  */
 function valueBelow(
   text: string,
@@ -202,17 +212,20 @@ function valueBelow(
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
   const lead = leadOf(text, lineStart)
   const isQuotedName = isQuote(text[start - 1])
-  const isFirst = lead.to <= start && start - lead.to < 16 && NAME_LEAD.test(text.slice(lead.to, start))
+  // the mark of a diff looks like a part of the name
+  const first = Math.max(start, lead.to)
+  const isFirst = first - lead.to < 16 && NAME_LEAD.test(text.slice(lead.to, first))
   const [, bracket, comment] = ending
-  const column = lead.width + (isFirst ? start - lead.to - Number(isQuotedName) : 0)
+  const column = lead.width + (isFirst ? first - lead.to - Number(isQuotedName) : 0)
   const block =
     (isFirst || bracket) && !isAssignment && blockBelow(text, lineEnd, column, name, bracket !== undefined)
   if (block === 'harmless') return { from, to: from }
   const range =
     (bracket && listBelow(text, lineEnd)) ||
-    (isQuotedName && !bracket && wordBelow(text, lineEnd, true, -1, true)) ||
+    (isQuotedName && !bracket && wordBelow(text, lineEnd, -1, true)) ||
     block ||
-    wordBelow(text, lineEnd, isFirst, isAssignment ? lead.width : -1, isAssignment)
+    ((isFirst || isAssignment) && wordBelow(text, lineEnd, isAssignment ? lead.width : -1, isAssignment)) ||
+    undefined
   // in another language than YAML, what looks like a comment may be the value
   return range && (comment === undefined ? range : { from, to: range.to })
 }
@@ -274,16 +287,9 @@ function blockBelow(
 }
 
 /**
- * The quoted text, or the only word, of the next line. `isName`: the name isn't the end of a sentence. `column`: the line must be
- * indented more.
+ * The quoted text, or the only word, of the next line. `column`: the line must be indented more.
  */
-function wordBelow(
-  text: string,
-  lineEnd: number,
-  isName: boolean,
-  column: number,
-  mustBeQuoted: boolean,
-): Range | undefined {
+function wordBelow(text: string, lineEnd: number, column: number, mustBeQuoted: boolean): Range | undefined {
   let line = nextLine(text, lineEnd)
   for (let skipped = 0; skipped <= 2 && line < text.length; skipped++) {
     const { to: from, width } = leadOf(text, line)
@@ -292,15 +298,13 @@ function wordBelow(
     const shown = text.slice(from, Math.min(end, from + MAX_WORD_BELOW)).trimEnd()
     if (shown === '' || CODE_FENCE.test(shown)) continue
     if (width <= column) return
-    if (isName && isQuote(shown[0])) {
+    if (isQuote(shown[0])) {
       const to = closingQuote(text, from + 1, shown[0]!, false)
       if (to > from + 1 && (to < text.length || end === text.length)) return { from: from + 1, to }
     }
     const quoted = QUOTED_LINE.exec(shown)
-    if (quoted && !isName && !/[\p{L}\d]/u.test(quoted[2]!)) return
-    if (!isName && PLACE.test(shown)) return
     if (quoted) return { from: from + 1, to: from + 1 + quoted[2]!.length }
-    if (mustBeQuoted || end - from > MAX_WORD_BELOW || !(isName ? WORD : SECRET_WORD).test(shown)) return
+    if (mustBeQuoted || end - from > MAX_WORD_BELOW || !WORD.test(shown)) return
     return { from, to: from + shown.length }
   }
   return

@@ -11,7 +11,11 @@ const PAIRS_KEY =
 const NAME_KEY = /^(name|key|header|type|id|description)$/i
 const AUTH_KEY = /auth$/i
 const SECRET_FLAG =
-  /^--?[\w-]{0,64}(pass(word|phrase|wd)?|secret|token|key|auth|credentials?|bearer|cookie)$/i
+  /^--?(?:[\w-]{0,64}(?:pass(?:word|phrase|wd)?|secret|token|key|auth|credentials?|bearer|cookie)|(?:[\w-]{0,64}-)?(?:pat|jwt))$/i
+/** A program, or a word of its command line, whose `-p` is a password. */
+const USES_PASSWORD = /^(?:.{0,512}[\\/])?(?:sshpass(?:\.exe)?|login)$/i
+/** Only so many words before `-p` are read. */
+const MAX_WORDS_BEFORE = 16
 /** The next argument is `Name: value`, or `user:password`. */
 const HEADER_FLAG = /^(-H|--headers?|-u|--user|--proxy-user)$/
 /** The name and the sign of `NAME=value` or `Name: value`. */
@@ -58,7 +62,8 @@ class Redaction {
     return redacted(text.length > max ? cutText(text, max, this.#withoutSecrets) : text)
   }
 
-  #list(list: unknown[], depth: number): unknown[] {
+  /** `command`: the program, if these are its arguments. */
+  #list(list: unknown[], depth: number, command?: unknown): unknown[] {
     let copy: unknown[] | undefined
     for (let i = 0; i < list.length; i++) {
       if (this.#left <= 0) return [...(copy ?? list).slice(0, i), `… (${list.length})`]
@@ -66,7 +71,9 @@ class Redaction {
       const flag = list[i - 1]
       const after =
         typeof before === 'string' && typeof flag === 'string'
-          ? this.#text(before, argument => redactArgument(flag, argument))
+          ? this.#text(before, argument =>
+              isPasswordOption(flag, list, i, command) ? REDACTED : redactArgument(flag, argument),
+            )
           : this.value(before, depth + 1)
       if (after === before) continue
       copy ??= [...list]
@@ -84,7 +91,10 @@ class Redaction {
         return { ...Object.fromEntries(kept), '…': entries.length }
       }
       this.#left -= key.length
-      const after = this.#member(key, before, depth)
+      const after =
+        key === 'args' && Array.isArray(before) && 'command' in object
+          ? this.#list(before, depth + 1, object.command)
+          : this.#member(key, before, depth)
       if (after === before) continue
       copy ??= { ...object }
       Object.defineProperty(copy, key, { value: after, enumerable: true, writable: true, configurable: true })
@@ -160,6 +170,13 @@ function withoutValue(pair: string, isValue = false): string {
   const name = isValue ? undefined : NAME_AND_SIGN.exec(pair)?.[0]
   if (name === undefined) return pair === '' ? pair : REDACTED
   return name.length < pair.length ? name + REDACTED : pair
+}
+
+/** Whether the argument at `i` is a password: `sshpass -p password`, `docker login -p password`. */
+function isPasswordOption(flag: string, list: readonly unknown[], i: number, command: unknown): boolean {
+  if (flag !== '-p') return false
+  const words = [command, ...list.slice(Math.max(0, i - MAX_WORDS_BEFORE), i)]
+  return words.some(word => typeof word === 'string' && USES_PASSWORD.test(word))
 }
 
 /** An argument and the one before it, which may be a flag that says what it is. */

@@ -7,6 +7,7 @@ import { cpuTime } from '../../support/cpu-time.ts'
 import { scaledRuns } from '../../support/property-tests.ts'
 
 const SECRET = 'hunter2-s3cr3t-value'
+const TOKEN = SECRET.replaceAll('-', '')
 
 describe('redact', () => {
   const hidden: Array<[string, unknown]> = [
@@ -81,8 +82,8 @@ describe('redact', () => {
       `   9→  token:\n  10→    a ${SECRET}\n  11→  password: |\n  12→\n  13→    ${SECRET} a`,
     ],
     [
-      'prose with the value below',
-      `This is your new token:\n\n\`\`\`text\n${SECRET}\n\`\`\`\n**Password:**\n${SECRET}`,
+      'values below a name in Markdown',
+      `**Token:**\n\n\`\`\`text\n${SECRET}\n\`\`\`\n**Password:**\n${SECRET}`,
     ],
     [
       'code with the value below',
@@ -101,7 +102,32 @@ describe('redact', () => {
       'private keys',
       `-----BEGIN RSA PRIVATE KEY-----\n${SECRET.replaceAll('-', '')}\n-----END RSA PRIVATE KEY-----`,
     ],
-    ['tokens known by their look', { text: `ghp_${SECRET.replaceAll('-', '')}` }],
+    ['tokens known by their look', { text: `ghp_${TOKEN} sk_live_${TOKEN} rk_test_${TOKEN} whsec_${TOKEN}` }],
+    [
+      'such tokens in addresses',
+      `https://ghp_${TOKEN}@x.test/a https://x.test/?to=https%3A%2F%2Fghp_${TOKEN}%40x.test https://x.test/a_ghp_${TOKEN}`,
+    ],
+    [
+      'such tokens in prose',
+      `This is your new token:\n\nsk_live_${TOKEN}, and the other one is\n\`ghp_${TOKEN}\`.`,
+    ],
+    ['passwords of signing in', `podman login -u me -p ${SECRET} x; az login -u me -p '${SECRET}'`],
+    ['passwords among arguments', { command: 'docker', args: ['login', '-u', 'me', '-p', SECRET] }],
+    [
+      'passwords among arguments of a program',
+      { command: '/usr/bin/sshpass', args: ['-p', SECRET, 'ssh', 'x'] },
+    ],
+    ['passwords among the words of a command', { command: ['sshpass', '-p', SECRET, 'ssh', 'x'] }],
+    ['personal access tokens in an environment', `GITHUB_PAT=${SECRET} AZURE_PAT="a ${SECRET}" x`],
+    [
+      'personal access tokens',
+      { pat: SECRET, text: JSON.stringify({ githubPat: SECRET, AZURE_PAT: SECRET }) },
+    ],
+    ['web tokens', { jwt: SECRET, text: JSON.stringify({ user_jwt: SECRET, accessJwt: SECRET }) }],
+    [
+      'such flags',
+      { args: ['--pat', SECRET, '--github-pat', SECRET], text: `x --pat ${SECRET} --jwt=${SECRET}` },
+    ],
   ]
   for (const [what, value] of hidden) {
     it(`hides ${what}`, () => {
@@ -198,7 +224,11 @@ describe('redact', () => {
       [`  password: |\n    ${SECRET}\n    b\n\n  user: me`, '  password: |\n    •••\n\n  user: me'],
       [`{\n  "token":\n    "${SECRET}",\n  "page": 2\n}`, '{\n  "token":\n    "•••",\n  "page": 2\n}'],
       [`Authorization:\r\n Bearer x\r\nHost: y`, 'Authorization:\r\n •••\r\nHost: y'],
-      [`Your token:\n\`\`\`\n${SECRET}\n\`\`\`\nSave it.`, 'Your token:\n```\n•••\n```\nSave it.'],
+      [`Token:\n\`\`\`\n${SECRET}\n\`\`\`\nSave it.`, 'Token:\n```\n•••\n```\nSave it.'],
+      [
+        'mkdir -p build && docker login -u me -p abc x && docker run -p 80:80 x',
+        'mkdir -p build && docker login -u me -p ••• x && docker run -p 80:80 x',
+      ],
     ] as const) {
       assert.equal(redactText(text), expected)
     }
@@ -209,6 +239,8 @@ describe('redact', () => {
       'To get a token:\n\n1. Open the settings\n2. Copy the token:\n   - with the button\n   - with the menu',
       'There are two ways to change your password:\nThe settings, or the command line.',
       'The agent asks for a token:\nPlease enter it.',
+      'This is the token:\n\n`README.md`\n\nAnd this is the other token:\npackage-lock.json',
+      'Pat: the path is compat=1 and format-pat=2, with --compat 3',
       'I looked for the secret:\n\n```ts\nconst a = 1\nconst b = 2\n```\n',
       'if not token:\n    return None\nif token:\n    continue\n',
       'class Token:\n    """The token of a user."""\n    size = 1',
@@ -266,7 +298,6 @@ describe('redact', () => {
       (name, value) => `  ${name} =\n    "${value}"`,
       (name, value) => `+${name}: |\n+  ${value}`,
       (name, value) => `   9→${name}:\n  10→  ${value}`,
-      (name, value) => `This is the ${name}:\n\n\`${value}\``,
       (name, value) => ({ headers: `${name}:\n ${value}\n\t${value}` }),
       (name, value) => ({ [name]: { value } }),
       (name, value) => ({ [name]: [[value]] }),
@@ -403,7 +434,22 @@ describe('redact', () => {
       ...['bearer ', 'basic\t', 'authorization', 'authorization:', 'cookie : ', 'x-api-key="'],
       ...['--token', '--token ', '--token=', '--a-', '--password -', '--secret "', "--secret a'"],
       ...['//a:', '//:', 'a:b@', '//a:b', '//u:p@', 'http://', 'https://a/', 'https://a?', 'wss://a1'],
-      ...['sk-', 'sk-a', 'ghp_', 'xoxb-', 'AKIA', 'eyJ', 'eyJ-', 'eyJaaaaaaaaaa.', '.eyJaaaaaaaaaa', 'npm_-'],
+      ...[
+        'sk-',
+        'sk-a',
+        'sk_live_',
+        'ghp_',
+        '%2Fghp_',
+        'docker login ',
+        'docker login -p ',
+        'xoxb-',
+        'AKIA',
+        'eyJ',
+        'eyJ-',
+        'eyJaaaaaaaaaa.',
+        '.eyJaaaaaaaaaa',
+        'npm_-',
+      ],
       ...[
         'mysql -',
         'mysql -p',

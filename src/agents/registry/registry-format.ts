@@ -39,7 +39,7 @@ export interface BinaryDistribution {
 }
 
 export interface BinaryTarget {
-  /** The URL of a zip, tar.gz, tgz or tar.bz2 archive, or of the executable itself. */
+  /** The URL of a zip, tar.gz, tgz or tar archive, or of the executable itself. */
   archive: string
   /** The program, relative to the archive's root. */
   cmd: string
@@ -51,18 +51,17 @@ export interface BinaryTarget {
 
 export type PlatformTarget = `${'darwin' | 'linux' | 'windows'}-${'aarch64' | 'x86_64'}`
 
-export type ArchiveKind = 'zip' | 'tar' | 'tar.bz2' | 'executable'
+export type ArchiveKind = 'zip' | 'tar' | 'executable'
 
-/** Formats that Parley can't unpack, and installers, which the registry's format doesn't allow. */
+/** Formats that Parley can't unpack, which no agent of the registry has, and installers, which its format doesn't allow. */
 const UNSUPPORTED =
-  /\.(?:dmg|pkg|mpkg|msi|msix|msixbundle|appx|appxbundle|appimage|deb|rpm|apk|snap|flatpak|run|iso|img|vhdx?|7z|rar|cab|cpio|ar|xz|txz|zst|tzst|lz|lzma|lz4|tlz|br|gz|bz2|z|jar|war|whl|vsix|nupkg|crx|asar|html?|json|txt|md|asc|sig|sha\d+)$/i
+  /\.(?:dmg|pkg|mpkg|msi|msix|msixbundle|appx|appxbundle|appimage|deb|rpm|apk|snap|flatpak|run|iso|img|vhdx?|7z|rar|cab|cpio|ar|xz|txz|zst|tzst|lz|lzma|lz4|tlz|br|gz|bz2|tbz2?|z|jar|war|whl|vsix|nupkg|crx|asar|html?|json|txt|md|asc|sig|sha\d+)$/i
 
 /** The kind of a download by its URL's extension; `undefined` if it can't be used. */
 export function archiveKind(address: string): ArchiveKind | undefined {
   const { pathname } = new URL(address)
   if (/\.zip$/i.test(pathname)) return 'zip'
   if (/\.(tar\.gz|tgz|tar)$/i.test(pathname)) return 'tar'
-  if (/\.(tar\.bz2|tbz2?)$/i.test(pathname)) return 'tar.bz2'
   return UNSUPPORTED.test(pathname) ? undefined : 'executable'
 }
 

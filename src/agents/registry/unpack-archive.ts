@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createReadStream, createWriteStream, readSync } from 'node:fs'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, open, readdir, realpath, stat, symlink } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -14,7 +14,6 @@ import { deferred, raceAbort } from '../../common/async.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { UNPACK_MS } from '../../common/limits.ts'
 import { isWindowsDevice } from '../../common/windows-names.ts'
-import { bunzip2 } from './bunzip2.ts'
 import type { ArchiveKind } from './registry-format.ts'
 
 export interface UnpackOptions {
@@ -227,7 +226,6 @@ async function unpackTar(
   signal: AbortSignal,
 ): Promise<void> {
   // decompressed by Parley, since node-tar collects everything after the end of an archive in memory
-  const read = options.kind === 'tar.bz2' ? bunzip : gunzip
   const budget = new Budget(options)
   // all headers are checked before anything is written
   const checker: Parser = new Parser({
@@ -243,7 +241,7 @@ async function unpackTar(
   })
   // node-tar leaves out what it doesn't know, such as files with holes
   checker.on('ignoredEntry', entry => checker.emit('error', unsafe(entry.path)))
-  await feedTar(checker, budget.overheadOf(read(file, signal)), signal, true)
+  await feedTar(checker, budget.overheadOf(gunzip(file, signal)), signal, true)
   if (budget.entries === 0) throw new ArchiveError(l10n.t('The downloaded archive is empty.'))
   // node-tar writes nothing through links and nothing outside of `cwd`; strict: an entry that it would skip is an error.
   const unpacker = extractTar({
@@ -260,7 +258,7 @@ async function unpackTar(
       entry.mode = entry.type === 'Directory' || executable ? 0o755 : 0o644
     },
   })
-  await feedTar(unpacker, read(file, signal), signal, false)
+  await feedTar(unpacker, gunzip(file, signal), signal, false)
 }
 
 /**
@@ -321,20 +319,6 @@ async function* gunzip(file: string, signal: AbortSignal): AsyncGenerator<Buffer
   done.catch(() => {})
   yield* unzip
   await done
-}
-
-/** A file's content, decompressed with bzip2. */
-async function* bunzip(file: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const handle = await open(file)
-  try {
-    for (const piece of bunzip2(into => readSync(handle.fd, into))) {
-      signal.throwIfAborted()
-      if (piece.length > 0) yield piece
-      await immediate()
-    }
-  } finally {
-    await handle.close()
-  }
 }
 
 function checkEntry(entry: ReadEntry, budget: Budget): void {

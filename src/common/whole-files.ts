@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { messageOf } from './errors.ts'
-import type { Logger } from './logger.ts'
 import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-files.ts'
-import { operatingSystem } from './processes/process-system.ts'
 
 /**
  * Files that are complete or as they were: the content is written to a temporary file beside a file, which then replaces it. A crash
@@ -16,12 +13,9 @@ import { operatingSystem } from './processes/process-system.ts'
 export interface WholeFileOptions {
   /** The file isn't Parley's own: others may read it, its folder must exist, and it's on the disk when it's renamed. */
   isUsers?: boolean
-  /** the path of the temporary file; if omitted, one that {@link removeUnfinishedFiles} finds */
+  /** the path of the temporary file; if omitted, one that `removeUnfinishedFiles` finds */
   temporary?: string
 }
-
-/** A file with this age is removed even if a process has the id of the one that wrote it. Milliseconds. */
-const MAX_AGE_MS = 24 * 3_600_000
 
 /** Writes at the same time, which have temporary files of their own. */
 let writes = 0
@@ -73,24 +67,6 @@ export function createWholeSync(file: string, text: string): void {
     }
   } finally {
     rmSync(temporary, { force: true })
-  }
-}
-
-/** Removes the temporary files of processes that ended while they wrote a JSON file. Never rejects. */
-export async function removeUnfinishedFiles(folders: readonly string[], log: Logger): Promise<void> {
-  for (const folder of folders) {
-    for (const name of await readdir(folder).catch(() => [])) {
-      const pid = /\.json\.(\d+)(?:\.\d+)?$/.exec(name)?.[1]
-      if (pid === undefined) continue
-      const file = path.join(folder, name)
-      try {
-        const { mtimeMs } = await stat(file)
-        if (operatingSystem.exists(Number(pid)) && Date.now() - mtimeMs < MAX_AGE_MS) continue
-        await rm(file, { force: true })
-      } catch (error) {
-        log.debug(`${file} wasn't removed: ${messageOf(error)}`)
-      }
-    }
   }
 }
 

@@ -14,12 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger } from '../../../src/common/logger.ts'
-import {
-  createWholeSync,
-  removeUnfinishedFiles,
-  writeWhole,
-  writeWholeSync,
-} from '../../../src/common/whole-files.ts'
+import { removeUnfinishedFiles } from '../../../src/common/unfinished-files.ts'
+import { createWholeSync, writeWhole, writeWholeSync } from '../../../src/common/whole-files.ts'
 
 describe('files that are written whole', () => {
   let directory: string

@@ -9,6 +9,7 @@ import {
   type PermissionRuleSetting,
   type RuleAction,
   ruleText,
+  widened,
 } from '../../sessions/permission-rules/rule.ts'
 import type { SessionAllowance } from '../../sessions/permission-rules/session-allowance.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -26,7 +27,7 @@ export interface RuleCommandOptions {
 }
 
 type RuleItem = PickItem & { rule?: PermissionRule }
-type Step = RuleAction | 'open' | 'remove'
+type Step = RuleAction | 'widen' | 'open' | 'remove'
 type StepItem = PickItem & { step: Step }
 
 /** *Manage Permission Rules*: lists those of the settings and of the displayed session; adds, changes, opens and removes them. */
@@ -117,8 +118,10 @@ function subjects(): Subject[] {
     {
       label: l10n.t('A Command'),
       icon: 'terminal',
-      prompt: l10n.t('One command, with * for any part of a word or, at the end, the rest of the command'),
-      example: 'npm test *',
+      prompt: l10n.t(
+        'One command. At the end, * stands for arguments that are known to do no harm, ** for anything the program can do',
+      ),
+      example: 'npm test **',
       conditions: command => ({ command }),
     },
     {
@@ -156,6 +159,7 @@ async function change(
     if (rule.scope === 'session') allowance?.replace(rule, next)
     else await settings.replace(rule, next)
   }
+  const wide = widened(rule.source)
   const remove = rule.accepts ? l10n.t('Turn Off') : l10n.t('Remove')
   const steps: StepItem[] = [
     // Enter accepts the first item
@@ -163,6 +167,15 @@ async function change(
     ...(rule.accepts ? [] : actions)
       .filter(step => step !== rule.action)
       .map(step => ({ step, label: actionText(step) })),
+    ...(wide
+      ? [
+          {
+            step: 'widen' as const,
+            label: l10n.t('Allow Anything the Program Can Do'),
+            description: wide.command ?? '',
+          },
+        ]
+      : []),
     ...(rule.scope === 'session'
       ? []
       : [{ step: 'open' as const, label: l10n.t('Open in Settings'), icon: 'go-to-file' }]),
@@ -179,7 +192,7 @@ async function change(
       const text = plainMessage(l10n.t('Remove the permission rule “{0}”?', label))
       if (rule.accepts || (await dialogs.confirm(text, {}, remove)) === remove) await replace(undefined)
     } else if (picked.step !== rule.action) {
-      const next = { ...rule.source, action: picked.step }
+      const next = picked.step === 'widen' ? (wide ?? rule.source) : { ...rule.source, action: picked.step }
       if (rule.scope !== 'session') consent.accept([next])
       await replace(next)
     }

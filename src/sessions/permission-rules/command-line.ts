@@ -279,11 +279,6 @@ function isPrefix({ text, literal }: Word): boolean {
 /** Shells, and programs that run a command in their arguments, in addition to {@link RUNNERS}. */
 const SHELLS =
   /^(?:.*[\\/])?(?:ba|z|da|k|fi|c|tc|a)?sh(?:\.exe)?$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i
-const CARRIERS = new Set(
-  'command builtin exec eval nohup nice time timeout gtimeout setsid find busybox npx bunx pnpx uvx ssh'.split(
-    ' ',
-  ),
-)
 
 /** Maximum depth of nested commands that are searched. */
 const DEEPEST = 4
@@ -299,7 +294,7 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
     found.push(...spellings(texts))
     const [name = ''] = texts
     if (depth >= DEEPEST) continue
-    const carries = SHELLS.test(name) || CARRIERS.has(programOf(name)) || RUNNERS.has(programOf(name))
+    const carries = SHELLS.test(name) || RUNNERS.has(programOf(name))
     if (!carries) {
       // many programs run what follows
       const dashes = texts.indexOf('--')
@@ -326,13 +321,15 @@ function spellings([name, ...rest]: readonly string[]): string[][] {
 /** A parsed pattern: each word is a list of literal pieces with anything between them. */
 export interface CommandPattern {
   words: string[][]
-  /** It ends with a separate `*`, which matches any number of further words. */
+  /** It ends with a separate `*` or `**`, which matches any number of further words. */
   open: boolean
+  /** It ends with `**`, and names the program: anything that it can do. */
+  anything: boolean
 }
 
 /**
- * Parses a pattern: the words of a command as typed. A `*` matches any part of one word; as the last word, it matches all
- * following words, or none. `undefined` if it isn't a single command, or uses shell syntax.
+ * Parses a pattern: the words of a command as typed. A `*` matches any part of one word; as the last word, `*` and `**`
+ * match all following words, or none. `undefined` if it isn't a single command, or uses shell syntax.
  */
 export function parseCommandPattern(
   text: string,
@@ -343,9 +340,13 @@ export function parseCommandPattern(
   const [command] = parseCommandLine(text, platform).commands
   if (!command || !plain.sure || plain.commands.length !== 1) return undefined
   const words = command.words.map(piecesOf)
-  const last = words.at(-1)
-  const open = last?.length === 2 && last.every(piece => piece === '')
-  return { words: open ? words.slice(0, -1) : words, open }
+  const stars = words.at(-1)?.every(piece => piece === '') ? (words.at(-1)?.length ?? 1) - 1 : 0
+  const open = stars === 1 || stars === 2
+  return {
+    words: open ? words.slice(0, -1) : words,
+    open,
+    anything: stars === 2 && words.length > 1 && words[0]?.length === 1,
+  }
 }
 
 function piecesOf({ text, literal }: Word): string[] {
@@ -355,6 +356,11 @@ function piecesOf({ text, literal }: Word): string[] {
     else pieces.push(`${pieces.pop() ?? ''}${text.charAt(at)}`)
   }
   return pieces
+}
+
+/** Whether the pattern leaves any word, or a part of one, open. */
+export function hasStar({ words, open }: CommandPattern): boolean {
+  return open || words.some(pieces => pieces.length > 1)
 }
 
 /**

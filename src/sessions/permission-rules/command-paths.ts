@@ -144,7 +144,8 @@ class PathCheck implements CommandPaths {
       directories.push(await this.#physical(isWhole ? rules.root(path) : directory, path))
     for (const one of directories) {
       const file = this.#paths < 0 ? undefined : await guard.within(one)
-      if (!file) return this.leave()
+      // a device, a pipe or a socket leads to another program
+      if (!file || (await isSpecial(file.realPath))) return this.leave()
       if (!this.protected) this.protected = await isProtected(file)
     }
   }
@@ -206,10 +207,10 @@ class PathCheck implements CommandPaths {
     // a dot followed by a pattern matches the parent directory
     if (segments.some(({ glob, text }) => glob && /^\.[*?[]/.test(text))) return this.leave()
     const absolute = this.#options.rules.isAbsolute(word.text)
-    await this.#match(absolute ? this.#options.rules.root(word.text) : directory, segments)
+    await this.#match(absolute ? this.#options.rules.root(word.text) : directory, segments, !absolute)
   }
 
-  async #match(folder: string, segments: readonly Segment[]): Promise<void> {
+  async #match(folder: string, segments: readonly Segment[], isStart = false): Promise<void> {
     const { rules } = this.#options
     const [first, ...rest] = segments
     if (!first || !this.inside) return
@@ -222,18 +223,28 @@ class PathCheck implements CommandPaths {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
     this.#entries -= entries.length
     if (this.#entries < 0) return this.leave()
-    if (deep) await this.#match(folder, rest)
+    if (deep) await this.#match(folder, rest, isStart)
     for (const entry of entries) {
       if (!fits(entry.name) && !fits(entry.name.toLowerCase())) continue
+      // the program takes such a name for an option
+      if (isStart && entry.name.startsWith('-')) return this.leave()
       const path = rules.join(folder, entry.name)
-      // anything except a link is inside of its folder
-      if (entry.isSymbolicLink() || entry.name.startsWith('.') || /\.code-workspace$/i.test(entry.name))
+      // a file or folder is inside of its folder
+      const isPlain = entry.isFile() || entry.isDirectory()
+      if (!isPlain || entry.name.startsWith('.') || /\.code-workspace$/i.test(entry.name))
         await this.path(path, folder)
       if (!this.inside) return
       if (deep && entry.isDirectory()) await this.#match(path, segments)
       else if (!deep && !entry.isFile()) await this.#match(path, rest)
     }
   }
+}
+
+async function isSpecial(file: string): Promise<boolean> {
+  return stat(file).then(
+    found => !found.isFile() && !found.isDirectory(),
+    () => false,
+  )
 }
 
 interface Segment {

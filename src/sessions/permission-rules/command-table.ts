@@ -1,6 +1,6 @@
 /**
- * For programs whose options are known: the options, subcommands and operands that can't run anything, write anything that
- * the command doesn't name, or read outside of the folders that it names. An option that isn't listed isn't known,
+ * The programs that rules with `*` are for: those that only read, with the options, subcommands and operands that can't
+ * run anything, write anything, or read outside of the folders that the command names. What isn't listed isn't known,
  * including abbreviations, so new versions of a program can't make a rule match more.
  */
 
@@ -16,20 +16,15 @@ export interface KnownWords {
   numbers: boolean
   /** Long options have one dash: `find . -name x`. */
   oneDash: boolean
-  /** The first word may be letters without a dash: `tar tf x.tar`. */
-  bundle: boolean
-  value: (value: string) => boolean
-  operand: (operand: string) => boolean
-  /** what the words must contain, with options expanded to `-l` or `--list` */
-  requires?: RegExp
-  /** what the words after `--` are, if they belong to another program */
-  rest?: KnownWords
+  value: (value: string, option: string) => boolean
+  /** `index`: among the operands */
+  operand: (operand: string, index: number) => boolean
+  /** one of the options that the words must contain, expanded to `-l` or `--list`; if there is no operand, any may be missing */
+  requires?: { options: RegExp; always: boolean }
   /** It prints any option that it doesn't know. */
   anyOption: boolean
-  /** It runs a script or the code of the project in its folder. */
-  runsProject: boolean
-  /** Parley suggests rules with `*` for it. */
-  suggested: boolean
+  /** It changes something. Only rules that name no command allow it. */
+  acts: boolean
 }
 
 /** A program: one set of words, or one for each subcommand, such as `log` or `stash list`. */
@@ -70,24 +65,17 @@ function known(options: string, more: More = {}): KnownWords {
     joined,
     numbers,
     oneDash: false,
-    bundle: false,
     value: anything,
     operand: anything,
     anyOption: false,
-    runsProject: false,
-    suggested: false,
+    acts: false,
     ...more,
   }
 }
 
-/** For programs that only read or print. */
+/** A program without subcommands. */
 function reads(options: string, more: More = {}): CommandTable {
-  return { words: known(options, { suggested: true, ...more }), before: known(''), subcommands: new Map() }
-}
-
-/** For programs that do more, if they name it. */
-function does(options: string, more: More = {}): CommandTable {
-  return reads(options, { suggested: false, ...more })
+  return { words: known(options, more), before: known(''), subcommands: new Map() }
 }
 
 function subcommands(before: string, table: Readonly<Record<string, KnownWords>>): CommandTable {
@@ -106,117 +94,103 @@ const FIND =
 const DIFF =
   '-psuzRabwMCBDW -U: -S: -G: --patch --no-patch --raw --stat[=] --numstat --shortstat --dirstat[=] --summary --patch-with-stat --name-only --name-status --color[=] --no-color --word-diff[=] --word-diff-regex= --color-words[=] --color-moved[=] --no-renames --find-renames[=] --find-copies[=] --find-copies-harder --minimal --patience --histogram --diff-algorithm= --ignore-space-change --ignore-all-space --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --function-context --unified= --diff-filter= --inter-hunk-context= --full-index --binary --abbrev[=] --pickaxe-all --pickaxe-regex --relative[=] --text --exit-code --quiet --no-ext-diff --no-textconv --src-prefix= --dst-prefix= --no-prefix --ignore-submodules[=] --compact-summary --check'
 const LOG = `${DIFF} -# -n: -iEFPgcm -L: --oneline --graph --all --decorate[=] --no-decorate --format= --pretty[=] --date= --relative-date --since= --until= --after= --before= --author= --committer= --grep= --all-match --invert-grep --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --max-count= --skip= --follow --first-parent --merges --no-merges --reverse --topo-order --date-order --author-date-order --branches[=] --tags[=] --remotes[=] --left-right --left-only --right-only --cherry-pick --cherry-mark --cherry --abbrev-commit --no-abbrev-commit --parents --children --simplify-by-decoration --full-history --notes --no-notes --boundary --count --no-walk`
-/** A placeholder that verifies signatures runs a program. */
-const noSignature = (value: string) => !value.includes('%G')
-const readsGit = (options: string, more: More = {}) => known(options, { suggested: true, ...more })
+/** Placeholders of `git log --format`. Others, such as `%G?`, run a program. */
+const PLACEHOLDER =
+  /%(?:[-+ ]?(?:[HhTtPpsfbBdDSemnN]|[ac][nNeElLdDrtiIsh]|g[dDsnNeE])|%|x[0-9a-f]{2}|C(?:red|green|blue|reset|\([a-z\d ,#]*\))|[<>]+\|?\([\d,a-z]*\))/g
+const FORMAT_NAMES = /^(?:oneline|short|medium|full|fuller|reference|email|mboxrd|raw|)$/
+/** What `git branch --format` and `--sort` may name: not a signature, which a program verifies. */
+const FIELD =
+  '(?:HEAD|refname|symref|objectname|objecttype|objectsize|tree|parent|numparent|subject|body|contents|upstream|push|(?:author|committer|tagger|creator)(?:name|email|date)?)(?::(?:short(?:=\\d+)?|[lr]?strip=-?\\d+|relative|iso8601|iso|iso-strict|unix|track|trackshort|nobracket|subject|body|lines=\\d+))?'
+const REF_FIELD = new RegExp(`%\\(${FIELD}\\)|%%|%[0-9a-f]{2}`, 'g')
+const SORT_KEY = new RegExp(`^-?(?:(?:version|v):)?${FIELD}$`)
+
+function isLogValue(value: string, option: string): boolean {
+  if (option !== 'format' && option !== 'pretty') return true
+  if (FORMAT_NAMES.test(value)) return true
+  return /%|^t?format:/.test(value) && !value.replace(PLACEHOLDER, '').includes('%')
+}
+
+function isRefValue(value: string, option: string): boolean {
+  if (option === 'sort') return SORT_KEY.test(value)
+  return option !== 'format' || !value.replace(REF_FIELD, '').includes('%')
+}
+
+/** sed scripts that only print or delete lines, or replace plain text with plain text. */
+const PLAIN_SED =
+  /^(?:[\d$,~+! ]*[pdq=]|[\d$,]*s([/|#,])(?:(?!\1)[^\\\n;{}]|\\[^\n])*\1(?:(?!\1)[^\\\n;{}]|\\[^\n])*\1[gpIi\d]*)$/
+/** awk programs that only print fields. */
+const PLAIN_AWK = /^(?:NR *[=<>]=? *\d+ *)?\{ *print(?: *(?:\$(?:NF|\d+)|NF|NR|"[^"\\\n]*"|,))* *\}$/
+
+/** Without one of these, a name is one to create. */
+const lists = (options: string) => ({
+  value: isRefValue,
+  requires: {
+    options: new RegExp(`^(?:${options}--(?:list|contains|no-contains|merged|no-merged|points-at))$`),
+    always: false,
+  },
+})
 
 const GIT = subcommands('-P --no-pager --no-optional-locks --no-replace-objects --literal-pathspecs', {
   '': known('--version'),
-  status: readsGit(
+  status: known(
     '-sbzv -u[:] --short --branch --porcelain[=] --long --verbose --untracked-files[=] --ignored[=] --show-stash --no-renames --find-renames --ahead-behind --no-ahead-behind --column --no-column --ignore-submodules[=]',
   ),
-  diff: readsGit(`${DIFF} --cached --staged --merge-base -# --ours --theirs --base --cc -c`),
-  'log|show|rev-list': readsGit(LOG, { value: noSignature }),
-  blame: readsGit(
+  diff: known(`${DIFF} --cached --staged --merge-base -# --ours --theirs --base --cc -c`),
+  'log|show|rev-list': known(LOG, { value: isLogValue }),
+  blame: known(
     '-L: -ltwefnpsbcMC --porcelain --line-porcelain --show-email --show-name --show-number --since= --date= --first-parent --abbrev= --root --incremental --color-lines --color-by-age',
   ),
-  'ls-files': readsGit(
+  'ls-files': known(
     '-cdmoisutvz -x: --cached --deleted --modified --others --ignored --stage --unmerged --exclude= --exclude-standard --full-name --error-unmatch --directory --no-empty-directory --eol --abbrev[=] --deduplicate',
   ),
-  'ls-tree': readsGit(
+  'ls-tree': known(
     '-drtlz --long --name-only --name-status --full-name --full-tree --abbrev[=] --object-only',
   ),
-  'rev-parse': readsGit(
+  'rev-parse': known(
     '-q --abbrev-ref[=] --short[=] --verify --quiet --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-superproject-working-tree --all --branches[=] --tags[=] --remotes[=] --revs-only --no-revs',
   ),
-  describe: readsGit(
+  describe: known(
     '--all --tags --contains --abbrev= --candidates= --exact-match --debug --long --match= --exclude= --always --first-parent --dirty[=] --broken[=]',
   ),
-  shortlog: readsGit(
+  shortlog: known(
     '-nsec --numbered --summary --email --committer --no-merges --merges --since= --until= --author= --all',
   ),
-  'show-ref': readsGit('-qsd --heads --tags --head --hash[=] --abbrev[=] --verify --dereference --quiet'),
-  'merge-base': readsGit('-a --all --octopus --is-ancestor --independent --fork-point'),
-  grep: readsGit(
+  'show-ref': known('-qsd --heads --tags --head --hash[=] --abbrev[=] --verify --dereference --quiet'),
+  'merge-base': known('-a --all --octopus --is-ancestor --independent --fork-point'),
+  grep: known(
     '-nilLcwvhHopqrzaIEGPFW -e: -A: -B: -C: -m: -# --max-depth= --max-count= --cached --untracked --line-number --column --ignore-case --name-only --files-with-matches --files-without-match --count --word-regexp --invert-match --extended-regexp --basic-regexp --fixed-strings --perl-regexp --and --or --not --all-match --heading --break --show-function --function-context --only-matching --quiet --text --color[=] --no-color --after-context= --before-context= --context= --full-name',
   ),
-  'cat-file': readsGit('-tpse'),
+  'cat-file': known('-tpse'),
   'for-each-ref': known('--format= --sort= --count= --contains[=] --merged[=] --points-at=', {
-    value: noSignature,
+    value: isRefValue,
   }),
   'check-ignore': known('-vnq --verbose --non-matching --quiet --no-index'),
   'count-objects': known('-vH --verbose --human-readable'),
-  'stash list': known(LOG, { value: noSignature }),
+  'stash list': known(LOG, { value: isLogValue }),
   'stash show': known(DIFF),
   remote: known('-v --verbose', { operand: nothing }),
   branch: known(
-    '-arvl --list --all --remotes --verbose --show-current --merged[=] --no-merged[=] --contains[=] --no-contains[=] --sort= --format= --points-at= --column --no-column --color[=] --no-color',
-    { value: noSignature },
+    '-arv --list --all --remotes --verbose --show-current --merged[=] --no-merged[=] --contains[=] --no-contains[=] --sort= --format= --points-at= --column --no-column --color[=] --no-color',
+    lists(''),
   ),
   tag: known(
-    '-aln -m: --annotate --message= --list --sort= --format= --contains[=] --merged[=] --no-merged[=] --points-at=',
-    {
-      value: noSignature,
-    },
+    '-ln --list --sort= --format= --contains[=] --merged[=] --no-merged[=] --points-at=',
+    lists('-l|'),
   ),
   config: known(
     '-lz --get --get-all --get-regexp --list --show-origin --show-scope --name-only --global --local --system --null --includes --no-includes',
-    { requires: /^(?:-l|--(?:get|get-all|get-regexp|list))$/ },
+    { requires: { options: /^(?:-l|--(?:get|get-all|get-regexp|list))$/, always: true } },
   ),
   fetch: known(
     '-pqvt --all --prune --tags --no-tags --quiet --verbose --dry-run --depth= --unshallow --progress',
-    { operand: word => /^\w[\w./-]*$/.test(word) },
+    { operand: word => /^\w[\w./-]*$/.test(word), acts: true },
   ),
-  add: known('-Auvnf --all --no-all --update --verbose --dry-run --force --ignore-errors'),
+  add: known('-Auvnf --all --no-all --update --verbose --dry-run --force --ignore-errors', { acts: true }),
   commit: known(
     '-aqvs -m: --all --message= --amend --no-edit --quiet --verbose --signoff --allow-empty --author= --date= --fixup= --squash= --short --dry-run',
+    { acts: true },
   ),
 })
-
-/** Files and folders that a test script runs anyway. */
-const TEST_FILE =
-  /^(?:[\w@.-]+\/)*(?:[\w@.-]+[._-](?:test|spec)\.\w+|test_\w+\.py|[\w-]+_test\.go|(?:tests?|__tests__|specs?|e2e)(?:\/[\w-]+)*\/?)(?::\d+)*$/
-/** Arguments of a test script, whatever runner it uses. */
-const TEST_ARGUMENTS = known(
-  '-bvi -g: -t: --grep= --testNamePattern= --test-name-pattern= --watch --no-watch --bail[=] --verbose --silent --quiet --coverage --no-coverage --ci --color --colors --no-color --runInBand --passWithNoTests --run --parallel --forbid-only --exit --fail-fast --failfast --no-cache --timeout= --testTimeout= --retries= --maxWorkers= --shard=',
-  { operand: word => TEST_FILE.test(word) },
-)
-const NPM_OPTIONS = '-sq --silent --quiet --no-color --color= --loglevel= --if-present'
-const NPM_TEST = known(`${NPM_OPTIONS} --watch`, {
-  operand: word => TEST_FILE.test(word),
-  rest: TEST_ARGUMENTS,
-  runsProject: true,
-  suggested: true,
-})
-/** Options after the script's name belong to the script. */
-const PASSES_TEST = { ...TEST_ARGUMENTS, rest: TEST_ARGUMENTS, runsProject: true, suggested: true }
-const PACKAGE = /^(?:@[\w.-]+\/)?[\w-][\w.-]*(?:@[\w.^~<>=|*-]+)?(?:\[\d*\])?$/
-const NPM_LISTS = {
-  'ls|outdated': known(
-    `${NPM_OPTIONS} -al --all --json --long --parseable --depth= --omit= --production --prod`,
-    {
-      operand: word => PACKAGE.test(word),
-      suggested: true,
-    },
-  ),
-  view: known(`${NPM_OPTIONS} --json`, { operand: word => PACKAGE.test(word), suggested: true }),
-}
-
-const CARGO_OPTIONS =
-  '-qvr -p: -j: -F: --release --workspace --all --lib --bins --bin= --test= --tests --example= --examples --bench= --benches --all-targets --package= --exclude= --features= --all-features --no-default-features --locked --offline --frozen --quiet --verbose --color= --message-format= --keep-going --jobs= --profile='
-const LIBTEST = known(
-  '-q --nocapture --no-capture --test-threads= --ignored --include-ignored --exact --list --skip= --show-output --color= --quiet',
-)
-const plain = (word: string) => /^[\w:.@-]+$/.test(word)
-const builds = (options: string, more: More = {}) =>
-  known(options, { operand: nothing, value: plain, runsProject: true, suggested: true, ...more })
-const GO_OPTIONS =
-  '-v -x -race -cover -json -n -p= -count= -timeout= -run= -skip= -bench= -benchmem -short -failfast -parallel= -shuffle= -cpu='
-const goes = (options: string, more: More = {}) =>
-  known(options, { oneDash: true, suggested: true, runsProject: true, ...more })
-
-const GH_OPTIONS =
-  '-L: -s: -R: -q: -a: -A: -l: -S: -b: -w: -c --limit= --state= --json= --jq= --author= --assignee= --label= --repo= --search= --branch= --workflow= --comments --log --log-failed --name-only --required'
 
 const TABLE: ReadonlyMap<string, CommandTable> = new Map(
   Object.entries({
@@ -236,6 +210,8 @@ const TABLE: ReadonlyMap<string, CommandTable> = new Map(
       '-bdfghiMnrRsuVzcC -k: -t: --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort --key= --field-separator= --unique --stable --check[=] --zero-terminated --sort=',
     ),
     pwd: reads('-LP', { operand: nothing }),
+    // where it leads is checked as for any path
+    cd: reads('-LP'),
     echo: reads('', { anyOption: true }),
     basename: reads('-az -s: --multiple --suffix= --zero'),
     dirname: reads('-z --zero'),
@@ -265,83 +241,30 @@ const TABLE: ReadonlyMap<string, CommandTable> = new Map(
     rg: reads(RG),
     find: reads(FIND, { oneDash: true }),
     gfind: reads(FIND, { oneDash: true }),
-    // extracting writes files that the command doesn't name; `host:file` is on another machine
-    ...Object.fromEntries(
-      ['tar', 'gtar', 'bsdtar'].map(name => [
-        name,
-        does('-ctvzjJ -f: --create --list --verbose --gzip --bzip2 --xz --zstd --file= --exclude=', {
-          bundle: true,
-          value: value => !value.includes(':'),
-          operand: word => !/^@|:/.test(word),
-        }),
-      ]),
-    ),
-    unzip: does('-ltvqZ1', { requires: /^-[ltvZ]$/ }),
-    cp: does('-finpvu --force --interactive --no-clobber --verbose --update'),
-    curl: does(
-      '-sSfiIvL046 -m: -H: -A: --silent --show-error --fail --fail-with-body --include --head --verbose --location --max-time= --connect-timeout= --compressed --retry= --http1.1 --http2 --header= --user-agent=',
-      { value: value => !value.startsWith('@'), operand: word => /^https?:\/\/[^{}[\]]+$/i.test(word) },
-    ),
+    sed: reads('-nErsuz --quiet --silent --regexp-extended', {
+      operand: (word, index) => index > 0 || PLAIN_SED.test(word),
+    }),
+    awk: reads('-F:', { operand: (word, index) => index > 0 || PLAIN_AWK.test(word) }),
     git: GIT,
-    npm: subcommands(NPM_OPTIONS, { test: NPM_TEST, ...NPM_LISTS, '': known('--version -v') }),
-    pnpm: subcommands('-s --silent', { test: PASSES_TEST, ...NPM_LISTS, '': known('--version -v') }),
-    yarn: subcommands('-s --silent', { test: PASSES_TEST, '': known('--version -v') }),
-    cargo: subcommands('-qv --quiet --verbose --locked --offline --frozen', {
-      test: builds(`${CARGO_OPTIONS} --no-run --no-fail-fast --doc`, { operand: plain, rest: LIBTEST }),
-      'build|check|clippy': builds(CARGO_OPTIONS),
-      fmt: builds('-qv -p: --all --check --package= --quiet --verbose', { rest: known('--check') }),
-      tree: builds(
-        '-dqv -e: -i: -p: -F: --depth= --prefix= --no-dedupe --duplicates --invert= --edges= --features= --all-features --workspace --locked --offline --charset=',
-      ),
-      '': known('--version -V'),
+    cp: reads('-finpvu --force --interactive --no-clobber --verbose --update', { acts: true }),
+    // extracting writes files that the command doesn't name; `host:file` is on another machine
+    tar: reads('-ctvzjJ -f: --create --list --verbose --gzip --bzip2 --xz --zstd --file= --exclude=', {
+      value: value => !value.includes(':'),
+      operand: word => !/^@|:/.test(word),
+      acts: true,
     }),
-    go: subcommands('', {
-      test: goes(GO_OPTIONS),
-      'build|vet': goes('-v -x -race -n -p='),
-      list: goes('-json -m -deps -test -u -e'),
-      fmt: goes('-n -x'),
-      doc: goes('-all -src -short -u -c'),
-      version: known('', { operand: nothing }),
-    }),
-    gh: subcommands(
-      '',
-      Object.fromEntries(
-        [
-          'pr list|pr view|pr diff|pr checks|pr status|issue list|issue view|issue status',
-          'run list|run view|repo view|release list|release view|workflow list|workflow view',
-        ].map(names => [names, known(GH_OPTIONS)]),
-      ),
+    curl: reads(
+      '-sSfiIvL046 -m: -H: -A: --silent --show-error --fail --fail-with-body --include --head --verbose --location --max-time= --connect-timeout= --compressed --retry= --http1.1 --http2 --header= --user-agent=',
+      {
+        value: value => !value.startsWith('@'),
+        operand: word => /^https?:\/\/[^{}[\]]+$/i.test(word),
+        acts: true,
+      },
     ),
   }),
 )
 
-/** The table of a program, by its name without a folder or file type. */
+/** The table of a program on the PATH. One with a folder, or another file type, can be any program of that name. */
 export function tableOf(program: string): CommandTable | undefined {
-  return TABLE.get(program)
-}
-
-/** How the options after the name of a script are read: as the program's own until `--`, or all as the script's. */
-const RUNS_SCRIPTS: ReadonlyMap<string, { before: KnownWords; own: boolean }> = new Map([
-  ['npm', { before: known(NPM_OPTIONS), own: true }],
-  ['pnpm', { before: known('-s --silent --if-present'), own: false }],
-  ['yarn', { before: known('-s --silent'), own: false }],
-  ['bun', { before: known('--silent'), own: false }],
-])
-
-const ANY_ARGUMENTS = known('', { anyOption: true })
-
-interface ScriptWords {
-  words: KnownWords
-  /** Without it, the words aren't known to be harmless. */
-  sure: boolean
-}
-
-/** What may follow `npm run <script>`. Of a script that isn't for tests, the arguments aren't known. */
-export function scriptWords(program: string, script: string): ScriptWords | undefined {
-  const runner = RUNS_SCRIPTS.get(program)
-  if (!runner) return undefined
-  const sure = /^test(?:s?$|[:._-])/.test(script)
-  const rest = sure ? TEST_ARGUMENTS : ANY_ARGUMENTS
-  const own = runner.own ? { ...runner.before, operand: rest.operand } : rest
-  return { words: { ...own, rest, runsProject: true, suggested: sure }, sure }
+  return TABLE.get(program.replace(/\.exe$/, ''))
 }

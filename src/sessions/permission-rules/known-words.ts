@@ -1,112 +1,76 @@
-/** Checks the words of a command that a rule leaves open: against the tables of known options, and without a table. */
-import { innerCommand, programOf, runsOpenCode, writesUnnamedFiles } from './command-effects.ts'
-import { type CommandTable, type KnownWords, scriptWords, tableOf } from './command-table.ts'
+/** Checks the words of a command that a rule with `*` leaves open against the tables of known options. */
+import { type CommandTable, type KnownWords, tableOf } from './command-table.ts'
 
 /** Options before a subcommand that take a value, although no rule with `*` may use them. */
 const TAKES_VALUE =
-  /^(?:-[cC]|-Z|--(?:git-dir|work-tree|namespace|exec-path|config-env|attr-source|super-prefix|prefix|config|dir|cwd))$/
+  /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|config-env|attr-source|super-prefix))$/
 
 /**
- * The word for which a rule with `*` doesn't allow the command: one that isn't known to be harmless, or the program if what
- * it does isn't limited to what the command names. `open`: for each word, whether the rule leaves it open; without an
- * open word, the rule's author saw the whole command.
+ * Why a rule with `*` doesn't allow the command: the position of a word that isn't known to be harmless, or that of the program
+ * if there is no table for what it does. `open`: for each word, whether the rule leaves it open. `acts`: it may also change
+ * what it names.
  */
-export function refusedWord(words: readonly string[], open: readonly boolean[]): string | undefined {
-  if (!open.includes(true)) return undefined
-  const start = innerCommand(words, open)
-  if (start === undefined) return words[0]
-  if (start > 0) return refusedWord(words.slice(start), open.slice(start))
-  const name = programOf(words[0] ?? '')
-  const found = locate(name, words, open)
-  if (found && 'refused' in found) return words[found.refused] ?? name
-  if (found) {
-    const refused = firstRefused(words, found, open)
-    if (refused !== undefined) return words[refused] ?? name
-    if (found.sure) return undefined
-  }
-  return writesUnnamedFiles(name, words) || runsOpenCode(words, open)
-    ? (firstOpen(words, open) ?? name)
-    : undefined
+export function refusedWord(
+  words: readonly string[],
+  open: readonly boolean[],
+  acts = false,
+): number | undefined {
+  const located = locate(words, open)
+  if (!located) return 0
+  if ('refused' in located) return located.refused
+  if (located.words.acts && !acts)
+    return Math.max(
+      0,
+      open.findIndex((is, at) => is && at > 0 && at < located.at),
+    )
+  return firstRefused(words, located, open)
 }
 
-/**
- * Whether a rule that starts with these words and ends with `*` allows only what is known to be harmless. Otherwise it
- * allows almost everything that the program can do.
- */
-export function isKnownStart(words: readonly string[]): boolean {
-  const [program] = words
-  if (program === undefined) return false
-  const open = words.map(() => false)
-  const start = innerCommand([...words, 'x'], [...open, true])
-  if (start === undefined || start >= words.length) return false
-  if (start > 0) return isKnownStart(words.slice(start))
-  const name = programOf(program)
-  const table = tableOf(name)
-  if (!table) return false
-  if (table.words || words.length === 1) return true
-  const found = locate(name, words, open)
-  return found !== undefined && (!('sure' in found) || found.sure)
+/** Whether there is a table for what commands with this start do. `open`: the words that a rule leaves open. */
+export function isKnownStart(words: readonly string[], open: readonly boolean[]): boolean {
+  // what is known then depends on the command
+  if (words.length === 0 || open[0]) return true
+  const table = tableOf(words[0] ?? '')
+  if (!table || words.length === 1) return table !== undefined && !table.words?.acts
+  const located = locate(words, open)
+  return located !== undefined && ('refused' in located || !located.words.acts)
 }
 
-/** How many of the words determine what runs, if Parley may suggest a rule that leaves the others open. */
-export function suggestedStart(words: readonly string[]): number | undefined {
-  // a program with a path is part of the project
-  if (/[\\/]/.test(words[0] ?? '')) return undefined
-  const found = locate(
-    programOf(words[0] ?? ''),
+/** How many of the words determine what runs, if a rule may leave the others open. */
+export function knownStart(words: readonly string[]): number | undefined {
+  const located = locate(
     words,
     words.map(() => true),
   )
-  return found && 'words' in found && found.sure && found.words.suggested ? found.at : undefined
-}
-
-/** Whether the command runs code of the project in its folder. */
-export function runsProject(words: readonly string[]): boolean {
-  const found = locate(
-    programOf(words[0] ?? ''),
-    words,
-    words.map(() => false),
-  )
-  return found !== undefined && 'words' in found && found.words.runsProject
-}
-
-function firstOpen(words: readonly string[], open: readonly boolean[]): string | undefined {
-  return words.find((_, at) => at > 0 && open[at])
+  return located && 'words' in located && !located.words.acts ? located.at : undefined
 }
 
 interface Located {
   words: KnownWords
   /** where the words of the table start */
   at: number
-  /** Without it, its arguments aren't known. */
-  sure: boolean
 }
 
 /** `undefined` if there is no table for the program, or for the subcommand that the rule names. */
 function locate(
-  name: string,
   words: readonly string[],
   open: readonly boolean[],
 ): Located | { refused: number } | undefined {
-  const table = tableOf(name)
+  const table = tableOf(words[0] ?? '')
   if (!table) return undefined
-  if (table.words) return { words: table.words, at: 1, sure: true }
+  if (table.words) return { words: table.words, at: 1 }
   const alone = table.subcommands.get('')
-  if (alone && words.length === 2 && words[1]?.startsWith('-') && optionOf(words[1] ?? '', undefined, alone))
-    return { words: alone, at: 1, sure: true }
+  if (alone && words.length === 2 && words[1]?.startsWith('-') && optionOf(words[1], undefined, alone))
+    return { words: alone, at: 1 }
   const at = subcommandAt(table, words, open)
   if (typeof at !== 'number') return at
   const [word = '', next = ''] = words.slice(at)
-  if (word === 'run' || word === 'run-script') {
-    const script = /^\w/.test(next) ? scriptWords(name, next) : undefined
-    if (script) return { ...script, at: at + 2 }
-  }
   for (const [key, length] of [
     [`${word} ${next}`, 2],
     [word, 1],
   ] as const) {
     const found = key === '' ? undefined : table.subcommands.get(key)
-    if (found) return { words: found, at: at + length, sure: true }
+    if (found) return { words: found, at: at + length }
   }
   return open[at] ? { refused: at } : undefined
 }
@@ -135,28 +99,26 @@ function subcommandAt(
 /** The position of the first word that isn't known to be harmless. */
 function firstRefused(
   words: readonly string[],
-  located: Located,
+  { words: known, at: start }: Located,
   open: readonly boolean[],
 ): number | undefined {
-  // without subcommands, words of the rule can also be such that the open ones do harm: `tar -xf *`
-  const all = located.at === 1
-  const checked = (at: number) => all || open[at] === true
+  // without subcommands, words of the rule can also be such that the open ones do harm: `find . -exec *`
+  const checked = (at: number) => start === 1 || open[at] === true
   const used: string[] = []
-  let known = located.words
+  const operands: number[] = []
   let ended = false
-  let at = located.at
+  let at = start
   while (at < words.length) {
     const word = words[at] ?? ''
-    const bundled = known.bundle && at === 1 && /^[a-z]+$/i.test(word) ? `-${word}` : word
     if (word === '--' && !ended) {
-      ended = known.rest === undefined
-      known = known.rest ?? known
+      ended = true
       at += 1
-    } else if (ended || !/^-./.test(bundled)) {
-      if (checked(at) && !known.operand(word)) return at
+    } else if (ended || !/^-./.test(word)) {
+      if (checked(at) && !known.operand(word, operands.length)) return at
+      operands.push(at)
       at += 1
     } else {
-      const option = optionOf(bundled, words[at + 1], known)
+      const option = optionOf(word, words[at + 1], known)
       if (!option && checked(at)) return at
       // the next word may be the value of the rule's own option
       if (!option && checked(at + 1)) return at + 1
@@ -164,8 +126,9 @@ function firstRefused(
       at += option?.length ?? 1
     }
   }
-  const { requires } = located.words
-  return requires && !used.some(name => requires.test(name)) ? located.at : undefined
+  const { requires } = known
+  if (!requires || used.some(name => requires.options.test(name))) return undefined
+  return requires.always ? start : operands[0]
 }
 
 interface Option {
@@ -178,18 +141,18 @@ interface Option {
 /** `undefined` if the option or its value isn't known. */
 function optionOf(word: string, next: string | undefined, known: KnownWords): Option | undefined {
   if (known.anyOption) return { names: [], length: 1 }
-  const isValue = (value: string | undefined) => value !== undefined && known.value(value)
+  const isValue = (value: string | undefined, name: string) => value !== undefined && known.value(value, name)
   // another version of the program may read what looks like an option as one
-  const withNext = (names: string[]): Option | undefined =>
-    isValue(next) && !/^-\D/.test(next ?? '') ? { names, length: 2 } : undefined
+  const withNext = (names: string[], name: string): Option | undefined =>
+    isValue(next, name) && !/^-\D/.test(next ?? '') ? { names, length: 2 } : undefined
   if (known.numbers && /^-\d+$/.test(word)) return { names: [], length: 1 }
   if (word.startsWith('--') || known.oneDash) {
     const [, name = '', value] = /^--?([^=]*)(?:=(.*))?$/s.exec(word) ?? []
     const names = [`--${name}`]
     if (value === undefined && known.flags.has(name)) return { names, length: 1 }
-    if (value === undefined) return known.values.has(name) ? withNext(names) : undefined
+    if (value === undefined) return known.values.has(name) ? withNext(names, name) : undefined
     const takes = known.values.has(name) || known.joined.has(name)
-    return takes && isValue(value) ? { names, length: 1 } : undefined
+    return takes && isValue(value, name) ? { names, length: 1 } : undefined
   }
   const names: string[] = []
   for (let at = 1; at < word.length; at++) {
@@ -197,8 +160,8 @@ function optionOf(word: string, next: string | undefined, known: KnownWords): Op
     const value = word.slice(at + 1)
     names.push(`-${letter}`)
     if (known.values.has(letter) || (known.joined.has(letter) && value !== '')) {
-      if (value === '') return withNext(names)
-      return isValue(value) ? { names, length: 1 } : undefined
+      if (value === '') return withNext(names, letter)
+      return isValue(value, letter) ? { names, length: 1 } : undefined
     }
     if (!known.flags.has(letter)) return undefined
   }

@@ -2,17 +2,19 @@ import { lstat } from 'node:fs/promises'
 import type { PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { runsProject, unclearWord } from './command-effects.ts'
 import {
   type CommandLine,
   fitsCommand,
+  hasStar,
   matchCommand,
   parseCommandLine,
   possibleCommands,
 } from './command-line.ts'
 import { pathsOfCommands } from './command-paths.ts'
-import { refusedWord, runsProject } from './known-words.ts'
+import { refusedWord } from './known-words.ts'
 import type { RuleSubject } from './request-subject.ts'
-import type { PermissionRule, Refusal, RuleAction } from './rule.ts'
+import { type PermissionRule, type Refusal, type RuleAction, widened } from './rule.ts'
 
 /** The subject of a permission request, prepared for matching rules. */
 export interface AnalyzedRequest {
@@ -167,14 +169,31 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   if (lines.some(line => !line.sure)) return { why: 'unsure' }
   for (const { words } of lines.flatMap(line => line.commands)) {
     const texts = words.map(({ text }) => text)
-    const open = rule.command ? matchCommand(rule.command, texts) : texts.map(() => true)
+    const open = rule.command ? matchCommand(rule.command, texts) : []
     if (!open) return 'different'
-    const word = refusedWord(texts, open)
-    if (word !== undefined) return { why: 'word', word }
+    const refused = refusedIn(rule, texts, open)
+    if (refused) return refused
     // in another folder, these run other scripts
     if (!analyzed.inRoot && runsProject(texts)) return { why: 'subfolder' }
   }
   return 'allowed'
+}
+
+/** What of a command an allowing rule that matches it doesn't allow. `open`: the words that it leaves open. */
+function refusedIn(
+  { command, source }: PermissionRule,
+  words: readonly string[],
+  open: readonly boolean[],
+): Refusal | undefined {
+  // written exactly, or with anything that the program can do
+  if (command && (command.anything || !hasStar(command))) return undefined
+  const refused = command ? refusedWord(words, open) : unclearWord(words)
+  if (refused === undefined) return undefined
+  const word = words[refused] ?? words[0] ?? ''
+  const instead = refused === 0 && command && !open[0] ? widened(source) : undefined
+  return instead?.command === undefined
+    ? { why: 'word', word }
+    : { why: 'program', program: word, instead: instead.command }
 }
 
 /** Whether the conditions of an allowing rule match; every command, if they are certain. */

@@ -105,7 +105,7 @@ function readRule(
   if (command !== undefined && !pattern) {
     return problem(
       ['command'],
-      l10n.t('expected one command without shell operators, such as "npm test *", found another value'),
+      l10n.t('expected one command without shell operators, such as "git log *", found another value'),
     )
   }
   const glob = path === undefined ? undefined : globOf(path, platform)

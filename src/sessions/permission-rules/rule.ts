@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import { type CommandPattern, parseCommandPattern } from './command-line.ts'
+import { type CommandPattern, hasStar, parseCommandPattern } from './command-line.ts'
 import { isKnownStart } from './known-words.ts'
 
 export type RuleAction = 'allow' | 'ask' | 'reject'
@@ -59,6 +59,8 @@ export type Refusal =
   | { why: 'sandbox' | 'outside' | 'protected' | 'input' | 'unsure' | 'subfolder' }
   /** a word that the rule leaves open and that isn't known to be harmless */
   | { why: 'word'; word: string }
+  /** it leaves arguments of a program open, of which it isn't known what they do. `instead`: with `**` */
+  | { why: 'program'; program: string; instead: string }
 
 /** A sentence for the user. `rule`: in short. */
 export function refusalText(rule: string, refusal: Refusal): string {
@@ -81,7 +83,30 @@ export function refusalText(rule: string, refusal: Refusal): string {
         rule,
         refusal.word,
       )
+    case 'program':
+      return l10n.t(
+        "The rule “{0}” allows nothing: Parley doesn't know which arguments of {1} do no harm. Write “{2}” to allow anything {1} can do, or the whole command.",
+        rule,
+        refusal.program,
+        refusal.instead,
+      )
   }
+}
+
+/**
+ * For a rule that allows nothing, since it has `*` for a program whose arguments aren't known: the rule with `**`, which allows
+ * anything that the program can do.
+ */
+export function widened(rule: PermissionRuleSetting): PermissionRuleSetting | undefined {
+  const pattern = rule.command === undefined ? undefined : parseCommandPattern(rule.command)
+  if (rule.action !== 'allow' || !pattern || !hasStar(pattern) || pattern.anything) return undefined
+  const [known, open] = [textsOf(pattern), pattern.words.map(pieces => pieces.length > 1)]
+  if (isKnownStart(known, open)) return undefined
+  return { ...rule, command: `${rule.command?.trim().replace(/\s+\*$/, '')} **` }
+}
+
+function textsOf({ words }: CommandPattern): string[] {
+  return words.map(pieces => pieces.join('*'))
 }
 
 /**
@@ -98,15 +123,16 @@ export function ruleText({
   if (tool !== undefined) return l10n.t('Editor tool {0}', tool)
   if (command !== undefined) {
     const pattern = parseCommandPattern(command)
+    const [program] = pattern ? textsOf(pattern) : []
+    const start = command.replace(/\s*\*+\s*$/, '')
+    if (action === 'allow' && widened({ command, action }))
+      return l10n.t('Nothing: write ** instead of * for anything {0} can do', program ?? '')
     if (!pattern?.open) return l10n.t('The command {0}', command)
-    const start = command.replace(/\s*\*\s*$/, '')
-    const program = pattern.words[0]?.join('*')
-    if (start === '' || program === undefined)
-      return action === 'allow' ? l10n.t('All commands, with everything they can do') : l10n.t('All commands')
-    const words = pattern.words.map(pieces => pieces.join('*'))
-    return action !== 'allow' || isKnownStart(words)
-      ? l10n.t('Commands that start with {0}', start)
-      : l10n.t('Commands that start with {0}, with everything {1} can do', start, program)
+    if (program === undefined)
+      return action === 'allow' ? l10n.t('Commands that only read') : l10n.t('All commands')
+    return action === 'allow' && pattern.anything
+      ? l10n.t('Commands that start with {0}: anything {1} can do', start, program)
+      : l10n.t('Commands that start with {0}', start)
   }
   const kinds = kind === undefined ? [] : typeof kind === 'string' ? [kind] : kind
   const what = kinds.length > 0 ? kinds.map(kindText).join(', ') : l10n.t('All tool calls')

@@ -1,5 +1,6 @@
 import { EDITOR_SERVER, isReadingTool } from '../../common/editor-tool-names.ts'
-import { suggestedStart } from './known-words.ts'
+import { taskStart } from './command-effects.ts'
+import { knownStart } from './known-words.ts'
 import { type AnalyzedRequest, allows } from './match-rules.ts'
 import { readPermissionRules, ruleText } from './read-rules.ts'
 import type { PermissionRuleSetting } from './rule.ts'
@@ -48,19 +49,24 @@ function exactly(commands: readonly string[][]): string | undefined {
   return same(commands.map(words => words.map(quoted).join(' ')))
 }
 
-/** The words that determine what runs, then `*`; `undefined` if the rest could run anything. */
+/**
+ * The words that determine what runs, then `*` if it's known which arguments do no harm; or `**` for tests and builds of the
+ * project. `undefined` for other commands.
+ */
 function prefixed(commands: readonly string[][]): string | undefined {
-  const patterns: string[] = []
-  for (const words of commands) {
-    const count = suggestedStart(words)
-    if (count === undefined) return undefined
-    patterns.push(`${words.slice(0, count).map(quoted).join(' ')} *`)
-  }
-  return same(patterns)
+  return same(
+    commands.map(words => {
+      const known = knownStart(words)
+      const count = known ?? taskStart(words)
+      return count === undefined
+        ? undefined
+        : `${words.slice(0, count).map(quoted).join(' ')} ${known === undefined ? '**' : '*'}`
+    }),
+  )
 }
 
 /** A single rule must match all commands of a line. */
-function same(patterns: readonly string[]): string | undefined {
+function same(patterns: ReadonlyArray<string | undefined>): string | undefined {
   return patterns.every(pattern => pattern === patterns[0]) ? patterns[0] : undefined
 }
 

@@ -40,20 +40,35 @@ describe('Manage Permission Rules', () => {
     const allowance = new SessionAllowance()
     const { added, accepted, listed } = await run(
       allowance,
-      ...['Add Rule…', 'A Command', '> npm test * ', 'Allow', 'Only in This Session'],
-      ...['Commands that start with npm test', 'Reject'],
+      ...['Add Rule…', 'A Command', '> npm test ** ', 'Allow', 'Only in This Session'],
+      ...['Commands that start with npm test: anything npm can do', 'Reject'],
     )
     assert.deepEqual([added, accepted], [[], []])
     assert.deepEqual(
       allowance.rules.map(({ source, scope }) => [source, scope]),
-      [[{ command: 'npm test *', action: 'reject' }, 'session']],
+      [[{ command: 'npm test **', action: 'reject' }, 'session']],
     )
     assert.deepEqual(listed[0], ['Add Rule…|'])
     assert.deepEqual(listed[4], [
-      'Commands that start with npm test|Allow · This session · All agents',
+      'Commands that start with npm test: anything npm can do|Allow · This session · All agents',
       'Add Rule…|',
     ])
     assert.deepEqual(listed[5], ['Allow|Current', 'Ask|', 'Reject|', 'Remove|'])
+  })
+
+  it('changes a rule with * that allows nothing to one that allows anything the program can do', async () => {
+    const allowance = new SessionAllowance()
+    allowance.add({ agent: 'one', command: 'npm test *', action: 'allow' })
+    const { listed } = await run(
+      allowance,
+      'Nothing: write ** instead of * for anything npm can do',
+      'Allow Anything the Program Can Do',
+    )
+    assert.ok(listed[1]?.includes('Allow Anything the Program Can Do|npm test **'))
+    assert.deepEqual(
+      allowance.rules.map(({ source }) => source),
+      [{ agent: 'one', command: 'npm test **', action: 'allow' }],
+    )
   })
 
   it('adds a rule to the settings, which counts as accepted there', async () => {

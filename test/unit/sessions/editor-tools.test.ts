@@ -392,7 +392,7 @@ describe("the editor's tools of a session", () => {
     features.tasksOfWorkspace = [{ name: 'test', source: 'npm', command: 'npm test' }]
     rules = [
       { kind: 'execute', action: 'allow' },
-      { command: 'npm test *', action: 'allow' },
+      { command: 'npm test **', action: 'allow' },
     ]
     open.session.requests.answerByRule = answerBy()
     const asked = () => (entries('permission') as PermissionEntry[]).filter(({ outcome }) => !outcome)

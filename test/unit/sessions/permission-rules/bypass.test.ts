@@ -147,10 +147,9 @@ describe('permission rules that agents try to bypass', () => {
     it(`don't allow a command whose arguments run something else for ${JSON.stringify(pattern)}`, async () => {
       for (const line of lines) {
         assert.equal(await allowed(line, pattern), 'ask', line)
-        if (pattern === '*') {
-          const kind = [{ kind: 'execute', action: 'allow' }]
-          assert.equal(await harness.answer(kind, command(line)), 'ask', line)
-        }
+        assert.equal(await allowed(line, '*'), 'ask', line)
+        const kind = [{ kind: 'execute', action: 'allow' }]
+        assert.equal(await harness.answer(kind, command(line)), 'ask', line)
       }
     })
   }
@@ -160,33 +159,33 @@ describe('permission rules that agents try to bypass', () => {
       ['git *', 'git status -sb'],
       ['git *', 'git --version'],
       ['git *', 'git --no-pager diff --stat HEAD~1'],
-      ['git *', "git commit -am 'a: b'"],
+      ['git commit **', "git commit -am 'a: b'"],
       ['git *', 'git log --oneline -5'],
       ['git *', 'git grep -n foo'],
       ['git *', 'git config --get user.name'],
       ['git -C src status *', 'git -C src status -s'],
-      ['npm *', 'npm run build -- --grep "a b"'],
-      ['npm test *', 'npm test --watch'],
-      ['tar *', 'tar -tzf x.tgz'],
-      ['tar *', 'tar tvf x.tar'],
-      ['tar *', 'tar -czf x.tgz src'],
+      ['npm **', 'npm run build -- --grep "a b"'],
+      ['npm test **', 'npm test --watch'],
+      ['tar **', 'tar -tzf x.tgz'],
+      ['tar **', 'tar tvf x.tar'],
+      ['tar **', 'tar -czf x.tgz src'],
       ['find *', 'find . -name "*.ts" -type f'],
-      ['timeout 5 npm test *', 'timeout 5 npm test -- --bail'],
-      ['npx tsc *', 'npx tsc --noEmit -p .'],
-      ['bash *', 'bash scripts/build.sh --fast'],
-      ['node *', 'node scripts/build.js --minify'],
+      ['timeout 5 npm test **', 'timeout 5 npm test -- --bail'],
+      ['npx tsc **', 'npx tsc --noEmit -p .'],
+      ['bash **', 'bash scripts/build.sh --fast'],
+      ['node **', 'node scripts/build.js --minify'],
       ['sed *', "sed -n '1,200p' src/a.ts"],
-      ['sed *', "sed -i 's/foo/bar/g' src/a.ts"],
+      ['sed **', "sed -i 's/foo/bar/g' src/a.ts"],
       ['sed *', "sed 's/a\\/b/c\\/d/' src/a.ts"],
-      ['printf *', "printf '%s\\n' a b"],
+      ['printf **', "printf '%s\\n' a b"],
       ['awk *', "awk '{print $1}' src/a.ts"],
       ['grep *', 'grep -rnc foo src'],
-      ['pytest *', 'pytest -x -q tests'],
-      ['make *', 'make -j4 test'],
-      ['go *', 'go test -count=1 ./...'],
-      ['curl *', 'curl -sSf https://example.com/a?b=c'],
+      ['pytest **', 'pytest -x -q tests'],
+      ['make **', 'make -j4 test'],
+      ['go **', 'go test -count=1 ./...'],
+      ['curl **', 'curl -sSf https://example.com/a?b=c'],
       ["bash -c 'npm test'", "bash -c 'npm test'"],
-      ['*', 'npm test && git diff --stat'],
+      ['*', 'cd src && git diff --stat'],
     ] as const) {
       assert.equal(await allowed(line, pattern), 'allow once', `${pattern}: ${line}`)
     }
@@ -213,8 +212,8 @@ describe('permission rules that agents try to bypass', () => {
         const [exact, ...wider] = await harness.offers(command(line))
         if (exact !== undefined) assert.equal(exact, line)
         for (const pattern of wider) {
-          assert.equal(pattern, `${line} *`, line)
-          assert.match(pattern, /^\w+ (?:test|list|status) \*$/, line)
+          assert.match(pattern, /^(?:git status \*|(?:npm|pnpm|yarn|cargo|go) (?:test|list) \*\*)$/, line)
+          assert.equal(pattern.replace(/ \*+$/, ''), line)
         }
       }
     }
@@ -225,13 +224,15 @@ describe('permission rules that agents try to bypass', () => {
       ['git status -s', ['git status -s', 'git status *']],
       ['git diff --stat', ['git diff --stat', 'git diff *']],
       ['git push origin main', ['git push origin main']],
-      ['git stash list', ['git stash list']],
+      ['git stash list', ['git stash list', 'git stash list *']],
+      ['git commit -a', ['git commit -a']],
+      ['git branch x', ['git branch x']],
       ['docker ps -a', ['docker ps -a']],
       ['make test', ['make test']],
       ['npm ci', ['npm ci']],
       // what its arguments do isn't known
       ['npm run lint', ['npm run lint']],
-      ['npm run test:unit', ['npm run test:unit', 'npm run test:unit *']],
+      ['npm run test:unit', ['npm run test:unit', 'npm run test:unit **']],
       ['npm test -- --import=data:x', ['npm test -- --import=data:x']],
       ['npx tsc --noEmit', ['npx tsc --noEmit']],
       // other options make it write files
@@ -268,13 +269,13 @@ describe('permission rules that agents try to bypass', () => {
       'cp x src/self/.git/config',
       'cd .git && cp ../x hooks/pre-commit',
     ]) {
-      assert.equal(await allowed(line, '*'), 'ask', line)
+      assert.equal(await allowed(line, `${line.split(' ')[0]} **`), 'ask', line)
     }
-    assert.equal(await allowed('cp x hooks/pre-commit', 'cp *', { cwd: '.git' }), 'ask')
+    assert.equal(await allowed('cp x hooks/pre-commit', 'cp **', { cwd: '.git' }), 'ask')
     assert.equal(await allowed('format', 'format', { cwd: '.husky' }), 'ask')
     assert.equal(await allowed('format', 'format', { cwd: 'src' }), 'allow once')
     assert.deepEqual(await harness.offers(command('cp x .git/hooks/pre-commit')), [])
-    assert.equal(await allowed('cp x src/b.ts', 'cp *'), 'allow once')
+    assert.equal(await allowed('cp x src/b.ts', 'cp **'), 'allow once')
   })
 
   it('treat the Git hooks folder as protected', async () => {
@@ -352,7 +353,7 @@ describe('permission rules that agents try to bypass', () => {
       'cat -x~/.ssh/id_rsa',
       'cat --file=~/.ssh/id_rsa',
     ]) {
-      assert.equal(await allowed(line, '*'), 'ask', line)
+      assert.equal(await allowed(line, `${line.split(' ')[0]} **`), 'ask', line)
     }
     for (const line of [
       'cat src/*.ts',
@@ -365,7 +366,7 @@ describe('permission rules that agents try to bypass', () => {
       "rg 'a.*b' src",
       "grep '^.*$' src/a.ts",
     ]) {
-      assert.equal(await allowed(line, '*'), 'allow once', line)
+      assert.equal(await allowed(line, `${line.split(' ')[0]} **`), 'allow once', line)
     }
   })
 
@@ -399,7 +400,7 @@ describe('permission rules that agents try to bypass', () => {
   })
 
   it('check every command in a call', async () => {
-    const npm = [{ command: 'npm test *', action: 'allow' }]
+    const npm = [{ command: 'npm test **', action: 'allow' }]
     const rm = [{ command: 'rm *', action: 'reject' }]
     for (const rawInput of [
       { command: 'npm test', cmd: 'rm x' },
@@ -523,7 +524,7 @@ describe('permission rules that agents try to bypass', () => {
   })
 
   it('never use the title as the command', async () => {
-    const npm = [{ command: 'npm test *', action: 'allow' }]
+    const npm = [{ command: 'npm test **', action: 'allow' }]
     for (const rawInput of [undefined, {}, { description: 'x' }]) {
       const asked = request({ kind: 'execute', title: 'npm test', ...(rawInput && { rawInput }) })
       assert.equal(await harness.answer(npm, asked), 'ask')
@@ -540,7 +541,7 @@ describe('permission rules that agents try to bypass', () => {
   })
 
   it('never allow a changed environment', async () => {
-    const npm = [{ command: 'npm test *', action: 'allow' }]
+    const npm = [{ command: 'npm test **', action: 'allow' }]
     for (const more of [
       { env: { PATH: 'src' } },
       { env: [{ name: 'PATH', value: 'src' }] },

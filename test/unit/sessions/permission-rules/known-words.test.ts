@@ -1,11 +1,12 @@
 /** A rule with `*` allows only options, subcommands and operands that are known to do no harm. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKnownStart } from '../../../../src/sessions/permission-rules/known-words.ts'
 import { command, RulesHarness } from './harness.ts'
 
-describe('rules with * for a program whose options are known', () => {
+describe('rules with *', () => {
   let harness: RulesHarness
   before(() => {
     harness = new RulesHarness()
@@ -28,6 +29,16 @@ describe('rules with * for a program whose options are known', () => {
       'git log -p --ext-diff',
       'git log --show-signature',
       "git log --format='%G?'",
+      'git log --format=%+G?',
+      "git log --format='% G?'",
+      'git log --format=%-GS',
+      "git log --format='%(trailers)'",
+      "git log --format='%(describe)'",
+      "git log --format='%h %y'",
+      "git log --format='%'",
+      "git log --pretty='format:%G?'",
+      'git log --pretty=mine',
+      'git log --format=mine',
       'git log -Osrc/order',
       'git log --no-such-option',
     ],
@@ -50,6 +61,19 @@ describe('rules with * for a program whose options are known', () => {
       'git fetch origin +evil:main',
       'git commit -F src/a.ts',
       'git branch -D main',
+      'git branch -D --list main',
+      'git branch new',
+      'git branch -v new',
+      'git branch -l new',
+      'git branch --sort=signature',
+      "git branch --format='%(signature)'",
+      "git for-each-ref --format='%(contents:trailers)'",
+      'git tag new',
+      'git tag -n new',
+      'git tag -a new -m x',
+      'git add src',
+      'git commit -m x',
+      'git fetch origin',
       'git config x.y z',
       'git config --get-all --file=x y',
       'git diff -Osrc/a.ts',
@@ -58,6 +82,21 @@ describe('rules with * for a program whose options are known', () => {
       'git grep -f src/a.ts',
       'git -C src log',
       'git --exec-path',
+    ],
+    'git commit *': ['git commit', 'git commit -m x'],
+    'src/cat *': ['src/cat x'],
+    './* *': ['./cat x'],
+    'cat.cmd *': ['cat.cmd x'],
+    'npm run test:*': ['npm run test:unit'],
+    '* **': ['npm test', 'rm x'],
+    '**': ['npm test', 'rm x'],
+    'sed *': ['sed -i s/a/b/ x', 'sed -e 1e x', 'sed w/x src/a.ts', "sed 's/a/b/e' x"],
+    'awk *': [
+      'awk \'{print > "x"}\' y',
+      'awk \'{print | "x"}\' y',
+      'awk \'"x" | getline\' y',
+      'awk -f x y',
+      "awk -v a=b '{print}' y",
     ],
     'git apply *': ['git apply x.patch', 'git apply --check x.patch'],
     'git checkout *': ['git checkout evil -- .'],
@@ -237,19 +276,17 @@ describe('rules with * for a program whose options are known', () => {
       ['git show *', 'git show --stat HEAD:src/a.ts'],
       ['git *', 'git --no-pager log -p -3'],
       ['git *', 'git stash list'],
-      ['git *', 'git fetch origin'],
-      ['git *', 'git add -A src'],
-      ['git push *', 'git push origin main'],
-      ['npm test *', 'npm test -- --grep x test/unit/a.test.ts'],
-      ['npm test *', 'npm test test/a.test.ts'],
-      ['npm run test:unit *', 'npm run test:unit -- test/unit'],
-      ['npm run lint *', 'npm run lint -- --fix src'],
-      ['npm install *', 'npm install left-pad'],
-      ['cargo test *', 'cargo test -p a name::of -- --nocapture'],
-      ['cargo build *', 'cargo build --release'],
-      ['go test *', 'go test -run=X -count 1 ./...'],
-      ['gh *', 'gh pr view 12 --json title'],
-      ['gh pr create *', 'gh pr create -t x'],
+      ['git push **', 'git push origin main'],
+      ['npm test **', 'npm test -- --grep x test/unit/a.test.ts'],
+      ['npm test **', 'npm test test/a.test.ts'],
+      ['npm run test:unit **', 'npm run test:unit -- test/unit'],
+      ['npm run lint **', 'npm run lint -- --fix src'],
+      ['npm install **', 'npm install left-pad'],
+      ['cargo test **', 'cargo test -p a name::of -- --nocapture'],
+      ['cargo build **', 'cargo build --release'],
+      ['go test **', 'go test -run=X -count 1 ./...'],
+      ['gh **', 'gh pr view 12 --json title'],
+      ['gh pr create **', 'gh pr create -t x'],
       ['grep *', "grep -rn --include='*.ts' -A3 x src/a.ts"],
       ['rg *', "rg -n -g '*.ts' --no-heading x src/a.ts"],
       ['find *', "find . -type f -name '*.ts' -not -path './node_modules/*'"],
@@ -259,10 +296,19 @@ describe('rules with * for a program whose options are known', () => {
       ['jq *', "jq -r '.scripts | keys[]' src/a.ts"],
       ['diff *', 'diff -u src/a.ts x.tar'],
       ['diff *', 'diff -r docs sub'],
-      ['cp *', 'cp -f src/a.ts docs'],
-      ['unzip *', 'unzip -l x.zip'],
-      ['curl *', 'curl -sSL -m 5 https://example.com/x'],
+      ['cp **', 'cp -f src/a.ts docs'],
+      ['unzip **', 'unzip -l x.zip'],
+      ['curl **', 'curl -sSL -m 5 https://example.com/x'],
       ['echo *', "echo '--- a ---'"],
+      ['git branch *', 'git branch -a'],
+      ['git branch *', "git branch --list 'a*' -v"],
+      ['git branch *', 'git branch --sort=-committerdate --format="%(refname:short) %(objectname)"'],
+      ['git tag *', "git tag -l 'v*' --sort=-v:refname"],
+      ['git log *', "git log --format='%Cred%h%x09%+an %s%C(auto) %%'"],
+      ['git log *', "git log --pretty='format:%ad' --date=format:%Y"],
+      ['git show *', 'git show --pretty=fuller --grep=%G'],
+      ['awk *', "awk '{print $1, $NF}' src/a.ts"],
+      ['sed *', "sed -n '1,200p' src/a.ts"],
       ['*', 'find . -name x | sort | head -5'],
     ] as const) {
       assert.equal(await answer(line, pattern), 'allow once', `${pattern}: ${line}`)
@@ -292,34 +338,29 @@ describe('rules with * for a program whose options are known', () => {
       assert.equal(await answer(line, line), 'allow once', line)
       assert.equal(await answer(line, line, { cwd: harness.root }), 'allow once', line)
       assert.equal(await answer(line, line, { cwd: 'sub' }), 'ask', line)
-      assert.equal(await answer(line, '*', { cwd: 'sub' }), 'ask', line)
+      assert.equal(await answer(line, `${line.split(' ')[0]} **`, { cwd: 'sub' }), 'ask', line)
     }
     assert.equal(await answer('git status', 'git status', { cwd: 'sub' }), 'allow once')
   })
 
   it("don't allow a command that its words don't show", () => {
-    for (const known of [
-      'git',
-      'git log',
-      'git stash list',
-      'npm',
-      'npm test',
-      'npm run test',
-      'ls',
-      'timeout 5 ls',
-    ])
-      assert.equal(isKnownStart(known.split(' ')), true, known)
-    for (const other of [
-      '',
-      'make',
-      'git push',
-      'npm install',
-      'npm run lint',
-      'node',
-      './ls-like',
-      'npx',
-      'timeout',
-    ])
-      assert.equal(isKnownStart(other.split(' ').filter(Boolean)), false, other)
+    for (const known of ['git', 'git log', 'git stash list', 'ls', 'cat.exe', 'sed'])
+      assert.equal(isKnownStart(known.split(' '), []), true, known)
+    for (const other of ['make', 'npm', 'cp', 'tar', 'git push', 'git commit', 'node', './ls', 'ls.cmd'])
+      assert.equal(isKnownStart(other.split(' '), []), false, other)
+  })
+
+  it('take a file for an option if a pattern of the command can match its name', async () => {
+    assert.equal(await answer('sort *', 'sort *', { cwd: 'docs' }), 'allow once')
+    writeFileSync(join(harness.root, 'docs/-opackage.json'), '')
+    for (const line of ['sort *', 'sort ?opackage.json', 'sort [-]*', 'sort **'])
+      for (const pattern of ['sort *', 'sort **', line])
+        assert.equal(await answer(line, pattern, { cwd: 'docs' }), 'ask', line)
+    assert.equal(await answer('sort ./*', 'sort *', { cwd: 'docs' }), 'allow once')
+  })
+
+  it('ask about a pipe, which leads to another program', async () => {
+    execFileSync('mkfifo', [join(harness.root, 'sub/pipe')])
+    for (const line of ['cat sub/pipe', 'cat sub/*']) assert.equal(await answer(line, 'cat *'), 'ask', line)
   })
 })

@@ -25,7 +25,7 @@ describe('permission rules', () => {
   after(() => harness.dispose())
   const place = () => harness.place()
 
-  const npm = { command: 'npm test *', action: 'allow' }
+  const npm = { command: 'npm test **', action: 'allow' }
   const src = { path: 'src/**', action: 'allow' }
 
   it('allow once and reject once, in order', async () => {
@@ -71,7 +71,7 @@ describe('permission rules', () => {
       assert.equal(await answer([npm], command(line)), 'ask', line)
     }
     assert.equal(
-      await answer([{ command: 'npm *', action: 'allow' }], command('npm ls && npm test')),
+      await answer([{ command: 'npm **', action: 'allow' }], command('npm ls && npm test')),
       'allow once',
     )
     assert.equal(await answer([{ kind: 'execute', action: 'allow' }], command('npm test $(x)')), 'ask')
@@ -91,7 +91,7 @@ describe('permission rules', () => {
     const reported = (rawInput: unknown) => request({ kind: 'execute', title: 'x', rawInput })
     assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test'] })), 'allow once')
     assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test; rm x'] })), 'ask')
-    const tool = { command: 'mytool test *', action: 'allow' }
+    const tool = { command: 'mytool test **', action: 'allow' }
     assert.equal(
       await answer([tool], reported({ command: 'mytool', args: ['test', '; rm x'] })),
       'allow once',
@@ -237,6 +237,16 @@ describe('permission rules', () => {
     assert.match(String(await why(files, edit('.vscode/settings.json'))), /“edit, read” .*protected files/)
     const odd = request({ kind: 'read', locations: [{ path: 'src/a.ts' }], rawInput: { odd: 'x' } })
     assert.match(String(await why(files, odd)), /all of its fields/)
+    const old = [{ command: 'npm test *', action: 'allow' }]
+    for (const line of ['npm test', 'npm test -- --bail'])
+      assert.equal(
+        await why(old, command(line)),
+        "The rule “npm test *” allows nothing: Parley doesn't know which arguments of npm do no harm. Write “npm test **” to allow anything npm can do, or the whole command.",
+      )
+    assert.match(
+      String(await why([{ command: '*', action: 'allow' }], command('make x'))),
+      /doesn't allow “make”/,
+    )
     for (const [rules, asked] of [
       [log, command('git status')],
       [log, command('git log')],
@@ -290,7 +300,7 @@ describe('permission rules', () => {
     ]
     assert.equal(await answer([], command('npm test'), { layers, consent }), 'ask')
     assert.equal(await answer([], command('npm publish'), { layers, consent }), 'reject no')
-    assert.deepEqual(asked, [['npm test *', 'fetch']])
+    assert.deepEqual(asked, [['npm test **', 'fetch']])
     agree()
     assert.equal(await answer([], command('npm test'), { layers, consent }), 'allow once')
     assert.equal(await answer([npm], edit('x'), { consent }), 'ask')
@@ -298,7 +308,7 @@ describe('permission rules', () => {
       {
         scope: 'workspace',
         value: [
-          { action: 'allow', command: 'npm test *' },
+          { action: 'allow', command: 'npm test **' },
           { kind: 'execute', action: 'allow' },
         ],
       },
@@ -350,7 +360,7 @@ describe('permission rules', () => {
       (await rulesOf([]).suggest('one', place(), one, toolCallOf(createSessionState(), one))).map(
         ({ text }) => text,
       )
-    assert.deepEqual(await texts(command('npm test')), ['npm test', 'npm test *'])
+    assert.deepEqual(await texts(command('npm test')), ['npm test', 'npm test **'])
     assert.deepEqual(await texts(command('rm -rf build')), ['rm -rf build'])
     assert.deepEqual(await texts(edit('src/a.ts')), ['edit src/a.ts', 'edit src/**', 'edit **'])
     for (const line of ['npm test && rm x', 'npm test > x', 'cat /etc/passwd', 'X=1 npm test']) {

@@ -26,14 +26,6 @@ import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts
 import { visible } from '../../common/visible.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import type { Windows } from '../../history/windows.ts'
-import { Bridges } from '../../mcp/bridge/bridges.ts'
-import { checkServer } from '../../mcp/check-server.ts'
-import { McpInputs } from '../../mcp/inputs.ts'
-import { McpServers } from '../../mcp/mcp-servers.ts'
-import type { ServerResolution } from '../../mcp/resolve-server.ts'
-import type { ServerCheck } from '../../mcp/server-check.ts'
-import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
-import { McpSwitches } from '../../mcp/switches.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { ProviderConfigs } from '../../sessions/sign-in/provider-configs.ts'
@@ -41,8 +33,7 @@ import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-v
 import { sentence } from '../cards/card-content.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { CommandId } from '../ids.ts'
-import { inputPrompter } from '../mcp/mcp-inputs.ts'
-import { askMcpClient, confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
+import { createMcpServices, type McpServices } from '../mcp/mcp-services.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings, Workbench } from '../workbench.ts'
@@ -63,24 +54,15 @@ interface AgentServicesOptions {
   own: { add<T extends Disposable>(item: T): T }
 }
 
-export interface AgentServices {
+export interface AgentServices extends McpServices {
   installed: InstalledAgents
   installs: InstallManager
   /** The agents of the catalog, with how they start. */
   definitions: () => readonly CatalogAgent[]
   agents: AgentDirectory
-  mcp: McpServers
-  bridges: Bridges
-  mcpSignIns: McpSignIns
-  mcpSwitches: McpSwitches
-  /** Connects once to the MCP server with a key. */
-  checkMcpServer: (key: string) => Promise<ServerCheck>
-  /** The same for one that isn't saved yet. */
-  checkNewMcpServer: (name: string, server: object, signal: AbortSignal) => Promise<ServerCheck>
   rules: PermissionRules
   ruleConsent: RuleConsent
   consent: LaunchConsent
-  inputs: McpInputs
   signInValues: SignInValues
   providers: ProviderConfigs
   nameOf: (agentId: string) => string
@@ -116,7 +98,7 @@ function fetchAsSet(network: Platform['network']): typeof fetch {
   }
 }
 
-/** Provides the agents and MCP servers of the settings and the machine. */
+/** Provides the agents of the settings and the machine, with the MCP servers for their sessions. */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
   const { platform, protectedFiles, windows, own } = options
   const { workbench, storage, log, logs, secrets, settings, trust, network } = platform
@@ -204,7 +186,6 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
         void catalog.searchAgain()
     }),
   )
-  const inputs = new McpInputs(inputPrompter(dialogs), secretStore, platform.workspaceIdentity, secrets)
   const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? options.lastName(agentId) ?? agentId
   const launchOf = (agentId: string) => {
     const definition = catalog.get(agentId)
@@ -213,49 +194,12 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const providers = new ProviderConfigs(secretStore, launchOf, secrets)
   const signInValues = new SignInValues(secretStore, launchOf, askVariable(dialogs, nameOf), secrets)
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
-  const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
-  const program = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
-  const bridges = own.add(new Bridges({ program, environment, secrets, log }))
-  const mcpSignIns = own.add(
-    new McpSignIns({
-      ...{ secretStore, secrets, log, fetch },
-      confirm: confirmMcpSignIn(dialogs),
-      askClient: askMcpClient(dialogs),
-      openExternal: url => workbench.openExternal(url),
-      externalUrl: url => platform.externalUrl(url),
-    }),
-  )
-  const mcp = own.add(
-    new McpServers({
-      ...{ settings, inputs, log, bridges },
-      environment: { get: folder => projects.in(folder ?? searched()) },
-      allow: launches.mcpServers,
-      switches: mcpSwitches,
-      signIns: mcpSignIns,
-      locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
-      trusted: () => trust.trusted,
-      userHome: homedir(),
-    }),
-  )
-  own.add(platform.onDidSaveFile(file => mcp.fileSaved(file)))
-  const checkResolved = async (resolution: ServerResolution, signal?: AbortSignal): Promise<ServerCheck> => {
-    if ('reason' in resolution) return { problem: 'not-started', message: resolution.reason, stderr: '' }
-    const { server } = resolution
-    const check = await checkServer(server, {
-      environment: await projects.in(searched()),
-      cwd: workbench.folders()[0]?.path ?? homedir(),
-      version: platform.version,
-      guard: options.guard,
-      secrets,
-      ...(server.type !== 'stdio' &&
-        (await mcp.usesSignIn(server)) && { token: () => mcpSignIns.token(server.url) }),
-      ...(signal && { signal }),
-    })
-    if ('problem' in check) log.warn(`The check of the MCP server "${server.name}": ${check.message}`)
-    else log.info(`The check of the MCP server "${server.name}": ${check.server.tools.length} tools`)
-    if (check.stderr !== '') log.info(`The MCP server "${server.name}" wrote:\n${check.stderr}`)
-    return check
-  }
+  const mcpServices = createMcpServices({
+    ...{ platform, own, environment, secretStore, fetch },
+    environmentIn: folder => projects.in(folder ?? searched()),
+    allow: launches.mcpServers,
+    guard: options.guard,
+  })
   const consent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
   const rules = own.add(
     new PermissionRules({
@@ -272,7 +216,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     consent: launches,
     catalog,
     installed,
-    mcp,
+    mcp: mcpServices.mcp,
     rules,
     environment,
     environments,
@@ -289,17 +233,10 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     installs,
     definitions: () => catalog.agents,
     agents,
-    mcp,
-    mcpSignIns,
-    mcpSwitches,
-    checkMcpServer: async key => checkResolved(await mcp.resolve(key)),
-    checkNewMcpServer: async (name, server, signal) =>
-      checkResolved(await mcp.resolveNew(name, server), signal),
-    bridges,
+    ...mcpServices,
     rules,
     ruleConsent: consent,
     consent: launches,
-    inputs,
     signInValues,
     providers,
     nameOf,

@@ -1,0 +1,99 @@
+import { homedir } from 'node:os'
+import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import { Bridges } from '../../mcp/bridge/bridges.ts'
+import { checkServer } from '../../mcp/check-server.ts'
+import { McpInputs } from '../../mcp/inputs.ts'
+import { McpServers, type McpServersOptions } from '../../mcp/mcp-servers.ts'
+import type { ServerResolution } from '../../mcp/resolve-server.ts'
+import type { ServerCheck } from '../../mcp/server-check.ts'
+import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
+import { McpSwitches } from '../../mcp/switches.ts'
+import type { CheckedSecrets } from '../checked-secrets.ts'
+import type { Platform } from '../platform.ts'
+import { inputPrompter } from './mcp-inputs.ts'
+import { askMcpClient, confirmMcpSignIn } from './mcp-sign-in.ts'
+
+interface McpServicesOptions {
+  platform: Platform
+  environment: LaunchEnvironmentSource
+  /** The same with what a folder's project adds; without a folder, that of the first one. */
+  environmentIn: McpServersOptions['environment']['get']
+  secretStore: CheckedSecrets
+  fetch: typeof fetch
+  /** Asks the user about a workspace's servers. */
+  allow: McpServersOptions['allow']
+  guard: ProcessGuard
+  own: { add<T extends Disposable>(item: T): T }
+}
+
+export interface McpServices {
+  mcp: McpServers
+  bridges: Bridges
+  mcpSignIns: McpSignIns
+  mcpSwitches: McpSwitches
+  /** The values that servers ask for. */
+  inputs: McpInputs
+  /** Connects once to the MCP server with a key. */
+  checkMcpServer: (key: string) => Promise<ServerCheck>
+  /** The same for one that isn't saved yet. */
+  checkNewMcpServer: (name: string, server: object, signal: AbortSignal) => Promise<ServerCheck>
+}
+
+/** Provides the MCP servers of the settings and the machine, and what they need to be used. */
+export function createMcpServices(options: McpServicesOptions): McpServices {
+  const { platform, environment, environmentIn, secretStore, fetch, allow, guard, own } = options
+  const { workbench, storage, log, secrets, settings, trust } = platform
+  const { dialogs } = workbench
+  const inputs = new McpInputs(inputPrompter(dialogs), secretStore, platform.workspaceIdentity, secrets)
+  const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
+  const program = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
+  const bridges = own.add(new Bridges({ program, environment, secrets, log }))
+  const mcpSignIns = own.add(
+    new McpSignIns({
+      ...{ secretStore, secrets, log, fetch },
+      confirm: confirmMcpSignIn(dialogs),
+      askClient: askMcpClient(dialogs),
+      openExternal: url => workbench.openExternal(url),
+      externalUrl: url => platform.externalUrl(url),
+    }),
+  )
+  const mcp = own.add(
+    new McpServers({
+      ...{ settings, inputs, log, bridges },
+      environment: { get: environmentIn },
+      allow,
+      switches: mcpSwitches,
+      signIns: mcpSignIns,
+      locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
+      trusted: () => trust.trusted,
+      userHome: homedir(),
+    }),
+  )
+  own.add(platform.onDidSaveFile(file => mcp.fileSaved(file)))
+  const checkResolved = async (resolution: ServerResolution, signal?: AbortSignal): Promise<ServerCheck> => {
+    if ('reason' in resolution) return { problem: 'not-started', message: resolution.reason, stderr: '' }
+    const { server } = resolution
+    const check = await checkServer(server, {
+      environment: await environmentIn(),
+      cwd: workbench.folders()[0]?.path ?? homedir(),
+      version: platform.version,
+      guard,
+      secrets,
+      ...(server.type !== 'stdio' &&
+        (await mcp.usesSignIn(server)) && { token: () => mcpSignIns.token(server.url) }),
+      ...(signal && { signal }),
+    })
+    if ('problem' in check) log.warn(`The check of the MCP server "${server.name}": ${check.message}`)
+    else log.info(`The check of the MCP server "${server.name}": ${check.server.tools.length} tools`)
+    if (check.stderr !== '') log.info(`The MCP server "${server.name}" wrote:\n${check.stderr}`)
+    return check
+  }
+  return {
+    ...{ mcp, bridges, mcpSignIns, mcpSwitches, inputs },
+    checkMcpServer: async key => checkResolved(await mcp.resolve(key)),
+    checkNewMcpServer: async (name, server, signal) =>
+      checkResolved(await mcp.resolveNew(name, server), signal),
+  }
+}

@@ -37,6 +37,8 @@ interface Candidate {
   distribution: (serve: Serve) => Promise<object>
   /** its last message */
   says: RegExp
+  /** a mode that isn't the one of its new sessions */
+  mode?: string
 }
 
 const candidates: Candidate[] = [
@@ -45,6 +47,7 @@ const candidates: Candidate[] = [
     id: 'opencode',
     distribution: async () => ({ npx: { package: 'opencode-ai@1.18.33', args: ['acp'] } }),
     says: /^Hello from the \*\*mock\*\* model\. .* done\.\s/,
+    mode: 'plan',
   },
   {
     name: 'codex',
@@ -181,7 +184,7 @@ describe('agents from the registry, installed by Parley', function () {
     await fs.rm(root, { recursive: true, force: true, maxRetries: 5 })
   })
 
-  for (const { name, id, says } of candidates)
+  for (const { name, id, says, mode } of candidates)
     it(`${id}: installs, runs a turn, and is uninstalled with all its files`, async () => {
       const plan = installs.planOf(id)
       assert.ok(plan && !(plan instanceof Error), String(plan))
@@ -205,10 +208,15 @@ describe('agents from the registry, installed by Parley', function () {
       })
       try {
         await rig.startScenario('turn')
+        if (mode !== undefined) rig.defaults = { mode }
         const open = await rig.create()
         assert.deepEqual(await rig.promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
         assert.match(messageTexts(open.session.state).at(-1) ?? '', says)
         assertSettled(open.session.state)
+        if (mode !== undefined) {
+          const option = open.session.state.configOptions.find(({ category }) => category === 'mode')
+          assert.equal(option?.type === 'select' && option.currentValue, mode)
+        }
       } finally {
         await rig.close()
       }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
 import spawn from 'cross-spawn'
+import { findProgram } from '../host/system-packages.ts'
 import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 
 /** `demo` is bundled with Parley. */
@@ -12,6 +13,9 @@ export type AgentName = 'codex' | 'claude' | 'grok' | 'gemini' | 'sdk-example' |
 
 /** The SDK that the tests' MCP server uses. */
 export const MCP_SERVER = 'mcp-server'
+
+/** A program that gives a project its environment. */
+const MISE = 'mise'
 
 /** The suites `<suite>.test.ts`, each with what it needs; in `registry`, Parley installs the agents itself. */
 export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 'registry'>> = {
@@ -34,7 +38,7 @@ export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 're
  * Installs one agent from its lock file without running package scripts, and returns its folder. An existing
  * installation is kept; concurrent installations don't affect each other.
  */
-export async function installAgent(name: AgentName | typeof MCP_SERVER): Promise<string> {
+export async function installAgent(name: AgentName | typeof MCP_SERVER | typeof MISE): Promise<string> {
   if (name === 'demo') return PROJECT
   if (name === 'opencode') throw new Error('Parley installs it itself')
   const source = path.join(PACKAGES, name)
@@ -58,6 +62,18 @@ export async function installAgent(name: AgentName | typeof MCP_SERVER): Promise
     await fs.rm(draft, { recursive: true, force: true })
   }
   return target
+}
+
+/**
+ * The folder with the program, which is installed unless the machine has it; `undefined` if the machine's is on the `PATH`.
+ * Throws if it can't be installed.
+ */
+export async function installMise(): Promise<string | undefined> {
+  if (findProgram([MISE])) return undefined
+  const folder = path.join(await installAgent(MISE), 'node_modules', '.bin')
+  if (!(await exists(path.join(folder, MISE))))
+    throw new Error(`There is no package of mise for ${process.platform} ${process.arch}.`)
+  return folder
 }
 
 function npmInstall(cwd: string): Promise<void> {

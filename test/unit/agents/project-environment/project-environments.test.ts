@@ -21,6 +21,7 @@ import { deferred } from '../../../../src/common/async.ts'
 import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { Environment } from '../../../../src/common/processes/spawn-process.ts'
+import { installMise } from '../../../agents/install.ts'
 import { findProgram } from '../../../host/system-packages.ts'
 import { until } from '../../../support/until.ts'
 
@@ -286,9 +287,18 @@ describe('the environment of a project', () => {
   })
 
   describe('of mise', () => {
-    before(function () {
-      // the package `@jdxcode/mise` of npm, for example
-      if (!findProgram(['mise'])) this.skip()
+    let installed: string | undefined
+    before(async function () {
+      this.timeout(120_000)
+      try {
+        installed = await installMise()
+      } catch (error) {
+        console.log(`Skipped, since mise can't be installed: ${String(error)}`)
+        this.skip()
+      }
+    })
+    beforeEach(() => {
+      if (installed !== undefined) withEnv({ PATH: [installed, base.env.PATH].join(path.delimiter) })
     })
 
     it('is only used once the user has trusted it, whatever the user answers to questions of mise', async () => {

@@ -271,12 +271,13 @@ describe("reviewing agents' changes in the editor", () => {
       workbench.page
         .getByRole('tab', { name: new RegExp(`^Source Control.* - ${count} pending change`) })
         .waitFor()
-    await edit()
-    await pending(1)
     try {
+      // before the turn, whose changes are what changes until its end
       git('init', '-q')
       git('add', '.', `:!${name}`)
       git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'first')
+      await edit()
+      await pending(1)
       writeFileSync(own, 'mine\n')
       // Git lists both, and Parley one of them
       await pending(2)

@@ -93,24 +93,10 @@ const withoutToolValidator = {
   },
 }
 
-/**
- * The SDK's choice between the versions of the protocol reads one request with the schemas of the unstable protocol, which are
- * half of its code. Those of the stable one, which the rest of it uses, read the same request.
- * @type {esbuild.Plugin}
- */
-const withoutUnstableSchemas = {
-  name: 'without-unstable-schemas',
-  setup(build) {
-    build.onResolve({ filter: /^\.\/v[12]\/unstable\/schema\/zod\.gen\.js$/ }, ({ path, resolveDir }) => ({
-      path: join(resolveDir, path.replace('/unstable', '')),
-    }))
-  },
-}
-
 /** @type {esbuild.BuildOptions} */
 const node = {
   ...common,
-  plugins: [oneLanguageOfZod, withoutToolValidator, withoutUnstableSchemas, oneMcpCore],
+  plugins: [oneLanguageOfZod, withoutToolValidator, oneMcpCore],
   platform: 'node',
   target: 'node22',
   // signs requests for a way to sign in to an MCP server that isn't used

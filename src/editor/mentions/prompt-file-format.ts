@@ -3,6 +3,7 @@
  * https://code.visualstudio.com/docs/copilot/customization/prompt-files
  */
 
+import { beginning, visibleProse } from '../../common/visible.ts'
 import { withoutMark } from '../text.ts'
 
 export interface ParsedPromptFile {
@@ -21,6 +22,8 @@ export interface ParsedPromptFile {
 const UNAPPLIED = ['agent', 'mode', 'model', 'tools']
 /** Most lines of a front matter. */
 const MAX_HEADER_LINES = 500
+/** The rest of a value isn't read. Characters. */
+const MAX_VALUE = 4000
 /** Longest name and description. Characters. */
 const MAX_NAME = 100
 const MAX_DESCRIPTION = 1000
@@ -44,12 +47,14 @@ export function parsePromptFile(source: string): ParsedPromptFile {
 
 /** A name as it's typed after the slash; empty if nothing is left of it. */
 export function nameOf(text: string): string {
-  const name = text.normalize('NFC').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
-  return name.replace(/^-+|-+$/g, '').slice(0, MAX_NAME)
+  // spelled out, an invisible letter can't make it look like another name
+  const seen = visibleProse(beginning(text, 4 * MAX_NAME).normalize('NFC'))
+  const name = seen.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+  return beginning(name.replace(/^-+|-+$/g, ''), MAX_NAME)
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_DESCRIPTION)
+  return beginning(text.replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
 }
 
 function split(text: string): { header: string[]; body: string } {
@@ -83,7 +88,7 @@ function headerValues(lines: readonly string[]): Map<string, string> {
 
 function scalar(first: string, more: readonly string[]): string {
   if (/^[|>][+-]?\d?[+-]?([ \t]+#.*)?$/.test(first)) return more.join(first.startsWith('|') ? '\n' : ' ')
-  const text = [first, ...more].join(' ').trim()
+  const text = beginning([first, ...more].join(' ').trim(), MAX_VALUE)
   const double = /^"((?:[^"\\]|\\.)*)"/.exec(text)?.[1]
   if (double !== undefined) return double.replace(/\\(.)/g, (_, letter: string) => ESCAPES[letter] ?? letter)
   const single = /^'((?:[^']|'')*)'/.exec(text)?.[1]

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
   inputsOf,
+  nameOf,
   parsePromptFile,
   referencesOf,
   typedInputs,
@@ -64,6 +65,18 @@ describe('the format of prompt files', () => {
     })
     assert.deepEqual(parsePromptFile(' ---\nname: x\n---\n'), { unapplied: [], body: '---\nname: x\n---' })
     assert.equal(parsePromptFile('---\ndescription: "a\\nb \\"c\\""\n---').description, 'a b "c"')
+  })
+
+  it('names a file by letters that can be seen, and reads a long front matter at once', () => {
+    assert.equal(nameOf('compact\u3164'), 'compact-U-3164')
+    assert.equal(nameOf('a--b  c!'), 'a--b-c')
+    assert.equal(nameOf(`a${'😀'.repeat(3)}`), 'a')
+    assert.equal(nameOf('\u{20000}'.repeat(100)), '\u{20000}'.repeat(50))
+    assert.equal(nameOf(`a${'\u{20000}'.repeat(100)}`), `a${'\u{20000}'.repeat(49)}`)
+    const start = performance.now()
+    for (const value of [`a${'-'.repeat(100_000)}x`, `\n ${' #a'.repeat(30_000)}\u2028x`])
+      parsePromptFile(`---\nname: ${value}\n---\n`)
+    assert.ok(performance.now() - start < 1000, 'takes less than a second')
   })
 
   it('finds inputs and variables, and puts values in without reading them again', () => {

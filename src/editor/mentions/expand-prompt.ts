@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
-import { visible } from '../../common/visible.ts'
+import { shortened, visible } from '../../common/visible.ts'
 import type { Attachment, ExpandedPrompt, OutsideAnswer } from '../../conversation/attachment.ts'
 import { PathRules } from '../path-rules.ts'
 import {
@@ -21,6 +21,9 @@ import { isInRoots } from './typed-path.ts'
 const MAX_PROMPT_FILE_BYTES = 256 * 1024
 /** A longer text isn't sent, with all values and all prompt files. Characters. */
 const MAX_TEXT = 1024 * 1024
+/** Longest name of a prompt with its values, and longest value in it. Characters. */
+const MAX_LABEL = 500
+const MAX_SHOWN = 60
 /** Prompt files in one prompt. */
 const MAX_PROMPT_FILES = 30
 /** Other files to which they refer. */
@@ -109,7 +112,7 @@ class Expansion {
     const { file, isFolder } = found
     const key = this.#key(file)
     if (this.files.has(key)) return
-    const answer = isFolder ? 'path' : await this.mayRead(file)
+    const answer = isFolder ? 'path' : await this.mayRead(file, from)
     if (answer === 'cancel') throw new Canceled()
     if (isPrompt && answer === 'content') return this.read(file, chain)
     if (this.files.size >= MAX_FILES)
@@ -140,12 +143,13 @@ class Expansion {
     return undefined
   }
 
-  /** Files outside of the folders are asked about, but not what the user keeps beside the own prompt files. */
-  async mayRead(file: string): Promise<OutsideAnswer> {
+  /** Files outside of the folders are asked about, but not what the user keeps beside the own prompt files, which refer to it. */
+  async mayRead(file: string, from: string): Promise<OutsideAnswer> {
     const { roots, askOutside, allow } = this.#sources
     const { source, within } = this.#call.file.folder
     if (await isInRoots(file, roots)) return 'content'
-    if (source === 'user' && (await isInRoots(file, within))) {
+    const isOwn = async (one: string) => source === 'user' && isInRoots(one, within)
+    if ((await isOwn(file)) && (await isOwn(from))) {
       await allow(file)
       return 'content'
     }
@@ -190,9 +194,11 @@ async function expanded(
   const { path: file } = call.file
   const expansion = new Expansion(call, sources)
   // a link may lead elsewhere than when it was listed
-  if ((await expansion.mayRead(file)) !== 'content') return undefined
+  if ((await expansion.mayRead(file, file)) !== 'content') return undefined
   await expansion.read(file, [])
   const whole = joined(expansion.prompts)
+  const tooLong = () => new Error(l10n.t('The text of {0} is too long.', call.typed))
+  if (whole.length > MAX_TEXT) throw tooLong()
   const needs = neededBy()
   const missing = variablesOf(whole).find(name => Object.hasOwn(needs, name) && !sources.values.has(name))
   if (missing !== undefined) throw new Error(needs[missing])
@@ -204,11 +210,11 @@ async function expanded(
   if (!answers) return undefined
   const values = new Map([...typed.values, ...answers])
   const sent = withValues(whole, sources.values, values, MAX_TEXT)
-  if (sent === undefined) throw new Error(l10n.t('The text of {0} is too long.', call.typed))
+  if (sent === undefined) throw tooLong()
   if (sent.trim() === '') throw new Error(l10n.t('{0} is empty.', nameIn(file)))
   const length = call.length + typed.length
   const given = [...values].map(([name, value]) => ` ${name}=${shown(value)}`).join('')
-  const label = `${call.typed}${given}`
+  const label = shortened(`${call.typed}${given}`, MAX_LABEL).replace(/\p{Surrogate}/gu, '\ufffd')
   // what the user typed after it is separate from it
   const end = text.slice(length).trim() === '' ? '' : '\n\n'
   return {
@@ -242,7 +248,7 @@ function joined([first, ...others]: readonly ReadPrompt[]): string {
 
 /** A value on a chip. */
 function shown(value: string): string {
-  const short = value.replace(/\s+/g, ' ').slice(0, 60)
+  const short = shortened(value.replace(/\s+/g, ' '), MAX_SHOWN)
   return /[\s"']/.test(short) || short === '' ? `"${short.replace(/"/g, "'")}"` : short
 }
 

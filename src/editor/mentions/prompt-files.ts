@@ -80,7 +80,7 @@ export function promptFolders({
         within,
       })),
   )
-  const ofUser = wanted.filter(key => isAnywhere(key) && Object.hasOwn(user, key))
+  const ofUser = wanted.filter(key => isAnywhere(key) && user[key] === true)
   const own = [userPrompts, ...ofUser.map(key => path.resolve(key.replace(/^~(?=[/\\])/, home)))]
   const all = [
     ...ofRoots,

@@ -81,8 +81,17 @@ describe('prompt files on the disk', () => {
         'a/**': true,
         off: true,
         no: false,
+        '/unwanted': false,
       },
-      workspace: { '/etc': true, '~/theirs': true, more: true, off: false, '/shared': true, wrong: 'yes' },
+      workspace: {
+        '/etc': true,
+        '/unwanted': true,
+        '~/theirs': true,
+        more: true,
+        off: false,
+        '/shared': true,
+        wrong: 'yes',
+      },
     }
     const places = { set, userPrompts: '/u/prompts', home: '/home/me' }
     const roots = [{ name: 'one', path: '/w/one' }]
@@ -196,6 +205,19 @@ describe('prompt files on the disk', () => {
     assert.equal((await expand('/a', { values: new Map([['file', '/f']]) })).body, undefined)
   })
 
+  it('has a short name, whatever the values are', async () => {
+    write('root/.github/prompts/a.prompt.md', 'A ${input:x}')
+    const whole = `${'x'.repeat(59)}😀 end`
+    const { body, label } = await expand(`/a x="${whole}"`)
+    assert.equal(body, `A ${whole}`)
+    assert.equal(label, `/a x=${'x'.repeat(59)}…`)
+    const names = Array.from({ length: 200 }, (_, i) => `n${i}`)
+    write('root/.github/prompts/b.prompt.md', names.map(name => `\${input:${name}}`).join(' '))
+    const many = await expand('/b', { ask: async () => new Map(names.map(name => [name, '\ud83d'])) })
+    assert.ok(many.label!.length <= 501)
+    assert.ok(many.body!.length < 1000)
+  })
+
   it('rejects with a sentence if something is missing, too large, or goes in circles', async () => {
     write('root/.github/prompts/a.prompt.md', '[b](b.prompt.md)')
     write('root/.github/prompts/b.prompt.md', '[a](a.prompt.md)')
@@ -238,6 +260,13 @@ describe('prompt files on the disk', () => {
     assert.deepEqual(both.files, [join(top, 'outside/one.md'), join(user, 'own.md')])
     assert.match(both.body ?? '', /two\.prompt\.md:\n\nTwo$/)
     assert.ok(allowed.includes(join(user, 'own.md')))
+    // what the workspace's prompt files refer to isn't the user's, even if the user's refer to them
+    write('User/prompts/w.prompt.md', '[w](/.github/prompts/w.prompt.md)')
+    write('root/.github/prompts/w.prompt.md', '[own](../../../User/prompts/own.md)')
+    folders.reverse()
+    await expand('/w', { allow })
+    assert.deepEqual(asked, [join(user, 'own.md')])
+    folders.reverse()
     const paths = await expand('/u', { allow, askOutside: async () => 'path' })
     assert.deepEqual(paths.files, [
       join(top, 'outside/one.md'),

@@ -119,11 +119,13 @@ interface Block {
   type: string
   /** it's only for the model and wasn't written by the user */
   agentOnly?: true
+  /** it's a command that the user wrote, with the text that the agent gets for it */
+  asText?: true
   text?: string
 }
 
 /**
- * Whether each block of a prompt is part of its text: text, and blocks with text before or after them on the same line.
+ * Whether each block of a prompt is part of its text: text, commands, and blocks with text before or after them on the same line.
  * Attached blocks come after the end of the text.
  */
 export function inText(blocks: readonly Block[]): boolean[] {
@@ -134,7 +136,7 @@ export function inText(blocks: readonly Block[]): boolean[] {
       leads = /\s$/.test(block.text)
       return true
     }
-    const within = canStandInText(block) && (i < last || leads)
+    const within = canStandInText(block) && (i < last || leads || block.asText === true)
     leads = false
     return within
   })

@@ -50,8 +50,9 @@ export async function promptContent(
 ): Promise<ContentBlock[]> {
   const blocks: ContentBlock[] = []
   let left = MAX_EMBEDDED
-  for (const part of parts) {
-    const block = isRef(part) ? await lookUp(part, target, sources, left) : part
+  for (const [i, part] of parts.entries()) {
+    const read = isRef(part) ? await lookUp(part, target, sources, left) : part
+    const block = parts[i + 1]?.type === 'text' ? separate(read) : read
     const fit = fitFor(block, target)
     if (fit.type === 'resource') left -= fit.text?.length ?? 0
     blocks.push(fit)
@@ -216,6 +217,12 @@ function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}\n${text}\n${fence}`
+}
+
+/** What the user typed after the text of a prompt file is separate from it. */
+function separate(block: ContentBlock): ContentBlock {
+  if (block.type !== 'resource' || !block.asText) return block
+  return { ...block, text: `${block.text?.trimEnd() ?? ''}\n\n` }
 }
 
 /** Joins adjacent text blocks. */

@@ -121,6 +121,13 @@ describe('a draft', () => {
     )
   })
 
+  it('has a command in its text, also one alone', () => {
+    const command = { type: 'resource', text: 'Do it', asText: true } as const
+    const blocks = [command, { type: 'resource', text: 'a file' }]
+    assert.deepEqual(inText(blocks), [true, false])
+    assert.equal(draftOf(blocks, () => ({ id: crypto.randomUUID(), label: '/do' })).text, '/do')
+  })
+
   it('keeps content that was only for the model separate from its text', () => {
     const blocks = [
       { type: 'resource', uri: 'context', agentOnly: true as const },

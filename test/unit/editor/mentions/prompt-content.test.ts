@@ -171,7 +171,11 @@ describe('creating a prompt', () => {
     const file = { type: 'resource', uri: 'parley:prompt/x', text: 'Do it', asText: true } as const
     for (const can of [able, unable]) {
       const blocks = await make([file, { type: 'text', text: ' now' }], can)
-      assert.deepEqual(blocks, [file, { type: 'text', text: ' now' }])
+      assert.deepEqual(blocks, [
+        { ...file, text: 'Do it\n\n' },
+        { type: 'text', text: ' now' },
+      ])
+      assert.deepEqual(await make([file], can), [file])
       assert.deepEqual(blockToWire(file), { type: 'text', text: 'Do it' })
     }
   })

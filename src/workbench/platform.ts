@@ -15,6 +15,7 @@ import { Diffs, Proposals } from './editor/diffs.ts'
 import { onDidSaveFile, vscodeFiles } from './editor/files.ts'
 import { onDidChangeUnsaved } from './editor/other-editors.ts'
 import { MentionSearch } from './mentions/search.ts'
+import { keepPickedIn } from './mentions/sources.ts'
 import { NativePrompts } from './native-elicitation.ts'
 import { ruleSettings } from './rule-settings.ts'
 import {
@@ -51,6 +52,7 @@ export function createPlatform(
   const logs = own.add(new AgentLogs(secrets))
   const traffic = own.add(new ProtocolTraffic(secrets))
   const storage = windowStorage(context)
+  keepPickedIn(storage.workspace)
   const proposals = own.add(new Proposals())
   const comments = own.add(new VsCodeComments(commentController))
   const { extensionUri } = context
@@ -109,7 +111,7 @@ function workspaceIdentity(): string {
 
 /** In a remote window, that of the remote machine. */
 function userFolder({ globalStorageUri }: vscode.ExtensionContext): string {
-  // …/User/globalStorage/<extension>, whichever profile is used
+  // …/User/globalStorage/<extension>, whichever profile is used: VS Code doesn't tell which
   return path.dirname(path.dirname(globalStorageUri.fsPath))
 }
 

@@ -3,10 +3,12 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { visible } from '../../common/visible.ts'
 import type { OutsideAnswer } from '../../conversation/attachment.ts'
 import { gitChanges } from '../../editor/git.ts'
 import { revisionText } from '../../editor/git-revisions.ts'
+import { PickedFiles } from '../../editor/mentions/picked-files.ts'
 import { type ContextSources, pathOfUri } from '../../editor/mentions/prompt-content.ts'
 import { isInRoots } from '../../editor/mentions/typed-path.ts'
 import { PathRules } from '../../editor/path-rules.ts'
@@ -14,21 +16,26 @@ import { isUnsaved } from '../editor/files.ts'
 
 const rules = new PathRules()
 
-/** Files that the user picked in this window, by the keys of their paths: where each led then. */
-const picked = new Map<string, string>()
+/** Files that the user picked in this window. */
+const picked = new PickedFiles()
+
+/** They stay picked after a reload: `store` is this window's. */
+export function keepPickedIn(store: KeyValueStore): void {
+  picked.keepIn(store)
+}
 
 /** The user chose these files, so they may be read for a prompt wherever they are, unless a link later leads elsewhere. */
 export async function rememberPicked(uris: readonly vscode.Uri[]): Promise<void> {
   for (const { scheme, fsPath } of uris) {
     const real = scheme === 'file' ? await realPath(fsPath) : undefined
-    if (real !== undefined) picked.set(keyOf(fsPath), keyOf(real))
+    if (real !== undefined) picked.add(keyOf(fsPath), keyOf(real))
   }
 }
 
 /** Whether a file is in one of the folders or of the workspace's, by where it leads, or was picked by the user. */
 export async function isReadable(file: string, folders: readonly string[] = []): Promise<boolean> {
   if (await isInRoots(file, [...folders, ...workspaceFolders()])) return true
-  const target = picked.get(keyOf(file))
+  const target = picked.targetOf(keyOf(file))
   if (target === undefined) return false
   const real = await realPath(file)
   return real !== undefined && keyOf(real) === target
@@ -60,7 +67,7 @@ export async function askOutside(uri: string, roots: Roots | undefined): Promise
     content,
   )
   // what the question said, even if the link leads elsewhere by now
-  if (answer === content) picked.set(keyOf(file), keyOf(real))
+  if (answer === content) picked.add(keyOf(file), keyOf(real))
   return answer === content ? 'content' : answer === path ? 'path' : 'cancel'
 }
 

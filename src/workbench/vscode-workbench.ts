@@ -25,7 +25,7 @@ export interface VsCodeWorkbenchOptions {
   proposals: Proposals
   comments: CommentThreads
   mentions: MentionSearch
-  /** the folder of the user's profile, or in a remote window that of the remote machine */
+  /** the folder of VS Code's default profile, whichever is used; in a remote window, that of the remote machine */
   userFolder: string
 }
 

@@ -49,7 +49,7 @@ export interface PromptLocations {
   roots: ReadonlyArray<{ name: string; path: string }>
   /** VS Code's setting `chat.promptFilesLocations`, unchecked: of the user and of the workspace */
   set: Record<'user' | 'workspace', Record<string, unknown>>
-  /** the folder of the user's profile */
+  /** the folder of VS Code's default profile */
   userPrompts: string
   home: string
   /** In Restricted Mode, nothing of the workspace is read, nor its settings. */

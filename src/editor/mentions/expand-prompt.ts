@@ -46,6 +46,8 @@ export interface ExpansionSources {
   /** Asks the user for values. `undefined`: canceled. */
   ask(inputs: readonly PromptInput[], command: string): Promise<Map<string, string> | undefined>
   attachmentFor(file: string, isFolder: boolean): Attachment
+  /** Where the session has a file of the workspace, if it works in another worktree. */
+  inWorktree(file: string): Promise<string>
 }
 
 /** The user canceled a question. */
@@ -109,7 +111,9 @@ class Expansion {
       if (!isPrompt) return
       throw new Error(l10n.t("{0} refers to {1}, which doesn't exist.", nameIn(from), visible(reference)))
     }
-    const { file, isFolder } = found
+    const { isFolder } = found
+    // prompt files are those that are offered
+    const file = isPrompt ? found.file : await this.#ofSession(found.file, isFolder)
     const key = this.#key(file)
     if (this.files.has(key)) return
     const answer = isFolder ? 'path' : await this.mayRead(file, from)
@@ -118,6 +122,12 @@ class Expansion {
     if (this.files.size >= MAX_FILES)
       throw new Error(l10n.t('{0} refers to more than {1} files.', this.#call.typed, MAX_FILES))
     this.files.set(key, this.#sources.attachmentFor(file, isFolder))
+  }
+
+  async #ofSession(file: string, isFolder: boolean): Promise<string> {
+    const own = await this.#sources.inWorktree(file)
+    const info = own === file ? undefined : await stat(own).catch(() => undefined)
+    return (isFolder ? info?.isDirectory() : info?.isFile()) ? own : file
   }
 
   /** Relative to the file with the link, or to a root. What doesn't exist is no reference. */
@@ -215,8 +225,6 @@ async function expanded(
   const length = call.length + typed.length
   const given = [...values].map(([name, value]) => ` ${name}=${shown(value)}`).join('')
   const label = shortened(`${call.typed}${given}`, MAX_LABEL).replace(/\p{Surrogate}/gu, '\ufffd')
-  // what the user typed after it is separate from it
-  const end = text.slice(length).trim() === '' ? '' : '\n\n'
   return {
     length,
     item: {
@@ -228,7 +236,7 @@ async function expanded(
         type: 'resource',
         uri: `parley:prompt/${encodeURIComponent(label)}`,
         mimeType: 'text/markdown',
-        text: `${sent}${end}`,
+        text: sent,
         asText: true,
       },
     },

@@ -17,6 +17,7 @@ import {
   promptFolders,
 } from '../../editor/mentions/prompt-files.ts'
 import { decodeText } from '../../editor/text.ts'
+import { filesInWorktree } from '../../editor/worktrees/files-in-worktree.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { currentSelection } from '../editor/open.ts'
 import { localFolders, promptFilesLocations } from '../settings.ts'
@@ -25,7 +26,7 @@ import { askOutside, openDocument, rememberPicked } from './sources.ts'
 
 const found = new PromptFiles()
 
-/** `userPrompts`: where VS Code keeps the prompt files of the user's profile. */
+/** `userPrompts`: where VS Code keeps the prompt files of its default profile. */
 export async function promptFileRows(
   userPrompts: string,
   commands: readonly string[],
@@ -62,6 +63,7 @@ export async function expandCall(
   const call = calledFile(text, await found.find(foldersNow(userPrompts)), commands)
   if (!call) return 'none'
   const folders = [...(roots ? [roots.cwd, ...roots.additionalDirectories] : []), ...folderPaths()]
+  let moved: ReturnType<typeof filesInWorktree> | undefined
   const expanded = await expandPrompt(call, text, {
     roots: folders,
     values: editorValues(folders[0]),
@@ -69,6 +71,10 @@ export async function expandCall(
     askOutside: file => askOutside(vscode.Uri.file(file).toString(), roots),
     allow: file => rememberPicked([vscode.Uri.file(file)]),
     ask: askForInputs,
+    inWorktree: async file => {
+      moved ??= roots ? filesInWorktree(roots.cwd, folderPaths()) : undefined
+      return (await moved)?.(file) ?? file
+    },
     attachmentFor: (file, isFolder) => fileAttachment(vscode.Uri.file(file), isFolder),
   })
   return expanded ?? 'canceled'

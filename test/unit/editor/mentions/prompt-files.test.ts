@@ -53,6 +53,7 @@ describe('prompt files on the disk', () => {
       },
       allow: async () => {},
       ask: async () => undefined,
+      inWorktree: async file => file,
       attachmentFor: (file, isFolder) => ({
         id: file,
         label: file,
@@ -196,13 +197,25 @@ describe('prompt files on the disk', () => {
     assert.equal(
       expanded.body,
       'A 1 2 [b](b.prompt.md) [c](sub/c.prompt.md) [ts](../../src/a.ts) [gone](gone.ts) #file:src [/](/src/a.ts)\n\n' +
-        'b.prompt.md:\n\nB /f [c](./sub/c.prompt.md)\n\nc.prompt.md:\n\nC 1 2 ${input:x}\n\n',
+        'b.prompt.md:\n\nB /f [c](./sub/c.prompt.md)\n\nc.prompt.md:\n\nC 1 2 ${input:x}',
     )
     assert.equal(expanded.label, '/a x="1 2" y=${input:x}')
     assert.equal(expanded.length, '/a: x="1 2"'.length)
     assert.deepEqual(expanded.files, [join(root, 'src/a.ts'), join(root, 'src')])
     assert.deepEqual(asked, [])
     assert.equal((await expand('/a', { values: new Map([['file', '/f']]) })).body, undefined)
+  })
+
+  it('attaches what the session has in its worktree', async () => {
+    for (const file of ['root/a.ts', 'root/src/x', 'root/gone.ts', 'tree/a.ts', 'tree/src/x']) write(file, '')
+    write('root/.github/prompts/p.prompt.md', '#file:a.ts #file:gone.ts #file:src #file:q.prompt.md')
+    write('root/.github/prompts/q.prompt.md', 'Q')
+    write('tree/.github/prompts/q.prompt.md', 'Not offered')
+    const inWorktree = async (file: string) => file.replace(root, join(top, 'tree'))
+    const { files: attached, body } = await expand('/p', { roots: [join(top, 'tree'), root], inWorktree })
+    assert.deepEqual(attached, [join(top, 'tree/a.ts'), join(root, 'gone.ts'), join(top, 'tree/src')])
+    assert.match(body ?? '', /\nQ$/)
+    assert.deepEqual(asked, [])
   })
 
   it('has a short name, whatever the values are', async () => {

@@ -1,0 +1,41 @@
+import { realpath } from 'node:fs/promises'
+import { PathRules } from '../path-rules.ts'
+import { linkedWorktrees } from './linked-worktrees.ts'
+
+const rules = new PathRules()
+
+/**
+ * Where a session that works in `cwd` has the files of the workspace's folders: in its own worktree, if that is another one of
+ * their repository. Other files stay where they are.
+ */
+export async function filesInWorktree(
+  cwd: string,
+  folders: readonly string[],
+): Promise<(file: string) => string> {
+  const moves: Array<{ from: string; to: string }> = []
+  const work = await real(cwd)
+  for (const folder of folders) {
+    const here = await real(folder)
+    const linked = await linkedWorktrees(here).catch(() => undefined)
+    const tops = linked ? [linked.main, ...linked.worktrees.map(one => one.path)] : []
+    const [from, to] = [innermost(tops, here), innermost(tops, work)]
+    if (from !== undefined && to !== undefined && from !== to)
+      moves.push({ from: folder, to: rules.join(to, rules.relative(from, here)) })
+  }
+  return file => {
+    const inner = innermost(
+      moves.map(({ from }) => from),
+      file,
+    )
+    const move = moves.find(({ from, to }) => from === inner && !rules.contains(to, file))
+    return move ? rules.join(move.to, rules.relative(move.from, file)) : file
+  }
+}
+
+function innermost(folders: readonly string[], file: string): string | undefined {
+  return folders.filter(folder => rules.contains(folder, file)).sort((a, b) => b.length - a.length)[0]
+}
+
+function real(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder)
+}

@@ -66,16 +66,23 @@ const CODE_OPTION =
  * The position of the word for which a rule that names no command doesn't allow one: the program, an argument that a table
  * doesn't list, or one whose form shows that it may run, load or replace something.
  */
-export function unclearWord(words: readonly string[]): number | undefined {
+export function unclearWord(words: readonly string[], globs: readonly boolean[] = []): number | undefined {
   const [program = '', ...rest] = words
-  const name = programOf(program)
+  const name = programOf(program).replace(/^(?:[gmn](?=awk$)|g(?=sed$))/, '')
   if (tableOf(name)) {
     // without a dash, letters are options
     if (name === 'tar' && !rest[0]?.startsWith('-')) return 0
-    // what it changes is in a file that it names
-    const shown = name === 'sed' ? rest.filter(word => word !== '-i') : rest
-    const refused = refusedWord([name, ...shown], [true, ...shown.map(() => true)], true)
-    return refused && words.indexOf(shown[refused - 1] ?? '')
+    // what it changes is in a file that it names; on a Mac, a word after `-i` isn't the script
+    const isShown = (word: string) => name !== 'sed' || word !== '-i' || process.platform === 'darwin'
+    const shown = [...words.keys()].filter(at => at === 0 || isShown(words[at] ?? ''))
+    const texts = shown.map(at => (at === 0 ? name : (words[at] ?? '')))
+    const refused = refusedWord(
+      texts,
+      texts.map(() => true),
+      true,
+      shown.map(at => globs[at] === true),
+    )
+    return refused === undefined ? undefined : (shown[refused] ?? 0)
   }
   if (OPAQUE.has(name) || RUNNERS.has(name)) return 0
   if (words.length === 2 && /^(?:--version|-V|--help)$/.test(rest[0] ?? '')) return undefined

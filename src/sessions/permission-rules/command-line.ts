@@ -16,6 +16,11 @@ interface SimpleCommand {
   words: Word[]
 }
 
+/** Whether the shell may replace the word with the names of files. */
+export function isGlob({ text, literal }: Word): boolean {
+  return [...text].some((char, at) => '*?['.includes(char) && !literal[at])
+}
+
 export interface CommandLine {
   /** the simple commands in their order, regardless of what joins them */
   commands: SimpleCommand[]

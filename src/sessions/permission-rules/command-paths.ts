@@ -5,7 +5,7 @@ import picomatch from 'picomatch'
 import type { LocatedPath, PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 import { programOf } from './command-effects.ts'
-import type { CommandLine, Word } from './command-line.ts'
+import { type CommandLine, isGlob, type Word } from './command-line.ts'
 
 /** Maximum number of paths that are checked. */
 const MAX_PATHS = 400
@@ -129,8 +129,7 @@ class PathCheck implements CommandPaths {
       await this.path(path, directory)
       if (!this.inside) return
     }
-    if ([...word.text].some((char, at) => '*?['.includes(char) && !word.literal[at]))
-      await this.#expand(word, directory)
+    if (isGlob(word)) await this.#expand(word, directory)
   }
 
   async path(path: string, directory: string): Promise<void> {

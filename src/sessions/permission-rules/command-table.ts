@@ -37,7 +37,7 @@ export interface CommandTable {
 
 type More = Partial<Omit<KnownWords, 'flags' | 'values' | 'joined' | 'numbers'>>
 
-const anything = () => true
+export const anything = () => true
 const nothing = () => false
 
 /**

@@ -1,5 +1,5 @@
 /** Checks the words of a command that a rule with `*` leaves open against the tables of known options. */
-import { type CommandTable, type KnownWords, tableOf } from './command-table.ts'
+import { anything, type CommandTable, type KnownWords, tableOf } from './command-table.ts'
 
 /** Options before a subcommand that take a value, although no rule with `*` may use them. */
 const TAKES_VALUE =
@@ -8,12 +8,13 @@ const TAKES_VALUE =
 /**
  * Why a rule with `*` doesn't allow the command: the position of a word that isn't known to be harmless, or that of the program
  * if there is no table for what it does. `open`: for each word, whether the rule leaves it open. `acts`: it may also change
- * what it names.
+ * what it names. `globs`: for each word, whether the shell may replace it with the names of files.
  */
 export function refusedWord(
   words: readonly string[],
   open: readonly boolean[],
   acts = false,
+  globs: readonly boolean[] = [],
 ): number | undefined {
   const located = locate(words, open)
   if (!located) return 0
@@ -23,7 +24,7 @@ export function refusedWord(
       0,
       open.findIndex((is, at) => is && at > 0 && at < located.at),
     )
-  return firstRefused(words, located, open)
+  return firstRefused(words, located, open, globs)
 }
 
 /** Whether there is a table for what commands with this start do. `open`: the words that a rule leaves open. */
@@ -101,6 +102,7 @@ function firstRefused(
   words: readonly string[],
   { words: known, at: start }: Located,
   open: readonly boolean[],
+  globs: readonly boolean[],
 ): number | undefined {
   // without subcommands, words of the rule can also be such that the open ones do harm: `find . -exec *`
   const checked = (at: number) => start === 1 || open[at] === true
@@ -110,11 +112,14 @@ function firstRefused(
   let at = start
   while (at < words.length) {
     const word = words[at] ?? ''
-    if (word === '--' && !ended) {
+    // `find` reads what follows as its expression
+    if (word === '--' && !ended && !known.oneDash) {
       ended = true
       at += 1
     } else if (ended || !/^-./.test(word)) {
-      if (checked(at) && !known.operand(word, operands.length)) return at
+      // the name of a file can be a script: `sed s/a/*/ x`
+      const unsure = globs[at] === true && known.operand !== anything
+      if (checked(at) && (unsure || !known.operand(word, operands.length))) return at
       operands.push(at)
       at += 1
     } else {
@@ -122,6 +127,7 @@ function firstRefused(
       if (!option && checked(at)) return at
       // the next word may be the value of the rule's own option
       if (!option && checked(at + 1)) return at + 1
+      if (option?.length === 2 && globs[at + 1] && known.value !== anything) return at + 1
       used.push(...(option?.names ?? []))
       at += option?.length ?? 1
     }

@@ -7,6 +7,7 @@ import {
   type CommandLine,
   fitsCommand,
   hasStar,
+  isGlob,
   matchCommand,
   parseCommandLine,
   possibleCommands,
@@ -171,7 +172,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
     const texts = words.map(({ text }) => text)
     const open = rule.command ? matchCommand(rule.command, texts) : []
     if (!open) return 'different'
-    const refused = refusedIn(rule, texts, open)
+    const refused = refusedIn(rule, texts, open, words.map(isGlob))
     if (refused) return refused
     // in another folder, these run other scripts
     if (!analyzed.inRoot && runsProject(texts)) return { why: 'subfolder' }
@@ -179,15 +180,19 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   return 'allowed'
 }
 
-/** What of a command an allowing rule that matches it doesn't allow. `open`: the words that it leaves open. */
+/**
+ * What of a command an allowing rule that matches it doesn't allow. `open`: the words that it leaves open. `globs`: those
+ * that the shell may replace.
+ */
 function refusedIn(
   { command, source }: PermissionRule,
   words: readonly string[],
   open: readonly boolean[],
+  globs: readonly boolean[],
 ): Refusal | undefined {
   // written exactly, or with anything that the program can do
   if (command && (command.anything || !hasStar(command))) return undefined
-  const refused = command ? refusedWord(words, open) : unclearWord(words)
+  const refused = command ? refusedWord(words, open, false, globs) : unclearWord(words, globs)
   if (refused === undefined) return undefined
   const word = words[refused] ?? words[0] ?? ''
   const instead = refused === 0 && command && !open[0] ? widened(source) : undefined

@@ -7,7 +7,7 @@ import { isRecord } from '../common/is-record.ts'
 import { protocolChoices } from '../common/settings.ts'
 import { type AgentAccount, type AgentDefinition, systemPromptSetting } from './definition.ts'
 import { expandHome } from './resolve-launch.ts'
-import { layerOf, mergeLayers, type SettingLayer, valueAt } from './setting-layers.ts'
+import { layerOf, mergeLayers, type SettingLayer, type SettingsSource, valueAt } from './setting-layers.ts'
 import {
   describeIssue,
   issuePath,
@@ -134,6 +134,13 @@ export function readAgentSettings(
   return { agents, changes, accounts, problems }
 }
 
+/** The folders of the user's accounts, or only of those of one agent. */
+export function accountFolders(settings: Pick<SettingsSource, 'layers'>, agentId?: string): string[] {
+  return readAgentSettings(settings.layers('agents')).accounts.flatMap(({ account }) =>
+    account && (agentId === undefined || account.of === agentId) ? account.folder : [],
+  )
+}
+
 /** What is wrong with accounts together. */
 function checkAccounts(
   accounts: readonly AccountEntry[],
@@ -157,9 +164,12 @@ function checkAccounts(
   }
 }
 
+/** What users tell accounts apart by. */
+const SHOWN = ['name', 'icon', 'color']
+
 /**
- * A workspace neither defines an account nor redirects the user's to another folder or agent: the prompts of the sessions there would
- * go to somebody else's account, or be paid by the wrong one.
+ * A workspace neither defines an account nor redirects the user's to another folder or agent, nor makes one look like another: the
+ * prompts of the sessions there would go to somebody else's account, or be paid by the wrong one.
  */
 function accountsOfUserOnly(layers: readonly SettingLayer[], problems: SettingProblem[]): SettingLayer[] {
   const isOfUser = ({ scope }: SettingLayer) => scope === 'default' || scope === 'user'
@@ -178,14 +188,17 @@ function accountsOfUserOnly(layers: readonly SettingLayer[], problems: SettingPr
         ),
       )
     const entries = Object.entries(layer.value).flatMap(([id, entry]): Array<[string, unknown]> => {
-      if (isRecord(entry) && Object.hasOwn(entry, 'account')) {
-        refused([id, 'account'])
-        const { account: _, ...others } = entry
-        return Object.keys(others).length > 0 || isUserAccount(id) ? [[id, others]] : []
+      const isAccount = isUserAccount(id)
+      if (!isRecord(entry)) {
+        if (!isAccount) return [[id, entry]]
+        refused([id])
+        return []
       }
-      if (isRecord(entry) || !isUserAccount(id)) return [[id, entry]]
-      refused([id])
-      return []
+      const wrong = ['account', ...(isAccount ? SHOWN : [])].filter(key => Object.hasOwn(entry, key))
+      for (const key of wrong) refused([id, key])
+      const others = Object.entries(entry).filter(([key]) => !wrong.includes(key))
+      const isLeft = isAccount || wrong.length === 0 || others.length > 0
+      return isLeft ? [[id, Object.fromEntries(others)]] : []
     })
     return { ...layer, value: Object.fromEntries(entries) }
   })

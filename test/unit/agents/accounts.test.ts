@@ -124,12 +124,28 @@ describe('accounts of agents', () => {
     assert.deepEqual(ids(agents), ['claude', 'work'])
     assert.equal(agents.get('work')?.env.CLAUDE_CONFIG_DIR, '/accounts/work')
     assert.equal(agents.get('work')?.startedByWorkspace, undefined)
+    const refused = (...paths: string[]) =>
+      paths.map(
+        where => `parley.agents › ${where} (workspace settings): accounts are defined in user settings only.`,
+      )
     assert.deepEqual(
       agents.problems.map(describeProblem),
-      ['work', 'new', 'claude'].map(
-        id =>
-          `parley.agents › ${id} › account (workspace settings): accounts are defined in user settings only.`,
-      ),
+      refused('work › account', 'work › name', 'new › account', 'claude › account'),
+    )
+
+    // it doesn't make one look like another, either
+    const home = { name: 'Home (Claude)', icon: 'home', color: 'charts.red', args: ['--here'] }
+    layers = [user({ claude, work }), workspace({ work: home })]
+    changed.fire()
+    const shown = agents.get('work')
+    assert.deepEqual(
+      [shown?.name, shown?.icon, shown?.color, shown?.args],
+      ['Work (Claude)', 'robot', 'charts.blue', ['--here']],
+    )
+    assert.equal(shown?.startedByWorkspace, true)
+    assert.deepEqual(
+      agents.problems.map(describeProblem),
+      refused('work › name', 'work › icon', 'work › color'),
     )
 
     layers = [user({ claude, work }), workspace({ work: null, claude: { args: ['--hostile'] } })]

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { startAgent } from '../acp/start-agent.ts'
+import { accountFolders } from '../agents/agent-settings.ts'
 import { startInstalled } from '../agents/registry/installed-agents.ts'
 import { deferred } from '../common/async.ts'
 import type { DisposableStore } from '../common/disposable.ts'
@@ -56,7 +57,9 @@ export function createProcessScope(
   const stored = createStorageServices(platform, own)
   const { records, transcripts } = stored
   const lastName = (agentId: string) => records.agent(agentId)?.name
-  const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders)
+  const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders, () =>
+    accountFolders(platform.settings),
+  )
   const agentServices = createAgentServices({
     ...{ platform, own, protectedFiles, guard, lastName },
     windows: stored.windowRows,

@@ -70,12 +70,21 @@ const HOOKS_KNOWN_MS = 30_000
 export class ProtectedFiles {
   readonly #rules: PathRules
   readonly #settings: readonly string[]
+  readonly #agentFolders: () => readonly string[]
   readonly #hooks = new Map<string, { at: number; folder: Promise<string | undefined> }>()
 
-  /** `settings`: absolute paths of folders with the editor's own settings. */
-  constructor(rules: PathRules, settings: readonly string[] = []) {
+  /**
+   * `settings`: absolute paths of folders with the editor's own settings. `agentFolders`: of those that agents use instead of their
+   * usual ones, whatever their names are.
+   */
+  constructor(
+    rules: PathRules,
+    settings: readonly string[] = [],
+    agentFolders: () => readonly string[] = () => [],
+  ) {
     this.#rules = rules
     this.#settings = settings
+    this.#agentFolders = agentFolders
   }
 
   /** `roots`: the session's folders. Never rejects. */
@@ -85,6 +94,7 @@ export class ProtectedFiles {
   ): Promise<boolean> {
     if (file.relative.some(isProtectedPath)) return true
     if (this.#settings.some(folder => this.#isSettings(folder, file.realPath))) return true
+    if (await this.#isOfAgent(file.realPath)) return true
     const folders = await this.hookFolders(roots)
     return folders.some(folder => this.#rules.contains(folder, file.realPath))
   }
@@ -93,6 +103,16 @@ export class ProtectedFiles {
   async hookFolders(roots: readonly string[]): Promise<string[]> {
     const hooks = await Promise.all(roots.map(root => this.#hooksOf(root)))
     return hooks.filter(folder => folder !== undefined)
+  }
+
+  async #isOfAgent(file: string): Promise<boolean> {
+    if (!AGENT_FILES.test((this.#rules.names(file).at(-1) ?? '').replace(INVISIBLE, '').toLowerCase()))
+      return false
+    for (const folder of this.#agentFolders()) {
+      const real = await fsRealpath(folder).catch(() => folder)
+      if (this.#rules.contains(real, file)) return true
+    }
+    return false
   }
 
   /** Settings are directly in this folder or in that of a profile; deeper files are data of extensions. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -66,6 +66,26 @@ describe('protected files', () => {
     assert.equal(await includes('/home/u/.config/Code/User/profiles/a/settings.json'), true)
     assert.equal(await includes('/home/u/.config/Code/User/globalStorage/x/data/a.json'), false)
     assert.equal(await includes('/home/u/project/settings.json'), false)
+  })
+
+  it('include the settings in a folder that an agent has instead of its usual one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-account-'))
+    try {
+      const link = `${folder}-link`
+      symlinkSync(folder, link, 'junction')
+      let own = [link]
+      const files = new ProtectedFiles(new PathRules(), [], () => own)
+      const real = realpathSync(folder)
+      const includes = (name: string) => files.includes({ realPath: join(real, name), relative: ['x'] }, [])
+      assert.equal(await includes('settings.json'), true)
+      assert.equal(await includes('config.toml'), true)
+      assert.equal(await includes('projects/notes.md'), false)
+      own = []
+      assert.equal(await includes('settings.json'), false)
+      rmSync(link)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   it('are noticed when a command changes them, those of mise in each of its folders', async () => {

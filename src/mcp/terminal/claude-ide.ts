@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { makePrivateFolder } from '../../common/private-files.ts'
 import type { EditorSelection } from '../server/editor-features.ts'
@@ -22,6 +24,7 @@ import { CloseCode, refuseUpgrade, WebSocketConnection } from './websocket.ts'
 
 /** Ports whose file's name is taken, until it's given up. */
 const MAX_ATTEMPTS = 5
+const LOCK_FILES = /^\d+\.lock(\.\d+)?$/
 
 /** Rejects if the file can't be written, without which Claude Code has no token. */
 export async function startClaudeIde(
@@ -29,7 +32,7 @@ export async function startClaudeIde(
   folder = lockFolder(),
 ): Promise<TerminalIde> {
   makePrivateFolder(folder)
-  removeStaleFiles(folder, /^\d+\.lock(\.\d+)?$/, options.log)
+  removeStaleFiles(folder, LOCK_FILES, options.log)
   for (let attempt = 1; ; attempt++) {
     const http = await listenLocally(MAX_CONNECTIONS)
     try {
@@ -41,12 +44,18 @@ export async function startClaudeIde(
 }
 
 function lockFolder(): string {
-  return join(process.env.CLAUDE_CONFIG_DIR || join(homedir(), '.claude'), 'ide')
+  return lockFolderIn(process.env.CLAUDE_CONFIG_DIR || join(homedir(), '.claude'))
+}
+
+function lockFolderIn(folder: string): string {
+  return join(folder, 'ide')
 }
 
 class ClaudeIde extends LocalIde {
   readonly #connections = new Set<Connection>()
   #latest: EditorSelection | undefined
+  /** by folder: the files for accounts */
+  readonly #announced = new Map<string, DisposableStore>()
 
   constructor(http: HttpServer, folder: string, options: TerminalIdeOptions) {
     super('Claude Code', http, options)
@@ -56,8 +65,32 @@ class ClaudeIde extends LocalIde {
       this.dispose()
       throw error
     }
+    const { accounts } = options
+    const announce = () => this.#announceTo(accounts?.folders().map(lockFolderIn) ?? [], folder)
+    announce()
+    if (accounts) this.register(accounts.onDidChange(announce))
     http.on('request', (request, response) => refuse(request, response, 403))
     http.on('upgrade', (request, socket, head) => this.#connect(request, socket, head))
+  }
+
+  /** Claude Code looks only in the folder of its account. */
+  #announceTo(folders: readonly string[], usual: string): void {
+    for (const [folder, announced] of this.#announced) {
+      if (folders.includes(folder)) continue
+      this.#announced.delete(folder)
+      this.owned.release(announced)
+    }
+    for (const folder of folders) {
+      // an account that was never used, or whose drive isn't there
+      if (this.#announced.has(folder) || folder === usual || !existsSync(dirname(folder))) continue
+      try {
+        makePrivateFolder(folder)
+        removeStaleFiles(folder, LOCK_FILES, this.options.log)
+        this.#announced.set(folder, this.announce(folder, `${portOf(this.http)}.lock`))
+      } catch (error) {
+        this.report(error)
+      }
+    }
   }
 
   protected override content() {

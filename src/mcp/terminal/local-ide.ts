@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
-import { Owner, toDisposable } from '../../common/disposable.ts'
+import { DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { isLocalRequest, TokenCheck } from '../server/local-http.ts'
 import { type DiscoveryContent, DiscoveryFile } from './discovery-files.ts'
@@ -37,11 +37,12 @@ export abstract class LocalIde extends Owner implements TerminalIde {
   /** Sends the selection to agents. `isLatest`: whether it hasn't changed again meanwhile. */
   protected abstract sendSelection(isLatest: () => boolean): Promise<void>
 
-  /** Writes the file. Throws if it can't be written, or if there is one. */
-  protected announce(folder: string, name: string): void {
+  /** Writes the file, which is removed with what is returned. Throws if it can't be written, or if there is one. */
+  protected announce(folder: string, name: string): DisposableStore {
     const file = new DiscoveryFile(folder, name, this.content())
-    this.register(toDisposable(() => file.remove()))
-    this.register(
+    const announced = this.register(new DisposableStore())
+    announced.add(toDisposable(() => file.remove()))
+    announced.add(
       this.options.editor.onDidChangeFolders(() => {
         try {
           file.update(this.content())
@@ -50,6 +51,7 @@ export abstract class LocalIde extends Owner implements TerminalIde {
         }
       }),
     )
+    return announced
   }
 
   /** The status with which a request is refused, if it is. */

@@ -56,6 +56,8 @@ export interface TerminalIdeOptions {
   version: string
   secrets: Pick<SecretRegistry, 'add'>
   log: Logger
+  /** The folders that Claude Code has for the user's accounts instead of its usual one. */
+  accounts?: { folders(): string[]; onDidChange: Event<void> }
 }
 
 /** What agents of one kind reach the editor by. Its files are removed when it's disposed. */

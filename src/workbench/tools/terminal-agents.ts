@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import { accountFolders } from '../../agents/agent-settings.ts'
 import type { Platform } from '../../app/platform.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
@@ -36,7 +37,11 @@ export async function createTerminalAgents(
   const editor = await createTerminalEditor(workbench, own)
   environment.persistent = false
   environment.description = l10n.t('Lets Claude Code and Gemini CLI use the editor.')
-  const options = { editor, version, secrets, log }
+  const accounts = {
+    folders: () => accountFolders(settings, 'claude'),
+    onDidChange: settings.onDidChange,
+  }
+  const options = { editor, version, secrets, log, accounts }
   const agents = new TerminalAgents({
     isOn: agent =>
       workbench.isTrusted &&

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,13 +12,14 @@ import {
 } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { toDisposable } from '../../../../src/common/disposable.ts'
+import { Emitter } from '../../../../src/common/event.ts'
 import type { Logger } from '../../../../src/common/logger.ts'
 import { startClaudeIde } from '../../../../src/mcp/terminal/claude-ide.ts'
 import { pathOfUri } from '../../../../src/mcp/terminal/claude-tools.ts'
-import type { TerminalIde } from '../../../../src/mcp/terminal/terminal-editor.ts'
+import type { TerminalIde, TerminalIdeOptions } from '../../../../src/mcp/terminal/terminal-editor.ts'
 import { ClaudeClient, type ClaudeLock, claudeLocks } from '../../../support/claude-client.ts'
 import { FakeTerminalEditor } from '../../../support/fake-terminal-editor.ts'
 import { until } from '../../../support/until.ts'
@@ -36,7 +38,7 @@ describe('Claude Code in a terminal', () => {
   const clients: ClaudeClient[] = []
   const file = (name: string) => join(one, name)
 
-  const start = async (own = editor) => {
+  const start = async (own = editor, accounts?: TerminalIdeOptions['accounts']) => {
     const log = Object.fromEntries(
       ['trace', 'debug', 'info', 'warn', 'error'].map(level => [level, (text: string) => logged.push(text)]),
     ) as unknown as Logger
@@ -45,6 +47,7 @@ describe('Claude Code in a terminal', () => {
       version: '1.2.3',
       log,
       secrets: { add: (token: string) => void secrets.push(token) },
+      ...(accounts && { accounts }),
     }
     return startClaudeIde(options, locks)
   }
@@ -92,6 +95,34 @@ describe('Claude Code in a terminal', () => {
     assert.deepEqual(lock().workspaceFolders, [two, '/real/two'])
     ide.dispose()
     assert.deepEqual(readdirSync(locks), [])
+  })
+
+  it('finds the editor in the folders of accounts, too, as long as they are there', async () => {
+    const change = new Emitter<void>()
+    const folders = ['work', 'home'].map(name => join(root, name))
+    const [work = '', home = ''] = folders
+    for (const folder of folders) mkdirSync(folder)
+    let accounts = [work, join(root, 'missing'), dirname(locks)]
+    ide.dispose()
+    ide = await start(editor, { folders: () => accounts, onDidChange: change.event })
+    const { port, authToken } = lock()
+    const found = (folder: string) => claudeLocks(join(folder, 'ide')).map(one => [one.port, one.authToken])
+    assert.deepEqual(found(work), [[port, authToken]])
+    if (process.platform !== 'win32') assert.equal(statSync(join(work, 'ide')).mode & 0o777, 0o700)
+    assert.equal(existsSync(join(root, 'missing')), false)
+    assert.deepEqual(
+      logged.filter(text => /warn|exist/i.test(text)),
+      [],
+    )
+
+    editor.changeFolders(two)
+    assert.deepEqual(claudeLocks(join(work, 'ide'))[0]?.workspaceFolders, [two])
+    accounts = [home]
+    change.fire()
+    assert.deepEqual(readdirSync(join(work, 'ide')), [])
+    assert.deepEqual(found(home), [[port, authToken]])
+    ide.dispose()
+    assert.deepEqual(readdirSync(join(home, 'ide')), [])
   })
 
   it('finds no file of a window that crashed, also if that was while it wrote it', async () => {

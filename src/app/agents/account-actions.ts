@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { accountEnvironmentOf } from '../../agents/account-definitions.ts'
@@ -65,7 +65,15 @@ export async function addAccount(options: AccountActionsOptions, agentId: string
     throw new Error(l10n.t("Can't create the folder of the account: {0}", messageOf(error)))
   }
   const entry = { account: { of: agentId, folder }, name: nameOf(text), color }
-  await settings.update('agents', withMember(before, id, entry), 'user')
+  try {
+    await settings.update('agents', withMember(before, id, entry), 'user')
+  } catch (error) {
+    // the next attempt has the same id; but what is in it isn't removed
+    try {
+      rmdirSync(folder)
+    } catch {}
+    throw error
+  }
   const signIn = l10n.t('Sign In')
   const added = plainMessage(l10n.t('{0} was added.', nameOf(text)))
   const answer = await dialogs.info(added, ...(workbench.isTrusted ? [signIn] : []))

@@ -61,8 +61,8 @@ export class PromptSender {
   }
 
   /** A prompt that isn't sent, or was removed from the queue, goes to the composer with this key. */
-  giveBack(key: string, prompt: StoredPrompt): void {
-    this.#queueOf(key).addReturned([prompt])
+  giveBack(key: string, prompt: StoredPrompt, reason?: string): void {
+    this.#queueOf(key).addReturned([prompt], reason)
   }
 
   /** Whether prompts wait for the session that is being opened. */

@@ -7,16 +7,24 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { fileNameOfTitle, titleOf } from '../../sessions/session-title.ts'
 
+/** What the URIs of attached conversations begin with. */
+export const CONVERSATION_URI = 'parley:/'
+
 let last = 0
 
 /**
  * The conversation, or the turns before `until`, as context for another one; as text if the agent doesn't support files.
- * Of a long one, the latest turns, which its name says.
+ * Of one longer than `max` characters, the latest turns, which its name says.
  */
-export function conversationAttachment(open: OpenSession, embedded: boolean, until?: number): Attachment {
+export function conversationAttachment(
+  open: OpenSession,
+  embedded: boolean,
+  until?: number,
+  max?: number,
+): Attachment {
   const { entries, ...state } = open.session.state
   const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
-  return transcriptAttachment({ ...state, entries: wanted }, aboutOf(open), embedded)
+  return transcriptAttachment({ ...state, entries: wanted }, aboutOf(open), embedded, max)
 }
 
 /** The latest turns of a conversation as context, which its name says if there are more. */
@@ -24,14 +32,15 @@ export function transcriptAttachment(
   state: Pick<SessionState, 'entries' | 'terminals'>,
   about: ReturnType<typeof aboutOf>,
   embedded: boolean,
+  max = MAX_CONVERSATION_CONTEXT,
 ): Attachment {
   const { title, agentName } = about
-  const latest = latestTurns(state, about, MAX_CONVERSATION_CONTEXT)
+  const latest = latestTurns(state, about, max)
   const cut = latest.isPart
     ? l10n.t('end of the last turn')
     : latest.turns < latest.of && l10n.t('last {0} of {1} turns', latest.turns, latest.of)
   const fileName = fileNameOfTitle(title)
-  const uri = `parley:/${encodeURIComponent(cut ? `${fileName} (${cut})` : fileName)}.md`
+  const uri = `${CONVERSATION_URI}${encodeURIComponent(cut ? `${fileName} (${cut})` : fileName)}.md`
   const origin = l10n.t('Conversation with {0}', agentName)
   const { text } = latest
   return {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import type { ContentBlock } from '../../../src/acp/model.ts'
 import { contextFullHandlers } from '../../../src/app/conversation/context-full.ts'
+import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
+import { type Attachment, promptOf, type ReturnedPrompt } from '../../../src/conversation/attachment.ts'
 import { until } from '../../support/until.ts'
 import { chunk } from '../conversation/updates.ts'
 import { SessionsFixture } from '../sessions/sessions-fixture.ts'
@@ -23,9 +26,13 @@ describe('the prompt for which the context was full', () => {
     const other = await answer('other')
     await begin()
     const full = await answer('full')
+    void full.session.prompt([{ type: 'text', text: 'begin' }])
+    fixture.agent.say('full', chunk('agent', 'Begun.'))
+    fixture.agent.endTurn(fixture.agent.prompts[0]!)
+    await until(() => !full.session.turns.isWorking)
     void full.session.prompt([{ type: 'text', text: 'go' }])
     fixture.agent.say('full', chunk('agent', '{"error": {"code": "context_length_exceeded"}}'))
-    fixture.agent.endTurn(fixture.agent.prompts[0]!)
+    fixture.agent.endTurn(fixture.agent.prompts[1]!)
     await until(() => full.session.state.entries.at(-1)?.kind === 'turn_end')
 
     const attached: string[] = []
@@ -54,6 +61,86 @@ describe('the prompt for which the context was full', () => {
     const fresh = await answer('new')
     await second
     assert.deepEqual([attached, returned()], [[fresh.key], [[], [], ['go']]])
+    await fixture.close()
+  })
+  it('goes on with less of the conversation each time, and not at all where only the prompt is left', async () => {
+    const fixture = new SessionsFixture()
+    const { controller } = fixture
+    const attached: Attachment[] = []
+    const handlers = contextFullHandlers(controller, attachment => attached.push(attachment))
+    let sessions = 0
+    const answerNew = async (started: Promise<unknown>) => {
+      const sessionId = `s${++sessions}`
+      const asked = () => (fixture.started.length > 0 ? fixture.agent.newSessions.length : 0)
+      const answered = asked()
+      void started
+      await until(() => asked() > answered)
+      fixture.agent.newSessions.at(-1)?.resolve({ sessionId })
+      await until(() => controller.current?.session.sessionId === sessionId && controller.phase === 'ready')
+    }
+    /** An agent whose model has this context, in characters. */
+    const run = async (content: ContentBlock[], size: number) => {
+      const { session } = controller.current!
+      const { sessionId } = session
+      const count = fixture.agent.prompts.length
+      const said = JSON.stringify([
+        session.state.entries.map(entry => 'blocks' in entry && entry.blocks),
+        content,
+      ])
+      void session.prompt(content)
+      await until(() => fixture.agent.prompts.length > count)
+      const isFull = said.length > size
+      fixture.agent.say(
+        sessionId,
+        chunk('agent', isFull ? '{"error": {"code": "context_length_exceeded"}}' : 'x'.repeat(3000)),
+      )
+      fixture.agent.endTurn(fixture.agent.prompts.at(-1)!)
+      await until(() => !session.turns.isWorking)
+      return isFull
+    }
+    const next = () => {
+      const { key, session } = controller.current!
+      return handlers['conversation/contextFull']({
+        key,
+        entryId: session.state.entries.at(-1)!.id,
+        next: 'continue',
+      })
+    }
+    const text = (one: string): ContentBlock => ({ type: 'text', text: one })
+    const takeReturned = () => {
+      const returned = fixture.queues.of(controller.key).returned
+      fixture.queues.of(controller.key).movedToComposer(
+        returned.map(({ id }) => id),
+        EMPTY_DRAFT,
+      )
+      return returned
+    }
+
+    for (const size of [100_000, 20_000, 8000]) {
+      sessions += 10
+      await answerNew(controller.opener.start('one'))
+      for (let turn = 0; !(await run([text(`prompt ${turn}`)], size)); turn++);
+      let isFull = true
+      for (let tries = 0; isFull; tries++) {
+        assert.ok(tries < 4, `${size}: still too long`)
+        attached.length = 0
+        await answerNew(next())
+        await until(() => fixture.queues.of(controller.key).returned.length > 0)
+        const parts = takeReturned().flatMap(({ draft }) => promptOf(draft) as ContentBlock[])
+        isFull = await run([...parts, ...attached.map(({ content }) => content as ContentBlock)], size)
+      }
+      assert.ok(attached.length > 0 || size < 10_000)
+    }
+
+    // a prompt that alone is too long
+    sessions += 10
+    await answerNew(controller.opener.start('one'))
+    await run([text('y'.repeat(9000))], 8000)
+    const before = fixture.agent.newSessions.length
+    await next()
+    const [{ reason, draft }] = takeReturned() as [ReturnedPrompt]
+    assert.deepEqual([fixture.agent.newSessions.length, draft.text.length], [before, 9000])
+    assert.match(reason ?? '', /would fail in the same way/)
     await fixture.close()
   })
 })

@@ -280,10 +280,9 @@ export class Turns {
    */
   cancel(): void {
     if (this.#ended) return
-    if (this.isWorking) {
-      this.#queue.pause()
-      this.#stop()
-    }
+    // also of prompts that wait until the session may go on
+    if (this.isWorking || this.#queue.queued.length > 0) this.#queue.pause()
+    if (this.isWorking) this.#stop()
     this.#options.withdrawRequests()
   }
 

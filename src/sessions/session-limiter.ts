@@ -167,7 +167,8 @@ export class SessionLimiter extends Owner {
     if (this.owned.isDisposed || !session.isLive) return
     this.#wait()
     if (session.phase !== 'ready') return
-    if (!session.turns.isWorking) this.#isStopping = false
+    const { isWorking, cancelState } = session.turns
+    this.#isStopping = isWorking && (this.#isStopping || cancelState !== 'none')
     session.hold(this.#isAsking || reachedLimits(this.#state, this.#use).length > 0)
     if (this.#isReviewDue) return
     this.#isReviewDue = true

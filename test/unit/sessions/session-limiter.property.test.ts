@@ -189,6 +189,35 @@ describe("a session's limit", () => {
     )
   })
 
+  it('asks nothing more once the user stops the turn, or what waits after it', async () => {
+    const world = new World({ cost: 5 })
+    world.write(false)
+    await settle()
+    world.spend(6, 'USD')
+    await settle()
+    assert.equal(world.questions.length, 1)
+    world.session.turns.cancel()
+    await settle()
+    assert.equal(world.questions.length, 0, 'while the turn ends')
+    world.endTurn(0)
+    await settle()
+    assert.equal(world.questions.length, 0)
+
+    world.write(false)
+    await settle()
+    assert.equal(world.questions.length, 1)
+    // between turns
+    world.session.turns.cancel()
+    await settle()
+    assert.deepEqual([world.questions.length, world.queue.isPaused], [0, true])
+    world.queue.resume()
+    await settle()
+    world.session.turns.sendNow('p2')
+    await settle()
+    assert.equal(world.questions.length, 1)
+    assert.equal(world.agent.prompts.length, 1)
+  })
+
   it('counts the time of turns alone, also of one that ran on without a window', async () => {
     const world = new World({ minutes: 10 })
     world.clock.pass(60 * MINUTE)

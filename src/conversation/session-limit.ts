@@ -11,6 +11,8 @@ export type Limits = Partial<Record<LimitKind, number>>
 const MAX_LIMIT = 1e12
 /** From this share on, the user is warned. */
 const NEAR = 0.8
+/** A limit is raised to at least this much of what is used. */
+const CLEARLY_MORE = 1.05
 
 /** What a session has used, as far as it's known. `tokens` and `costs` are what its agent has reported. */
 export interface SessionUse {
@@ -118,14 +120,18 @@ export function stopped(state: LimitState, use: SessionUse): LimitState {
   return { ...state, stopped: pickLimits(state.limits, reachedLimits(state, use)) }
 }
 
-/** The user continues: each limit that is reached is raised by the same amount again, or to more than what is used. */
+/**
+ * The user continues: each limit that is reached is raised by the same amount again, or by several times that, to clearly more
+ * than what is used: else the next question would follow at once.
+ */
 export function raised(state: LimitState, use: SessionUse): LimitState {
   const limits = { ...state.limits }
   for (const kind of reachedLimits(state, use)) {
     const limit = limits[kind] ?? 0
     const step = state.steps[kind] ?? limit
     const used = usedOf(kind, use)
-    const next = used < limit + step ? limit + step : step * (Math.floor(used / step) + 1)
+    const least = used * CLEARLY_MORE
+    const next = least <= limit + step ? limit + step : step * (Math.floor(least / step) + 1)
     // a step that is too small beside the amount is lost in rounding
     limits[kind] = next > used ? next : used * 2
   }

@@ -28,6 +28,9 @@ describe('the limits of a session', () => {
     const first = raised(limitState({ cost: 5, tokens: 10 }), used(5))
     assert.deepEqual(first.limits, { cost: 10, tokens: 10 })
     assert.deepEqual(raised(first, used(27)).limits, { cost: 30, tokens: 10 })
+    // not to what is reached a moment later
+    assert.deepEqual(raised(first, used(99.9)).limits, { cost: 105, tokens: 10 })
+    assert.ok(raised(limitState({ cost: 0.0001 }), used(5)).limits.cost! >= 5.25)
     const tiny = raised(limitState({ cost: 1e-9 }), used(1e12))
     assert.deepEqual(reachedLimits(tiny, used(1e12)), [])
   })

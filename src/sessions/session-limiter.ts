@@ -270,3 +270,9 @@ function withUnit(kind: LimitKind, amount: string): string {
   if (kind === 'minutes') return l10n.t('{0} min', amount)
   return kind === 'tokens' ? l10n.t('{0} tokens', amount) : amount
 }
+
+/** A fork, also to edit a prompt, has the limit that the user set for the original session, and counts from zero. */
+export function forkLimit(records: SpanRecords, agentId: string, from: string, to: string): void {
+  const limit = records.span(agentId, from)?.limit
+  if (limit) records.putSpan({ agentId, sessionId: to }, { ms: 0, limit: limitState(limit.steps) })
+}

@@ -20,6 +20,7 @@ import type { PromptQueues } from './prompt-queues.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SavedSessions } from './saved-sessions.ts'
 import { type HeldSessions, SessionElsewhereError } from './session-leases.ts'
+import { forkLimit, type SpanRecords } from './session-limiter.ts'
 import type { SessionManager } from './session-manager.ts'
 import { keepListedTitle } from './session-title.ts'
 import { applyStartOptions, type StartOptions } from './start-options.ts'
@@ -40,7 +41,7 @@ interface SessionStarterOptions {
   /** What the options of a new session are set to. */
   startOptions?: (agentId: string) => Promise<StartOptions>
   /** Where usage and cost are counted. */
-  usage?: UsageRecords
+  usage?: UsageRecords & SpanRecords
 }
 
 /** Reports progress while a session is being opened. */
@@ -296,6 +297,7 @@ export class SessionStarter {
         records.noted(agentId, { sessionId: session.sessionId, cwd: plan.setup.cwd }, { givenTitle })
       // the cost of a running turn may not be reported yet and would be counted twice
       const isSettled = !manager.find(agentId, sessionId)?.session.turns.isWorking
+      if (usage) forkLimit(usage, agentId, sessionId, session.sessionId)
       if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
       return this.#begun(open, progress, 'fork')
     }

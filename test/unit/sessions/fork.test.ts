@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SessionSetup, SessionStart } from '../../../src/acp/model.ts'
+import { changedLimit, limitState } from '../../../src/conversation/session-limit.ts'
 import { titleOf } from '../../../src/sessions/session-title.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
@@ -82,6 +83,15 @@ describe('forking a session', () => {
     // without the given title, it has no other one
     await fixture.organizer.rename({ ...reference, sessionId }, '')
     assert.equal(title(), undefined)
+  })
+
+  it('keeps the limit that the user set, and counts from zero', async () => {
+    const fixture = await SessionsFixture.withSession()
+    const limit = changedLimit(limitState({}), 'cost', 5)
+    fixture.usage.putSpan(reference, { ms: 1000, limit: { ...limit, limits: { cost: 10 } } })
+    Object.assign(fixture.agent, { forkSession: async () => ({ sessionId: 'fork' }) })
+    await fixture.controller.opener.fork(reference)
+    assert.deepEqual(fixture.usage.span('one', 'fork'), { ms: 0, limit: limitState({ cost: 5 }) })
   })
 
   it("reports that the agent can't fork, and keeps the conversation", async () => {

@@ -17,7 +17,7 @@ import type { KeptConversation } from '../../../src/conversation/replay/restore-
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
-import type { KnownAgent, LocalSession } from '../../../src/history/session-store.ts'
+import { type KnownAgent, type LocalSession, MemoryStore } from '../../../src/history/session-store.ts'
 import type { TranscriptChanges } from '../../../src/history/transcript-rows.ts'
 import { appendText } from '../../../src/history/transcript-schema.ts'
 import { AgentClients } from '../../../src/sessions/agent-client.ts'
@@ -287,6 +287,7 @@ export class SessionsFixture {
     { agentId: 'two', name: 'Agent Two', source: 'settings' },
   ]
   readonly started: Array<{ agentId: string; agent: FakeAgent }> = []
+  readonly usage = new MemoryStore()
   /** Can throw, so that the start fails. */
   onStart: (agentId: string) => void | Promise<void> = () => {}
   /** Adds capabilities to an agent. */
@@ -497,6 +498,7 @@ export class SessionsFixture {
     ...{ planner: this.planner, records: this.records, transcripts: this.#stored, queues: this.queues },
     ...{ runner: this.runners.get, hosted: this.hosted },
     startOptions: async () => this.startOptions,
+    usage: this.usage,
   })
   readonly accounts = new Accounts(this.directory, this.runners, silentLogger)
   readonly controller: ConversationController = this.place(this.kept)

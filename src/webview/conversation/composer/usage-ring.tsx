@@ -69,7 +69,7 @@ export function UsageRing({
         onClick={() => setOpen(!open)}
       >
         {sessionLimit && (
-          <span class="usage-limit">
+          <span class={own?.level === 'near' ? 'usage-limit usage-warned' : 'usage-limit'}>
             <span>{t('Session limit')}</span>
             {sessionLimit}
           </span>

@@ -11,13 +11,13 @@ export const RUNNERS: ReadonlySet<string> = new Set(
 
 /** Programs that run code, connect elsewhere, or write files which the command doesn't name. */
 const OPAQUE = new Set(
-  'cmd powershell pwsh wsl osascript expect tclsh wish vi vim nvim view ex ed emacs emacsclient nano pico micro less more most man info psql mysql mariadb sqlite3 mongo mongosh redis-cli gdb lldb dlv pdb mkfifo nc ncat netcat socat telnet dd mkfs kill killall helm terraform tofu pulumi ansible ansible-playbook vagrant install patch zip unzip 7z 7za 7zz unrar unar cpio pax ar gtar bsdtar rsync scp sftp rclone wget aria2c ditto robocopy xcopy svn hg split r irb runghc msbuild'.split(
+  'cmd powershell pwsh wsl osascript expect tclsh wish vi vim nvim view ex ed emacs emacsclient nano pico micro less more most man info psql mysql mariadb sqlite3 mongo mongosh redis-cli gdb lldb dlv pdb mkfifo nc ncat netcat socat telnet dd mkfs kill killall helm terraform tofu pulumi ansible ansible-playbook vagrant install patch zip unzip 7z 7za 7zz unrar unar cpio pax ar gtar bsdtar rsync scp sftp rclone wget aria2c ditto robocopy xcopy svn hg split r irb runghc msbuild original-awk gxargs genv gsplit gdd ginstall wscript cscript mshta regsvr32 msiexec schtasks iex icm saps invoke-expression invoke-command start-process start-job set-alias export readonly declare typeset local read getopts mapfile readarray unset shopt setopt let enable hash compgen complete bind apt apt-get brew dnf yum pacman snap choco winget systemctl service reboot shutdown poweroff halt useradd passwd mount umount pkill skill fuser mail sendmail dropdb createdb mysqladmin aws gcloud az heroku'.split(
     ' ',
   ),
 )
 /** Programs that run the script in their first argument, or code in an option or on their standard input. */
 const INTERPRETER =
-  /^(?:(?:a|ba|da|k|mk|z|fi|c|tc)?sh|node|nodejs|ts-node|tsx|(?:python|pypy|py)[\d.]*|ruby|perl|php|lua|luajit|rscript|julia|elixir|scala|groovy|guile|racket|clojure|java)$/
+  /^(?:(?:a|ba|da|k|mk|z|fi|c|tc)?sh|(?:node|nodejs|python|pypy|py|ruby|perl|php|lua)[\d.]*|ts-node|tsx|luajit|rscript|julia|elixir|scala|groovy|guile|racket|clojure|java)$/
 
 /** What package managers and build tools do with the project, and their options of one letter. */
 const TASKS: ReadonlyMap<string, { verbs: RegExp; letters: RegExp }> = new Map(
@@ -30,18 +30,19 @@ const TASKS: ReadonlyMap<string, { verbs: RegExp; letters: RegExp }> = new Map(
       ],
       ['cargo', /^(?:test|build|check|clippy|fmt|tree) /, /^-(?:[deijpqrvF]+|j\d+)$/],
       ['go', /^(?:test|build|vet|list|fmt|doc|version) /, /^-(?![oq](?:=|$))[a-z]+(?:=.*)?$/],
-      ['make gmake rake', /./, /^-(?:[ijknqstvB]+|j\d+)$/],
-      ['pytest py.test', /./, /^-[klmqsvx]+$/],
+      ['make gmake rake', /./, /^-(?:[ijknpqrstvBCR]+|j\d+)$/],
+      ['pytest py.test', /./, /^-(?:[klmnqsvxW]+|r\w+)$/],
       ['mocha jest vitest ava tap c8 nyc', /./, /^-[bgituvw]+$/],
       ['rspec rubocop', /./, /^-[abfvA]+$/],
       ['gcc cc c++ g++ clang clang++ rustc ghc', /./, /^-(?:[cgovw]|O\w?|W[\w=-]+|std=[\w+]+|[Il].*)$/],
       ['cmake ctest', /./, /^-[GSBVNRj]\d*$/],
       ['chmod chown chgrp', /./, /^-[cfvR]+$/],
-      ['fd fdfind tree ag ack', /./, /^-[adgipstuEHI0]+$/],
+      ['fd fdfind', /./, /^-(?:[adegipstuEHI0]+|t[dflxes])$/],
+      ['tree ag ack', /./, /^-[adgipstuEHI0]+$/],
       ['mvn mvnw gradle gradlew', /^\w/, /^-[aeiqBTUX]+$/],
       ['dotnet deno bazel buck', /^(?:build|test|check|fmt|lint) /, /^-[qv]$/],
-      ['docker podman nerdctl', /^(?:ps|images|info|version|logs) /, /^-[anqst]+$/],
-      ['kubectl oc', /^(?:get|describe|logs|version) /, /^-[Anow]+$/],
+      ['docker podman nerdctl', /^(?:ps|images|info|version|logs) /, /^-[afnqst]+$/],
+      ['kubectl oc', /^(?:get|describe|logs|version) /, /^-[Afnow]+$/],
       ['pip pip3 uv poetry pipenv bundle', /^(?:list|show|freeze|check|outdated) /, /^-[qv]+$/],
       [
         'gh glab',
@@ -55,9 +56,20 @@ const RUNS_TESTS = /^(?:test |run test(?:s?$|[:._-]))/
 const RUNS_PROJECT = /^(?:npm|pnpm|yarn|bun|cargo|go)$/
 const PROJECT_TASK = /^(?:test|tests|run|run-script|build|check|clippy|fmt|tree|vet|list|doc)$/
 
+/** What sends something elsewhere, changes what is installed, or runs code, in many programs. */
+const LEAVES = /^(?:(?:un)?(?:install|publish)|deploy|upload|push|log(?:in|out)|eval)(?:$|:)/
+const NAMES_FILES = /^(?:rm|rmdir|mkdir|mv|touch|ln|chmod|chown|chgrp|tee|tree|fd|fdfind|ag|ack)$/
+/** Shells evaluate a subscript although it's quoted: `test -v 'a[${ x;}]'`. */
+const EVALUATES = /^(?:printf|test|\[)$/
+
 /** Letters of options that often run or load what they name. */
-const CODE_LETTERS = /^-\w*[cexO]/
+const CODE_LETTERS = /^-\w*[cexO]|^-J/
 const SCRIPT_LETTERS = /^-\w*[cerxO]/
+/** Those that programs of Node and Python, run as a script, have for code. */
+const INTERPRETED_LETTERS = /^-\w*[ceprxO]/
+/** Names of such options that many programs also understand if they are shortened. */
+const SHORTENED =
+  /^--(?:exe|eva|comm?|hoo|req|imp|loa|con|plu|scr(?:ip?)?|pag|edi|remo?|too|tea|setu|sett\w*|mak(?:efi?)?|info-\w*|pyth?|extern?|run_\w*|registr\w*|node-\w*|use-co\w*|kub\w*|wrap?|proc\w*)(?:=|$)/i
 /** Parts of the names of options that often run, load or replace something. */
 const CODE_OPTION =
   /^--?(?:[^=]*(?:exec|eval|comma|cmd|she|prog(?!ress)|hook|requ|impo|load|conf|plug|script|pager|editor|rsh|remote|init|tool|env|node-opt|global|setup|teardown|runn|transfo|report|resolv|pars|rules|dir|libd|include-d|cwd|pref|manifest|target|workspace|python|compil|overlay|mod|flags|settings|wrapp|user|textconv|ext-diff|expand|post-|(?<!pro)fi(?:l|=|$)|web|browser|viewer|-opt(?:ion)?|acti|xcla|codeg|spe|build-and|override|rootd|-path|print|call|git|pack|gyp|rc|pdb|propert|logger|under|url|links|host|fuse|foll)|-?(?:e[vx]|pre|xx)(?:=|$)|(?<=^--)run(?:=|$)|-\w(?:=|$))/i
@@ -88,15 +100,23 @@ export function unclearWord(words: readonly string[], globs: readonly boolean[] 
   if (words.length === 2 && /^(?:--version|-V|--help)$/.test(rest[0] ?? '')) return undefined
   const isInterpreter = INTERPRETER.test(name)
   if (isInterpreter && !/^[\w./@]/.test(rest[0] ?? '')) return 0
+  if (name === 'set') return rest.every(word => /^(?:-[efuvxo]+|pipefail)$/.test(word)) ? undefined : 0
+  if (EVALUATES.test(name) && (rest[0]?.startsWith('-v') || rest.some(word => /[$`]/.test(word)))) return 0
+  if (/^g?make$/.test(name) && rest.some(word => word.includes('='))) return 0
+  if (/^(?:deno|bun)$/.test(name) && rest.some(word => /^(?:https?|npm|jsr|data):/i.test(word))) return 0
+  const operands = rest.filter(word => !word.startsWith('-')).slice(0, 2)
+  if (!NAMES_FILES.test(name) && operands.some(word => LEAVES.test(word))) return 0
   const tasks = TASKS.get(name)
-  if (tasks && !tasks.verbs.test(`${rest[0] ?? ''} ${rest[1] ?? ''}`)) return 0
+  const first = rest.findIndex(word => !/^(?:-[qs]|--(?:quiet|silent))$/.test(word))
+  if (tasks && !tasks.verbs.test(`${rest[first] ?? ''} ${rest[first + 1] ?? ''}`)) return 0
   const dashes = rest.indexOf('--')
   const found = rest.findIndex((word, at) => {
     if (/`|\$\(|^[A-Z_][A-Z\d_]*=|^exec(?::|$)/.test(word)) return true
     if (!/^-./.test(word) || word === '--') return false
-    if (CODE_OPTION.test(word)) return true
+    if (CODE_OPTION.test(word) || SHORTENED.test(word)) return true
     if (word.startsWith('--')) return false
-    if (isInterpreter) return true
+    // after its name, options are those of the script
+    if (isInterpreter) return INTERPRETED_LETTERS.test(word)
     // after the dashes, options are those of the script
     if (tasks && dashes >= 0 && at > dashes) return SCRIPT_LETTERS.test(word)
     return tasks ? !tasks.letters.test(word) : CODE_LETTERS.test(word)

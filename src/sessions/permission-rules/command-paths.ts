@@ -34,6 +34,9 @@ const WORKS_HERE = new Set(['grep', 'egrep', 'fgrep', 'rg', 'find', 'fd', 'tree'
 /** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
 
+/** Programs that change all that is in a folder. */
+const CHANGES_FOLDERS = /^(?:rm|mv|chmod|chown|chgrp)$/
+
 export interface CommandPathsOptions {
   guard: PathGuard
   rules: PathRules
@@ -70,7 +73,10 @@ export async function pathsOfCommands(
       for (const directory of directories) if (await isBareRepository(directory)) check.leave()
     for (const word of others) {
       if (REMOTE_COPY.has(name) && /^[\w.@-]+:/.test(word.text)) check.leave()
-      for (const directory of directories) await check.word(word, directory)
+      for (const directory of directories) {
+        await check.word(word, directory)
+        if (CHANGES_FOLDERS.test(name)) await check.whole(word.text, directory)
+      }
       if (!check.inside) return check
     }
     await check.links(name, others, directories)
@@ -130,6 +136,13 @@ class PathCheck implements CommandPaths {
       if (!this.inside) return
     }
     if (isGlob(word)) await this.#expand(word, directory)
+  }
+
+  /** One of the session's folders as a whole has protected files. */
+  async whole(path: string, directory: string): Promise<void> {
+    const { guard, rules } = this.#options
+    const file = await guard.within(rules.isAbsolute(path) ? path : rules.join(directory, path))
+    if (file?.relative.includes('')) this.protected = true
   }
 
   async path(path: string, directory: string): Promise<void> {

@@ -56,6 +56,8 @@ export class PermissionRules extends Owner {
   #rules: PermissionRule[] = []
   #problems: SettingProblem[] = []
   #isEverythingOff = false
+  /** Rules of which a request said that they allow nothing. Once is enough. */
+  readonly #told = new Set<string>()
 
   /** The rules or problems changed. */
   readonly onDidChange = this.#change.event
@@ -156,7 +158,13 @@ export class PermissionRules extends Owner {
     const applicable = applicableRule(rules, agentId, analyzed)
     if (applicable) return applicable
     const refused = refusingRule(rules, agentId, analyzed)
-    return refused && { refusal: refusalText(refused.rule.text, refused.refusal) }
+    if (!refused || signal.aborted) return undefined
+    if (refused.refusal.why === 'program') {
+      const rule = digest(refused.rule.source)
+      if (this.#told.has(rule)) return undefined
+      this.#told.add(rule)
+    }
+    return { refusal: refusalText(refused.rule.text, refused.refusal) }
   }
 
   /** `undefined` if it fails or takes too long. */

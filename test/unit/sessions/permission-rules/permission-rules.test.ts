@@ -220,6 +220,23 @@ describe('permission rules', () => {
     assert.equal(await answer([npm], named('npm test && x')), 'ask')
   })
 
+  it('say once that a rule allows nothing, and each time why it does not allow one command', async () => {
+    const rules = harness.rules([
+      { command: 'npm test *', action: 'allow' },
+      { command: 'git log *', action: 'allow' },
+    ])
+    const answers = rules.answersFor('one', harness.place)
+    const refusal = async (line: string) => {
+      const asked = command(line)
+      const tool = toolCallOf(createSessionState(), asked)
+      const given = await answers(asked, tool, new AbortController().signal)
+      return given && 'refusal' in given ? given.refusal : undefined
+    }
+    assert.match((await refusal('npm test')) ?? '', /Write “npm test \*\*”/)
+    assert.equal(await refusal('npm test'), undefined)
+    for (let i = 0; i < 2; i++) assert.match((await refusal('git log --output=x')) ?? '', /--output=x/)
+  })
+
   it("say why they don't allow a request that they match", async () => {
     const log = [{ command: 'git log *', action: 'allow' }]
     const files = [{ kind: ['edit', 'read'], action: 'allow' }]

@@ -23,6 +23,8 @@ export interface KnownWords {
   requires?: { options: RegExp; always: boolean }
   /** It prints any option that it doesn't know. */
   anyOption: boolean
+  /** `--` ends its options. `find` reads an expression after it, and `git stash list` passes on what follows. */
+  ends: boolean
   /** It changes something. Only rules that name no command allow it. */
   acts: boolean
 }
@@ -68,6 +70,7 @@ function known(options: string, more: More = {}): KnownWords {
     value: anything,
     operand: anything,
     anyOption: false,
+    ends: true,
     acts: false,
     ...more,
   }
@@ -166,8 +169,8 @@ const GIT = subcommands('-P --no-pager --no-optional-locks --no-replace-objects 
   }),
   'check-ignore': known('-vnq --verbose --non-matching --quiet --no-index'),
   'count-objects': known('-vH --verbose --human-readable'),
-  'stash list': known(LOG, { value: isLogValue }),
-  'stash show': known(DIFF),
+  'stash list': known(LOG, { value: isLogValue, ends: false }),
+  'stash show': known(DIFF, { ends: false }),
   remote: known('-v --verbose', { operand: nothing }),
   branch: known(
     '-arv --list --all --remotes --verbose --show-current --merged[=] --no-merged[=] --contains[=] --no-contains[=] --sort= --format= --points-at= --column --no-column --color[=] --no-color',
@@ -239,8 +242,8 @@ const TABLE: ReadonlyMap<string, CommandTable> = new Map(
     egrep: reads(GREP),
     fgrep: reads(GREP),
     rg: reads(RG),
-    find: reads(FIND, { oneDash: true }),
-    gfind: reads(FIND, { oneDash: true }),
+    find: reads(FIND, { oneDash: true, ends: false }),
+    gfind: reads(FIND, { oneDash: true, ends: false }),
     sed: reads('-nErsuz --quiet --silent --regexp-extended', {
       operand: (word, index) => index > 0 || PLAIN_SED.test(word),
     }),

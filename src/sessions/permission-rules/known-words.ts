@@ -112,8 +112,7 @@ function firstRefused(
   let at = start
   while (at < words.length) {
     const word = words[at] ?? ''
-    // `find` reads what follows as its expression
-    if (word === '--' && !ended && !known.oneDash) {
+    if (word === '--' && !ended && known.ends) {
       ended = true
       at += 1
     } else if (ended || !/^-./.test(word)) {

@@ -57,6 +57,8 @@ describe('permission rules that agents try to bypass', () => {
       'git ls-remote --u ./evil .',
       'git filter-branch --tree-filter ./evil',
       'git no-builtin-but-an-alias',
+      'git stash list -- --output=x',
+      'git stash show -- --output=x',
     ],
     'npm *': [
       'npm run build --script-shell=./evil',

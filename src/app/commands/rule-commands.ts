@@ -206,6 +206,8 @@ async function change(
 function itemOf(rule: PermissionRule, { nameOf, consent }: RuleCommandOptions): RuleItem {
   const { action, agent, scope, source } = rule
   const parts = [
+    // its label says only that it allows nothing
+    ...(widened(source) ? [source.command ?? ''] : []),
     actionText(action),
     placeOf(rule),
     agent === undefined ? l10n.t('All agents') : nameOf(agent),

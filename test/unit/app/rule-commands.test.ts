@@ -64,6 +64,7 @@ describe('Manage Permission Rules', () => {
       'Nothing: write ** instead of * for anything npm can do',
       'Allow Anything the Program Can Do',
     )
+    assert.match(listed[0]?.[0] ?? '', /^Nothing: .*\|npm test \* · Allow/)
     assert.ok(listed[1]?.includes('Allow Anything the Program Can Do|npm test **'))
     assert.deepEqual(
       allowance.rules.map(({ source }) => source),

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { recordedTitle } from '../sessions/session-title.ts'
+import { runningOf } from './agents/running-of.ts'
 import type { AppServices } from './app-services.ts'
 import { backgroundCommand } from './commands/background-command.ts'
 import { checkpointCommands } from './commands/checkpoint-commands.ts'
@@ -64,7 +65,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       installs: services.installs,
       logs,
       workbench,
-      isRunning: agentId => runners.peek(agentId)?.running !== undefined,
+      running: agentId => runningOf(agentId, services),
       restart: agentId => {
         const running = runner(agentId)
         return running.renew(() => running.ensure())

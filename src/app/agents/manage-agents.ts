@@ -18,6 +18,7 @@ import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { agentRows, type CheckedAgent } from './agent-rows.ts'
+import { runningOf } from './running-of.ts'
 
 interface ManageAgentsOptions extends WebviewTabOptions {
   installs: InstallManager
@@ -104,15 +105,16 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
   }
 
   async #act(action: AgentAction, { agentId, registryId, name }: AgentRow): Promise<void> {
-    const { installs, runners, workbench } = this.#options
+    const { definitions, installs, runners, workbench } = this.#options
     const { dialogs, execute: run, settings } = workbench
     if (registryId !== undefined)
       switch (action) {
         case 'install': {
           const outcome = await installs.install(registryId, { inPlace: true })
-          const runner = runners.peek(agentIdOf(registryId))
-          if (outcome === 'installed' && runner?.running)
-            void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', name)))
+          const running = runningOf(agentIdOf(registryId), this.#options)
+          const names = running.map(id => definitions().find(one => one.id === id)?.name ?? name)
+          if (outcome === 'installed' && running.length > 0)
+            void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', names.join(', '))))
           return
         }
         case 'cancel':

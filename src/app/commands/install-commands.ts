@@ -14,8 +14,8 @@ interface InstallCommandOptions {
   installs: InstallManager
   logs: Pick<AgentLogs, 'logger' | 'show'>
   workbench: Workbench
-  /** Whether the agent with this id is running in this window. */
-  isRunning: (agentId: string) => boolean
+  /** The ids of those that run in this window of an agent and its accounts, which start the same files. */
+  running: (agentId: string) => string[]
   restart: (agentId: string) => Promise<void>
   /** Deletes the stored sign-in values of a removed agent. */
   forget: (agentId: string) => Promise<void>
@@ -50,7 +50,7 @@ export function installCommands(options: InstallCommandOptions) {
       const agent = installs.installed.find(one => one.id === id)
       if (!agent) throw new UnavailableError(l10n.t("{0} isn't installed by Parley.", id))
       const remove = l10n.t('Remove')
-      const isRunning = () => options.isRunning(agentIdOf(agent.id))
+      const isRunning = () => options.running(agentIdOf(agent.id)).length > 0
       const answer = await dialogs.confirm(
         plainMessage(l10n.t('Remove {0} {1}?', agent.name, agent.version)),
         {
@@ -243,7 +243,7 @@ function withProgress<T>(
 }
 
 async function tellInstalled(
-  { installs, isRunning, restart, workbench: { dialogs, execute } }: InstallCommandOptions,
+  { installs, running, restart, workbench: { dialogs, execute } }: InstallCommandOptions,
   id: string,
 ): Promise<void> {
   const agent = installs.installed.find(one => one.id === id)
@@ -251,10 +251,10 @@ async function tellInstalled(
   const agentId = agentIdOf(id)
   const text = l10n.t('{0} {1} is installed.', agent.name, agent.version)
   // running agents keep their version until they end
-  const isOld = isRunning(agentId)
+  const isOld = running(agentId).length > 0
   const next = isOld ? l10n.t('Restart Agent') : l10n.t('New Session')
   const answer = await dialogs.info(plainMessage(text), next)
   if (answer === undefined) return
-  if (isOld) await restart(agentId)
+  if (isOld) await Promise.all(running(agentId).map(restart))
   else await execute(CommandId.newSessionWithAgent, agentId)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { InstallManager } from '../../../src/agents/registry/install-manager.ts'
+import { runningOf } from '../../../src/app/agents/running-of.ts'
 import { installCommands } from '../../../src/app/commands/install-commands.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
+import type { AgentRunner } from '../../../src/sessions/runners/agent-runner.ts'
 import { until } from '../../support/until.ts'
 
 describe('an updated agent', () => {
@@ -43,7 +45,7 @@ describe('an updated agent', () => {
       installs,
       workbench,
       logs: {} as never,
-      isRunning: agentId => running.includes(agentId),
+      running: agentId => [agentId, 'work'].filter(id => running.includes(id)),
       restart: async agentId => void restarted.push(agentId),
       forget: async () => {},
     })[CommandId.updateAgent](agent.id)
@@ -54,6 +56,32 @@ describe('an updated agent', () => {
     await until(() => restarted.length > 0)
     assert.deepEqual(offered, [['Codex 1.1.0 is installed.', 'Restart Agent']])
     assert.deepEqual([restarted, commands], [['codex'], []])
+  })
+
+  it('is restarted for the accounts that use it, also if it is not running itself', async () => {
+    running = ['work']
+    await update()
+    await until(() => restarted.length > 0)
+    assert.equal(offered[0]?.[1], 'Restart Agent')
+    assert.deepEqual(restarted, ['work'])
+  })
+
+  it('runs also if only an account of it does', () => {
+    const agent = {
+      id: 'codex',
+      name: 'Codex',
+      command: 'c',
+      args: [],
+      env: {},
+      source: 'installed' as const,
+    }
+    const account = { ...agent, id: 'work', account: { of: 'codex', folder: '/work' } }
+    const other = { ...agent, id: 'other', account: { of: 'claude', folder: '/other' } }
+    const all = [agent, account, other].map(one => ({ ...one, startable: true }))
+    const runners = { peek: (id: string) => ({ running: id === 'codex' ? undefined : {} }) as AgentRunner }
+    assert.deepEqual(runningOf('codex', { definitions: () => all, runners }), ['work'])
+    // it was removed
+    assert.deepEqual(runningOf('codex', { definitions: () => all.slice(1), runners }), ['work'])
   })
 
   it("isn't restarted if it isn't running: a new session is offered", async () => {
@@ -87,7 +115,7 @@ describe('a removed agent', () => {
         },
       } as unknown as Workbench,
       logs: {} as never,
-      isRunning: () => isRunning,
+      running: () => (isRunning ? ['codex'] : []),
       restart: async () => {},
       forget: async () => {},
     })[CommandId.removeAgent](agent.id)

@@ -150,6 +150,8 @@ export const RELIST_SESSIONS_MS = 600_000
 export const FILE_LIST_MS = 400
 /** How long a search waits for the folder of a typed path, which may be on a network. */
 export const TYPED_PATH_MS = 1000
+/** How long a prompt that may call a prompt file waits until all of them are found. */
+export const CALLED_FILE_MS = 10_000
 /** How long a search for symbols waits for a language. */
 export const SYMBOLS_MS = 3000
 /** After this time, an agent that hasn't ended a canceled turn is reported as not responding to Stop. */

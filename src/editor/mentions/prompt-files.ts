@@ -106,11 +106,11 @@ export class PromptFiles {
   #search: Search | undefined
 
   /** In the order of the folders, then by name. Of folders that don't answer in time, what has been found. */
-  async find(folders: readonly PromptFolder[]): Promise<PromptFile[]> {
+  async find(folders: readonly PromptFolder[], withinMs = TYPED_PATH_MS): Promise<PromptFile[]> {
     const wanted = JSON.stringify(folders)
     // a folder that doesn't answer occupies one of the few threads for files: not one more for each search
     const search = this.#search?.wanted === wanted ? this.#search : this.#begin(folders, wanted)
-    await withTimeout(search.end, TYPED_PATH_MS)
+    await withTimeout(search.end, withinMs)
     return distinct(search.found.flat())
   }
 

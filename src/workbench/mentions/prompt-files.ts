@@ -5,6 +5,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
+import { CALLED_FILE_MS } from '../../common/limits.ts'
 import { visible } from '../../common/visible.ts'
 import type { ExpandedPrompt, PromptFileRow } from '../../conversation/attachment.ts'
 import { expandPrompt } from '../../editor/mentions/expand-prompt.ts'
@@ -60,7 +61,7 @@ export async function expandCall(
   commands: readonly string[],
   roots: Roots | undefined,
 ): Promise<ExpandedPrompt | 'none' | 'canceled'> {
-  const call = calledFile(text, await found.find(foldersNow(userPrompts)), commands)
+  const call = calledFile(text, await found.find(foldersNow(userPrompts), CALLED_FILE_MS), commands)
   if (!call) return 'none'
   const folders = [...(roots ? [roots.cwd, ...roots.additionalDirectories] : []), ...folderPaths()]
   let moved: ReturnType<typeof filesInWorktree> | undefined

@@ -18,6 +18,7 @@ import type { ConversationSurfaces } from './conversation/conversation-surface.t
 import { FollowAgent } from './conversation/follow-agent.ts'
 import { LineComments } from './conversation/line-comments.ts'
 import { MentionedSessions } from './conversation/mentioned-sessions.ts'
+import { createSummarize } from './conversation/summarize.ts'
 import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
 import { SessionExporter } from './history/export-sessions.ts'
@@ -158,6 +159,11 @@ export function createWindowScope(
         dialogs: workbench.dialogs,
       },
       previews: process.previews,
+      summarize: createSummarize({
+        ...{ dialogs: workbench.dialogs, records, log },
+        runner: runners.get,
+        globalStorage: storage.globalFolder,
+      }),
       sessions: recent,
       mentioned: new MentionedSessions({
         ...{ history, transcripts, manager, secrets },

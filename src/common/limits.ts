@@ -152,6 +152,8 @@ export const FILE_LIST_MS = 400
 export const TYPED_PATH_MS = 1000
 /** How long a prompt that may call a prompt file waits until all of them are found. */
 export const CALLED_FILE_MS = 10_000
+/** How long a new session waits for a summary of what it doesn't get. */
+export const SUMMARY_MS = 120_000
 /** How long a search for symbols waits for a language. */
 export const SYMBOLS_MS = 3000
 /** After this time, an agent that hasn't ended a canceled turn is reported as not responding to Stop. */

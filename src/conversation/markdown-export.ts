@@ -10,6 +10,8 @@ export interface ExportedSession {
   cwd?: string
   /** a sentence about the document */
   note?: string
+  /** what was said in turns that it leaves out */
+  summary?: string
 }
 
 type Exported = Pick<SessionState, 'entries'> & { terminals: ReadonlyMap<string, TerminalState> }
@@ -23,6 +25,7 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   const origin = [escaped(about.agentName), ...(about.cwd ? [`\`${about.cwd.replace(/`/g, "'")}\``] : [])]
   parts.push(origin.join(' · '))
   if (about.note !== undefined) parts.push(`*${escaped(about.note)}*`)
+  if (about.summary !== undefined) parts.push(`## ${l10n.t('Summary of the Earlier Turns')}`, about.summary)
   let speaker: 'you' | 'agent' | undefined
   for (const entry of state.entries) {
     const text = entryMarkdown(entry, state.terminals)
@@ -41,6 +44,8 @@ export interface LatestTurns {
   turns: number
   /** number of turns in the conversation */
   of: number
+  /** index of the first entry of the turns in the text */
+  from: number
   /** the start of the only turn in the text is left out, too */
   isPart?: true
 }
@@ -62,13 +67,14 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
     from = at
     turns++
   }
-  if (turns === of) return { text: conversationMarkdown(state, about), turns, of }
+  if (turns === of) return { text: conversationMarkdown(state, about), turns, of, from: 0 }
   const note = l10n.t('The conversation is longer than this: only its last turns are here.')
   if (turns > 0)
     return {
       text: conversationMarkdown({ ...state, entries: entries.slice(from) }, { ...about, note }),
       turns,
       of,
+      from,
     }
   const partNote = l10n.t("This is only the end of the conversation's last turn.")
   const kept: string[] = []
@@ -81,6 +87,7 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
     text: `${conversationMarkdown({ ...state, entries: [] }, { ...about, note: partNote })}\n${kept.join('\n\n')}\n`,
     turns: 1,
     of,
+    from: entries.findIndex(({ turn }) => turn === entries.at(-1)?.turn),
     isPart: true,
   }
 }

@@ -171,6 +171,24 @@ describe('an agent that fails', () => {
     assert.equal(prompts('Full').filter(text => text === prompt).length, 2)
   })
 
+  it('because the context is full goes on with a summary of what a new session has no room for', async () => {
+    conversation = await ConversationPage.startSession(workbench, 'Full')
+    for (const name of ['first', 'second', 'third'])
+      await conversation.runTurn(`[[usage 900 1000]] [[say About planets.]] ${name} ${'and more '.repeat(100)}`)
+    await conversation.send('[[error -32603 Prompt is too long]]')
+    await conversation.button('Continue in a New Session').click()
+    await waitFor('what the agent is asked to summarize', () =>
+      prompts('Full').some(text => /^Below is the earlier part .* first and more/s.test(text ?? '')),
+    )
+    await conversation.frame.locator('.composer .chip').first().waitFor()
+    await conversation.composer.press('ControlOrMeta+A')
+    await conversation.composer.pressSequentially('carry on')
+    await conversation.composer.press('Enter')
+    const asked = () => JSON.stringify(receivedParams(vscode.root, 'Full', 'session/prompt').at(-1) ?? '')
+    await waitFor('the prompt', () => asked().includes('carry on'))
+    assert.match(asked(), /## Summary of the Earlier Turns\\n\\nAbout planets\./)
+  })
+
   it('works once its setting is corrected', async () => {
     await pick('Misplaced')
     const card = conversation.card(/(Misplaced|Mended) isn't installed/)

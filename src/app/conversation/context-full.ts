@@ -12,7 +12,8 @@ import type { MessageEntry, SessionState } from '../../conversation/state.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { promptAgain, promptBefore } from '../../sessions/prompts.ts'
-import { CONVERSATION_URI, conversationAttachment, documentOf } from './conversation-context.ts'
+import { CONVERSATION_URI, conversationAttachment, documentOf, leftOutOf } from './conversation-context.ts'
+import type { Summarize } from './summarize.ts'
 
 /** A shorter part of a conversation isn't worth a new session. Characters. */
 const MIN_PART = 2000
@@ -21,7 +22,10 @@ const MIN_PART = 2000
 export function contextFullHandlers(
   controller: ConversationController,
   attach: (attachment: Attachment) => void,
+  summarize: Summarize,
 ) {
+  /** conversations whose summary is being written */
+  const busy = new Set<string>()
   return {
     'conversation/contextFull': async ({ key, entryId, next }) => {
       const open = controller.shownAs(key)
@@ -31,15 +35,20 @@ export function contextFullHandlers(
         if (prompt) controller.prompts.giveBack(controller.key, promptAgain(prompt), reason)
       }
       if (next === 'continue') {
-        const { prompt, contextIn, isLess } = whatFits(open, failed)
+        if (busy.has(key)) return
+        const { prompt, contextIn, leftOut, isLess } = whatFits(open, failed)
         if (!isLess)
           return giveBack(
             failed,
             l10n.t('A new session would fail in the same way. Shorten the prompt or select another model.'),
           )
-        // not to what the user opens while the session starts
+        busy.add(key)
+        const summary = leftOut && (await summarize(open.agentId, leftOut))
+        busy.delete(key)
+        // not to what the user opens meanwhile, or while the session starts
+        if (controller.current !== open) return
         return controller.continueIn(open.agentId, ({ session }) => {
-          const context = contextIn(session.agent.capabilities.prompt.embeddedContext)
+          const context = contextIn(session.agent.capabilities.prompt.embeddedContext, summary)
           if (context) attach(context)
           giveBack(prompt)
         })
@@ -76,8 +85,10 @@ function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
       (isFirst && failed.blocks.some(isConversation)) ||
       // it may have been resumed without its history
       entries.some(({ kind }) => kind === 'notice'),
-    contextIn: (embedded: boolean) =>
-      hasContext ? conversationAttachment(open, embedded, until, max) : undefined,
+    contextIn: (embedded: boolean, summary?: string) =>
+      hasContext ? conversationAttachment(open, embedded, until, max, summary) : undefined,
+    /** what a summary could stand for */
+    leftOut: hasContext ? leftOutOf(open, until, max) : undefined,
   }
 }
 

@@ -36,6 +36,7 @@ import { PatchPump } from './patch-pump.ts'
 import type { SessionsToOpen } from './recent-sessions.ts'
 import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
 import { sessionHandlers } from './session-handlers.ts'
+import type { Summarize } from './summarize.ts'
 
 export interface ConversationBridgeOptions {
   controller: ConversationController
@@ -59,6 +60,7 @@ export interface ConversationBridgeOptions {
   worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository' | 'onDidChange'>
   /** For the start page and the session switcher. */
   sessions: SessionsToOpen
+  summarize: Summarize
   log: Logger
 }
 
@@ -275,7 +277,7 @@ export class ConversationBridge extends Owner {
       ...editorHandlers(controller, options.workbench, options.environments, attachment =>
         this.attach(attachment),
       ),
-      ...contextFullHandlers(controller, attachment => this.attach(attachment)),
+      ...contextFullHandlers(controller, attachment => this.attach(attachment), options.summarize),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true
         this.#isSwitching = false

@@ -21,10 +21,23 @@ export function conversationAttachment(
   embedded: boolean,
   until?: number,
   max?: number,
+  summary?: string,
 ): Attachment {
-  const { entries, ...state } = open.session.state
-  const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
-  return transcriptAttachment({ ...state, entries: wanted }, aboutOf(open), embedded, max)
+  const about = { ...aboutOf(open), ...(summary !== undefined && { summary }) }
+  return transcriptAttachment(turnsBefore(open, until), about, embedded, max)
+}
+
+/** The end of what an attachment of at most `max` characters leaves out, which is as long; `undefined` if that is nothing. */
+export function leftOutOf(open: OpenSession, until: number | undefined, max: number): string | undefined {
+  const state = turnsBefore(open, until)
+  const { from } = latestTurns(state, aboutOf(open), max)
+  if (from === 0) return undefined
+  return latestTurns({ ...state, entries: state.entries.slice(0, from) }, aboutOf(open), max).text
+}
+
+function turnsBefore(open: OpenSession, until: number | undefined) {
+  const { entries, terminals } = open.session.state
+  return { terminals, entries: until === undefined ? entries : entries.filter(({ turn }) => turn < until) }
 }
 
 /** The latest turns of a conversation as context, which its name says if there are more. */

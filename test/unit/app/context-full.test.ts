@@ -36,7 +36,11 @@ describe('the prompt for which the context was full', () => {
     await until(() => full.session.state.entries.at(-1)?.kind === 'turn_end')
 
     const attached: string[] = []
-    const handlers = contextFullHandlers(controller, () => attached.push(controller.key))
+    const handlers = contextFullHandlers(
+      controller,
+      () => attached.push(controller.key),
+      async () => undefined,
+    )
     const go = () => {
       const count = fixture.agent.newSessions.length + 1
       const done = handlers['conversation/contextFull']({
@@ -67,7 +71,15 @@ describe('the prompt for which the context was full', () => {
     const fixture = new SessionsFixture()
     const { controller } = fixture
     const attached: Attachment[] = []
-    const handlers = contextFullHandlers(controller, attachment => attached.push(attachment))
+    const leftOut: string[] = []
+    const handlers = contextFullHandlers(
+      controller,
+      attachment => attached.push(attachment),
+      async (_agentId, text) => {
+        leftOut.push(text)
+        return leftOut.length === 1 ? 'It was about planets.' : undefined
+      },
+    )
     let sessions = 0
     const answerNew = async (started: Promise<unknown>) => {
       const sessionId = `s${++sessions}`
@@ -130,6 +142,14 @@ describe('the prompt for which the context was full', () => {
         isFull = await run([...parts, ...attached.map(({ content }) => content as ContentBlock)], size)
       }
       assert.ok(attached.length > 0 || size < 10_000)
+      if (size === 100_000) {
+        assert.ok(leftOut.length === 1 && leftOut[0]!.length < size)
+        const { text: given } = attached[0]!.content as { text: string }
+        assert.match(
+          given,
+          /only its last turns.*\n\n## Summary of the Earlier Turns\n\nIt was about planets\.\n/,
+        )
+      }
     }
 
     // a prompt that alone is too long

@@ -192,7 +192,12 @@ function AfterContextFull({ slot }: { slot: EntrySlot }) {
           {t('Compact Conversation')}
         </Button>
       )}
-      <Button primary={!mayCompact} icon="comment-discussion" onClick={() => go('continue')}>
+      <Button
+        primary={!mayCompact}
+        icon="comment-discussion"
+        title={t('With the latest turns, and a summary of the others by the agent')}
+        onClick={() => go('continue')}
+      >
         {t('Continue in a New Session')}
       </Button>
       <Button icon="edit" onClick={() => go('edit')}>

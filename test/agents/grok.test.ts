@@ -8,6 +8,7 @@ describeModelAgent(
     usesTerminals: true,
     // its model has to search for MCP tools first
     callsServers: false,
+    hasOtherModels: false,
     can: { load: true, resume: true, list: true, close: true },
   },
   rig => {

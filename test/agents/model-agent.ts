@@ -35,6 +35,8 @@ export interface Facts {
   failedCommand?: 'completed' | 'failed'
   /** Whether the model can call MCP tools; true by default. Otherwise the agent only starts the server. */
   callsServers?: boolean
+  /** Whether its other models are the mock model, too; true by default. Otherwise they are those of its service. */
+  hasOtherModels?: boolean
   /** The messages that it adds to the conversation by itself. */
   banner?: RegExp
   /** How a turn ends after a rejected edit: the agent stops, or the model continues. */
@@ -90,7 +92,8 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(state)
     })
 
-    it('defaults: are set before the first prompt, and what the agent does not have is said once', async () => {
+    it('defaults: are set before the first prompt, and what the agent does not have is said once', async function () {
+      if (facts.hasOtherModels === false) this.skip()
       const { configOptions } = (await rig.create()).session.state
       const others = ['mode', 'model'].flatMap(category => {
         const option = configOptions.find(one => one.type === 'select' && one.category === category)

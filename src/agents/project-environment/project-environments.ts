@@ -239,7 +239,7 @@ export class ProjectEnvironments extends Owner {
     const ended = performance.now()
     for (const [file, stamp] of await stampsOf(watched)) if (!stamps.has(file)) stamps.set(file, stamp)
     if (this.owned.isDisposed || !this.#options.isOn()) return NONE
-    const unwatch = this.#watch(folder, [...stamps.keys()])
+    const unwatch = this.#watch(folder, stamps)
     const slowAt = ended < deadline ? undefined : ended
     this.#remember(folder, { environment, base, stamps, python, slowAt, unwatch })
     return environment
@@ -280,13 +280,21 @@ export class ProjectEnvironments extends Owner {
     if (before?.mayDiffer || !isSame) this.#change.fire(folder)
   }
 
-  #watch(folder: string, files: readonly string[]): () => void {
+  /** `stamps`: how the files were when the tools read them. */
+  #watch(folder: string, stamps: ReadonlyMap<string, string>): () => void {
+    const files = [...stamps.keys()]
     const changed: StatsListener = (now, before) => {
       if (fileStamp(now) !== fileStamp(before)) void this.#changed(folder)
     }
     const interval = this.#options.watchMs ?? WATCH_PROJECT_MS
     for (const file of files) watchFile(file, { persistent: false, interval }, changed)
+    // what changed before it was first looked at is no change for the watch
+    const first = setTimeout(async () => {
+      const isSame = isDeepStrictEqual(await stampsOf(files), stamps)
+      if (!isSame && this.#known.get(folder)?.stamps === stamps) void this.#changed(folder)
+    }, interval).unref()
     return () => {
+      clearTimeout(first)
       for (const file of files) unwatchFile(file, changed)
     }
   }

@@ -174,7 +174,9 @@ describe('an agent that fails', () => {
   it('because the context is full goes on with a summary of what a new session has no room for', async () => {
     conversation = await ConversationPage.startSession(workbench, 'Full')
     for (const name of ['first', 'second', 'third'])
-      await conversation.runTurn(`[[usage 900 1000]] [[say About planets.]] ${name} ${'and more '.repeat(100)}`)
+      await conversation.runTurn(
+        `[[usage 900 1000]] [[say About planets.]] ${name} ${'and more '.repeat(100)}`,
+      )
     await conversation.send('[[error -32603 Prompt is too long]]')
     await conversation.button('Continue in a New Session').click()
     await waitFor('what the agent is asked to summarize', () =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import { chooseAction } from './support/agents-page.ts'
@@ -12,10 +12,12 @@ describe('what is set up once', () => {
     settings: root => ({ 'parley.agents': { claude: fixtureAgent(root, 'Ada') } }),
   })
 
+  const prompts = () => join(vscode.server.root.userData, 'User/prompts')
+  afterEach(() => rmSync(prompts(), { recursive: true, force: true }))
+
   it('is another account of an agent, and the prompt files of the user', async () => {
-    const prompts = join(vscode.server.root.userData, 'User/prompts')
-    mkdirSync(prompts, { recursive: true })
-    writeFileSync(join(prompts, 'greet.prompt.md'), '---\ndescription: Greets\n---\nGreet the planets.')
+    mkdirSync(prompts(), { recursive: true })
+    writeFileSync(join(prompts(), 'greet.prompt.md'), '---\ndescription: Greets\n---\nGreet the planets.')
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')

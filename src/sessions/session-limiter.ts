@@ -54,7 +54,7 @@ export interface SessionLimiterOptions {
 /**
  * Warns of a session's limit and asks the user when it's reached. An agent can't be paused, and to stop it without being asked
  * could lose work. So a running turn goes on, but until the user has decided, no other prompt is sent or added to the turn, and
- * no rule answers the agent: what it asks waits for the user. Prompts wait in the queue also while no window is open.
+ * no rule answers the agent: what it asks waits for the user.
  *
  * An agent that doesn't report what a limit counts never reaches it.
  */

@@ -31,6 +31,7 @@ import { type App, AppProvider } from './context.ts'
 import { FindLoader, findListeners } from './find/find-loader.ts'
 import { navigationListeners } from './navigation/navigation.ts'
 import { firstEntry, lastEntry } from './row.ts'
+import { loadPermission } from './rows/row-view.tsx'
 import type { EntrySlot } from './slot.ts'
 import { ConversationStore } from './store.ts'
 import { ConversationView } from './view.tsx'
@@ -214,6 +215,9 @@ effect(() => {
   if (!store.head.value || (store.total.value > 0 && list.range.value.end === 0)) return
   preview?.remove()
   preview = null
+})
+effect(() => {
+  if (store.head.value && store.head.value.activity !== 'idle') void loadPermission().catch(() => undefined)
 })
 effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''

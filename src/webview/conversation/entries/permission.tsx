@@ -27,6 +27,7 @@ import { LoadingPart, lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
+import { questionsDrawn } from '../navigation/question-focus.ts'
 import type { EntrySlot } from '../slot.ts'
 import { returnReason } from '../unsent-answers.ts'
 import { askedTool, Decision, optionTitle, questionTitle, ruleAnswer } from './decision.tsx'
@@ -59,6 +60,9 @@ function answerOnRelease(down: PointerEvent, answer: () => void): void {
   window.addEventListener('blur', () => over.abort(), { signal: over.signal })
 }
 
+/** The first request of a page may have waited for this part of the page to load. */
+let hasDrawn = false
+
 /** A permission request: a box while it's pending, a line after it's answered. */
 export function Permission({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as PermissionEntry
@@ -69,6 +73,10 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const app = useApp()
   const { store, host } = app
   const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!hasDrawn) questionsDrawn.value++
+    hasDrawn = true
+  }, [])
   const first = store.waiting.value[0] === slot.id
   const { call } = slot
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined

@@ -7,6 +7,7 @@ import type { EntrySlot } from '../slot.ts'
 import type { ConversationStore } from '../store.ts'
 import { WithCancel } from './cancel-work.tsx'
 import { entryDuration, Line, Stopped } from './line.tsx'
+import { subagentClass } from './subagent-name.tsx'
 
 /** A subagent: its name and state; when expanded, its task and messages. */
 export function Subagent({ slot }: { slot: EntrySlot }) {
@@ -148,48 +149,4 @@ function stateName({ state }: SubagentEntry): string {
     default:
       return ''
   }
-}
-
-/** Number of colors that distinguish subagents, besides their names. */
-const COLORS = 5
-
-/** Gives a part of the page the color of a subagent, by its number. */
-export function subagentClass(number: number): string {
-  return `subagent-${number % COLORS}`
-}
-
-/** The name of a subagent above its entries, after entries of others. A click leads to its start. */
-export function SubagentName({ sessionId }: { sessionId: string }) {
-  const { store, list } = useApp()
-  void store.total.value
-  const names = namesOf(store, sessionId)
-  const reveal = () => {
-    const slot = store.subagents.get(sessionId)
-    const row = slot && store.rows.rowsOf(slot.index)[0]
-    if (row) list.reveal(row)
-  }
-  return (
-    <button
-      type="button"
-      class="subagent-name"
-      title={t('Subagent: {0}', names.join(' › '))}
-      onClick={reveal}
-    >
-      <Icon name="organization" />
-      <span dir="auto">{names.join(' › ')}</span>
-    </button>
-  )
-}
-
-/** Its name, preceded by those of its parents. */
-function namesOf(store: ConversationStore, sessionId: string): string[] {
-  const names: string[] = []
-  const seen = new Set<string>()
-  for (let at: string | undefined = sessionId; at !== undefined && !seen.has(at); ) {
-    seen.add(at)
-    const entry = store.subagents.get(at)?.entry.value as SubagentEntry | undefined
-    names.unshift(entry?.title || t('Subagent'))
-    at = entry?.within
-  }
-  return names
 }

@@ -5,14 +5,13 @@ import type { Rewind } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
 import { IconButton } from '../../ui/button.tsx'
-import { lazyWithStyles } from '../../ui/lazy.tsx'
+import { lazy, lazyWithStyles } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 import { ContentBlockView } from '../entries/content.tsx'
 import { Run, Thought } from '../entries/line.tsx'
 import { Compaction, Notice, TurnEnd, Unknown } from '../entries/notices.tsx'
-import { Permission } from '../entries/permission.tsx'
 import { Prompt } from '../entries/prompt.tsx'
-import { SessionMessage, Subagent, SubagentName, subagentClass } from '../entries/subagent.tsx'
+import { SubagentName, subagentClass } from '../entries/subagent-name.tsx'
 import { ToolCall } from '../entries/tool-call.tsx'
 import { TurnLine } from '../entries/turn-line.tsx'
 import {
@@ -25,7 +24,12 @@ import {
 } from '../row.ts'
 import { blocksOf, type EntrySlot } from '../slot.ts'
 
-/** Loaded on demand, since few conversations contain a form. */
+/** Begins with the first turn (see `main.tsx`), so that a request doesn't wait for it. */
+export const loadPermission = () => import('../entries/permission.tsx')
+const Permission = lazy(() => loadPermission().then(module => module.Permission))
+/** Loaded on demand, since few conversations contain them. */
+const Subagent = lazy(() => import('../entries/subagent.tsx').then(module => module.Subagent))
+const SessionMessage = lazy(() => import('../entries/subagent.tsx').then(module => module.SessionMessage))
 const Elicitation = lazyWithStyles(() =>
   import('../elicitation/elicitation.tsx').then(module => module.Elicitation),
 )

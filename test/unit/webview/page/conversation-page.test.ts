@@ -72,7 +72,7 @@ describe('conversation page', () => {
     const broken = { ...permission('p'), options: null } as unknown as Entry
     await show([message('a', 'agent', 'Before'), broken, message('b', 'agent', 'After')])
     await page.until(() => text().includes('Before') && text().includes('After'))
-    assert.match(text(), /This entry can't be displayed/)
+    await page.until(() => text().includes("This entry can't be displayed"))
     await patch({ op: 'text', id: 'b', block: 0, text: ', and more' })
     await page.until(() => text().includes('After, and more'))
   })

@@ -147,9 +147,9 @@ describe('a subagent in the conversation', () => {
     }
     const entries = [scout, says('e1', 'child'), digger, says('e2', 'grandchild'), question, says('e3')]
     await show(entries)
-    await page.until(() => /Words of e3/.test(text()))
     const button = (name: string) =>
       page.document.querySelector<HTMLElement>(`.hide-work[aria-label="${name}"]`)
+    await page.until(() => /Words of e3/.test(text()) && button('Hide Messages'))
     button('Hide Messages')!.click()
     await page.until(() => !/Words of e1|Words of e2|Digger(?! )/.test(text().replace('Scout › Digger', '')))
     assert.match(text(), /May I dig\?/)

@@ -1,0 +1,49 @@
+import type { SubagentEntry } from '../../../conversation/state.ts'
+import { t } from '../../l10n.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
+import type { ConversationStore } from '../store.ts'
+
+/** Number of colors that distinguish subagents, besides their names. */
+const COLORS = 5
+
+/** Gives a part of the page the color of a subagent, by its number. */
+export function subagentClass(number: number): string {
+  return `subagent-${number % COLORS}`
+}
+
+/** The name of a subagent above its entries, after entries of others. A click leads to its start. */
+export function SubagentName({ sessionId }: { sessionId: string }) {
+  const { store, list } = useApp()
+  void store.total.value
+  const names = namesOf(store, sessionId)
+  const reveal = () => {
+    const slot = store.subagents.get(sessionId)
+    const row = slot && store.rows.rowsOf(slot.index)[0]
+    if (row) list.reveal(row)
+  }
+  return (
+    <button
+      type="button"
+      class="subagent-name"
+      title={t('Subagent: {0}', names.join(' › '))}
+      onClick={reveal}
+    >
+      <Icon name="organization" />
+      <span dir="auto">{names.join(' › ')}</span>
+    </button>
+  )
+}
+
+/** Its name, preceded by those of its parents. */
+function namesOf(store: ConversationStore, sessionId: string): string[] {
+  const names: string[] = []
+  const seen = new Set<string>()
+  for (let at: string | undefined = sessionId; at !== undefined && !seen.has(at); ) {
+    seen.add(at)
+    const entry = store.subagents.get(at)?.entry.value as SubagentEntry | undefined
+    names.unshift(entry?.title || t('Subagent'))
+    at = entry?.within
+  }
+  return names
+}

@@ -260,6 +260,11 @@ export class Attribution {
     this.#past(key, file)?.settleLast()
   }
 
+  /** The user has saved what the file contained before it was deleted or emptied. Returns that, if it's known. */
+  takeEmptied(key: string, file: TrackedFile): TrackedFile | undefined {
+    return this.#past(key, file)?.takeEmptied()
+  }
+
   /** The user has saved the file with changes undone. */
   forgetPast(key: string): void {
     this.#pasts.delete(key)

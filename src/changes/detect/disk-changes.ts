@@ -244,13 +244,15 @@ export class DiskChanges extends Owner {
 
   /** The file has been saved in the editor as it is now, so what is different is the user's. */
   attributeSaved(key: string, file: TrackedFile, now: FileState): void {
-    const { known, isOther } = this.#unsaved.save(key, file)
+    const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
+      this.#attribution.takeEmptied(key, file),
+    )
     const isChanged = known.edit(now, 'user') || isOther
     // the save may have been seen on disk before: a late report needs the file that was noted then
     if (isChanged) this.#files.set(key, known)
-    if (isOther) this.#attribution.forgetPast(key)
+    if (!followed) this.#attribution.forgetPast(key)
     else if (isChanged)
-      this.#attribution.note(key, file, file, known, [{ state: now, by: 'user', how: 'saved' }])
+      this.#attribution.note(key, followed, followed, known, [{ state: now, by: 'user', how: 'saved' }])
     else this.#attribution.settle(key, file)
     this.#files.save(key, known, isChanged)
   }

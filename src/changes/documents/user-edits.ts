@@ -65,13 +65,15 @@ export class UserEdits extends Owner {
         if (now?.attributes.type === 'text' && sameButEnds(now.text, text))
           return this.#disk.attributeSaved(key, file, now)
       }
-      const { known, isOther } = this.#unsaved.save(key, file)
+      const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
+        this.#attribution.takeEmptied(key, file),
+      )
       this.#files.set(key, known)
-      const isChanged = known.editText(withLineEndsOf(text, known.text), 'user')
-      if (isOther) this.#attribution.forgetPast(key)
-      else if (isChanged)
-        this.#attribution.note(key, file, file, known, [{ state: known.state, by: 'user', how: 'saved' }])
-      this.#files.save(key, known, isChanged || isOther)
+      const isChanged = known.editText(withLineEndsOf(text, known.text), 'user') || isOther
+      const edit = { state: known.state, by: 'user', how: 'saved' } as const
+      if (!followed) this.#attribution.forgetPast(key)
+      else if (isChanged) this.#attribution.note(key, followed, followed, known, [edit])
+      this.#files.save(key, known, isChanged)
       if (!write) await this.#disk.check(key, known)
     })
     void attributing.then(attributed)

@@ -140,6 +140,18 @@ export class FilePast {
   }
 
   /**
+   * The user saved what the file contained before it was deleted or emptied, so that is undone. Returns the file before it, or
+   * `undefined` if that isn't known.
+   */
+  takeEmptied(): TrackedFile | undefined {
+    const isEmpty = ({ state }: PastEdit) => state.text === ''
+    const at = this.#edits.findLastIndex(one => !isEmpty(one)) + 1
+    if (at === this.#edits.length || this.#before(at).text === '') return undefined
+    this.#edits.splice(at)
+    return this.#again()
+  }
+
+  /**
    * The user made the last change, which was seen before the editor reported that. Returns the file, or `undefined` if its author
    * is known.
    */

@@ -25,6 +25,16 @@ export interface View {
   document?: OpenDocument
 }
 
+/** What a saved text is based on. */
+export interface SavedEdits {
+  /** A copy, to be edited. */
+  known: TrackedFile
+  /** The file that it's a copy of, if late reports can be about it. */
+  followed: TrackedFile | undefined
+  /** Whether it differs from the tracked file. */
+  isOther: boolean
+}
+
 /** Everything is stored by the keys of the files. */
 export class UnsavedEdits {
   readonly #dirty = new Set<string>()
@@ -130,12 +140,21 @@ export class UnsavedEdits {
     return this.#saving.get(key)
   }
 
-  /** The document was saved. Returns the file that its text is based on, and whether that differs from the tracked one. */
-  save(key: string, file: TrackedFile): { known: TrackedFile; isOther: boolean } {
+  /**
+   * The document was saved. Returns the file that its text is based on, and whether that differs from the tracked one.
+   * `beforeEmptied`: the file before it was deleted or emptied, with what reports have said since about the changes in it.
+   */
+  save(key: string, file: TrackedFile, beforeEmptied: () => TrackedFile | undefined): SavedEdits {
     const emptied = file.text === '' ? this.#emptied.get(key) : undefined
-    const known = (emptied ?? this.inDocument(key, file)).clone()
+    const followed = emptied && beforeEmptied()
+    const known = (followed ?? emptied ?? this.inDocument(key, file)).clone()
     this.clearConflict(key)
-    return { known, isOther: this.#rewritten.delete(key) || emptied !== undefined }
+    const isRewritten = this.#rewritten.delete(key)
+    return {
+      known,
+      followed: followed ?? (isRewritten || emptied ? undefined : file),
+      isOther: isRewritten || emptied !== undefined,
+    }
   }
 
   /** The file with its unsaved changes, and their document; `undefined` if they conflict with what is on disk. */

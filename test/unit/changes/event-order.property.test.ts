@@ -56,7 +56,7 @@ type LineEnds = readonly [file: string, reported: string]
 const LINES = Array.from({ length: 14 }, (_, i) => `line ${i}\n`)
 
 /** Who changed which line, after everything has arrived. */
-type End = 'stays' | 'is deleted' | 'is deleted, and that is reported'
+type End = 'stays' | 'is deleted' | 'is deleted, and that is reported' | 'is saved after that'
 
 async function play(
   deeds: readonly Deed[],
@@ -127,6 +127,18 @@ async function play(
     const arrive = async (now: number) => {
       while (sent[0] && sent[0].at <= now) await sent.shift()!.arrive()
     }
+    /** The user types, which is looked at before it's saved. */
+    const type = async (text: string) => {
+      let looking: Promise<void> | undefined
+      const begun = new Promise<void>(resolve => {
+        onDidBeginEdit = () => {
+          looking = look().then(resolve)
+        }
+      })
+      const isKnown = changes.isKnown(path)
+      editor.type(path, withEnd(text, lineEnd))
+      await (isKnown ? looking : begun)
+    }
     for (const [i, one] of deeds.entries()) {
       if (one.by === 'agent') {
         const old = on().split(/(?<=\n)/)[i * 2]!
@@ -156,15 +168,7 @@ async function play(
         await tracker.files.run(path, async () => {})
         const typed = on().split(/(?<=\n)/)
         typed[i * 2] = `user ${i}\n`
-        let looking: Promise<void> | undefined
-        const begun = new Promise<void>(resolve => {
-          onDidBeginEdit = () => {
-            looking = look().then(resolve)
-          }
-        })
-        const isKnown = changes.isKnown(path)
-        editor.type(path, withEnd(typed.join(''), lineEnd))
-        await (isKnown ? looking : begun)
+        await type(typed.join(''))
         await editor.save(path, isSeenFirst[i] ? () => tracker.disk.refresh() : undefined)
         saves++
         await tree.accept(before, path)
@@ -176,7 +180,13 @@ async function play(
     if (ends !== 'stays') {
       // a change that nothing has seen can't be named
       await look()
-      const isReported = ends === 'is deleted, and that is reported'
+      const isReported = ends !== 'is deleted'
+      const unsaved = `${on()}unsaved\n`
+      if (ends === 'is saved after that') {
+        editor.reload()
+        await tracker.files.run(path, async () => {})
+        await type(unsaved)
+      }
       const deletion = (done: boolean) => report('deletion', done, { operation: 'delete', path })
       if (isReported) send(deeds.length + delays[10]!, () => deletion(false))
       await arrive(deeds.length)
@@ -185,6 +195,11 @@ async function play(
       await arrive(deeds.length)
       if (looks[deeds.length] === 'disk') await tracker.disk.refresh()
       if (looks[deeds.length] === 'tree') await look()
+      if (ends === 'is saved after that') {
+        await editor.save(path, isSeenFirst[deeds.length] ? () => tracker.disk.refresh() : undefined)
+        saves++
+        await tree.accept(before, path)
+      }
     }
     await arrive(Number.POSITIVE_INFINITY)
     await look()
@@ -230,7 +245,12 @@ describe('what changed in a turn (property)', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(deed, { minLength: 1, maxLength: 5 }),
-        fc.constantFrom<End>('stays', 'is deleted', 'is deleted, and that is reported'),
+        fc.constantFrom<End>(
+          'stays',
+          'is deleted',
+          'is deleted, and that is reported',
+          'is saved after that',
+        ),
         fc.boolean(),
         fc.constantFrom<LineEnds>(['\n', '\n'], ['\r\n', '\r\n'], ['\r\n', '\n']),
         timing,

@@ -74,6 +74,8 @@ export const SETTINGS = {
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
   sounds: setting(z.boolean(), 'window', false),
   'changes.codeLens': setting(z.boolean(), 'window', true),
+  /** Whether Source Control lists agents' changes, and other lists mark their files. */
+  'changes.sourceControl': setting(z.boolean(), 'window', false),
   agentLineHighlights: setting(z.boolean(), 'window', true),
   keepAgentsRunning: setting(z.enum(keepAgentsRunningChoices), 'application', 'untilDone'),
   protocol: setting(z.enum(protocolChoices), 'window', 'stable'),

@@ -19,6 +19,7 @@ describe("reviewing agents' changes in the editor", () => {
     // a decision can be undone with a click for seconds
     env: { PARLEY_PATIENCE_MS: '60000' },
     settings: root => ({
+      'parley.changes.sourceControl': true,
       'parley.agents': { liar: fixtureAgent(root, 'Liar') },
     }),
   })

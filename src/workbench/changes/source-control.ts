@@ -6,7 +6,8 @@ import type { ChangedFile } from '../../changes/review/changed-file.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
 import { isText, readable } from '../../common/file-names.ts'
-import { changedFilesOf, gitApi, onDidChangeGit } from '../editor/git-extension.ts'
+import { changedFilesOf, type GitApi, onDidChangeGit, openGit } from '../editor/git-extension.ts'
+import { onDidChangeSetting, readSetting } from '../settings.ts'
 import { baseUri } from './base-files.ts'
 import { TELL_UNNAMABLE } from './change-editors.ts'
 
@@ -22,8 +23,8 @@ interface Shown {
 }
 
 /**
- * Agents' changes in the Source Control view, grouped by session, and in the gutter of editors. Only exists while there
- * are changes, because an additional provider changes how the view looks.
+ * Agents' changes in the Source Control view, grouped by session, and in the gutter of editors, if the user wants that. Only
+ * exists while there are changes, because an additional provider changes how the view looks.
  */
 export class ChangesSourceControl extends Owner {
   readonly #tracker: ChangeTracker
@@ -31,7 +32,9 @@ export class ChangesSourceControl extends Owner {
   readonly #scopes = new Map<string, ChangeScope>()
   #shown: Shown | undefined
   #timer: NodeJS.Timeout | undefined
-  #gitFiles: () => vscode.Uri[] = () => []
+  /** Git's provider is to come first: VS Code shows the branch of the first provider in the status bar. */
+  #git: Promise<void> | undefined
+  #gitApi: { api: GitApi | undefined } | undefined
 
   /** `nameOf`: the title of a session. */
   constructor(tracker: ChangeTracker, nameOf: (session: string) => string) {
@@ -39,6 +42,7 @@ export class ChangesSourceControl extends Owner {
     this.#tracker = tracker
     this.#nameOf = nameOf
     this.register(tracker.files.onDidChange(() => this.updateSoon()))
+    this.register(onDidChangeSetting('changes.sourceControl', () => this.updateSoon()))
     this.register(toDisposable(() => clearTimeout(this.#timer)))
     this.register(toDisposable(() => this.#hide()))
     this.updateSoon()
@@ -69,11 +73,16 @@ export class ChangesSourceControl extends Owner {
   #update(): void {
     const sessions = this.#tracker.views.sessions()
     for (const session of this.#scopes.keys()) if (!sessions.has(session)) this.#scopes.delete(session)
-    if (sessions.size === 0) {
+    if (sessions.size === 0 || !readSetting('changes.sourceControl')) {
       this.#hide()
       return
     }
-    this.#shown ??= this.#show()
+    this.#git ??= openGit().then(api => {
+      this.#gitApi = { api }
+      this.updateSoon()
+    })
+    if (!this.#gitApi) return
+    this.#shown ??= this.#show(this.#gitApi.api)
     const { control, groups } = this.#shown
     for (const [session, group] of groups) {
       if (sessions.has(session)) continue
@@ -95,11 +104,15 @@ export class ChangesSourceControl extends Owner {
       group.resourceStates = files.map(file => resourceState(session, file))
     }
     // the badge adds up the counts of all providers
-    const byGit = new Set(this.#gitFiles().map(({ fsPath }) => this.#tracker.files.key(fsPath)))
+    const byGit = new Set(this.#gitFiles.map(({ fsPath }) => this.#tracker.files.key(fsPath)))
     control.count = [...paths].filter(path => !byGit.has(this.#tracker.files.key(path))).length
   }
 
-  #show(): Shown {
+  get #gitFiles(): vscode.Uri[] {
+    return this.#gitApi?.api ? changedFilesOf(this.#gitApi.api) : []
+  }
+
+  #show(api: GitApi | undefined): Shown {
     const control = vscode.scm.createSourceControl('parley', 'Parley')
     control.inputBox.visible = false
     control.quickDiffProvider = {
@@ -109,12 +122,7 @@ export class ChangesSourceControl extends Owner {
       },
     }
     const git = new DisposableStore()
-    void gitApi().then(api => {
-      if (!api || git.isDisposed) return
-      this.#gitFiles = () => changedFilesOf(api)
-      git.add(onDidChangeGit(api, () => this.updateSoon()))
-      this.updateSoon()
-    })
+    if (api) git.add(onDidChangeGit(api, () => this.updateSoon()))
     return { control, git, groups: new Map() }
   }
 

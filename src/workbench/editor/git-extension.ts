@@ -1,7 +1,10 @@
 import * as vscode from 'vscode'
 
 /** The part of the API of VS Code's Git extension, version 1, that is used. */
-interface GitApi {
+export interface GitApi {
+  /** whether the repositories of the workspace have been opened */
+  state: 'uninitialized' | 'initialized'
+  onDidChangeState: vscode.Event<string>
   repositories: Repository[]
   getRepository(uri: vscode.Uri): Repository | null
   onDidOpenRepository: vscode.Event<Repository>
@@ -33,6 +36,19 @@ export async function gitApi(): Promise<GitApi | undefined> {
     // throws if `git.enabled` is off
     return undefined
   }
+}
+
+/** {@link gitApi} once the repositories of the workspace are open. */
+export async function openGit(): Promise<GitApi | undefined> {
+  const api = await gitApi()
+  if (!api || api.state === 'initialized') return api
+  return new Promise(resolve => {
+    const listener = api.onDidChangeState(state => {
+      if (state !== 'initialized') return
+      listener.dispose()
+      resolve(api)
+    })
+  })
 }
 
 /** The files that Git lists as changed. */

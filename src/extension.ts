@@ -100,7 +100,7 @@ export function activate(context: vscode.ExtensionContext): void {
       )
     return loading
   }
-  const baseFiles = own.add(new BaseFiles(async () => (await services()).tracker))
+  const baseFiles = own.add(new BaseFiles(services))
   const openPage = (
     view: vscode.WebviewView | vscode.WebviewPanel,
     options: WebviewPageOptions,

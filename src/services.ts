@@ -7,6 +7,7 @@ import { reportErrors } from './app/report-errors.ts'
 import { loadOnce } from './common/async.ts'
 import { DisposableStore } from './common/disposable.ts'
 import { messageOf } from './common/errors.ts'
+import { summaryOf } from './workbench/changes/file-summary.ts'
 import { configureTexts, createPlatform, type PlatformOptions } from './workbench/platform.ts'
 import { createViewEntries } from './workbench/webviews/view-entries.ts'
 import { createWorkbenchServices } from './workbench/workbench-services.ts'
@@ -54,6 +55,8 @@ export function createServices(options: PlatformOptions) {
     terminalAgents,
     /** Tracks agents' changes of this window's files. */
     tracker,
+    /** Describes files that aren't text. */
+    summaryOf,
     /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */
     processesEnded: app.guard.closed,
   }

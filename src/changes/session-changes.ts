@@ -123,6 +123,7 @@ export class ChangeScope {
         from,
         ...(uncertain && { uncertain }),
         ...this.#changedLines(rename),
+        ...(file.opaque && { opaque: true as const }),
       }
     })
   }

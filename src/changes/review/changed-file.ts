@@ -3,7 +3,7 @@ import { Owner, toDisposable } from '../../common/disposable.ts'
 import { countChanges } from '../../editor/line-edits.ts'
 import type { TrackedFiles } from '../detect/tracked-files.ts'
 import type { Matches } from '../model/change-versions.ts'
-import { sameAttributes } from '../model/file-state.ts'
+import { type FileAttributes, sameAttributes } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
 
 /** How long files are described before other work goes on. Milliseconds. */
@@ -22,6 +22,8 @@ export interface ChangedFile {
   uncertain?: Share
   added: number
   removed: number
+  /** It isn't compared line by line, since it is or was binary, too large or a link. */
+  opaque?: true
 }
 
 const described = new WeakMap<TrackedFile, { version: number; file: ChangedFile | undefined }>()
@@ -54,7 +56,18 @@ export function describe(file: TrackedFile, matches: Matches): ChangedFile | und
   const is = file.attributes.type
   const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
   const uncertain = shareOf(authors, author => author.uncertain)
-  return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
+  return {
+    path: file.path,
+    status,
+    ...(uncertain && { uncertain }),
+    added,
+    removed,
+    ...((isOpaque(was) || isOpaque(is)) && { opaque: true }),
+  }
+}
+
+function isOpaque(type: FileAttributes['type']): boolean {
+  return type === 'binary' || type === 'large' || type === 'link'
 }
 
 /** How many of the items have it. */

@@ -15,9 +15,15 @@ export function baseUri(path: string, session?: string, missing?: boolean): vsco
   return vscode.Uri.from({ scheme: BASE_SCHEME, path: vscode.Uri.file(path).path, query: query.toString() })
 }
 
-/** Serves files without agents' changes, for comparison with the current ones. */
+interface BaseServices {
+  tracker: ChangeTracker
+  /** The text for a `summary`. */
+  summaryOf(tracker: ChangeTracker, path: string, isBefore: boolean, session?: string): Promise<Uint8Array>
+}
+
+/** Serves files without agents' changes, for comparison with the current ones, and summaries of those that aren't text. */
 export class BaseFiles extends Owner implements vscode.FileSystemProvider {
-  readonly #tracker: () => Promise<ChangeTracker>
+  readonly #services: () => Promise<BaseServices>
   readonly #change = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>())
   /** URIs that were read, the latest last. VS Code doesn't watch those that quick diff compares with. */
   readonly #known = new Map<string, vscode.Uri>()
@@ -25,10 +31,10 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
 
   readonly onDidChangeFile = this.#change.event
 
-  /** `tracker` is called when the first file is read, which an editor restored after a reload may do. */
-  constructor(tracker: () => Promise<ChangeTracker>) {
+  /** `services` is called when the first file is read, which an editor restored after a reload may do. */
+  constructor(services: () => Promise<BaseServices>) {
     super()
-    this.#tracker = tracker
+    this.#services = services
     this.register(vscode.workspace.registerFileSystemProvider(BASE_SCHEME, this, { isReadonly: true }))
   }
 
@@ -59,8 +65,11 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
     const query = new URLSearchParams(uri.query)
     if (query.has('missing')) return new Uint8Array()
     this.#know(uri)
-    const tracker = await this.#tracker()
-    const state = await tracker.views.before(pathOf(uri), query.get('session') ?? undefined)
+    const { tracker, summaryOf } = await this.#services()
+    const summary = query.get('summary')
+    const session = query.get('session') ?? undefined
+    if (summary !== null) return summaryOf(tracker, pathOf(uri), summary === 'before', session)
+    const state = await tracker.views.before(pathOf(uri), session)
     return state ? tracker.views.bytesOf(state) : new Uint8Array()
   }
 

@@ -6,6 +6,7 @@ import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { isText } from '../../common/file-names.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
+import { BASE_SCHEME, pathOf } from './base-files.ts'
 import type { ReviewCursor } from './review-cursor.ts'
 
 /** Commands of the code lenses. Their arguments are the file's URI and the ids of the changes; `next` has the change's line. */
@@ -73,6 +74,11 @@ export class ChangeDecorations
     )
     this.register(vscode.window.registerFileDecorationProvider(this))
     this.register(onDidChangeSetting('changes.codeLens', () => this.#setLenses()))
+    this.register(
+      onDidChangeSetting('changes.sourceControl', () =>
+        this.#decorations.fire([...this.#marked].map(key => vscode.Uri.file(key))),
+      ),
+    )
     this.register(toDisposable(() => this.#provider?.dispose()))
     this.register(toDisposable(() => clearTimeout(this.#timer)))
     this.#setLenses()
@@ -81,22 +87,28 @@ export class ChangeDecorations
 
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
     if (uri.scheme !== 'file' || !this.#marked.has(this.#tracker.files.key(uri.fsPath))) return undefined
+    if (!readSetting('changes.sourceControl')) return undefined
     const file = this.#all.file(uri.fsPath)
     return file && new vscode.FileDecoration('P', l10n.t('Changed by an agent'))
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const file = this.#tracker.views.at(document.uri.fsPath)
+    const { uri } = document
+    const file = this.#tracker.views.at(pathOf(uri))
     const hunks = file ? this.#cursor.shown.hunks(file.path) : []
-    if (!file || hunks.length === 0) return []
+    if (!file || (uri.scheme === BASE_SCHEME ? !this.#isReviewed(file.path, uri) : hunks.length === 0))
+      return []
     this.#positions ??= this.#cursor.positions
     const positions = this.#positions
-    return hunks.flatMap(({ id, start }) => {
+    // one that has no lines, such as a binary file, is kept as a whole
+    const all: Array<{ id?: number; start: number }> = hunks.length > 0 ? [...hunks] : [{ start: 0 }]
+    return all.flatMap(({ id, start }) => {
       const at = positions.findIndex(one => one.path === file.path && one.id === id)
       const line = Math.min(start, document.lineCount - 1)
       const range = new vscode.Range(line, 0, line, 0)
+      const ids = id === undefined ? [] : [id]
       const lens = (title: string, command: string, tooltip: string) =>
-        new vscode.CodeLens(range, { title, command, tooltip, arguments: [document.uri, { ids: [id] }] })
+        new vscode.CodeLens(range, { title, command, tooltip, arguments: [uri, { ids }] })
       return [
         lens(l10n.t('Keep'), this.#commands.keep, l10n.t('Keep this change of an agent')),
         lens(l10n.t('Revert'), this.#commands.revert, l10n.t('Revert this change of an agent')),
@@ -113,11 +125,22 @@ export class ChangeDecorations
     })
   }
 
+  /** Whether it's what a review shows of a file that isn't there or isn't text. */
+  #isReviewed(path: string, { query }: vscode.Uri): boolean {
+    const summary = new URLSearchParams(query).get('summary')
+    const status = this.#cursor.shown.file(path)?.status
+    return summary === null
+      ? status === 'deleted' && !query.includes('missing=')
+      : status !== undefined && summary === (status === 'deleted' ? 'before' : 'now')
+  }
+
   #setLenses(): void {
     const wanted = readSetting('changes.codeLens')
     if (wanted === (this.#provider !== undefined)) return
     this.#provider?.dispose()
-    this.#provider = wanted ? vscode.languages.registerCodeLensProvider({ scheme: 'file' }, this) : undefined
+    this.#provider = wanted
+      ? vscode.languages.registerCodeLensProvider([{ scheme: 'file' }, { scheme: BASE_SCHEME }], this)
+      : undefined
   }
 
   #updateSoon(): void {

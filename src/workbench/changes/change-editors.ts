@@ -14,6 +14,7 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { onDidSaveElsewhere } from '../editor/other-editors.ts'
 import { BASE_SCHEME, baseUri } from './base-files.ts'
+import { summaryUri } from './file-summary.ts'
 
 /** Says that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
 export const TELL_UNNAMABLE = 'parley.tellUnnamable'
@@ -114,13 +115,12 @@ export class ChangeEditors extends Owner {
   async #review(changes: ChangeScope, title: string): Promise<void> {
     const before = [...this.#reviews].filter(one => one.changes.session === changes.session)
     const files = inOrder(changes)
-    const resources = files.map(({ path, status, from = path }) => {
+    const resources = files.map(({ path, status, from = path, opaque }) => {
       const uri = vscode.Uri.file(path)
-      return [
-        uri,
-        status === 'added' ? undefined : baseUri(from, changes.session),
-        status === 'deleted' ? undefined : uri,
-      ]
+      const [before, now] = opaque
+        ? [summaryUri(from, 'before', changes.session), summaryUri(path, 'now', changes.session)]
+        : [baseUri(from, changes.session), uri]
+      return [uri, status === 'added' ? undefined : before, status === 'deleted' ? undefined : now]
     })
     await vscode.commands.executeCommand('vscode.changes', title, resources)
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab
@@ -128,6 +128,16 @@ export class ChangeEditors extends Owner {
     this.#setContext()
     // closing one with unsaved changes would ask the user
     await close(before.flatMap(one => (one.tab === tab || one.tab.isDirty ? [] : one.tab)))
+  }
+
+  /** Shows the file in the active review, which may be older than the file's changes. Resolves to false if it's there. */
+  async addToReview(path: string): Promise<boolean> {
+    const { activeTab } = vscode.window.tabGroups.activeTabGroup
+    const review = [...this.#reviews].find(({ tab }) => tab === activeTab)
+    const isListed = review?.shown.split('\n').some(line => line.endsWith(` ${path}`))
+    if (!review || isListed || review.tab.isDirty) return false
+    await this.review(review.changes, review.title)
+    return true
   }
 
   /** The user returned to a review whose list of files is outdated. */

@@ -19,6 +19,14 @@ export class ReviewCursor extends Owner {
    */
   #inReview: { tab: vscode.Tab | undefined; position: HunkPosition } | undefined
 
+  readonly #here = this.register(
+    vscode.window.createTextEditorDecorationType({
+      isWholeLine: true,
+      outline: '1px solid',
+      outlineColor: new vscode.ThemeColor('focusBorder'),
+    }),
+  )
+
   constructor(tracker: ChangeTracker, editors: ChangeEditors) {
     super()
     this.#tracker = tracker
@@ -26,15 +34,21 @@ export class ReviewCursor extends Owner {
     this.#all = new ChangeScope(tracker)
     this.register(
       vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
-        if (kind !== undefined && kind !== vscode.TextEditorSelectionChangeKind.Command)
-          this.#inReview = undefined
+        if (kind !== undefined && kind !== vscode.TextEditorSelectionChangeKind.Command) this.#leave()
       }),
     )
     this.register(
       vscode.window.onDidChangeActiveTextEditor(editor => {
-        if (editor) this.#inReview = undefined
+        if (editor) this.#leave()
       }),
     )
+  }
+
+  /** The user is where the cursor of an editor is. */
+  #leave(): void {
+    if (!this.#inReview) return
+    this.#inReview = undefined
+    for (const one of vscode.window.visibleTextEditors) one.setDecorations(this.#here, [])
   }
 
   /** The changes that the user goes through: those of the shown review, else those of all sessions. */
@@ -52,22 +66,36 @@ export class ReviewCursor extends Owner {
     return hunkPositions(this.scope).filter(({ path }) => isText(path))
   }
 
-  /** The file and lines that the user is at; `end` is exclusive. */
-  get at(): { path: string; start: number; end: number } | undefined {
+  /** The file and lines that the user is at; `end` is exclusive. Without lines, the user is at the whole file. */
+  get at(): Place | undefined {
     const went = this.#inReview
     if (went && went.tab === activeTab()) {
       const { path, line } = went.position
-      return { path, start: line, end: line + 1 }
+      return this.#place(path, line, line + 1)
     }
     const editor = vscode.window.activeTextEditor
     const path = editor && this.pathIn(editor.document.uri)
-    if (!editor || path === undefined) return undefined
-    return { path, start: editor.selection.start.line, end: editor.selection.end.line + 1 }
+    if (editor && path !== undefined)
+      return this.#place(path, editor.selection.start.line, editor.selection.end.line + 1)
+    // an image, a notebook, a binary file
+    const uri = uriOf(activeTab())
+    const shown = uri && this.pathIn(uri)
+    return shown === undefined ? undefined : { path: shown }
+  }
+
+  #place(path: string, start: number, end: number): Place {
+    const file = this.shown.file(path)
+    return file?.status === 'deleted' || file?.opaque ? { path } : { path, start, end }
   }
 
   get position(): HunkPosition | undefined {
     const { at } = this
-    return at && { path: at.path, line: at.start }
+    return at && { path: at.path, line: at.start ?? 0 }
+  }
+
+  /** The active editor is a review, in which the user hasn't been at a change. */
+  get isBeforeReview(): boolean {
+    return this.#editors.shownReview !== undefined && this.at === undefined
   }
 
   /** The file that an editor shows, with agents' changes or without them. */
@@ -81,7 +109,12 @@ export class ReviewCursor extends Owner {
     const { scope } = this
     const { path, line } = position
     await this.#reloaded(path)
-    if (scope !== this.#all && (await this.#goInReview(position))) return
+    if (scope !== this.#all) {
+      const isShown = (await this.#goInReview(position)) || (await this.#editors.addToReview(path))
+      // the user stays in the review even if it can't show the file
+      if (!isShown || !(await this.#goInReview(position))) this.#inReview = { tab: activeTab(), position }
+      return
+    }
     const range = new vscode.Range(line, 0, line, 0)
     const input = activeTab()?.input
     const diff =
@@ -121,6 +154,7 @@ export class ReviewCursor extends Owner {
       if (editor) {
         editor.selection = new vscode.Selection(line, 0, line, 0)
         editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
+        this.#mark(editor)
         this.#inReview = { tab, position }
         return true
       }
@@ -139,16 +173,49 @@ export class ReviewCursor extends Owner {
     }
   }
 
+  /** Marks the line, since the cursor isn't shown in an editor without the focus. */
+  #mark(editor: vscode.TextEditor): void {
+    for (const one of vscode.window.visibleTextEditors) if (one !== editor) one.setDecorations(this.#here, [])
+    editor.setDecorations(this.#here, [editor.selection])
+  }
+
   /** The editors of the files in the shown review, by path. Only they are in no column. */
   #innerEditors(): Map<string, vscode.TextEditor> {
     const editors = new Map<string, vscode.TextEditor>()
+    const { scope } = this
     for (const editor of vscode.window.visibleTextEditors) {
-      const { document, viewColumn } = editor
-      const path = viewColumn === undefined && document.uri.scheme === 'file' && this.pathIn(document.uri)
-      if (path) editors.set(path, editor)
+      if (editor.viewColumn !== undefined) continue
+      const { uri } = editor.document
+      const path = this.pathIn(uri)
+      if (path === undefined) continue
+      // a deleted file has an editor for what it was, and one that isn't text has a summary
+      const isShown =
+        uri.scheme === 'file' ||
+        new URLSearchParams(uri.query).get('summary') === 'now' ||
+        scope.file(path)?.status === 'deleted'
+      if (isShown) editors.set(path, editor)
     }
     return editors
   }
+}
+
+/** Where the user is in a file. */
+export type Place =
+  | { path: string; start: number; end: number }
+  | { path: string; start?: never; end?: never }
+
+/** The file of a tab without a text editor. */
+function uriOf(tab: vscode.Tab | undefined): vscode.Uri | undefined {
+  const input = tab?.input
+  if (
+    input instanceof vscode.TabInputText ||
+    input instanceof vscode.TabInputCustom ||
+    input instanceof vscode.TabInputNotebook
+  )
+    return input.uri
+  return input instanceof vscode.TabInputTextDiff || input instanceof vscode.TabInputNotebookDiff
+    ? input.modified
+    : undefined
 }
 
 function activeTab(): vscode.Tab | undefined {

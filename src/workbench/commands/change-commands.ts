@@ -23,7 +23,10 @@ import type { ChangesSourceControl } from '../changes/source-control.ts'
 
 export interface ChangeCommandsOptions extends UndoServices {
   sourceControl: Pick<ChangesSourceControl, 'scopeOf'>
-  cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'>
+  cursor: Pick<
+    ReviewCursor,
+    'at' | 'go' | 'isBeforeReview' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'
+  >
   /** The changes of the conversation that the user looks at. */
   activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
@@ -63,10 +66,15 @@ export function changeCommands(options: ChangeCommandsOptions) {
       ? hunks.filter(({ id }) => byLens.data.ids.includes(id))
       : change
         ? hunksOfChange(hunks, change)
-        : at?.path === path
-          ? hunksAt(hunks, at)
-          : []
+        : at?.path !== path
+          ? []
+          : at.start === undefined
+            ? hunks
+            : hunksAt(hunks, at)
     const [first] = found
+    // such as a binary file, or one that only has another name or mode
+    if (!first && hunks.length === 0 && scope.file(path))
+      return { scope, selection: { paths: [path] }, position: { path, line: 0 }, isPeek: false }
     if (!first) throw new UnavailableError(l10n.t('There is no agent change at this line.'))
     const selection = { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
     return { scope, selection, position: { path, line: first.start }, isPeek: change !== undefined }
@@ -77,10 +85,14 @@ export function changeCommands(options: ChangeCommandsOptions) {
     args: unknown[],
     work: (scope: ChangeScope, selection: ChangeSelection, back: () => Promise<void>) => unknown,
   ) => {
+    // the user hasn't seen which change it would be
+    if (args.length === 0 && cursor.isBeforeReview) return move(args, 1)
     const { scope, selection, position, isPeek } = await atPlace(args)
     await work(scope, selection, () => cursor.go(position))
     const ids = selection.hunks?.ids
-    const isLeft = scope.hunks(position.path).some(({ id }) => ids?.has(id))
+    const isLeft = ids
+      ? scope.hunks(position.path).some(({ id }) => ids.has(id))
+      : scope.file(position.path) !== undefined
     const next = followingChange(cursor.positions, position)
     if (next && !isPeek && !isLeft) await cursor.go(next)
   }
@@ -104,8 +116,8 @@ export function changeCommands(options: ChangeCommandsOptions) {
         scope: new ChangeScope(tracker, session),
         selection: { paths },
       }))
-    const uri = first instanceof vscode.Uri ? first : vscode.window.activeTextEditor?.document.uri
-    const path = uri && tracker.views.at(cursor.pathIn(uri) ?? '')?.path
+    const shown = first instanceof vscode.Uri ? cursor.pathIn(first) : cursor.at?.path
+    const path = shown === undefined ? undefined : tracker.views.at(shown)?.path
     if (path === undefined) throw new UnavailableError(l10n.t('No agent changed this file.'))
     return [{ scope: cursor.at?.path === path ? cursor.shown : all, selection: { paths: [path] } }]
   }

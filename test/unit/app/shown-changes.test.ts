@@ -73,6 +73,7 @@ describe("an editor that shows one session's changes of a file that two have cha
         onDidChangeActiveTextEditor: none,
         onDidChangeTextEditorSelection: none,
         registerFileDecorationProvider: none,
+        createTextEditorDecorationType: none,
         showInformationMessage: (message: string) => told.push(message),
       },
     }

@@ -59,6 +59,8 @@ export const CommandId = ids('parley', [
   'followAgent',
   'showQuestion',
   'find',
+  'collapseTurns',
+  'expandTurns',
   'focusConversation',
   'outline',
   'previousTurn',

@@ -293,6 +293,8 @@ export interface PromptContext {
   askOutside(uri: string, roots: Roots | undefined): Promise<OutsideAnswer>
   /** The file or folder of the workspace with this path; none if there is none. */
   takePath(path: string): Promise<Attachment[]>
+  /** The lines of an editor or open file that are this code; none if there are none, or several such places. */
+  takeCode(code: string): Promise<Attachment[]>
   /** Dropped files, by their URIs. Rejects with a sentence if none can be added. */
   takeDropped(uris: readonly string[]): Promise<Attachment[]>
   /** Reports what the user is working on: the selection, or else the file of the active editor. */

@@ -257,6 +257,8 @@ export const conversationMessages = {
   'composer/askOutside': request(z.object({ uri: path }), answer<OutsideAnswer>()),
   /** The file or folder of the workspace with the path that was pasted, if there is one. */
   'composer/pastedPath': request(z.object({ path }), answer<Attachment[]>()),
+  /** The selection of an editor that is the pasted code, or lines of an open file that are, if there is one such place. */
+  'composer/pastedCode': request(z.object({ code: z.string().min(1).max(100_000) }), answer<Attachment[]>()),
   /** Files and folders that were dropped onto the view. Rejects with a sentence if none can be attached. */
   'composer/dropped': request(
     z.object({ uris: z.array(z.string().max(32_768)).max(1000) }),
@@ -442,6 +444,9 @@ export interface ConversationHostMessages {
   /** Sent whenever a file changed or another conversation is shown. */
   'changes/shown': ChangedFiles
   'composer/activeContext': ActiveContext
+  'composer/sendKey': { key: 'enter' | 'ctrlEnter' }
+  /** Collapses or expands all turns. */
+  'conversation/foldTurns': { folded: boolean }
   /** Appends a prompt to the composer's content; `quiet`: doesn't take the focus. */
   'actions/fill': { blocks: ContentBlock[]; quiet?: boolean }
   /** Quotes the selection in the conversation. */

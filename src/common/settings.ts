@@ -71,6 +71,8 @@ export const SETTINGS = {
   lineComments: setting(z.boolean(), 'window', false),
   codeActions: setting(z.boolean(), 'window', true),
   sendCodeActions: setting(z.boolean(), 'window', false),
+  /** The key that sends a prompt; the other one inserts a line break. */
+  sendKey: setting(z.enum(['enter', 'ctrlEnter']), 'window', 'enter'),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
   sounds: setting(z.boolean(), 'window', false),
   'changes.codeLens': setting(z.boolean(), 'window', true),

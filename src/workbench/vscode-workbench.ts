@@ -10,7 +10,7 @@ import type { Diffs, Proposals } from './editor/diffs.ts'
 import { openContent, openFile, openLink } from './editor/open.ts'
 import { FollowEditor } from './editor/reveal-location.ts'
 import { onDidChangeTokenColors, themeTokenColors } from './editor/theme.ts'
-import { capture, followActiveContext, takeDropped, takePath } from './mentions/attachments.ts'
+import { capture, followActiveContext, takeCode, takeDropped, takePath } from './mentions/attachments.ts'
 import type { MentionSearch } from './mentions/search.ts'
 import { askOutside, editorSources } from './mentions/sources.ts'
 import { localFolders, onDidChangeSetting, openSetting, readSetting, updateSetting } from './settings.ts'
@@ -148,6 +148,7 @@ function createPromptContext({
     capture,
     askOutside,
     takePath,
+    takeCode,
     takeDropped,
     followActive: followActiveContext,
   }

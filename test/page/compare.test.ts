@@ -45,10 +45,14 @@ describe('one prompt for several agents', () => {
   })
 
   /** Writes a prompt and sends it to these agents. */
+  async function chooseSeveral({ frame }: ConversationPage): Promise<void> {
+    await frame.getByRole('button', { name: 'Add Context', exact: true }).click()
+    await frame.getByRole('option', { name: 'Send to Several Agents…' }).click()
+  }
   async function sendTo(prompt: string, ...agents: string[]): Promise<ConversationPage> {
     const conversation = await ConversationPage.open(workbench)
     await conversation.composer.fill(prompt)
-    await conversation.button('Send to Several Agents…').click()
+    await chooseSeveral(conversation)
     await select(...agents)
     return conversation
   }
@@ -138,7 +142,7 @@ describe('one prompt for several agents', () => {
     await workbench.closePalette()
     await waitFor('the prompt', async () => (await conversation.composerText()) === 'Do something')
 
-    await conversation.button('Send to Several Agents…').click()
+    await chooseSeveral(conversation)
     await select('Broken', 'Locked')
     const frame = await page()
     await card(frame, 'Broken').getByText('Failed').waitFor()

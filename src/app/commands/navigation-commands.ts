@@ -45,7 +45,13 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
       throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
     active.tell('conversation/navigate', { to })
   }
+  const fold = (folded: boolean) => async () => {
+    const { active } = await shown()
+    active.tell('conversation/foldTurns', { folded })
+  }
   return {
+    [CommandId.collapseTurns]: fold(true),
+    [CommandId.expandTurns]: fold(false),
     [CommandId.find]: async () => {
       const { active } = await shown()
       active.tell('find/show', {})

@@ -66,6 +66,7 @@ export function composerHandlers(
     'composer/capture': ({ kind }) => context.capture(kind),
     'composer/askOutside': ({ uri }) => context.askOutside(uri, controller.current?.plan.setup),
     'composer/pastedPath': ({ path }) => context.takePath(path),
+    'composer/pastedCode': ({ code }) => context.takeCode(code),
     'composer/dropped': ({ uris }) => context.takeDropped(uris),
     'composer/openComment': ({ id }) => comments.reveal(id),
     'composer/prompts': async ({ key, before }) => {

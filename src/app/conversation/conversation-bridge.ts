@@ -26,7 +26,7 @@ import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
 import { contextFullHandlers } from './context-full.ts'
 import type { ConversationMatch, TellPage } from './conversation-surface.ts'
-import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
+import { connectAppearance, connectComposer, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
 import { buildHead } from './head.ts'
@@ -266,7 +266,7 @@ export class ConversationBridge extends Owner {
     const appearance = this.register(connectAppearance(connection, options.workbench))
     const changes = this.register(connectChanges(connection, controller, options.changes))
     const follow = this.register(options.follow.connect(connection))
-    const activeContext = this.register(connectActiveContext(connection, options.workbench))
+    const composer = this.register(connectComposer(connection, options.workbench))
     connection.handle(conversationMessages, {
       ...appearance.handlers,
       ...changes.handlers,
@@ -282,7 +282,7 @@ export class ConversationBridge extends Owner {
         this.#ready = true
         this.#isSwitching = false
         if (!isShown) this.#pump.begin()
-        for (const one of [activeContext, changes, follow]) one.tell()
+        for (const one of [composer, changes, follow]) one.tell()
         for (const send of this.#pending.splice(0)) send()
         if (this.#page === 'history')
           connection.send('view/page', { page: this.#page, focus: this.#focusWanted || this.hasFocus })

@@ -193,8 +193,11 @@ export function connectAppearance(
   return { handlers, dispose: () => following.dispose() }
 }
 
-/** Sends a page what the user is working on in the editor, to be offered for the prompt or added to it. */
-export function connectActiveContext(
+/**
+ * Sends a page what its composer needs to know: what the user is working on in the editor, to be offered for the prompt or
+ * added to it, and which key sends.
+ */
+export function connectComposer(
   connection: WebviewConnection<ConversationHostMessages>,
   { context: promptContext, settings }: Workbench,
 ) {
@@ -203,7 +206,9 @@ export function connectActiveContext(
     context = next
     connection.send('composer/activeContext', context)
   }
+  const tellSendKey = () => connection.send('composer/sendKey', { key: settings.read('sendKey') })
   const following = new DisposableStore()
+  following.add(settings.onDidChange('sendKey', tellSendKey))
   following.add(
     promptContext.followActive(attachment =>
       set({ automatic: context.automatic, ...(attachment && { attachment }) }),
@@ -215,7 +220,10 @@ export function connectActiveContext(
     ),
   )
   return {
-    tell: () => connection.send('composer/activeContext', context),
+    tell: () => {
+      tellSendKey()
+      connection.send('composer/activeContext', context)
+    },
     dispose: () => following.dispose(),
   }
 }

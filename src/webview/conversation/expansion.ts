@@ -9,6 +9,9 @@ export class Expansion {
   readonly #open = new Map<string, Signal<boolean>>()
   /** the last entries of the turns that the user has collapsed, by turn */
   readonly #folded = signal<ReadonlyMap<number, EntrySlot>>(new Map())
+  /** Turns up to this one are collapsed when their end is fetched, except for those that were expanded since. */
+  #foldedTo = 0
+  readonly #unfolded = new Set<number>()
 
   constructor(subagents: Subagents) {
     this.#subagents = subagents
@@ -52,7 +55,23 @@ export class Expansion {
     const all = new Map(this.#folded.peek())
     if (folded) all.set(turn, end)
     else all.delete(turn)
+    if (folded) this.#unfolded.delete(turn)
+    else this.#unfolded.add(turn)
     this.#folded.value = all
+  }
+
+  /** Collapses the turns that end with these entries, and those before them whose end isn't fetched yet; or expands all. */
+  setAllFolded(ends: readonly EntrySlot[], folded: boolean): void {
+    const all = new Map(folded ? ends.map(end => [end.entry.peek().turn, end]) : [])
+    this.#foldedTo = Math.max(0, ...all.keys())
+    this.#unfolded.clear()
+    this.#folded.value = all
+  }
+
+  /** Whether the turn with this last entry, which was just fetched, is collapsed with all others. */
+  foldsWhenFetched(end: EntrySlot): boolean {
+    const { turn } = end.entry.peek()
+    return turn <= this.#foldedTo && !this.#unfolded.has(turn) && !this.#folded.peek().has(turn)
   }
 
   /** The last entry of the collapsed turn in which this one isn't shown. What the user wrote, and why a turn ended, is. */
@@ -79,7 +98,7 @@ export class Expansion {
   }
 
   clear(): void {
-    this.#folded.value = new Map()
+    this.setAllFolded([], false)
     this.#open.clear()
   }
 

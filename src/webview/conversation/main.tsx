@@ -27,6 +27,7 @@ import { lazy, loadStyles } from '../ui/lazy.tsx'
 import { composerListeners } from './actions/selection-actions.tsx'
 import { Draft } from './composer/draft.ts'
 import { restoreHeight } from './composer/resize-handle.tsx'
+import { sendKey } from './composer/send-key.ts'
 import { type App, AppProvider } from './context.ts'
 import { FindLoader, findListeners } from './find/find-loader.ts'
 import { navigationListeners } from './navigation/navigation.ts'
@@ -194,6 +195,9 @@ listenToHost<ConversationHostMessages>(connection, {
   'composer/sent': sent => draft.sentElsewhere(sent),
   'composer/activeContext': context => {
     app.activeContext.value = context
+  },
+  'composer/sendKey': ({ key }) => {
+    sendKey.value = key
   },
   'view/page': ({ page, focus }) => {
     // before History is measured

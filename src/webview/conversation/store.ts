@@ -10,6 +10,7 @@ import { type Deferred, deferred } from '../../common/async.ts'
 import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
 import { Expansion } from './expansion.ts'
+import { endsTurn } from './row.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './slot.ts'
 import { Subagents } from './subagents.ts'
@@ -161,6 +162,16 @@ export class ConversationStore {
     })
   }
 
+  /** Collapses all turns that end with a line, also those whose entries are fetched later, or expands all. */
+  setAllFolded(folded: boolean): void {
+    batch(() => {
+      const { slots } = this.rows
+      const ends = slots.filter((slot): slot is EntrySlot => slot !== undefined && endsTurn(slot))
+      this.expansion.setAllFolded(ends, folded)
+      this.rows.changed(0, slots.length)
+    })
+  }
+
   /** Expands the turn and the subagent of an entry that is to be seen. */
   expandFor(slot: EntrySlot): void {
     const end = this.expansion.foldedEnd(slot)
@@ -241,6 +252,8 @@ export class ConversationStore {
           if (!slot || this.#stale.has(slot)) this.rows.slots[start + i] = this.#upsert(start + i, entry)
         }
         this.rows.changed(start, start + entries.length)
+        for (const slot of this.rows.slots.slice(start, start + entries.length))
+          if (slot && endsTurn(slot) && this.expansion.foldsWhenFetched(slot)) this.setFolded(slot, true)
         this.#afterEntries()
       })
     } catch {

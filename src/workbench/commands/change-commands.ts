@@ -103,9 +103,6 @@ export function changeCommands(options: ChangeCommandsOptions) {
    */
   const ofFiles = (args: unknown[]): Array<{ scope: ChangeScope; selection: ChangeSelection }> => {
     const [first] = args
-    const group = resourceGroup.safeParse(first)
-    const scope = group.success ? sourceControl.scopeOf(group.data.id) : undefined
-    if (scope) return [{ scope, selection: {} }]
     const listed = new Map<string, string[]>()
     for (const arg of args) {
       const { data } = resourceState.safeParse(arg)
@@ -130,10 +127,16 @@ export function changeCommands(options: ChangeCommandsOptions) {
     await cursor.go(next)
   }
 
-  /** The changes of the shown review, else those of all sessions. */
-  const toReview = async (): Promise<ChangeScope> => {
+  /** The changes of a group in Source Control. */
+  const ofGroup = ([first]: unknown[]): ChangeScope | undefined => {
+    const group = resourceGroup.safeParse(first)
+    return group.success ? sourceControl.scopeOf(group.data.id) : undefined
+  }
+
+  /** The changes of a group in Source Control, else those of the shown review, else those of all sessions. */
+  const toReview = async (args: unknown[]): Promise<ChangeScope> => {
     await all.refresh()
-    const { scope } = cursor
+    const scope = ofGroup(args) ?? cursor.scope
     if (scope.list().length === 0) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
     return scope
   }
@@ -157,11 +160,10 @@ export function changeCommands(options: ChangeCommandsOptions) {
       await all.refresh()
       for (const { scope, selection } of chosen) await confirmUndo(scope, selection, options)
     },
-    [CommandId.keepAllChanges]: async () => decisions.keep(await toReview()),
-    [CommandId.revertAllChanges]: async () => confirmUndo(await toReview(), {}, options),
+    [CommandId.keepAllChanges]: async (...args) => decisions.keep(await toReview(args)),
+    [CommandId.revertAllChanges]: async (...args) => confirmUndo(await toReview(args), {}, options),
     [CommandId.reviewChanges]: async (...args) => {
-      const group = resourceGroup.safeParse(args[0])
-      const scope = group.success ? sourceControl.scopeOf(group.data.id) : undefined
+      const scope = ofGroup(args)
       await all.refresh()
       if ((scope ?? all).list().length === 0)
         throw new UnavailableError(l10n.t('There are no agent changes to review.'))

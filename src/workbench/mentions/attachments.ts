@@ -198,6 +198,50 @@ export async function takePath(typed: string): Promise<Attachment[]> {
   return found ? [fileAttachment(vscode.Uri.file(found.path), found.isFolder)] : []
 }
 
+/** Larger documents aren't searched for pasted code. Characters. */
+const MAX_SEARCHED = 1_000_000
+
+/**
+ * The selection of a visible editor that is the pasted code, else the only place in the open files of the workspace where
+ * that code is: its editor may be hidden behind the conversation.
+ */
+export async function takeCode(code: string): Promise<Attachment[]> {
+  const plain = (text: string) => text.replace(/\r\n?/g, '\n')
+  const isOwn = ({ uri }: vscode.TextDocument) =>
+    uri.scheme === 'file' && vscode.workspace.getWorkspaceFolder(uri)
+  const { activeTextEditor: active, visibleTextEditors } = vscode.window
+  for (const editor of new Set([...(active ? [active] : []), ...visibleTextEditors])) {
+    const { document, selection } = editor
+    if (!isOwn(document) || plain(document.getText(selection)) !== code) continue
+    const attachment = selectionAttachment(editor)
+    if (attachment) return [attachment]
+  }
+  const places = vscode.workspace.textDocuments.flatMap(document => {
+    if (!isOwn(document)) return []
+    const text = document.getText()
+    if (text.length > MAX_SEARCHED) return []
+    const searched = plain(text)
+    const at = searched.indexOf(code)
+    if (at < 0) return []
+    const isOnly = searched.indexOf(code, at + 1) < 0
+    const startLine = searched.slice(0, at).split('\n').length
+    const endLine = startLine + code.trimEnd().split('\n').length - 1
+    return [isOnly ? { uri: document.uri, startLine, endLine } : undefined]
+  })
+  const [place] = places
+  if (!place || places.length > 1) return []
+  const { uri, startLine, endLine } = place
+  const lines = linesAttachment(uri, startLine, endLine)
+  // as the user copied it: it may be unsaved
+  const content = {
+    type: 'resource',
+    uri: `${uri}#L${startLine}-L${endLine}`,
+    mimeType: 'text/plain',
+    text: code,
+  } as const
+  return [{ ...lines, content }]
+}
+
 /** Images and recordings with their content, so that they can be shown; for others, only their location. */
 export async function attachmentsFor(
   uris: readonly vscode.Uri[],

@@ -104,7 +104,9 @@ describe('the commands of package.json', () => {
     for (const { key } of keybindings) {
       const [first = '', second] = key.split(' ')
       const one = first.replace(/(^|\+)[a-z]/g, letter => letter.toUpperCase())
-      const two = second && (names[second] ?? second.toUpperCase())
+      const two =
+        second &&
+        (names[second] ?? second.replace(/^ctrl/, 'Ctrl').replace(/\b[a-z]$/, letter => letter.toUpperCase()))
       const row = table.split('\n').find(line => {
         const keys = [...line.matchAll(/<kbd>(.*?)<\/kbd>/g)].map(([, name]) => name)
         return keys[0] === one && (!two || keys.includes(two))

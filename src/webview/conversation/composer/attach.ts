@@ -9,6 +9,8 @@ import { base64, readImage, shrinkImage } from './images.ts'
 /** Longer pasted text becomes a chip. */
 const MAX_LINES = 40
 const MAX_LETTERS = 4000
+/** Longer text isn't looked for in the editors. Characters. */
+const MAX_CODE = 100_000
 /** Larger dropped text files aren't attached. Bytes. */
 const MAX_FILE = 256 * 1024
 /** Larger recordings aren't attached. Bytes. */
@@ -30,6 +32,11 @@ export function isPathLike(text: string): boolean {
     /[/\\]/.test(text) &&
     !/^\w+:\/\//.test(text)
   )
+}
+
+/** Whether a pasted text may be code copied from an editor: a name or a word stays text. */
+export function isCodeLike(text: string): boolean {
+  return text.length <= MAX_CODE && /\S[^\n]*\n/.test(text)
 }
 
 export function pastedChip(text: string): Attachment {

@@ -55,8 +55,14 @@ function Remove({ item, onRemove }: { item: Attachment; onRemove: (item: Attachm
   )
 }
 
-/** A button that lists everything that can be added: the same as `@` without a query. */
-export function AddMenu({ onAttach }: { onAttach: (row: MentionRow) => void }) {
+interface AddMenuProps {
+  onAttach: (row: MentionRow) => void
+  /** absent if the prompt can't be sent to several agents */
+  sendTo: (() => void) | undefined
+}
+
+/** A button that lists everything that can be added, the same as `@` without a query, and *Send to Several Agents…*. */
+export function AddMenu({ onAttach, sendTo }: AddMenuProps) {
   const { host } = useApp()
   const [rows, setRows] = useState<readonly MentionRow[] | undefined>(undefined)
   const button = useRef<HTMLButtonElement>(null)
@@ -89,7 +95,10 @@ export function AddMenu({ onAttach }: { onAttach: (row: MentionRow) => void }) {
           label={t('Add Context')}
           choices={choices}
           current={undefined}
-          onChoose={value => onAttach(rows[Number(value)]!)}
+          {...(sendTo && {
+            last: { value: 'sendTo', name: t('Send to Several Agents…'), icon: 'organization' },
+          })}
+          onChoose={value => (value === 'sendTo' ? sendTo?.() : onAttach(rows[Number(value)]!))}
           onClose={close}
         />
       )}

@@ -3,7 +3,6 @@ import type { Attachment, ConversationHead } from '../../../bridge/conversation.
 import { draftOf, joinDrafts } from '../../../common/draft.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { controlKey } from '../../ui/control-key.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { lazyWithStyles } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
@@ -17,6 +16,7 @@ import { type Draft, itemOf } from './draft.ts'
 import { suggestionOf, usePlaceholder } from './placeholder.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
+import { queueTitle, sendNowTitle, sendsOn, sendTitle } from './send-key.ts'
 import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
 import { useAttach } from './use-attach.ts'
 import { useCompletion } from './use-completion.tsx'
@@ -94,7 +94,13 @@ export function Composer({ draft }: { draft: Draft }) {
     recalling.current = false
   })
   const commands = head?.commands ?? NO_COMMANDS
-  const completion = useCompletion({ draft, input, commands, onAttach: attachRow })
+  const completion = useCompletion({
+    draft,
+    input,
+    commands,
+    isRecalled: history.isWalking,
+    onAttach: attachRow,
+  })
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
   const steers = running && head?.canSteer === true
   const active = useActiveContext(draft)
@@ -120,6 +126,14 @@ export function Composer({ draft }: { draft: Draft }) {
     })
   sendToNow.current = sendTo
 
+  /** A command that was typed waits for its arguments, as one that was chosen from the list does. */
+  const awaitArguments = (): boolean => {
+    const written = draft.text.peek()
+    const command = calledCommand(completion.commands, written)
+    if (!command?.hint || written !== `/${command.name}`) return false
+    input.current?.insert(' ')
+    return true
+  }
   const onKey = (event: KeyboardEvent): boolean => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
     if (completion.onKey(event)) return true
@@ -134,9 +148,10 @@ export function Composer({ draft }: { draft: Draft }) {
       else addOffered()
       return item !== undefined || active.offered !== undefined
     }
-    if (event.key === 'Enter' && !event.shiftKey) {
-      send(event.ctrlKey || event.metaKey)
-      return true
+    if (event.key === 'Enter') {
+      const how = sendsOn(event)
+      if (how && !awaitArguments()) send(how === 'now')
+      return how !== undefined
     }
     if (!plain || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return false
     const { start, end } = input.current?.caret ?? { start: 0, end: 0 }
@@ -206,7 +221,7 @@ export function Composer({ draft }: { draft: Draft }) {
         />
         {called?.hint && text.trim() === `/${called.name}` && <div class="composer-hint">{called.hint}</div>}
         <div class="composer-bar">
-          <AddMenu onAttach={attachRow} />
+          <AddMenu onAttach={attachRow} sendTo={head?.canSendTo ? sendTo : undefined} />
           {active.offered && <OfferedContext item={active.offered} onAdd={addOffered} />}
           <AllowanceSwitch button={allowance} />
           <ConfigOptions />
@@ -220,25 +235,17 @@ export function Composer({ draft }: { draft: Draft }) {
                 onClick={() => host.send('conversation/cancel')}
               />
             )}
-            {head?.canSendTo && !isEmpty && (
-              <IconButton icon="diff-multiple" label={t('Send to Several Agents…')} onClick={sendTo} />
-            )}
             {(!running || !isEmpty) && (
               <IconButton
                 icon={steers ? 'clockface' : 'send'}
                 class={steers ? '' : 'send'}
-                label={blocked ?? (running ? t('Queue (Enter)') : t('Send (Enter)'))}
+                label={blocked ?? (running ? queueTitle() : sendTitle())}
                 disabled={isEmpty || blocked !== undefined}
                 onClick={() => send()}
               />
             )}
             {steers && !isEmpty && (
-              <IconButton
-                icon="send"
-                class="send"
-                label={t('Send Now ({0}+Enter)', controlKey())}
-                onClick={() => send(true)}
-              />
+              <IconButton icon="send" class="send" label={sendNowTitle()} onClick={() => send(true)} />
             )}
           </div>
         </div>

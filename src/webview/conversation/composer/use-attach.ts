@@ -9,6 +9,7 @@ import {
   type Attached,
   attachFiles,
   fitAttachments,
+  isCodeLike,
   isLargePaste,
   isPathLike,
   isPicture,
@@ -79,6 +80,18 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
     input.current?.insertChip(item, { from, to })
     announce(t('{0} attached', item.label))
   }
+  /** Replaces the code that is being pasted with a reference if it's selected in an editor. Undo restores the code. */
+  const replaceCode = async (code: string, place: number | string) => {
+    const [item] = await host.request('composer/pastedCode', { code }).catch(() => [])
+    const { text, chips } = draft.content.peek()
+    const range =
+      typeof place === 'number'
+        ? { from: place, to: place + code.length }
+        : chips.find(({ id }) => id === place)
+    if (!item || !range || (typeof place === 'number' && text.slice(range.from, range.to) !== code)) return
+    input.current?.insertChip(item, { from: range.from, to: range.to })
+    announce(t('{0} attached', item.label))
+  }
   const onPaste = (event: ClipboardEvent): boolean => {
     const data = event.clipboardData
     if (!data) return false
@@ -89,9 +102,14 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
       void attach(attachFiles(files, receiver()))
       return true
     }
-    if (isPathLike(pasted)) void replacePath(pasted, input.current?.caret.start ?? 0)
-    if (!isLargePaste(pasted)) return false
-    input.current?.insertChip(pastedChip(pasted.replace(/\r\n?/g, '\n')))
+    const start = input.current?.caret.start ?? 0
+    const text = pasted.replace(/\r\n?/g, '\n')
+    const isLarge = isLargePaste(text)
+    const chip = isLarge ? pastedChip(text) : undefined
+    if (isPathLike(pasted)) void replacePath(pasted, start)
+    else if (isCodeLike(text)) void replaceCode(text, chip?.id ?? start)
+    if (!chip) return false
+    input.current?.insertChip(chip)
     return true
   }
   const drop = useRef((_data: DataTransfer) => {})

@@ -23,6 +23,8 @@ interface CompletionOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
   commands: readonly CommandRow[]
+  /** Whether the text is an earlier prompt, in which nothing is completed and the arrow keys go to others. */
+  isRecalled: () => boolean
   /** Receives what isn't a chip in the text: context requested from the editor, and images. */
   onAttach: (row: MentionRow) => void
 }
@@ -61,7 +63,13 @@ interface EarlyChoice {
 }
 
 /** The completion lists for `/` and `@`, and their keys. */
-export function useCompletion({ draft, input, commands, onAttach }: CompletionOptions): Completing {
+export function useCompletion({
+  draft,
+  input,
+  commands,
+  isRecalled,
+  onAttach,
+}: CompletionOptions): Completing {
   const { host } = useApp()
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
@@ -70,7 +78,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   const { text, chips } = draft.content.value
   const [early, setEarly] = useState<EarlyChoice | undefined>(undefined)
   const rows = useCommands(commands, commandQuery(text, caret) !== undefined)
-  const at = completionAt(text, caret, chips, rows)
+  const at = isRecalled() ? undefined : completionAt(text, caret, chips, rows)
   // text after an early choice isn't part of it, and isn't completed before it was inserted
   const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
   const completion = isOver || early?.question ? undefined : at

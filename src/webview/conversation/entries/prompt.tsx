@@ -71,7 +71,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
           />
         )}
         <IconButton
-          icon="debug-restart"
+          icon="send"
           label={t('Resend')}
           onClick={() => app.host.send('actions/entry', { command: 'parley.sendAgain', entryId: slot.id })}
         />

@@ -22,10 +22,21 @@ export function navigationListeners(app: App) {
       wanted.value = requestId
       if (requestId === undefined) navigate(app, to)
     },
+    'conversation/foldTurns': ({ folded }) => foldTurns(app, folded),
     'conversation/goTo': ({ index }) => {
       last = last.then(() => toEntry(app, index))
     },
   } satisfies Partial<HostListeners<ConversationHostMessages>>
+}
+
+/** Collapses or expands all turns. The turn in view stays there: its prompt is what is still shown of it. */
+function foldTurns({ store, list }: App, folded: boolean): void {
+  const first = list.firstVisible?.item
+  let at = first && !list.following.peek() ? firstEntry(first) : -1
+  store.setAllFolded(folded)
+  while (at >= 0 && store.rows.rowsOf(at).length === 0) at--
+  const row = store.rows.rowsOf(at)[0]
+  if (row) list.toItem(row, 0)
 }
 
 export function navigate(app: App, to: NavigateTo): void {

@@ -73,6 +73,27 @@ describe('conversation store', () => {
     assert.deepEqual(shown(store), ['One and all.'])
   })
 
+  it('collapses all turns, also those that are fetched later, until they are expanded', async () => {
+    const turns = [1, 2, 3].flatMap((turn): Entry[] => [
+      { ...message(`u${turn}`, 'user', 'Go'), turn },
+      { ...message(`a${turn}`, 'agent', `Answer ${turn}`), turn, turnSummary: { tools: 9, failed: 0 } },
+    ])
+    const store = new ConversationStore(async (_key, from, to) => turns.slice(from, to))
+    store.applySnapshot(snapshot(turns.slice(2), { first: 2, total: 6 }))
+    store.setAllFolded(true)
+    const folded = ['prompt', 'turn']
+    assert.deepEqual(shown(store), ['missing 0', 'missing 1', ...folded, ...folded])
+    await store.load(0)
+    assert.deepEqual(shown(store), [...folded, ...folded, ...folded])
+    store.setFolded(store.slot('a2')!, false)
+    assert.deepEqual(shown(store), [...folded, 'prompt', 'Answer 2', 'turn', ...folded])
+    store.setAllFolded(false)
+    assert.deepEqual(
+      shown(store).filter(row => row.startsWith('Answer')),
+      ['Answer 1', 'Answer 2', 'Answer 3'],
+    )
+  })
+
   it('draws only what a patch changes', () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(

@@ -18,7 +18,6 @@ import {
   deleteLineBoundaryBackward,
   deleteLineBoundaryForward,
   historyKeymap,
-  insertNewline,
   selectAll,
   selectCharLeft,
   selectCharRight,
@@ -37,6 +36,7 @@ import {
 } from '@codemirror/commands'
 import { EditorSelection } from '@codemirror/state'
 import type { Command, KeyBinding } from '@codemirror/view'
+import { insertLineBreak } from './continue-list.ts'
 
 /**
  * The keys of plain text. CodeMirror's standard keymap would include its language support and parsers, which aren't
@@ -76,7 +76,7 @@ export const textKeymap: readonly KeyBinding[] = [
   { key: 'End', run: cursorLineBoundaryForward, shift: selectLineBoundaryForward, preventDefault: true },
   { key: 'Mod-Home', run: cursorDocStart, shift: selectDocStart },
   { key: 'Mod-End', run: cursorDocEnd, shift: selectDocEnd },
-  { key: 'Enter', run: insertNewline, shift: insertNewline },
+  { key: 'Enter', run: insertLineBreak, shift: insertLineBreak },
   { key: 'Mod-a', run: selectAll },
   { key: 'Backspace', run: deleteChar(false), shift: deleteChar(false), preventDefault: true },
   { key: 'Delete', run: deleteChar(true), preventDefault: true },

@@ -51,6 +51,11 @@ const codeText = z.string().max(16 * MiB)
 /** Only in an agent's content, never in a prompt. */
 const agentOnly = z.literal(true).optional()
 const keyed = z.object({ key })
+const work = z.union([
+  z.object({ toolCallId: id }),
+  z.object({ terminalId: id }),
+  z.object({ subagentId: id }),
+])
 
 const block = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string().max(16 * MiB), agentOnly }),
@@ -293,10 +298,9 @@ export const conversationMessages = {
   'conversation/switcher': z.object({ isOpen: z.boolean() }),
   'conversation/cancel': keyed,
   /** Stops a tool call or a terminal's command, but not the turn. */
-  'conversation/cancelWork': z.object({
-    key,
-    work: z.union([z.object({ toolCallId: id }), z.object({ terminalId: id }), z.object({ subagentId: id })]),
-  }),
+  'conversation/cancelWork': z.object({ key, work }),
+  /** The last line that each of these reported, in their order; empty for none. */
+  'conversation/lastLines': request(z.object({ key, work: z.array(work).max(200) }), answer<string[]>()),
   /**
    * Cancels the request if no option is given. `reason`: a prompt for the running turn, which says why or what else to do. It
    * goes to the composer if the request isn't pending anymore.

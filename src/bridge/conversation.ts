@@ -16,6 +16,7 @@ import type {
   StoredPrompt,
 } from '../conversation/attachment.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
+import type { Running } from '../conversation/running-work.ts'
 import type { LimitNote } from '../conversation/session-limit.ts'
 import type {
   Entry,
@@ -159,8 +160,8 @@ export interface ConversationHead {
   pendingRequests: PendingRequestNote[]
   /** The agent's state is uncertain. */
   unconfirmed?: true
-  /** the number of background tasks, if the agent reports them */
-  background?: number
+  /** what outlives its tool call or its turn; absent for nothing */
+  running?: Running
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
   /** The turns that are set aside because the user went back. */

@@ -1,16 +1,14 @@
 import { SUBAGENT } from './entries/subagent.ts'
 import { TOOL_CALL } from './entries/tool-call.ts'
+import type { WorkId } from './running-work.ts'
 import type { Session } from './session.ts'
 import { positionsOf, type ReducerState } from './step.ts'
-
-/** Work of a session that can be stopped separately, by its id. */
-type CancellableWork = { toolCallId: string } | { terminalId: string } | { subagentId: string }
 
 /**
  * Stops one tool call, subagent or terminal command that the agent reported as stoppable; ignores other work. The turn continues.
  * Rejects if the agent refuses.
  */
-export async function cancelWork(session: Session, work: CancellableWork): Promise<void> {
+export async function cancelWork(session: Session, work: WorkId): Promise<void> {
   const { agent, sessionId, requests } = session
   const { state } = session.conversation
   if ('terminalId' in work) {

@@ -152,7 +152,7 @@ describe('an agent with a configured protocol version or system prompt', () => {
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Leaving')
     await conversation.send('serve it')
-    await conversation.text('1 background task running').waitFor()
+    await conversation.text('1 background task').waitFor()
     await workbench.screenshot('protocol-background')
     assert.equal(await conversation.text('canceled').count(), 0)
     const details = await conversation.openDetails()

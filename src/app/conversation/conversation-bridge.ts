@@ -29,7 +29,7 @@ import type { ConversationMatch, TellPage } from './conversation-surface.ts'
 import { connectAppearance, connectComposer, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
-import { buildHead } from './head.ts'
+import { buildHead, runningIn } from './head.ts'
 import type { LineComments } from './line-comments.ts'
 import type { MentionedSessions } from './mentioned-sessions.ts'
 import { PatchPump } from './patch-pump.ts'
@@ -99,6 +99,7 @@ export class ConversationBridge extends Owner {
         session: () => controller.current?.session,
         end: () => controller.opener.end?.conversation,
         head: () => buildHead({ ...options, isSwitching: this.#isSwitching }),
+        running: () => controller.current && runningIn(controller.current),
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
         returned: () => [...controller.prompts.queue.returned],

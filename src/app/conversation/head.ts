@@ -12,8 +12,10 @@ import { attachedItems } from '../../common/draft.ts'
 import type { Prompt } from '../../conversation/prompts/prompt.ts'
 import { isQueued } from '../../conversation/prompts/prompt-states.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
+import { type Running, runningWork } from '../../conversation/running-work.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
 import { attemptOf } from '../../sessions/opening-states.ts'
 import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
@@ -78,7 +80,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     activity: state?.activity ?? 'idle',
     pendingRequests: session ? pendingNotes(session) : NONE,
     unconfirmed: state?.unconfirmed,
-    background: state?.background,
+    ...(current && { running: runningIn(current) }),
     turnStartedAt: state?.turnStartedAt,
     rewinds: shown ? rewindsOf(shown).map(({ rewind }) => rewind) : NONE,
     queue: controller.prompts.queue.prompts.flatMap(noteOf),
@@ -153,6 +155,13 @@ export function pendingNotes({ requests, state }: Session): PendingRequestNote[]
     entryId: id,
     index: state.index.get(id) ?? -1,
   }))
+}
+
+/** What runs besides the turn's own work, while an agent has the session; `undefined` for nothing. */
+export function runningIn({ session, services }: OpenSession): Running | undefined {
+  if (!services) return undefined
+  const running = runningWork(session.conversation.state, services.terminals.running)
+  return running.work.length + running.others > 0 ? running : undefined
 }
 
 /** For a session that is being opened, or couldn't be, from the list in which the user selected it. */

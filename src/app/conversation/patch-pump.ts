@@ -35,6 +35,8 @@ interface PatchPumpOptions {
   /** the end of a conversation whose session isn't displayed yet */
   end: () => ConversationEnd | undefined
   head: () => ConversationHead
+  /** that part of the head, which changes with entries and terminals */
+  running: () => ConversationHead['running']
   draft: () => ConversationSnapshot['draft']
   composerHeight: () => number | undefined
   /** prompts that are returned to the composer */
@@ -261,6 +263,11 @@ export class PatchPump extends Owner {
       const op = this.#sentHead && diffHead(this.#sentHead, head)
       this.#sentHead = head
       if (op) ops.push(op)
+    } else if (session && this.#sentHead && mayRunOrEnd(session.state, changes)) {
+      const head = { ...this.#sentHead, running: this.#options.running() }
+      const op = diffHead(this.#sentHead, head)
+      this.#sentHead = head
+      if (op) ops.push(op)
     }
     this.#send(ops)
   }
@@ -342,6 +349,15 @@ export class PatchPump extends Owner {
       return terminal ? [this.#noteOf(terminal)] : []
     })
   }
+}
+
+/** Something may have started or stopped running besides the turn's own work. */
+function mayRunOrEnd({ entries, index }: SessionState, changes: TakenChanges): boolean {
+  if (changes.terminals.length > 0) return true
+  return changes.entries.some(id => {
+    const kind = entries[index.get(id) ?? -1]?.kind
+    return kind === 'tool_call' || kind === 'subagent'
+  })
 }
 
 function pendingIds(session: Session | undefined): Set<string> {

@@ -5,6 +5,7 @@ import type { Handlers } from '../../bridge/contract.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
 import { cancelWork } from '../../conversation/cancel-work.ts'
+import { lastLine } from '../../conversation/running-work.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { referenceOf } from '../../sessions/open-session.ts'
@@ -39,12 +40,16 @@ export function sessionHandlers({
     },
     'conversation/cancelWork': ({ key, work }) => {
       const open = controller.shownAs(key)
-      if (!open) return
+      if (!open || ('terminalId' in work && open.services?.terminals.stop(work.terminalId))) return
       const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
       return showFailure(
         dialogs,
         waitForAgent(dialogs, open.agentName, what, () => cancelWork(open.session, work)),
       )
+    },
+    'conversation/lastLines': ({ key, work }) => {
+      const state = controller.shownAs(key)?.session.conversation.state
+      return work.map(one => (state ? lastLine(state, one) : ''))
     },
     'conversation/permission': ({ key, requestId, optionId, reason }) => {
       // a request that is no longer pending is shown with its outcome

@@ -19,6 +19,7 @@ import {
   type Background,
   entryAt,
   positionsOf,
+  type ReducerMemory,
   type ReducerState,
   type Reducers,
   type Step,
@@ -60,8 +61,9 @@ export const TOOL_CALL: EntryKind<ToolCallEntry> = {
   traits: ({ title, toolKind, rawInput }) => [title, toolKind, rawInput],
   merged,
   copy: entry => ({ ...entry, content: [...entry.content] }),
-  restore: ({ memory }, { toolCallId, status }, position) => {
+  restore: ({ memory }, { toolCallId, status, content }, position) => {
     positionsOf(memory, TOOL_CALL).set(toolCallId, position)
+    noteTerminals(memory, content, position)
     if (status === 'pending' || status === 'in_progress' || status === 'paused') {
       memory.openTools.add(position)
     }
@@ -74,6 +76,14 @@ export const TOOL_CALL: EntryKind<ToolCallEntry> = {
       entry.content.length === 0 ? rawText(entry.rawOutput) : '',
     ]),
   }),
+}
+
+/** Where the tool calls are that show terminals, by the terminals' ids. */
+export const SHOWN_TERMINAL = { kind: 'shown_terminal' } as const
+
+function noteTerminals(memory: ReducerMemory, content: readonly ToolCallContent[], position: number): void {
+  for (const part of content)
+    if (part?.type === 'terminal') positionsOf(memory, SHOWN_TERMINAL).set(part.terminalId, position)
 }
 
 /** Time limit for comparing two texts, in milliseconds; beyond it, only the new one is shown. */
@@ -110,6 +120,7 @@ export function toolCallUpsert(step: Step, patch: ToolCallPatch, isNew = false):
   const entry = entryAt(state, position, TOOL_CALL)
   if (!entry) return position
   const changed = applyPatch(entry, patch)
+  if (patch.content) noteTerminals(state.memory, patch.content, position)
   const moved = patch.status !== undefined && setStatus(step, position, entry, patch.status)
   if (found !== undefined && (changed || moved)) touch(step, position)
   return position
@@ -178,6 +189,7 @@ function toolCallContent(step: Step, toolCallId: string, content: ToolCallConten
   const entry = entryAt(state, position, TOOL_CALL)
   if (!entry) return
   entry.content.push(content)
+  noteTerminals(state.memory, [content], position)
   if (found !== undefined) touch(step, position)
 }
 

@@ -64,6 +64,8 @@ interface Terminal {
   released: boolean
   /** Resolves when all of its processes have exited. */
   ending: Promise<void> | undefined
+  /** milliseconds since the epoch; absent if an earlier window started it */
+  startedAt?: number
   /** An earlier window started it, and was gone before it could tell the agent. */
   isUnanswered?: boolean
 }
@@ -140,6 +142,7 @@ export class SessionTerminals implements Disposable {
       running.forget?.()
       throw new Error('The session has ended.')
     }
+    terminal.startedAt = Date.now()
     this.#terminals.set(terminal.id, terminal)
     this.#updates.fire({
       type: 'terminal',
@@ -183,7 +186,22 @@ export class SessionTerminals implements Disposable {
 
   /** Whether any command runs. */
   get isRunning(): boolean {
-    return [...this.#terminals.values()].some(terminal => !terminal.exit)
+    return this.running.size > 0
+  }
+
+  /** The terminals whose commands run, and since when (milliseconds since the epoch), unless an earlier window started them. */
+  get running(): ReadonlyMap<string, number | undefined> {
+    const running = new Map<string, number | undefined>()
+    for (const { id, exit, startedAt } of this.#terminals.values()) if (!exit) running.set(id, startedAt)
+    return running
+  }
+
+  /** Ends the command and its children for the user. Returns false if it doesn't run here. */
+  stop(terminalId: string): boolean {
+    const terminal = this.#terminals.get(terminalId)
+    if (!terminal || terminal.exit) return false
+    void this.#end(terminal)
+    return true
   }
 
   /** Ends running commands after a cancellation, since some agents leave them running. Resolves when all have exited. */

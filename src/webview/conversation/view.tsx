@@ -26,6 +26,8 @@ import { WorkingLine } from './work/working-line.tsx'
 const ChangedFiles = lazyWithStyles(() =>
   import('./work/changed-files.tsx').then(module => module.ChangedFiles),
 )
+/** Loaded when something runs besides a turn. */
+const RunningWork = lazyWithStyles(() => import('./work/running-work.tsx').then(module => module.RunningWork))
 const TurnPrompt = lazy(() => import('./navigation/turn-prompt.tsx').then(module => module.TurnPrompt))
 const FindWidget = lazyWithStyles(() => import('./find/widget.tsx').then(module => module.FindWidget))
 
@@ -59,6 +61,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
       <Body draft={draft} />
       <div class="dock">
         <div class="bars">
+          {app.store.part('running').value && <RunningWork />}
           <Plans />
           <Changes />
         </div>

@@ -44,6 +44,7 @@ describe('a tool call that is shown as one line', () => {
       session: () => session,
       end: () => undefined,
       head: () => head({ key: 'k' }),
+      running: () => undefined,
       draft: () => ({ text: '', chips: [], items: [] }),
       composerHeight: () => undefined,
       returned: () => [],

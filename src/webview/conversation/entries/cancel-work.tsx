@@ -9,7 +9,7 @@ async function loadTerminals(): Promise<typeof import('./terminal-view.tsx')> {
   const [module] = await Promise.all([import('./terminal-view.tsx'), loadEmulator()])
   return module
 }
-const TerminalView = lazyWithStyles(() => loadTerminals().then(module => module.TerminalView))
+export const TerminalView = lazyWithStyles(() => loadTerminals().then(module => module.TerminalView))
 export const TerminalTail = lazyWithStyles(() => loadTerminals().then(module => module.TerminalTail))
 
 interface WithCancelProps {

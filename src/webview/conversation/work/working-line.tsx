@@ -1,18 +1,14 @@
 import type { Entry, SessionActivity } from '../../../conversation/state.ts'
-import { formatSeconds, plural, t } from '../../l10n.ts'
+import { formatSeconds, t } from '../../l10n.ts'
 import { type PathRoots, titleParts } from '../../tools/title.ts'
 import { now } from '../../ui/clock.ts'
 import { useApp } from '../context.ts'
 
-/**
- * The line below the last block while a turn is running: an animation, the current activity and its duration. Between
- * turns, the background tasks.
- */
+/** The line below the last block while a turn is running: an animation, the current activity and its duration. */
 export function WorkingLine() {
   const { store } = useApp()
   const head = store.head.value
-  if (head?.phase !== 'ready') return null
-  if (head.activity === 'idle') return head.background ? <Background count={head.background} /> : null
+  if (head?.phase !== 'ready' || head.activity === 'idle') return null
   const waiting = store.waiting.value.length
   const last = store.last.value?.entry.value
   // while waiting for the user, show the duration of the wait
@@ -28,16 +24,6 @@ export function WorkingLine() {
         <span>{word.text}</span>
         {word.code && <code class="working-code">{word.code}</code>}
         {since !== undefined && <Seconds since={since} />}
-      </div>
-    </div>
-  )
-}
-
-function Background({ count }: { count: number }) {
-  return (
-    <div class="working">
-      <div class="working-text">
-        {plural(count, '1 background task running', '{0} background tasks running')}
       </div>
     </div>
   )

@@ -87,6 +87,7 @@ class World {
       session: () => controller.current?.session,
       end: () => controller.opener.end?.conversation,
       head: () => ({ key: controller.key, keyBefore: controller.keyBefore }) as ConversationHead,
+      running: () => undefined,
       draft: () => drafts.get(controller.key),
       composerHeight: () => undefined,
       returned: () => [...controller.prompts.queue.returned],

@@ -742,11 +742,11 @@ describe('conversation page', () => {
   })
 
   it('shows background tasks between turns', async () => {
-    const line = () => page.document.querySelector('.working-text')?.textContent
-    await show([message('a', 'agent', 'It runs')], { background: 2 })
-    await page.until(() => line() === '2 background tasks running')
-    await show([message('a', 'agent', 'It runs')], { background: 1 })
-    await page.until(() => line() === '1 background task running')
+    const line = () => page.document.querySelector('.running-count')?.textContent
+    await show([message('a', 'agent', 'It runs')], { running: { work: [], others: 2 } })
+    await page.until(() => line() === '2 background tasks')
+    await show([message('a', 'agent', 'It runs')], { running: { work: [], others: 1 } })
+    await page.until(() => line() === '1 background task')
     await show([message('a', 'agent', 'It runs')])
     await page.until(() => line() === undefined)
   })

@@ -451,8 +451,11 @@ export interface ConversationHostMessages {
   'composer/sendKey': { key: 'enter' | 'ctrlEnter' }
   /** Collapses or expands all turns. */
   'conversation/foldTurns': { folded: boolean }
-  /** Appends a prompt to the composer's content; `quiet`: doesn't take the focus. */
-  'actions/fill': { blocks: ContentBlock[]; quiet?: boolean }
+  /**
+   * Appends a prompt to the composer's content; `quiet`: doesn't take the focus. `instead`: of a prompt that was appended before, unless
+   * the user has changed that one.
+   */
+  'actions/fill': { blocks: ContentBlock[]; quiet?: boolean; instead?: ContentBlock[] }
   /** Quotes the selection in the conversation. */
   'actions/quote': undefined
   /** Opens the find widget, or focuses it. `match`: what to search for, and the entry to search from. */

@@ -138,6 +138,13 @@ export interface RememberedOption {
   recent: string[]
 }
 
+/** A rewind whose notice is the entry `id`, with the positions of the entries that it set aside; `end` is exclusive. */
+export interface RewindNote extends Rewind {
+  id: EntryId
+  first: number
+  end: number
+}
+
 /** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
 export interface ConversationHead {
   phase: ViewPhase
@@ -165,7 +172,7 @@ export interface ConversationHead {
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
   /** The turns that are set aside because the user went back. */
-  rewinds: Rewind[]
+  rewinds: RewindNote[]
   /** the unsent prompts, in order */
   queue: QueuedNote[]
   /** The queue is paused until the user resumes it, because the previous turn was stopped or failed. */
@@ -368,6 +375,11 @@ export interface EntryContext {
 /** The user went back to before this turn, so it's no longer part of the agent's context. */
 export function isRewound(rewinds: readonly Rewind[], turn: number): boolean {
   return rewinds.some(({ from, to }) => from <= turn && turn <= to)
+}
+
+/** Whether a restore can be undone here. A conversation that was only forked before a prompt has its original. */
+export function canUndo({ withdrawn, forgotten, restored }: Rewind): boolean {
+  return !withdrawn && (!forgotten || restored !== undefined)
 }
 
 /** More matches than this are not counted. */

@@ -22,7 +22,7 @@ import type { SavedSessions } from './saved-sessions.ts'
 import { type HeldSessions, SessionElsewhereError } from './session-leases.ts'
 import { forkLimit, type SpanRecords } from './session-limiter.ts'
 import type { SessionManager } from './session-manager.ts'
-import { keepListedTitle } from './session-title.ts'
+import { keepListedTitle, sessionTitle, titleOfFork } from './session-title.ts'
 import { applyStartOptions, type StartOptions } from './start-options.ts'
 import { forkUsage, type UsageRecords } from './usage-meter.ts'
 
@@ -291,10 +291,16 @@ export class SessionStarter {
       }
       const open = this.#create(agentId, session, plan)
       session.optionChanges.reopened(this.#lastOptions(reference, manager.find(agentId, sessionId)) ?? [])
-      keepListedTitle(records, open, reference)
-      const givenTitle = records.get(agentId, sessionId)?.givenTitle
-      if (givenTitle !== undefined)
-        records.noted(agentId, { sessionId: session.sessionId, cwd: plan.setup.cwd }, { givenTitle })
+      const original = manager.find(agentId, sessionId)?.session
+      const record = records.get(agentId, sessionId)
+      const title = (original && sessionTitle(original.state)) ?? record?.title ?? reference.title
+      if (title !== undefined) session.receive({ type: 'info', title: titleOfFork(title) })
+      if (record?.givenTitle !== undefined)
+        records.noted(
+          agentId,
+          { sessionId: session.sessionId, cwd: plan.setup.cwd },
+          { givenTitle: titleOfFork(record.givenTitle) },
+        )
       // the cost of a running turn may not be reported yet and would be counted twice
       const isSettled = !manager.find(agentId, sessionId)?.session.turns.isWorking
       if (usage) forkLimit(usage, agentId, sessionId, session.sessionId)

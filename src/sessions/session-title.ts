@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { ContentBlock } from '../acp/model.ts'
 import { chipOf } from '../common/block-chip.ts'
 import { draftOf, inText } from '../common/draft.ts'
@@ -32,8 +33,7 @@ export function sessionTitle(state: SessionState): string | undefined {
 }
 
 /**
- * Some agents report a session's title only in their list: the session keeps it until they report another one. A fork gets that of
- * the session that it was forked from.
+ * Some agents report a session's title only in their list: the session keeps it until they report another one.
  */
 export function keepListedTitle(
   records: Pick<SessionRecords, 'get'>,
@@ -44,6 +44,12 @@ export function keepListedTitle(
   const listed = title !== record?.givenTitle ? title : undefined
   const known = listed ?? record?.title
   if (session.state.title === undefined && known?.trim()) session.receive({ type: 'info', title: known })
+}
+
+/** Says what a session was forked from, until its agent reports a title. That of a fork's fork is the same. */
+export function titleOfFork(title: string): string {
+  const [start = '', end = ''] = l10n.t('Fork of {0}', '\0').split('\0')
+  return title.startsWith(start) && title.endsWith(end) ? title : l10n.t('Fork of {0}', title)
 }
 
 /** The agent's title, if it ever gave one; else one made from the first prompt. */

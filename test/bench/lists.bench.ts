@@ -44,7 +44,12 @@ function history(count: number): () => void {
 function runOf(count: number) {
   const read = (i: number, status: 'completed' | 'failed' = 'completed') =>
     toolCall(`t${i}`, { toolKind: 'read', status })
-  const rows = new RowModel({ run: () => signal(false), hides: () => false })
+  const rows = new RowModel({
+    run: () => signal(false),
+    hides: () => false,
+    asideAt: () => undefined,
+    hiddenAsideAt: () => undefined,
+  })
   const slots = numbers(count).map(i => new EntrySlot(i, read(i), signal(false)))
   rows.reset(slots)
   return { read, rows, slots }

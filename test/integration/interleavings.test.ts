@@ -292,7 +292,6 @@ describe('a file that the user and an agent both edit', () => {
         await typeMine()
         const prompt = await sideBar.last('the prompt', startsTurn)
         sideBar.send('actions/entry', { command: 'parley.restoreCheckpoint', entryId: prompt.id })
-        await questions.answer(`Restore ${name} (+1 −1)`, 'Restore')
         await shows('bravo')
         await shows(MINE[1])
         await save()

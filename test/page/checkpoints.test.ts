@@ -65,8 +65,17 @@ describe('restoring a checkpoint', () => {
   const prompts = () => conversation.frame.locator('.row-prompt')
   const prompt = (text: string) => prompts().filter({ hasText: text }).last()
   const rewound = () => conversation.frame.locator('.row-prompt.rewound')
-  const aside = (count: number) =>
-    waitFor(`${count} rewound prompts`, async () => (await rewound().count()) === count)
+  const asideLine = () => conversation.frame.getByRole('button', { name: /entr(y|ies) set aside/ })
+  /** Waits until a restore has set aside this many prompts, which are in one line until it's selected. */
+  async function aside(count: number): Promise<void> {
+    if (count === 0) {
+      await asideLine().waitFor({ state: 'detached' })
+    } else {
+      await asideLine().waitFor()
+      if ((await asideLine().getAttribute('aria-expanded')) === 'false') await asideLine().click()
+    }
+    await waitFor(`${count} rewound prompts`, async () => (await rewound().count()) === count)
+  }
   async function press(row: Locator, label: string): Promise<void> {
     await row.hover()
     await row.getByRole('button', { name: label }).click()
@@ -81,14 +90,8 @@ describe('restoring a checkpoint', () => {
     await workbench.page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
   }
-  async function restoreToSecond(...texts: string[]): Promise<void> {
-    await press(prompt('second'), 'Restore to Here…')
-    await confirm(...texts)
-    await holds(FIRST)
-    await aside(1)
-    // whose button is gone
-    await conversation.waitForFocus(conversation.composer)
-  }
+  const composerText = (text: string) =>
+    waitFor(`the input with “${text}”`, async () => (await conversation.composerText()) === text)
   /** Undoes the restore, after which the file has this text. */
   async function undoRestore(left = BOTH): Promise<void> {
     const bars = await conversation.frame.evaluateHandle<string[]>(`(() => {
@@ -114,17 +117,33 @@ describe('restoring a checkpoint', () => {
     await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()
     await workbench.paletteInput.press('Enter')
     await workbench.palette.waitFor({ state: 'hidden' })
-    await confirm(`Restore ${name} (+1 −1)`)
   }
 
-  it('restores earlier files, sets later turns aside, and can be undone', async () => {
+  it('restores earlier files, the conversation and the input without a question, and can be undone', async () => {
     await open('Plain')
     await twoEdits()
-    await restoreToSecond(`Restore ${name} (+1 −1)`, 'Your own changes are kept.')
+    await conversation.composer.fill('my draft')
+    await press(prompt('second'), 'Restore to Here…')
+    await holds(FIRST)
+    await asideLine().filter({ hasText: '3 entries set aside · Show' }).waitFor()
+    assert.equal(await prompts().filter({ hasText: 'second' }).count(), 0)
+    const [first, second] = [`[[edit ${name} Mercury Hermes]] first`, `[[edit ${name} Mars Ares]] second`]
+    await composerText(`my draft\n\n${second}`)
+    // its button is gone
+    await conversation.waitForFocus(conversation.composer)
+    await aside(1)
+    // an earlier one replaces it
+    await press(prompt('first'), 'Restore to Here…')
+    await holds(ORIGINAL)
+    await composerText(`my draft\n\n${first}`)
+    await conversation.button('Undo Restore').last().click()
+    await holds(FIRST)
+    await composerText('my draft')
     await undoRestore()
+    await composerText('my draft')
+    await conversation.composer.fill('')
 
     await press(prompt('first'), 'Restore to Here…')
-    await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)
     await aside(2)
     // they have their buttons only under the pointer or the focus, like all others
@@ -153,11 +172,29 @@ describe('restoring a checkpoint', () => {
     await holds(BOTH)
     await aside(0)
 
+    await conversation.composer.fill('')
     await press(prompt('second'), 'Restore to Here…')
-    await confirm(`Restore ${name} (+1 −1)`)
     await aside(1)
+    await conversation.composer.fill('')
     await say('[[say go on]]')
     assert.match(JSON.stringify(lastPrompt('Plain')), /Disregard that prompt.*second/)
+  })
+
+  it('restores the conversation if no files changed', async () => {
+    await open('Plain')
+    await say('[[say one]] first')
+    await say('[[say two]] second')
+    await press(prompt('second'), 'Restore to Here…')
+    await conversation.frame.getByText('Conversation restored to before the prompt').waitFor()
+    await composerText('[[say two]] second')
+    await asideLine().waitFor()
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await composerText('[[say two]] second')
+    await aside(1)
+    await conversation.button('Undo Restore').click()
+    await aside(0)
+    await composerText('')
   })
 
   it('shows Undo Restore, also in a long conversation', async () => {
@@ -169,7 +206,6 @@ describe('restoring a checkpoint', () => {
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
     await conversation.composer.press('Alt+Home')
     await press(prompt('first'), 'Restore to Here…')
-    await confirm(`Restore ${name} (+2 −2)`)
     await waitFor('Undo Restore in the view', () =>
       conversation.frame.evaluate<boolean>(
         `(() => {
@@ -186,31 +222,18 @@ describe('restoring a checkpoint', () => {
   it('shows a preview on request, and then asks again', async () => {
     await open('Plain')
     await twoEdits()
-    await press(prompt('second'), 'Restore to Here…')
+    await openFile(workbench, name)
+    await replaceWord(workbench, 'Ares', 'Mine')
+    await holds(BOTH.replaceAll('Ares', 'Mine'))
+    await press(prompt('first'), 'Restore to Here…')
     const dialog = workbench.page.locator('.monaco-dialog-box')
+    await dialog.getByText('Restore 1 file and the conversation to before this prompt?').waitFor()
     await dialog.getByRole('button', { name: 'Preview' }).click()
     await workbench.page.locator('.tab', { hasText: 'Preview of Restore (1 file)' }).waitFor()
-    await holds(BOTH)
-    const question = workbench.notification('Restore 1 file to before this prompt?')
+    const question = workbench.notification('Restore 1 file and the conversation to before this prompt?')
     await question.getByRole('button', { name: 'Restore', exact: true }).click()
-    await holds(FIRST)
-    await aside(1)
-  })
-
-  it('changes nothing if the user cancels the restore of an edited prompt', async () => {
-    await open('Able')
-    await twoEdits()
-    const before = received('Able', 'session/fork').length
-    await press(prompt('second'), 'Edit and Resend')
-    await workbench.palette.locator('.monaco-list-row.focused').waitFor()
-    await workbench.paletteInput.press('Enter')
-    const dialog = workbench.page.locator('.monaco-dialog-box')
-    await dialog.getByText(`Restore ${name} (+1 −1)`).waitFor()
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    await say('[[say go on]]')
-    await holds(BOTH)
-    assert.equal(received('Able', 'session/fork').length, before)
+    await holds(ORIGINAL.replaceAll('Mars', 'Mine'))
+    await aside(2)
   })
 
   it('continues with an edited prompt in a fork, which has the checkpoints of the original conversation', async () => {
@@ -229,7 +252,6 @@ describe('restoring a checkpoint', () => {
     assert.match(String(last?.sessionId), /^fork-/)
     assert.match(JSON.stringify(last?.prompt), /edited.*Disregard that prompt.*second/)
     await press(prompt('first'), 'Restore to Here…')
-    await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)
     // the fork also begins with the notice of the restore before it
     const notice = conversation.frame.locator('.row-notice', { hasText: /before the prompt.*first/ })

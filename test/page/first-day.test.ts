@@ -252,15 +252,10 @@ describe('the tasks of the first day and the second week', () => {
     await task('restore and resend', workbench, { clicks: 1, keys: 17 }, async hands => {
       await prompt.hover()
       await hands.click(prompt.getByRole('button', { name: 'Restore to Here…' }))
-      const dialog = workbench.page.locator('.monaco-dialog-box')
-      await dialog
-        .getByRole('button', { name: 'Restore', exact: true })
-        .and(dialog.locator(':focus'))
-        .waitFor()
-      await hands.press('Enter')
-      await dialog.waitFor({ state: 'detached' })
       await waitFor('the file as it was', () => readFileSync(file(), 'utf8') === before)
       await conversation.waitForFocus(conversation.composer)
+      await conversation.composer.filter({ hasText: 'Mars Ares' }).waitFor()
+      await hands.press('ControlOrMeta+A')
       await hands.ask('[[say Instead]]')
       await conversation.agentMessage('Instead').waitFor()
     })

@@ -73,9 +73,10 @@ describe('going back in a conversation, with an agent that can forget', () => {
   it('forks at the message, restores the files, and finds the branch with its files again', async () => {
     await twoEdits('Forgets')
     await press('second', 'Restore to Here…')
-    await confirm('Restore', 'The agent forgets this prompt and everything after it.')
     await holds(FIRST)
     await gone('second')
+    await waitFor('the prompt', async () => (await conversation.composerText()).endsWith('second'))
+    await conversation.composer.fill('')
     await conversation.frame.getByText('Files restored to before the prompt').waitFor()
     const [fork] = forks('Forgets')
     assert.match(
@@ -111,18 +112,36 @@ describe('going back in a conversation, with an agent that can forget', () => {
     await conversation.runTurn('[[say only words]] words')
     await conversation.runTurn('[[say more]] more words')
     await press('more words', 'Restore to Here…')
-    await confirm('Restore', 'The agent forgets this prompt and everything after it.')
     await gone('more words')
     await prompt('words').waitFor()
+    await waitFor('the prompt', async () => (await conversation.composerText()).endsWith('more words'))
+    await conversation.button('Open Original Session').last().click()
+    await prompt('more words').waitFor()
+  })
+
+  it('goes back to the original conversation when the restore is undone', async () => {
+    await twoEdits('Forgets')
+    await press('second', 'Restore to Here…')
+    await holds(FIRST)
+    await gone('second')
+    await conversation.frame
+      .getByText(/^Fork of /)
+      .first()
+      .waitFor()
+    await conversation.button('Undo Restore').click()
+    await holds(BOTH)
+    await prompt('second').waitFor()
+    assert.equal(await conversation.composerText(), '')
   })
 
   it('is as with other agents if the fork fails, and with a version that was never measured', async () => {
     for (const agent of ['Fails', 'Old']) {
       await twoEdits(agent)
       await press('second', 'Restore to Here…')
-      await confirm('Restore')
       await holds(FIRST)
-      await conversation.frame.locator('.row-prompt.rewound').waitFor()
+      await conversation.button(/entries set aside/).waitFor()
+      await gone('second')
+      await conversation.composer.fill('')
       await conversation.frame.getByText('Your next prompt tells the agent to disregard it').waitFor()
       await conversation.runTurn('[[say else]] third')
       assert.match(JSON.stringify(lastPrompt(agent)), /Disregard that prompt/)

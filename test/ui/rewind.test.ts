@@ -69,9 +69,10 @@ describe('going back in a conversation with an agent that forgets', () => {
     const original = lastSession()
 
     await press('second', 'Restore to Here…')
-    await confirm('Restore', 'The agent forgets this prompt and everything after it.')
     await holds(FIRST)
     await gone('second')
+    await waitFor('the prompt', async () => (await conversation.composerText()).endsWith('second'))
+    await conversation.composer.fill('')
     await conversation.runTurn('[[say else]] third')
     const restored = lastSession()
     assert.notEqual(restored, original)

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { isRewound } from '../../bridge/conversation.ts'
+import { canUndo, isRewound } from '../../bridge/conversation.ts'
 import type { Undone } from '../../changes/model/undo-log.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
 import { AGENT_ICON } from '../../common/agent-icon.ts'
@@ -19,6 +19,7 @@ import type { AgentDirectory } from '../../sessions/ports.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
 import type { ForkPoint } from '../../sessions/session-starter.ts'
 import { titleOf } from '../../sessions/session-title.ts'
+import { namesOf } from '../changes/file-names.ts'
 import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
 import type { Branches } from '../conversation/branches.ts'
 import { conversationAttachment } from '../conversation/conversation-context.ts'
@@ -66,13 +67,9 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
       const picked = entry ? undefined : await pickPrompt(open, services)
       if (picked && !picked.prompt) return showBranches(open, surface, services)
       const prompt = entry ? promptBefore(open.session.state, entry.id) : picked?.prompt
-      if (!prompt || !(await confirmRestore({ surface, open, entry }, prompt, services))) return
-      // the button that had the focus is gone, and the next prompt follows
-      surface.tell('conversation/focus')
-      // Undo Restore is at the end
-      surface.tell('conversation/navigate', { to: 'latest' })
+      if (prompt) await restoreTo({ surface, open, entry }, prompt, services)
     }),
-    [CommandId.undoRestore]: on(({ open, entry }) => undoRestore(open, entry?.id, services)),
+    [CommandId.undoRestore]: on(target => undoRestore(target, services)),
     [CommandId.continueSession]: on(async target => {
       const picked = await services.workbench.dialogs.pick(continuations(target, surfaces, services), {
         title: l10n.t('Fork or Continue Session'),
@@ -120,40 +117,58 @@ function restorable({ files }: Plan): CheckpointFile[] {
   return files.filter(({ left, added, removed }) => !left || added + removed > 0)
 }
 
-/** Resolves with whether the user confirmed. */
-async function confirmRestore(
-  target: EntryTarget,
-  prompt: MessageEntry,
-  services: BranchServices,
-): Promise<boolean> {
-  const { open } = target
+/** The prompt that the last restore put into the input, if none was sent since. */
+function filledPrompt({ session: { state } }: OpenSession): MessageEntry | undefined {
+  const last = rewindsOf(state).findLast(({ rewind }) => !rewind.forgotten)
+  return last?.rewind.to === state.turn ? promptOfTurn(state, last.rewind.from) : undefined
+}
+
+/** Restores files and conversation to before a prompt, and puts the prompt into the input. */
+async function restoreTo(target: EntryTarget, prompt: MessageEntry, services: BranchServices): Promise<void> {
+  const { surface, open } = target
   throwWhileWorking(open)
   const { turn } = prompt
   if (isRewoundIn(open, turn))
     throw new UnavailableError(l10n.t('This prompt is already set aside. Undo the restore first.'))
   const plan = await planOf(open, turn)
-  if (plan.files.length + plan.outside.length === 0) {
-    if (!forkPoint(open, turn, 'stay'))
-      throw new UnavailableError(l10n.t('No files changed since this prompt.'))
-    const { dialogs } = services.workbench
-    const restore = l10n.t('Restore')
-    const question = l10n.t('Restore the conversation to before this prompt?')
-    if ((await dialogs.confirm(question, { detail: forgetNote() }, restore)) !== restore) return false
-    return forkBefore(target, turn, services)
-  }
+  // the conversation of an agent that ended stays as it is
+  if (open.session.phase !== 'ready' && restorable(plan).length === 0)
+    throw new UnavailableError(l10n.t('No files changed since this prompt.'))
   const selection = await askRestore(open, plan, services)
-  if (!selection) return false
+  if (!selection) return
   const point = forkPoint(open, turn, 'stay')
-  const undone = await restoreFiles(open, selection, services, point === undefined)
-  if (undone && point) await forkRestored(target, point, undone, services)
-  return true
+  const earlier = filledPrompt(open)
+  const fill = async () => {
+    await surface.reveal()
+    // the button that had the focus is gone: the input has it now
+    surface.tell('actions/fill', {
+      blocks: writtenBlocks(prompt.blocks),
+      ...(earlier && { instead: writtenBlocks(earlier.blocks) }),
+    })
+    // Undo Restore is at the end
+    surface.tell('conversation/navigate', { to: 'latest' })
+  }
+  let undone: Undone | undefined
+  // a question about the user's own edits may wait
+  const tell = (restored: Undone) => {
+    undone = restored
+    if (point) return
+    noteRestored(open, turn, restored, services)
+    void fill()
+  }
+  if (plan.files.length > 0) await undoChanges(open.changes, selection, services, tell)
+  if (!undone && restorable(plan).length > 0) return
+  if (point) await forkRestored(target, point, undone, services)
+  else if (undone) return
+  else noteRestored(open, turn, undone, services)
+  await fill()
 }
 
 /** The agent forgets what its files were restored to before. If it can't, it's told with the next prompt. */
 async function forkRestored(
   { surface, open }: EntryTarget,
   point: ForkPoint,
-  undone: Undone,
+  undone: Undone | undefined,
   services: BranchServices,
 ): Promise<void> {
   const { controller } = surface
@@ -164,27 +179,32 @@ async function forkRestored(
   else noteRestored(open, point.turn, undone, services)
 }
 
-/** Says what a restore does, shows a preview of it on request, and asks. `undefined`: the user doesn't want it. */
+/**
+ * What to restore. Asks only if there is something to decide, since a restore can be undone: says what it does, and shows a preview on
+ * request. `undefined`: the user doesn't want it.
+ */
 async function askRestore(
   open: OpenSession,
   plan: Plan,
-  { workbench: { dialogs, editors } }: UndoServices,
+  services: UndoServices,
 ): Promise<(ChangeSelection & { since: number }) | undefined> {
+  if (!isToDecide(open, plan)) return { since: plan.turn }
+  const { dialogs, editors } = services.workbench
   const files = restorable(plan)
   const question =
     files.length === 0
-      ? l10n.t('No files can be restored to before this prompt.')
+      ? l10n.t('Restore the conversation to before this prompt, and no files?')
       : files.length === 1
-        ? l10n.t('Restore 1 file to before this prompt?')
-        : l10n.t('Restore {0} files to before this prompt?', files.length)
+        ? l10n.t('Restore 1 file and the conversation to before this prompt?')
+        : l10n.t('Restore {0} files and the conversation to before this prompt?', files.length)
   const restore = l10n.t('Restore')
   const certain = l10n.t('Restore Reported Changes Only')
   const preview = l10n.t('Preview')
   const isMixed = files.some(file => file.uncertain) && files.some(file => file.uncertain !== 'all')
   // the others may be the user's own
-  const answers = files.length === 0 ? [] : isMixed ? [certain, l10n.t('Restore All')] : [restore]
+  const answers = isMixed ? [certain, l10n.t('Restore All')] : [restore]
   const previews = previewsOf(open, plan)
-  const options = { detail: detailOf(open, plan) }
+  const options = { detail: detailOf(open, plan, services) }
   let answer = await dialogs.confirm(question, options, ...answers, ...(previews.length > 0 ? [preview] : []))
   if (answer === preview) {
     await editors.previewRestore(previews, l10n.t('Preview of Restore'))
@@ -193,6 +213,12 @@ async function askRestore(
   if (answer === undefined) return undefined
   throwWhileWorking(open)
   return { since: plan.turn, ...(answer === certain && { certain: true }) }
+}
+
+/** Whether a restore leaves something as it is, or would revert what may be the user's own. */
+function isToDecide({ changes: { omitted } }: OpenSession, { files, outside }: Plan): boolean {
+  if (outside.length + omitted.files + omitted.folders.length > 0) return true
+  return files.some(({ left, uncertain }) => left !== undefined || uncertain !== undefined)
 }
 
 /** The text files that a restore changes. */
@@ -210,11 +236,13 @@ function previewsOf({ changes }: OpenSession, plan: Plan): RestorePreview[] {
 }
 
 /** Describes what happens to each file, and why some are left unchanged. */
-function detailOf(open: OpenSession, plan: Plan): string {
+function detailOf(open: OpenSession, plan: Plan, { workbench, sessions }: UndoServices): string {
   const { cwd } = open.plan.setup
   const nameOf = (file: string) => {
     const name = path.relative(cwd, file)
-    return plainMessage(readable(name.startsWith('..') ? file : name))
+    return name.startsWith('..') || path.isAbsolute(name)
+      ? namesOf(workbench, [file], sessions)
+      : plainMessage(readable(name))
   }
   const changed = restorable(plan).map(({ path: file, action, added, removed, uncertain }) => {
     const name = nameOf(file)
@@ -245,7 +273,13 @@ function detailOf(open: OpenSession, plan: Plan): string {
       ? [l10n.t("Commands have run since then. Their changes to ignored files aren't tracked.")]
       : []),
     ...(changed.length > 0 ? [l10n.t('Your own changes are kept.')] : []),
-    ...(changed.length > 0 && forkPoint(open, plan.turn, 'stay') ? [forgetNote()] : []),
+    ...(forkPoint(open, plan.turn, 'stay')
+      ? [
+          l10n.t(
+            'The agent forgets this prompt and everything after it. To return to the current conversation, run Show Branches.',
+          ),
+        ]
+      : []),
   ]
   const sections = [
     named(changed),
@@ -299,37 +333,65 @@ async function restoreFiles(
   return restored
 }
 
-function noteRestored(open: OpenSession, since: number, undone: Undone, services: UndoServices): void {
+/** `undone`: absent if no files were restored. */
+function noteRestored(
+  open: OpenSession,
+  since: number,
+  undone: Undone | undefined,
+  services: UndoServices,
+): void {
   const { session } = open
   const { state } = session
   if (session.phase !== 'ready') {
-    offerRestore(undone, services)
+    if (undone) offerRestore(undone, services)
     return
   }
   const prompt = promptOfTurn(state, since)
   session.notify({
     severity: 'info',
-    title: l10n.t('Files restored to before the prompt “{0}”', prompt ? excerptOf(prompt) : ''),
+    title: restoredTitle(prompt ? excerptOf(prompt) : '', undone),
     description: l10n.t(
       'Everything since that prompt is set aside. Your next prompt tells the agent to disregard it.',
     ),
-    files: undone.files.map(({ before }) => before.path),
-    rewind: { from: since, to: state.turn, restored: undone.id },
+    ...(undone && { files: undone.files.map(({ before }) => before.path) }),
+    rewind: { from: since, to: state.turn, ...(undone && { restored: undone.id }) },
   })
 }
 
-/** Reverts a restore: that of a notice, or the last one. */
-async function undoRestore(open: OpenSession, id: string | undefined, services: UndoServices): Promise<void> {
+function restoredTitle(excerpt: string, undone: Undone | undefined): string {
+  return undone
+    ? l10n.t('Files restored to before the prompt “{0}”', excerpt)
+    : l10n.t('Conversation restored to before the prompt “{0}”', excerpt)
+}
+
+/** Reverts a restore: that of a notice, or the last one. Files, conversation and input are as they were. */
+async function undoRestore({ surface, open, entry }: EntryTarget, services: BranchServices): Promise<void> {
   throwWhileWorking(open)
   const { session } = open
   const notice = rewindsOf(session.state).findLast(
-    one => one.rewind.restored !== undefined && (id === undefined || one.id === id),
+    one => canUndo(one.rewind) && (entry === undefined || one.id === entry.id),
   )
-  const restored = notice?.rewind.restored
-  if (!notice || restored === undefined) throw new UnavailableError(l10n.t('There is no restore to undo.'))
-  if (!services.tracker.review.undone.some(one => one.id === restored))
-    throw new UnavailableError(l10n.t('This restore can no longer be undone.'))
-  await restoreUndone(restored, services)
+  if (!notice) throw new UnavailableError(l10n.t('There is no restore to undo.'))
+  const { from, to, restored, forgotten } = notice.rewind
+  if (restored !== undefined) {
+    if (!services.tracker.review.undone.some(one => one.id === restored))
+      throw new UnavailableError(l10n.t('This restore can no longer be undone.'))
+    await restoreUndone(restored, services)
+    // what the user changed since stays
+    if (rewindsOf(session.state).includes(notice)) return
+  } else session.withdrawRewind(notice.id, l10n.t('The restore was undone'))
+  const original = forgotten && services.branches.originOf(open.key)
+  const prompt = promptOfTurn(
+    (original && services.sessions.list().find(one => one.key === original)?.session.state) || session.state,
+    from,
+  )
+  // a prompt that was sent since isn't in the input anymore
+  if (prompt && to === session.state.turn)
+    surface.tell('actions/fill', { blocks: [], instead: writtenBlocks(prompt.blocks) })
+  if (!original) return
+  const { agentId, sessionId } = sessionOfKey(original)
+  await surface.reveal()
+  await services.openSession(agentId, sessionId)
 }
 
 // ---- continuing in another session ----------------------------------------------------------------------------------
@@ -512,12 +574,6 @@ function forkPoint(
   return messageId === undefined ? undefined : { messageId, turn, otherwise }
 }
 
-function forgetNote(): string {
-  return l10n.t(
-    'The agent forgets this prompt and everything after it. To return to the current conversation, run Show Branches.',
-  )
-}
-
 /** The fork says what it lacks; the other session stays as it is. */
 function noteForgotten(
   open: OpenSession,
@@ -534,7 +590,7 @@ function noteForgotten(
       ? l10n.t('Files restored to before the prompt “{0}”', excerpt)
       : l10n.t('Continued from before the prompt “{0}”', excerpt),
     description: l10n.t(
-      'The agent has forgotten that prompt and everything after it. To return to the original conversation, run Show Branches.',
+      'The agent has forgotten that prompt and everything after it. The original session has them.',
     ),
     ...(undone && { files: undone.files.map(({ before }) => before.path) }),
     rewind: { from: turn, to: turn - 1, forgotten: true, ...(undone && { restored: undone.id }) },

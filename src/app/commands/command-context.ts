@@ -1,3 +1,4 @@
+import { canUndo } from '../../bridge/conversation.ts'
 import { type Disposable, Owner } from '../../common/disposable.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
@@ -59,8 +60,8 @@ export class CommandContext extends Owner {
     this.#set(ContextKey.hasSession, open !== undefined)
     this.#set(ContextKey.hasPrompts, open !== undefined && open.session.state.turn > 0)
     const rewinds = open ? rewindsOf(open.session.state) : []
-    const canUndo = rewinds.some(({ rewind }) => rewind.restored !== undefined)
-    this.#set(ContextKey.canUndoRestore, canUndo)
+    const hasRestore = rewinds.some(({ rewind }) => canUndo(rewind))
+    this.#set(ContextKey.canUndoRestore, hasRestore)
     this.#set(ContextKey.canChangeMode, open !== undefined && selectOption(open, 'mode') !== undefined)
     this.#set(ContextKey.canChangeModel, open !== undefined && selectOption(open, 'model') !== undefined)
     // signing out removes the entered values of variables, whatever the agent supports

@@ -50,6 +50,11 @@ export class Branches {
     return all.filter(({ from }) => keys.has(from)).reverse()
   }
 
+  /** The key of the session that this one was forked from before a prompt. */
+  originOf(key: string): string | undefined {
+    return this.#all().findLast(({ to }) => to === key)?.from
+  }
+
   #all(): Branch[] {
     const read = z.array(z.unknown()).safeParse(this.#store.get(STORED))
     return (read.data ?? []).flatMap(one => {

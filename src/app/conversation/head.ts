@@ -7,13 +7,15 @@ import type {
   ConversationHead,
   PendingRequestNote,
   QueuedNote,
+  RewindNote,
 } from '../../bridge/conversation.ts'
 import { attachedItems } from '../../common/draft.ts'
 import type { Prompt } from '../../conversation/prompts/prompt.ts'
 import { isQueued } from '../../conversation/prompts/prompt-states.ts'
-import { rewindsOf } from '../../conversation/rewinds.ts'
+import { type RewindNotice, rewindsOf } from '../../conversation/rewinds.ts'
 import { type Running, runningWork } from '../../conversation/running-work.ts'
 import type { Session } from '../../conversation/session.ts'
+import type { SessionState } from '../../conversation/state.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { attemptOf } from '../../sessions/opening-states.ts'
@@ -82,7 +84,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     unconfirmed: state?.unconfirmed,
     ...(current && { running: runningIn(current) }),
     turnStartedAt: state?.turnStartedAt,
-    rewinds: shown ? rewindsOf(shown).map(({ rewind }) => rewind) : NONE,
+    rewinds: shown ? rewindsOf(shown).map(notice => noteOfRewind(shown, notice)) : NONE,
     queue: controller.prompts.queue.prompts.flatMap(noteOf),
     queuePaused: controller.prompts.queue.isPaused,
     ...(session?.turns.canSteer && { canSteer: true }),
@@ -147,6 +149,23 @@ function beginning({
       ? { preparing: state.agentName }
       : agents.defaultAgentId() === undefined && { noAgent: true }),
   }
+}
+
+/** `shown`: all entries, or only those from position `first` on. */
+function noteOfRewind(
+  { entries, first = 0 }: Pick<SessionState, 'entries'> & { first?: number },
+  notice: RewindNotice,
+): RewindNote {
+  const { id, rewind } = notice
+  const end = entries.lastIndexOf(notice)
+  let [from, to] = [0, end]
+  // entries are in the order of their turns
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (entries[middle]!.turn < rewind.from) from = middle + 1
+    else to = middle
+  }
+  return { ...rewind, id, first: first + from, end: first + end }
 }
 
 export function pendingNotes({ requests, state }: Session): PendingRequestNote[] {

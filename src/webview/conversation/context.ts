@@ -8,7 +8,7 @@ import type { ViewPage } from '../../bridge/history.ts'
 import type { HostClient } from '../host/connection.ts'
 import type { ListController } from '../list/controller.ts'
 import type { FindLoader } from './find/find-loader.ts'
-import type { Row } from './row.ts'
+import type { AsideRow, Row } from './row.ts'
 import type { EntrySlot } from './slot.ts'
 import type { ConversationStore } from './store.ts'
 import type { WorkModel } from './work/work-model.ts'
@@ -23,8 +23,11 @@ export interface ComposerPort {
   attach(attachment: Attachment): void
   /** Inserts text, for keys pressed while something else has the focus. */
   type(text: string): void
-  /** Appends a prompt with its chips and images. Can be undone. `quiet`: doesn't take the focus. */
-  write(blocks: readonly ContentBlock[], quiet?: boolean): void
+  /**
+   * Appends a prompt with its chips and images, `instead` of another that was appended before. Can be undone. `quiet`: doesn't take the
+   * focus.
+   */
+  write(blocks: readonly ContentBlock[], quiet?: boolean, instead?: readonly ContentBlock[]): void
   /** *Send to Several Agents…*: stores the draft with what would be added to it, and lets the user choose agents. */
   sendTo(): void
   /** Opens the switch for what is accepted in this session. */
@@ -50,6 +53,8 @@ export interface App {
   toggleRun(slots: readonly EntrySlot[]): void
   /** Collapses the turn that ends with this entry, or expands it, and keeps its line under the pointer. */
   toggleTurn(end: EntrySlot): void
+  /** Shows what a restore set aside, or hides it, and keeps its line under the pointer. */
+  toggleAside(row: AsideRow): void
   /** Hides or shows a subagent's entries, and keeps its line under the pointer. */
   hideWork(subagent: EntrySlot, sessionId: string, hidden: boolean): void
 }

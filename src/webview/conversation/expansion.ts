@@ -1,7 +1,15 @@
 import { type Signal, signal } from '@preact/signals'
+import type { RewindNote } from '../../bridge/conversation.ts'
 import { isPrompt } from '../../conversation/user-prompts.ts'
 import type { EntrySlot } from './slot.ts'
 import type { Subagents } from './subagents.ts'
+
+/** Entries that one or more restores have set aside; `end` is exclusive. `id`: of the last restore's notice. */
+export interface Aside {
+  id: string
+  first: number
+  end: number
+}
 
 /** What the user has expanded and collapsed; kept as long as the conversation. */
 export class Expansion {
@@ -12,6 +20,9 @@ export class Expansion {
   /** Turns up to this one are collapsed when their end is fetched, except for those that were expanded since. */
   #foldedTo = 0
   readonly #unfolded = new Set<number>()
+
+  /** what restores set aside, in order */
+  #asides: readonly Aside[] = []
 
   constructor(subagents: Subagents) {
     this.#subagents = subagents
@@ -30,6 +41,36 @@ export class Expansion {
   /** Of several reads and searches in one line, by the first of them. */
   run(firstId: string): Signal<boolean> {
     return this.state(`run/${firstId}`)
+  }
+
+  /** What restores have set aside. Returns the entries whose rows are different now, if there are any. */
+  setAsides(rewinds: readonly RewindNote[]): { from: number; to: number } | undefined {
+    const before = this.#asides
+    this.#asides = asidesOf(rewinds)
+    const differ = (these: readonly Aside[], those: readonly Aside[]) =>
+      these.filter(one => !those.some(other => sameAside(one, other)))
+    const changed = [...differ(before, this.#asides), ...differ(this.#asides, before)]
+    if (changed.length === 0) return undefined
+    return {
+      from: Math.min(...changed.map(({ first }) => first)),
+      to: Math.max(...changed.map(({ end }) => end)),
+    }
+  }
+
+  /** What was set aside with the entry at this position. */
+  asideAt(index: number): Aside | undefined {
+    return this.#asides.find(({ first, end }) => first <= index && index < end)
+  }
+
+  /** The same while it isn't shown. */
+  hiddenAsideAt(index: number): Aside | undefined {
+    const aside = this.asideAt(index)
+    return aside && !this.asideState(aside.id).peek() ? aside : undefined
+  }
+
+  /** Whether the user has shown what was set aside. */
+  asideState(id: string): Signal<boolean> {
+    return this.state(`aside/${id}`)
   }
 
   /** Whether the user has hidden the subagent's entries. */
@@ -89,7 +130,7 @@ export class Expansion {
     const { within } = slot.entry.peek()
     if (within !== undefined && this.#subagents.lineOf(within).some(one => this.#hidden(one).peek()))
       return true
-    return this.foldedEnd(slot) !== undefined
+    return this.foldedEnd(slot) !== undefined || this.hiddenAsideAt(slot.index) !== undefined
   }
 
   /** The entry is gone. */
@@ -99,10 +140,27 @@ export class Expansion {
 
   clear(): void {
     this.setAllFolded([], false)
+    this.#asides = []
     this.#open.clear()
   }
 
   #hidden(subagent: string): Signal<boolean> {
     return this.state(`hidden/${subagent}`)
   }
+}
+
+/** Restores to earlier prompts include what was set aside before. */
+function asidesOf(rewinds: readonly RewindNote[]): Aside[] {
+  const asides: Aside[] = []
+  for (const { id, first, end } of [...rewinds].sort((a, b) => a.first - b.first || a.end - b.end)) {
+    if (first >= end) continue
+    const last = asides.at(-1)
+    if (!last || first >= last.end) asides.push({ id, first, end })
+    else if (end >= last.end) asides[asides.length - 1] = { id, first: last.first, end }
+  }
+  return asides
+}
+
+function sameAside(one: Aside, other: Aside): boolean {
+  return one.id === other.id && one.first === other.first && one.end === other.end
 }

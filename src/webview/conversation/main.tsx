@@ -89,6 +89,11 @@ const app = {
     if (row) list.hold(row)
     store.setFolded(end, !store.expansion.isFolded(end))
   },
+  toggleAside(row) {
+    list.hold(row)
+    const aside = store.expansion.asideAt(row.entryIndex)
+    if (aside) store.setAsideShown(aside, !store.expansion.asideState(aside.id).peek())
+  },
   hideWork(subagent, sessionId, hidden) {
     hold(subagent)
     store.setHidden(sessionId, hidden)

@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals'
 import type { ToolKind } from '../../acp/model.ts'
-import type { Entry, ToolCallEntry } from '../../conversation/state.ts'
+import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import { isNotable } from '../../conversation/turn-summary.ts'
 import type { WindowItem } from '../list/window.ts'
 import { filesOf } from '../tools/title.ts'
+import type { Aside } from './expansion.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Space above a row: steps of the 4 px grid. */
@@ -60,16 +61,27 @@ export interface MissingRow extends RowBase {
   entryIndex: number
   count: number
 }
-export type Row = EntryRow | MarkdownRow | ContentRow | RunRow | TurnRow | MissingRow
+/** What a restore set aside. */
+export interface AsideRow extends RowBase {
+  kind: 'aside'
+  /** of the notice of the restore */
+  id: EntryId
+  entryIndex: number
+  count: number
+}
+export type Row = AsideRow | EntryRow | MarkdownRow | ContentRow | RunRow | TurnRow | MissingRow
 
 /** The index of the first entry of a row. */
 export function firstEntry(row: Row): number {
-  return row.kind === 'missing' ? row.entryIndex : row.kind === 'run' ? row.slots[0]!.index : row.slot.index
+  if (row.kind === 'missing' || row.kind === 'aside') return row.entryIndex
+  return row.kind === 'run' ? row.slots[0]!.index : row.slot.index
 }
 
 /** The index of the last entry of a row. */
 export function lastEntry(row: Row): number {
   if (row.kind === 'missing') return row.entryIndex + row.count - 1
+  // what is hidden isn't fetched
+  if (row.kind === 'aside') return row.entryIndex
   return row.kind === 'run' ? row.slots.at(-1)!.index : row.slot.index
 }
 
@@ -252,6 +264,21 @@ export function turnRow(slot: EntrySlot): TurnRow {
   return { kind: 'turn', slot, key, gap: 0, named: false, height: 24, measured: false, index: -1 }
 }
 
+export function asideRow({ id, first, end }: Aside): AsideRow {
+  return {
+    kind: 'aside',
+    id,
+    entryIndex: first,
+    count: end - first,
+    key: `aside/${id}`,
+    gap: 0,
+    named: false,
+    height: 24,
+    measured: false,
+    index: -1,
+  }
+}
+
 /** The height of entries that weren't fetched yet: of several, that of as many rows with the gaps between them. Pixels. */
 export function heightOfMissing(count: number): number {
   return 64 + (count - 1) * 80
@@ -284,7 +311,7 @@ function estimate(source: string): number {
 
 /** A line of work: such lines are stacked closely. */
 function isLine(row: Row): boolean {
-  if (row.kind === 'run') return true
+  if (row.kind === 'run' || row.kind === 'aside') return true
   if (row.kind === 'markdown' || row.kind === 'content' || row.kind === 'turn' || row.kind === 'missing')
     return false
   return ENTRY_ROWS[row.kind].isLine(row.slot)
@@ -297,7 +324,8 @@ function isQuestion(row: Row): boolean {
 
 /** The entry of a row; for a run, its first one. */
 export function slotOf(row: Row): EntrySlot | undefined {
-  return row.kind === 'missing' ? undefined : row.kind === 'run' ? row.slots[0] : row.slot
+  if (row.kind === 'missing' || row.kind === 'aside') return undefined
+  return row.kind === 'run' ? row.slots[0] : row.slot
 }
 
 /** The subagent to which a row belongs, by its session's id. */
@@ -321,6 +349,7 @@ export function gapBetween(before: Row | undefined, row: Row): Gap {
   if (!before) return 12
   if (row.kind === 'prompt') return before.kind === 'prompt' ? 8 : 24
   if (row.kind === 'turn') return 8
+  if (row.kind === 'aside') return 16
   if (before.kind === 'prompt') return 16
   const slot = 'slot' in row ? row.slot : undefined
   const same = slot !== undefined && 'slot' in before && before.slot === slot

@@ -9,7 +9,7 @@ import type {
 import { type Deferred, deferred } from '../../common/async.ts'
 import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
-import { Expansion } from './expansion.ts'
+import { type Aside, Expansion } from './expansion.ts'
 import { endsTurn } from './row.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './slot.ts'
@@ -93,6 +93,7 @@ export class ConversationStore {
       if (!same) this.#forget()
       this.#revision = snapshot.revision
       this.head.value = snapshot.head
+      this.expansion.setAsides(snapshot.head.rewinds)
       for (const terminal of snapshot.terminals) this.terminals.get(terminal.terminalId).replace(terminal)
       this.terminals.tellAgain()
       this.wholeToolCalls.tellAgain()
@@ -172,8 +173,18 @@ export class ConversationStore {
     })
   }
 
-  /** Expands the turn and the subagent of an entry that is to be seen. */
+  /** Shows what a restore set aside, or hides it. */
+  setAsideShown({ id, first, end }: Aside, shown: boolean): void {
+    batch(() => {
+      this.expansion.asideState(id).value = shown
+      this.rows.changed(first, Math.min(end, this.rows.slots.length))
+    })
+  }
+
+  /** Expands the turn and the subagent of an entry that is to be seen, and what was set aside with it. */
   expandFor(slot: EntrySlot): void {
+    const aside = this.expansion.hiddenAsideAt(slot.index)
+    if (aside) this.setAsideShown(aside, true)
     const end = this.expansion.foldedEnd(slot)
     if (end) this.setFolded(end, false)
     const { within } = slot.entry.peek()
@@ -235,7 +246,7 @@ export class ConversationStore {
     const end = Math.min(to, this.rows.slots.length)
     for (let i = from; i < end; i++) {
       const slot = this.rows.slots[i]
-      if (!slot || this.#stale.has(slot)) return true
+      if ((!slot || this.#stale.has(slot)) && !this.expansion.hiddenAsideAt(i)) return true
     }
     return false
   }
@@ -289,6 +300,9 @@ export class ConversationStore {
         const head = { ...this.head.peek()!, ...op.head }
         for (const key of op.cleared ?? []) delete head[key]
         this.head.value = head
+        const changed = op.head.rewinds && this.expansion.setAsides(op.head.rewinds)
+        const count = this.rows.slots.length
+        if (changed && changed.from < count) this.rows.changed(changed.from, Math.min(changed.to, count))
         return false
       }
     }

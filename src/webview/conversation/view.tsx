@@ -167,7 +167,7 @@ function context(section: Section, more: Partial<EntryContext>): string {
 
 /** The context of a row; the elements around it provide that of its conversation. */
 function rowContext(row: Row): string | undefined {
-  if (row.kind === 'missing' || row.kind === 'run' || row.kind === 'turn') return undefined
+  if (!('slot' in row) || row.kind === 'turn') return undefined
   const entry = row.slot.entry.peek()
   const section = row.kind === 'prompt' ? 'prompt' : entry.kind === 'message' ? 'message' : 'work'
   return context(section, { entry: row.slot.id })

@@ -65,7 +65,7 @@ describe('forking a session', () => {
     assert.deepEqual(more, [{ type: 'text', text: 'more' }])
   })
 
-  it('keeps the title that the user gave, or that only the list has', async () => {
+  it('has a title that says what it was forked from: that of the user, or that only the list has', async () => {
     const fixture = await SessionsFixture.withSession()
     const title = () => {
       const session = fixture.controller.current?.session
@@ -74,15 +74,14 @@ describe('forking a session', () => {
     let forks = 0
     Object.assign(fixture.agent, { forkSession: async () => ({ sessionId: `fork ${++forks}` }) })
     await fixture.controller.opener.fork({ ...reference, title: 'Listed' })
-    assert.equal(title(), 'Listed')
+    assert.equal(title(), 'Fork of Listed')
     await fixture.organizer.rename({ ...reference, title: 'Listed' }, 'Mine')
     await fixture.controller.opener.fork({ ...reference, title: 'Mine' })
-    assert.equal(title(), 'Mine')
+    assert.equal(title(), 'Fork of Mine')
     const { sessionId } = fixture.controller.current!.session
-    assert.equal(fixture.records.get('one', sessionId)?.givenTitle, 'Mine')
-    // without the given title, it has no other one
-    await fixture.organizer.rename({ ...reference, sessionId }, '')
-    assert.equal(title(), undefined)
+    assert.equal(fixture.records.get('one', sessionId)?.givenTitle, 'Fork of Mine')
+    await fixture.controller.opener.fork({ ...reference, sessionId })
+    assert.equal(title(), 'Fork of Mine')
   })
 
   it('keeps the limit that the user set, and counts from zero', async () => {

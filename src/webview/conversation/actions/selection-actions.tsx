@@ -74,7 +74,7 @@ function besideSelection(): { left: number; top: number } | undefined {
 /** Receives the text for the composer. */
 export function composerListeners(app: App) {
   return {
-    'actions/fill': ({ blocks, quiet }) => app.composer.current?.write(blocks, quiet),
+    'actions/fill': ({ blocks, quiet, instead }) => app.composer.current?.write(blocks, quiet, instead),
     'actions/quote': () => quoteSelection(app),
   } satisfies Partial<HostListeners<ConversationHostMessages>>
 }

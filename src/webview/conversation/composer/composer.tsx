@@ -12,7 +12,7 @@ import { fitAttachments, receiverOf } from './attach.ts'
 import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } from './attachments.tsx'
 import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
-import { type Draft, itemOf } from './draft.ts'
+import { type Draft, itemOf, type WrittenDraft } from './draft.ts'
 import { suggestionOf, usePlaceholder } from './placeholder.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
@@ -67,11 +67,17 @@ export function Composer({ draft }: { draft: Draft }) {
         input.current?.focus()
         input.current?.insert(typed)
       },
-      write(blocks, quiet) {
-        const written = joinDrafts(draft.content.peek(), draftOf(blocks, itemOf))
-        draft.put(written)
-        input.current?.setText(written)
-        if (!quiet) input.current?.focus()
+      write(blocks, quiet, instead) {
+        const put = (now: WrittenDraft) => {
+          const written = joinDrafts(now, draftOf(blocks, itemOf))
+          draft.put(written)
+          input.current?.setText(written)
+          if (!quiet) input.current?.focus()
+        }
+        if (!instead) return put(draft.content.peek())
+        void import('./take-back.ts').then(({ withoutPrompt }) =>
+          put(withoutPrompt(draft.content.peek(), draftOf(instead, itemOf))),
+        )
       },
       sendTo: () => sendToNow.current(),
       showAllowance: () => allowance.current?.click(),

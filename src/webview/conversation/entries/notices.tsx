@@ -1,3 +1,5 @@
+import { canUndo } from '../../../bridge/conversation.ts'
+import { sessionOfKey } from '../../../common/session-key.ts'
 import { compactCommand, isContextFull } from '../../../conversation/context-full.ts'
 import type { CompactionEntry, NoticeEntry, TurnEndEntry, UnknownEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
@@ -27,7 +29,16 @@ export function Notice({ slot }: { slot: EntrySlot }) {
         <div class="notice-title">{entry.title}</div>
         {entry.description && <MarkdownText text={entry.description} />}
         {entry.files && <NoticeFiles files={entry.files} restored={entry.rewind !== undefined} />}
-        {entry.rewind?.restored !== undefined && !entry.rewind.withdrawn && (
+        {entry.forkedFrom && (
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => host.send('conversation/openSession', sessionOfKey(entry.forkedFrom!.session))}
+          >
+            {t('Open Original Session')}
+          </button>
+        )}
+        {entry.rewind && canUndo(entry.rewind) && (
           <button
             type="button"
             class="link-button"

@@ -14,7 +14,7 @@ import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { ContentBlockView } from './content.tsx'
 
-const SteeringLine = lazy(() => import('./steering-line.tsx').then(module => module.SteeringLine))
+const SteeringLine = lazy(() => import('./prompt-lines.tsx').then(module => module.SteeringLine))
 
 /** A prompt of the user as written, with its chips in place; a long prompt is collapsed. */
 export function Prompt({ slot }: { slot: EntrySlot }) {

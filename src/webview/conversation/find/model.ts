@@ -195,7 +195,7 @@ export class FindModel {
   #firstEntryInView(): number {
     const row = this.#context.list.firstVisible?.item
     if (!row) return 0
-    if (row.kind === 'missing') return row.entryIndex
+    if (row.kind === 'missing' || row.kind === 'aside') return row.entryIndex
     return row.kind === 'run' ? row.slots[0]!.index : row.slot.index
   }
 }

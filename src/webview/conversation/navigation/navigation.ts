@@ -108,21 +108,26 @@ export async function toEntry({ store, list }: App, index: number): Promise<void
   if (row) list.toItem(row, 0)
 }
 
-/** The host finds prompts among entries that aren't loaded. */
+/** The host finds prompts among entries that aren't loaded. What was set aside and isn't shown is skipped. */
 async function nearest(
   { store, host }: App,
   from: number,
   direction: Direction,
 ): Promise<number | undefined> {
-  const { slots } = store.rows
-  for (let at = from; at >= 0 && at < slots.length; at += direction) {
-    const slot = slots[at]
-    if (!slot)
-      return (
-        (await host.request('conversation/findPrompt', { from: at, direction }).catch(() => null)) ??
-        undefined
-      )
-    if (isShownPrompt(slot.entry.peek())) return at
+  const { rows, expansion } = store
+  for (let at = from; at >= 0 && at < rows.slots.length; at += direction) {
+    const aside = expansion.hiddenAsideAt(at)
+    if (aside) {
+      at = direction < 0 ? aside.first : aside.end - 1
+      continue
+    }
+    const slot = rows.slots[at]
+    if (slot && isShownPrompt(slot.entry.peek())) return at
+    if (slot) continue
+    const found = await host.request('conversation/findPrompt', { from: at, direction }).catch(() => null)
+    if (found === null) return undefined
+    if (!expansion.hiddenAsideAt(found)) return found
+    at = found - direction
   }
   return undefined
 }

@@ -30,6 +30,7 @@ const Permission = lazy(() => loadPermission().then(module => module.Permission)
 /** Loaded on demand, since few conversations contain them. */
 const Subagent = lazy(() => import('../entries/subagent.tsx').then(module => module.Subagent))
 const SessionMessage = lazy(() => import('../entries/subagent.tsx').then(module => module.SessionMessage))
+const AsideLine = lazy(() => import('../entries/prompt-lines.tsx').then(module => module.AsideLine))
 const Elicitation = lazyWithStyles(() =>
   import('../elicitation/elicitation.tsx').then(module => module.Elicitation),
 )
@@ -84,6 +85,8 @@ function Content({ row }: { row: Row }) {
       return <BesideText slot={row.slot} block={row.block} />
     case 'run':
       return <Run row={row} />
+    case 'aside':
+      return <AsideLine row={row} />
     case 'turn':
       return <TurnLine slot={row.slot} />
     case 'missing':

@@ -3,6 +3,7 @@ import { chosenOption } from '../../../conversation/requests/permission-text.ts'
 import { ListWindow } from '../../list/window.ts'
 import type { Expansion } from '../expansion.ts'
 import {
+  asideRow,
   endsTurn,
   gapBetween,
   isNamed,
@@ -45,9 +46,9 @@ export class RowModel {
   readonly #segments: Segment[] = []
   readonly #segmentOf: Segment[] = []
   #isPart = false
-  readonly #expansion: Pick<Expansion, 'run' | 'hides'>
+  readonly #expansion: Pick<Expansion, 'run' | 'hides' | 'asideAt' | 'hiddenAsideAt'>
 
-  constructor(expansion: Pick<Expansion, 'run' | 'hides'>) {
+  constructor(expansion: Pick<Expansion, 'run' | 'hides' | 'asideAt' | 'hiddenAsideAt'>) {
     this.#expansion = expansion
   }
 
@@ -182,11 +183,12 @@ export class RowModel {
   }
 
   /**
-   * The rows of an entry, in order, without the line at the end of its turn; those of its run if it's collapsed into one.
+   * The rows of an entry, in order, without the lines of what was set aside and at the end of its turn; those of its run if it's collapsed into one.
    * None if it's shown in the line of its tool call, or if its subagent or its turn is collapsed.
    */
   rowsOf(entryIndex: number): readonly Row[] {
-    const rows = this.#segmentOf[entryIndex]?.rows ?? []
+    const all = this.#segmentOf[entryIndex]?.rows ?? []
+    const rows = all[0]?.kind === 'aside' ? all.slice(1) : all
     return rows.at(-1)?.kind === 'turn' ? rows.slice(0, -1) : rows
   }
 
@@ -205,6 +207,8 @@ export class RowModel {
   }
 
   #joins(a: number, b: number): boolean {
+    // the notice of the restore follows what it set aside
+    if (this.#expansion.asideAt(a) !== this.#expansion.asideAt(b)) return false
     const first = this.slots[a]
     const second = this.slots[b]
     if (!first && !second) return this.#isPart
@@ -308,13 +312,19 @@ export class RowModel {
   }
 
   #rows(from: number, to: number, seen: ReadonlySet<EntrySlot>): Row[] {
+    const aside = this.#expansion.asideAt(from)
+    const rows = this.#expansion.hiddenAsideAt(from) && !this.slots[from] ? [] : this.#rowsIn(from, to, seen)
+    return aside?.first === from ? [asideRow(aside), ...rows] : rows
+  }
+
+  #rowsIn(from: number, to: number, seen: ReadonlySet<EntrySlot>): Row[] {
     const first = this.slots[from]
     if (!first) return [missingRow(from, to - from)]
     const slots = this.slots.slice(from, to) as EntrySlot[]
     const last = slots.at(-1)!
     const shown = slots.find(slot => slot.entry.peek().kind === 'tool_call') ?? first
     const rows = this.#hides(shown) ? [] : this.#rowsOfSlots(slots, seen)
-    return endsTurn(last) ? [...rows, turnRow(last)] : rows
+    return endsTurn(last) && !this.#expansion.hiddenAsideAt(from) ? [...rows, turnRow(last)] : rows
   }
 
   #rowsOfSlots(slots: EntrySlot[], seen: ReadonlySet<EntrySlot>): Row[] {
@@ -347,8 +357,8 @@ function heightOf({ gap, named }: Lead): number {
 
 /** The old row if it's equal except for its height, otherwise the new one with the old one's height. */
 function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
-  const isMissing = old?.kind === 'missing' && row.kind === 'missing'
-  if (!old || old.kind !== row.kind || (isMissing && old.count !== row.count)) {
+  const isOther = old && 'count' in old && 'count' in row && old.count !== row.count
+  if (!old || old.kind !== row.kind || isOther) {
     row.height += heightOf(lead)
     return withLead(row, lead)
   }

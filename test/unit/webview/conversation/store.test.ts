@@ -146,6 +146,38 @@ describe('conversation store', () => {
     assert.equal(asked.length, 1)
   })
 
+  it('has one row for what a restore set aside, and fetches that only when it is shown', async () => {
+    const all = Array.from({ length: 1000 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
+    const asked: number[] = []
+    const store = new ConversationStore(async (_key, from, to) => {
+      asked.push(from)
+      return structuredClone(all.slice(from, to))
+    })
+    const rewind = { from: 2, to: 9, id: 'e998', first: 2, end: 998 }
+    store.applySnapshot(snapshot(all.slice(900), { first: 900, total: 1000 }))
+    assert.equal(shown(store).length, 1000)
+    store.applyPatch(patch(2, { op: 'head', head: { rewinds: [rewind] } }))
+    assert.deepEqual(shown(store), ['missing 0', 'missing 1', 'aside', 'Text 998', 'Text 999'])
+    store.need(0, 1000)
+    await until(() => asked.length > 0)
+    await fetched(store, 'e0')
+    assert.deepEqual(asked, [0])
+    assert.deepEqual(shown(store), ['Text 0', 'Text 1', 'aside', 'Text 998', 'Text 999'])
+    // what streams in there isn't shown
+    store.applyPatch(patch(3, { op: 'text', id: 'e950', block: 0, text: '\n\nMore' }))
+    assert.equal(shown(store).length, 5)
+    store.expandFor(store.slot('e950')!)
+    assert.deepEqual(shown(store).slice(0, 4), ['Text 0', 'Text 1', 'aside', 'Text 2'])
+    assert.equal(shown(store).length, 1002)
+    // an earlier restore includes it; undone, all is as before
+    store.applyPatch(
+      patch(4, { op: 'head', head: { rewinds: [rewind, { ...rewind, id: 'e999', first: 1, end: 999 }] } }),
+    )
+    assert.deepEqual(shown(store), ['Text 0', 'aside', 'Text 999'])
+    store.applyPatch(patch(5, { op: 'head', head: { rewinds: [] } }))
+    assert.equal(shown(store).length, 1001)
+  })
+
   it('drops a page that arrives after another conversation was opened', async () => {
     let answer: (entries: Entry[]) => void = () => undefined
     const store = new ConversationStore(

@@ -52,7 +52,13 @@ describe('conversation page: actions', () => {
       rewind: { from: 1, to: 1, restored: 'r' },
     }
     const entries = [message('u', 'user', 'Do it'), message('a', 'agent', 'It is done.'), back]
-    await show(entries, { rewinds: [back.rewind] })
+    await show(entries, { rewinds: [{ ...back.rewind, id: 'n', first: 0, end: 2 }] })
+    const line = () => page.document.querySelector<HTMLElement>('.aside-line')
+    await page.until(line)
+    assert.equal(line()!.textContent, '2 entries set aside · Show')
+    assert.equal(page.document.querySelector('.prompt'), null)
+    line()!.click()
+    await page.until(() => page.document.querySelector('.prompt'))
     const undo = () =>
       [...page.document.querySelectorAll('button')].find(one => one.textContent === 'Undo Restore')
     await page.until(undo)

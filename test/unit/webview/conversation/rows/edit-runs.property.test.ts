@@ -114,7 +114,7 @@ class Conversation {
 function shown(rows: readonly Row[]): string[] {
   const ids: string[] = []
   for (const row of rows) {
-    if (row.kind === 'turn' || row.kind === 'missing') continue
+    if (row.kind === 'turn' || row.kind === 'missing' || row.kind === 'aside') continue
     const slots = row.kind === 'run' ? row.slots : 'nested' in row && row.nested ? [] : [row.slot]
     for (const { id, entry } of slots)
       if (row.kind !== 'run' || entry.peek().kind === 'tool_call') ids.push(id)

@@ -7,7 +7,12 @@ import { message, permission, toolCall } from '../entries.ts'
 
 function model(...entries: Entry[]) {
   const runs = signal(false)
-  const rows = new RowModel({ run: () => runs, hides: () => false })
+  const rows = new RowModel({
+    run: () => runs,
+    hides: () => false,
+    asideAt: () => undefined,
+    hiddenAsideAt: () => undefined,
+  })
   const slots = entries.map((entry, i) => new EntrySlot(i, entry, signal(false)))
   rows.reset(slots)
   return { rows, slots, runs }

@@ -33,11 +33,11 @@ export interface TurnSummary {
   cost?: Cost
 }
 
-/** The files that a turn changed, and the lines that it added and removed. */
+/** The files that a turn changed, and the lines that it added and removed, which a replay doesn't say. */
 export interface TurnFiles {
   count: number
-  added: number
-  removed: number
+  added?: number
+  removed?: number
 }
 
 export interface TerminalState {

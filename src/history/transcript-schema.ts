@@ -16,7 +16,7 @@ const base = { id: text, turn: z.number(), within: text.optional() }
 const number = z.number()
 const turnSummary = z.looseObject({
   ...{ tools: number, failed: number, took: number.optional() },
-  files: z.looseObject({ count: number, added: number, removed: number }).optional(),
+  files: z.looseObject({ count: number, added: number.optional(), removed: number.optional() }).optional(),
   cost: z.looseObject({ amount: number, currency: text }).optional(),
 })
 

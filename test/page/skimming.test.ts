@@ -139,6 +139,33 @@ describe('skimming a conversation', () => {
     await frame.locator('.row-prompt', { hasText: 'First question' }).waitFor()
   })
 
+  it('keeps the prompt there although the entries between it and the view were never fetched', async () => {
+    const many = Array.from({ length: 300 }, (_, at) => `[[tool t${at}]] [[think of it]]`).join(' ')
+    await conversation.runTurn(`Far above ${many} [[say Done.]]`)
+    await workbench.reload()
+    const { frame } = await ConversationPage.find(workbench)
+    await frame.locator('.turn-prompt', { hasText: 'Far above' }).waitFor()
+    await frame.locator('.turn-prompt').click()
+    await frame.locator('.row-prompt', { hasText: 'Far above' }).waitFor()
+  })
+
+  it('collapses and expands all turns with the keys of the editor', async () => {
+    for (const name of ['One', 'Two'])
+      await conversation.runTurn(`${name}. ${tools} [[say Done with ${name}.]]`)
+    await conversation.frame.locator('.transcript').focus()
+    await workbench.page.keyboard.press('ControlOrMeta+k')
+    await workbench.page.keyboard.press('ControlOrMeta+0')
+    await waitFor('both collapsed', async () => {
+      const folded = line().getByRole('button', { expanded: false })
+      return (await folded.count()) === 2
+    })
+    assert.equal(await conversation.frame.locator('.row-markdown').count(), 0)
+    assert.equal(await conversation.frame.locator('.row-prompt').count(), 2)
+    await workbench.page.keyboard.press('ControlOrMeta+k')
+    await workbench.page.keyboard.press('ControlOrMeta+j')
+    await conversation.frame.locator('.row-markdown', { hasText: 'Done with Two.' }).waitFor()
+  })
+
   it('covers no text with the button that scrolls to the end', async () => {
     await conversation.runTurn('[[paced 200 1 60]]')
     await conversation.frame.locator('.transcript').focus()

@@ -42,7 +42,7 @@ import {
 } from '../step.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
-import { setTurnFiles } from './summarize-turn.ts'
+import { setTurnFiles, summarizeReplay } from './summarize-turn.ts'
 
 /** What happens in a session on the client's side. */
 export type LocalEvent =
@@ -146,6 +146,7 @@ export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number
       break
     case 'load_finished':
       if (!state.memory.running) closeOpen(step, false, state.memory.background)
+      summarizeReplay(step)
       updateActivity(step)
       break
     case 'agent_gone':

@@ -1,4 +1,5 @@
-import { TOOL_CALL } from '../entries/tool-call.ts'
+import { TOOL_CALL, type ToolCallEntry } from '../entries/tool-call.ts'
+import { touchedFiles } from '../entries/touched-files.ts'
 import type { TurnFiles, TurnSummary } from '../state-base.ts'
 import { entryAt, type ReducerState, type Step, touch } from '../step.ts'
 import { isNotable } from '../turn-summary.ts'
@@ -44,6 +45,44 @@ function addTo(summary: TurnSummary, { took, files, cost }: TurnSummary): void {
   if (took !== undefined) summary.took = (summary.took ?? 0) + took
   if (files) summary.files = files
   if (cost) summary.cost = { ...cost, amount: cost.amount + (summary.cost?.amount ?? 0) }
+}
+
+/** Each finished turn of a replay gets what can be counted in it, unless it's known from when it ran. */
+export function summarizeReplay(step: Step): void {
+  const { state } = step
+  const { entries, memory, turn: latest } = state
+  if (state.within !== undefined) return
+  for (let from = 0, to = 0; from < entries.length; from = to) {
+    const { turn } = entries[from]!
+    while (entries[to]?.turn === turn) to++
+    if (turn === 0 || (turn === latest && memory.running)) continue
+    summarizeReplayed(step, from, to)
+  }
+}
+
+function summarizeReplayed(step: Step, from: number, to: number): void {
+  const { state } = step
+  const summary: TurnSummary = { tools: 0, failed: 0 }
+  const files = new Set<string>()
+  let last = from
+  for (let at = from; at < to; at++) {
+    const entry = state.entries[at]!
+    if (entry.turnSummary) return
+    if (entry.kind !== 'notice') last = at
+    const tool = entryAt(state, at, TOOL_CALL)
+    if (!tool) continue
+    summary.tools++
+    if (tool.status === 'failed') summary.failed++
+    else if (isChange(tool)) for (const path of touchedFiles(tool)) files.add(path)
+  }
+  if (files.size > 0) summary.files = { count: files.size }
+  if (!isNotable(summary)) return
+  state.entries[last]!.turnSummary = summary
+  touch(step, last)
+}
+
+function isChange({ toolKind, content }: ToolCallEntry): boolean {
+  return content.some(({ type }) => type === 'diff') || ['edit', 'delete', 'move'].includes(toolKind)
 }
 
 /** It's known which files a finished turn changed, also by what wasn't a tool call. */

@@ -72,6 +72,26 @@ describe('the summary of a turn', () => {
     assert.deepEqual(summaries(), [[2, { took: 3000, tools: 2, failed: 0 }]])
   })
 
+  it('has of a replayed turn what can be counted in it, and the number of its files', () => {
+    const state = createSessionState()
+    const replayed = (...updates: Parameters<typeof reduce>[1][]) => {
+      for (const update of updates) reduce(state, update)
+    }
+    const edit = (id: string, path: string, status: 'completed' | 'failed') =>
+      tool(id, { status, kind: 'edit', locations: [{ path }] })
+    replayed(chunk('user', 'One'), edit('a', '/a', 'completed'), edit('b', '/a', 'completed'))
+    replayed(edit('c', '/b', 'completed'), edit('d', '/c', 'failed'), chunk('agent', 'Done'))
+    replayed(chunk('user', 'Two'), tool('e'), chunk('agent', 'A short answer'))
+    reduceLocal(state, { type: 'load_finished' })
+    const done = state.entries.filter(({ turnSummary }) => turnSummary)
+    assert.deepEqual(
+      done.map(({ kind, turn, turnSummary }) => ({ kind, turn, turnSummary })),
+      [{ kind: 'message', turn: 1, turnSummary: { tools: 4, failed: 1, files: { count: 2 } } }],
+    )
+    reduceLocal(state, { type: 'load_finished' })
+    assert.equal(state.entries.filter(({ turnSummary }) => turnSummary).length, 1)
+  })
+
   it('gets the changed files once they are known, also during the next turn', () => {
     const { state, take, prompt, summaries } = begun()
     prompt('one')
@@ -93,7 +113,7 @@ describe('the summary of a turn', () => {
     const summary: TurnSummary = { took: 1, tools: 2, failed: 0, files: { count: 2, added: 3, removed: 1 } }
     const read = (turnSummary: unknown) => readEntry(JSON.stringify({ ...message, turnSummary }), 0)
     assert.deepEqual(read(summary), { ...message, turnSummary: summary })
-    for (const damaged of [null, 'x', {}, { ...summary, files: { count: 2 } }, { ...summary, cost: 1 }])
+    for (const damaged of [null, 'x', {}, { ...summary, files: { added: 2 } }, { ...summary, cost: 1 }])
       assert.deepEqual(read(damaged), message, JSON.stringify(damaged))
   })
 

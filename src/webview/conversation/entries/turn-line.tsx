@@ -15,7 +15,8 @@ export function TurnLine({ slot }: { slot: EntrySlot }) {
   const { turn, turnSummary: summary } = slot.entry.value
   if (!summary) return null
   const { key, files } = work.changes.value
-  const hasChanges = summary.files !== undefined && files.length > 0 && key === store.head.value?.key
+  // of a replayed turn, only the number of files is known
+  const hasChanges = summary.files?.added !== undefined && files.length > 0 && key === store.head.value?.key
   const folded = store.expansion.isFolded(slot)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
@@ -69,7 +70,7 @@ function Facts({ summary: { took = 0, tools, failed, files, cost } }: { summary:
     failed > 0 && <span class="failed">{plural(failed, '1 failed', '{0} failed')}</span>,
     files && (
       <>
-        {plural(files.count, '1 file', '{0} files')} <DiffCounts {...files} />
+        {plural(files.count, '1 file', '{0} files')} <DiffCounts added={0} removed={0} {...files} />
       </>
     ),
     cost && formatCost(cost, language()),

@@ -109,7 +109,7 @@ export async function toEntry({ store, list }: App, index: number): Promise<void
 }
 
 /** The host finds prompts among entries that aren't loaded. What was set aside and isn't shown is skipped. */
-async function nearest(
+export async function nearest(
   { store, host }: App,
   from: number,
   direction: Direction,

@@ -8,7 +8,7 @@ import { useApp } from '../context.ts'
 import { firstEntry } from '../row.ts'
 import type { RowModel } from '../rows/rows.ts'
 import type { EntrySlot } from '../slot.ts'
-import { toEntry } from './navigation.ts'
+import { nearest, toEntry } from './navigation.ts'
 
 /** Characters of a prompt that are searched for its first line. */
 const MAX_LINE = 400
@@ -24,12 +24,31 @@ export function TurnPrompt() {
   const shown = useSignal<EntrySlot | undefined>(undefined)
   const above = useRef(new PromptAbove(store.rows)).current
   const frame = useRef(0)
+  /** Increases when a prompt was fetched that isn't near the rows in view. */
+  const fetched = useSignal(0)
+  const fetching = useRef(false)
+  /** The entries between a turn's start and the view may be missing: only its prompt is fetched. */
+  const fetchAbove = async (index: number) => {
+    if (fetching.current) return
+    fetching.current = true
+    const { key } = store
+    const at = await nearest(app, index, -1)
+    const prompt = at === undefined ? undefined : await store.load(at)
+    fetching.current = false
+    const isLost = at !== undefined && !prompt
+    if (isLost || store.key !== key) return
+    above.remember(prompt, index)
+    fetched.value++
+  }
   useSignalEffect(() => {
     void list.moved.value
+    void fetched.value
     frame.current ||= requestAnimationFrame(() => {
       frame.current = 0
       const edge = list.firstVisible
-      const prompt = edge && above.find(firstEntry(edge.item))
+      const found = edge && above.find(firstEntry(edge.item))
+      if (typeof found === 'number') return void fetchAbove(found)
+      const prompt = found
       const row = prompt && store.rows.rowsOf(prompt.index)[0]
       shown.value = row && list.isAbove(row) ? prompt : undefined
     })
@@ -58,23 +77,32 @@ class PromptAbove {
   #found: EntrySlot | undefined
   /** no prompt follows the found one up to this index */
   #to = 0
+  /** no prompt is before this index */
+  #none = 0
 
   constructor(rows: Pick<RowModel, 'slots'>) {
     this.#rows = rows
   }
 
-  /** `undefined` if there is none, or if an entry between wasn't fetched yet. */
-  find(index: number): EntrySlot | undefined {
+  /** `undefined` if there is none. The index of the first entry above that wasn't fetched yet if it's behind that. */
+  find(index: number): EntrySlot | number | undefined {
     const { slots } = this.#rows
     const known = this.#found
     const from =
       known && slots[known.index] === known && known.index <= index ? Math.min(this.#to, index) : -1
     let at = index
     while (at > from && slots[at] && !isShownPrompt(slots[at]!.entry.peek())) at--
+    if (at > from && !slots[at]) return at < this.#none ? undefined : at
     this.#found = at > from ? slots[at] : from < 0 ? undefined : known
-    if (at > from && !slots[at]) this.#found = undefined
     this.#to = index
     return this.#found
+  }
+
+  /** The last prompt up to an index, found among entries that aren't here; `undefined` if there is none. */
+  remember(prompt: EntrySlot | undefined, index: number): void {
+    this.#found = prompt
+    this.#to = index
+    if (!prompt) this.#none = index + 1
   }
 }
 

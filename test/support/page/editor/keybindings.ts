@@ -31,6 +31,8 @@ export class Keybindings {
   }
 
   press({ key, ctrl, shift, alt }: Stroke): void {
+    // a modifier alone isn't a stroke
+    if (['Control', 'Shift', 'Alt', 'Meta'].includes(key)) return
     const stroke = [ctrl && 'ctrl', shift && 'shift', alt && 'alt', nameOf(key)].filter(Boolean).join('+')
     const first = this.#first
     this.#first = undefined

@@ -5,22 +5,10 @@ import type { RuleAnswer, RuleRefusal } from './entries/requests.ts'
 import type { ToolCallEntry } from './entries/tool-call.ts'
 import type { StateOf } from './state-base.ts'
 
-export type { CompactionEntry } from './entries/compaction.ts'
-export type { Entry } from './entries/entry-kinds.ts'
-export type { MessageEntry, Steering } from './entries/message.ts'
-export type { ForkOrigin, NoticeEntry, Rewind } from './entries/notice.ts'
-export type {
-  AppliedRule,
-  ElicitationEntry,
-  PermissionEntry,
-  RuleAnswer,
-  RuleRefusal,
-} from './entries/requests.ts'
-export type { SessionMessageEntry } from './entries/session-message.ts'
-export type { SubagentEntry } from './entries/subagent.ts'
-export type { ToolCallEntry } from './entries/tool-call.ts'
-export type { TurnEndEntry } from './entries/turn-end.ts'
-export type { UnknownEntry } from './entries/unknown.ts'
+export type * from './entries/entry-kinds.ts'
+export type { Steering } from './entries/message.ts'
+export type { ForkOrigin, Rewind } from './entries/notice.ts'
+export type { AppliedRule, RuleAnswer, RuleRefusal } from './entries/requests.ts'
 export type {
   Change,
   EntryId,

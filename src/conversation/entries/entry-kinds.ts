@@ -10,6 +10,18 @@ import { TOOL_CALL, TOOL_CALL_REDUCERS, type ToolCallEntry } from './tool-call.t
 import { TURN_END, type TurnEndEntry } from './turn-end.ts'
 import { UNKNOWN, UNKNOWN_REDUCERS, type UnknownEntry } from './unknown.ts'
 
+export type {
+  CompactionEntry,
+  ElicitationEntry,
+  MessageEntry,
+  NoticeEntry,
+  PermissionEntry,
+  SessionMessageEntry,
+  SubagentEntry,
+  ToolCallEntry,
+  TurnEndEntry,
+  UnknownEntry,
+}
 export type Entry =
   | MessageEntry
   | ToolCallEntry

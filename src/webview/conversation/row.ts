@@ -2,8 +2,9 @@ import { signal } from '@preact/signals'
 import type { ToolKind } from '../../acp/model.ts'
 import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import { isNotable } from '../../conversation/turn-summary.ts'
+import { t } from '../l10n.ts'
 import type { WindowItem } from '../list/window.ts'
-import { filesOf } from '../tools/title.ts'
+import { filesOf, type PathRoots, titleParts } from '../tools/title.ts'
 import type { Aside } from './expansion.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
@@ -85,6 +86,13 @@ export function lastEntry(row: Row): number {
   return row.kind === 'run' ? row.slots.at(-1)!.index : row.slot.index
 }
 
+/** What the agent is doing; `code` is a command or a file, rendered as code. */
+export interface Activity {
+  text: string
+  code?: string
+}
+
+/** What the conversation's page knows about a kind of entry, except for its component (see `rows/row-view.tsx`). */
 interface EntryRowStyle {
   /** The estimated height in pixels. */
   height(slot: EntrySlot): number
@@ -92,6 +100,8 @@ interface EntryRowStyle {
   isLine(slot: EntrySlot): boolean
   /** The entry's text is in rows of its own, below this one, when it's expanded. */
   hasText?: boolean
+  /** What the agent is doing while this is the last entry, if it's still doing it. */
+  activity?(entry: Entry, roots: PathRoots | undefined): Activity | undefined
 }
 
 const isAnswered = (slot: EntrySlot): boolean => {
@@ -102,16 +112,53 @@ const line = { height: () => 24, isLine: () => true }
 
 const ENTRY_ROWS: Readonly<Record<EntryRowKind, EntryRowStyle>> = {
   prompt: { height: () => 40, isLine: () => false },
-  thought: { ...line, hasText: true },
-  tool: { ...line, height: ({ open }) => (open.peek() ? 120 : 24) },
+  thought: {
+    ...line,
+    hasText: true,
+    activity: ({ endedAt }) => (endedAt === undefined ? { text: t('Thinking') } : undefined),
+  },
+  tool: { ...line, height: ({ open }) => (open.peek() ? 120 : 24), activity: toolActivity },
   permission: { height: slot => (isAnswered(slot) ? 24 : 140), isLine: isAnswered },
   elicitation: { height: slot => (isAnswered(slot) ? 24 : 200), isLine: isAnswered },
   notice: { height: () => 24, isLine: () => false },
-  compaction: { ...line, hasText: true },
+  compaction: {
+    ...line,
+    hasText: true,
+    activity: entry =>
+      entry.kind === 'compaction' && entry.status === 'in_progress' ? { text: t('Compacting') } : undefined,
+  },
   subagent: { ...line, height: ({ open }) => (open.peek() ? 90 : 24) },
   session_message: { ...line, hasText: true },
   turn_end: line,
   unknown: line,
+}
+
+function toolActivity(entry: Entry, roots: PathRoots | undefined): Activity | undefined {
+  if (entry.kind !== 'tool_call' || (entry.status !== 'in_progress' && entry.status !== 'pending'))
+    return undefined
+  const title = titleParts(entry.title, roots)
+  switch (entry.toolKind) {
+    case 'execute':
+      return { text: t('Running'), code: title.full }
+    case 'read':
+      return { text: t('Reading'), code: title.tail }
+    case 'edit':
+      return { text: t('Editing'), code: title.tail }
+    case 'search':
+      return { text: t('Searching') }
+    case 'fetch':
+      return { text: t('Fetching') }
+    case 'think':
+      return { text: t('Thinking') }
+    default:
+      return undefined
+  }
+}
+
+/** What the agent is doing, if this last entry tells. */
+export function activityOf(entry: Entry, roots: PathRoots | undefined): Activity | undefined {
+  const kind = rowKindOf(entry)
+  return kind === undefined ? { text: t('Writing') } : ENTRY_ROWS[kind].activity?.(entry, roots)
 }
 
 /** `undefined` for a message of the agent, which has rows of text alone. */

@@ -1,8 +1,9 @@
 import type { Entry, SessionActivity } from '../../../conversation/state.ts'
 import { formatSeconds, t } from '../../l10n.ts'
-import { type PathRoots, titleParts } from '../../tools/title.ts'
+import type { PathRoots } from '../../tools/title.ts'
 import { now } from '../../ui/clock.ts'
 import { useApp } from '../context.ts'
+import { type Activity, activityOf } from '../row.ts'
 
 /** The line below the last block while a turn is running: an animation, the current activity and its duration. */
 export function WorkingLine() {
@@ -35,12 +36,6 @@ function Seconds({ since }: { since: number }) {
   return seconds > 0 ? <span class="working-time">{formatSeconds(seconds)}</span> : null
 }
 
-/** The label of the agent's current activity; `code` is a command or a file, rendered as code. */
-interface ActivityWord {
-  text: string
-  code?: string
-}
-
 /** What the agent does, derived from its last entry. */
 export function activityWord(
   activity: SessionActivity,
@@ -48,31 +43,8 @@ export function activityWord(
   waiting: number,
   roots: PathRoots | undefined,
   unconfirmed = false,
-): ActivityWord {
+): Activity {
   if (activity === 'requires_action' || waiting > 0) return { text: t('Waiting for your answer') }
   if (unconfirmed) return { text: t('Status unknown') }
-  if (last?.kind === 'message' && last.role === 'thought' && last.endedAt === undefined)
-    return { text: t('Thinking') }
-  if (last?.kind === 'message' && last.role === 'agent') return { text: t('Writing') }
-  if (last?.kind === 'compaction' && last.status === 'in_progress') return { text: t('Compacting') }
-  if (last?.kind === 'tool_call' && (last.status === 'in_progress' || last.status === 'pending')) {
-    const title = titleParts(last.title, roots)
-    switch (last.toolKind) {
-      case 'execute':
-        return { text: t('Running'), code: title.full }
-      case 'read':
-        return { text: t('Reading'), code: title.tail }
-      case 'edit':
-        return { text: t('Editing'), code: title.tail }
-      case 'search':
-        return { text: t('Searching') }
-      case 'fetch':
-        return { text: t('Fetching') }
-      case 'think':
-        return { text: t('Thinking') }
-      default:
-        return { text: t('Working') }
-    }
-  }
-  return { text: t('Working') }
+  return (last && activityOf(last, roots)) ?? { text: t('Working') }
 }

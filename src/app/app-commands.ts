@@ -93,6 +93,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       sessions: manager,
       decisions: services.decisions,
       branches: services.branches,
+      summarize: services.summarize,
       recordedTitle: (agentId, sessionId) => recordedTitle(records.get(agentId, sessionId)),
       openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),

@@ -123,8 +123,10 @@ export class SessionActions {
     }
     if (action === 'delete') {
       if (!(await this.mayDelete([item]))) return
+      const earlier = this.#history.earlier().get(sessionKey(item.agentId, item.sessionId)) ?? []
       if (open) this.#close(open)
-      this.#deletions.mark([this.#deleter.mark(item)])
+      const marked = this.#deleter.mark(item)
+      this.#deletions.mark([marked, ...earlier.flatMap(one => this.#marked(one) ?? [])])
       return
     }
     if (action === 'pin' || action === 'unpin') {
@@ -145,24 +147,36 @@ export class SessionActions {
   }
 
   /**
-   * Deletes sessions once the user can no longer bring them back, except for those that are open in another window.
-   * Resolves to the number of deleted ones.
+   * Deletes sessions once the user can no longer bring them back, except for those that are open in another window, with the
+   * earlier sessions of their conversations. Resolves to the number of deleted conversations.
    */
   async deleteAll(items: readonly DeletableSession[]): Promise<number> {
     const marked: MarkedSession[] = []
+    let count = 0
+    const earlier = this.#history.earlier()
     for (const [at, item] of items.entries()) {
       if (at % TOGETHER === TOGETHER - 1) await setImmediate()
       const open = this.#manager.find(item.agentId, item.sessionId)
-      try {
-        // first, since closing it releases it
-        if (open) this.#close(open)
-        marked.push(this.#deleter.mark(item))
-      } catch (error) {
-        if (!(error instanceof SessionElsewhereError)) throw error
-      }
+      // first, since closing it releases it
+      if (open) this.#close(open)
+      const own = this.#marked(item)
+      if (!own) continue
+      count += 1
+      const before = earlier.get(sessionKey(item.agentId, item.sessionId)) ?? []
+      marked.push(own, ...before.flatMap(one => this.#marked(one) ?? []))
     }
     this.#deletions.mark(marked)
-    return marked.length
+    return count
+  }
+
+  /** `undefined`: it's open in another window. */
+  #marked(item: DeletableSession): MarkedSession | undefined {
+    try {
+      return this.#deleter.mark(item)
+    } catch (error) {
+      if (error instanceof SessionElsewhereError) return undefined
+      throw error
+    }
   }
 
   /** As `SessionDeletions.undo`. */

@@ -119,6 +119,11 @@ export function createWindowScope(
     own,
   })
   const { history, deletions, historyView, recent } = listed
+  const summarize = createSummarize({
+    ...{ dialogs: workbench.dialogs, records, log },
+    runner: runners.get,
+    globalStorage: storage.globalFolder,
+  })
   const createController = (store: KeyValueStore, newKey: string) =>
     new ConversationController({
       ...process,
@@ -159,11 +164,7 @@ export function createWindowScope(
         dialogs: workbench.dialogs,
       },
       previews: process.previews,
-      summarize: createSummarize({
-        ...{ dialogs: workbench.dialogs, records, log },
-        runner: runners.get,
-        globalStorage: storage.globalFolder,
-      }),
+      summarize,
       sessions: recent,
       mentioned: new MentionedSessions({
         ...{ history, transcripts, manager, secrets },
@@ -274,5 +275,6 @@ export function createWindowScope(
     comparisonOf: (worktree: string) => comparePage.comparisonOf(worktree),
     documents: files.documents,
     branches: new Branches(shown),
+    summarize,
   }
 }

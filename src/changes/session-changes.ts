@@ -56,6 +56,8 @@ export interface ChangeSelection {
   hunks?: { path: string; ids: ReadonlySet<number> }
   /** Skips uncertain changes. */
   certain?: boolean
+  /** Only those of the session itself, not of those that its conversation was in before. */
+  own?: true
 }
 
 export interface UndoReport {
@@ -80,8 +82,11 @@ const MAX_UNDOING = 8
 export class ChangeScope {
   /** absent: all sessions */
   readonly session: string | undefined
-  /** The sessions that it was forked from: their turns before the fork are part of its conversation, too. */
-  origins: () => readonly TurnRef[] = () => []
+  /**
+   * The sessions that it was forked from, or that its conversation was in before (`continued`): their turns up to these are part of
+   * its conversation, too.
+   */
+  origins: () => ReadonlyArray<TurnRef & { continued?: true }> = () => []
   protected readonly tracker: ChangeTracker
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
   readonly #hunks = new WeakMap<TrackedFile, { version: number; hunks: readonly Hunk[] }>()
@@ -186,7 +191,7 @@ export class ChangeScope {
     { force, into }: Pick<UndoOptions, 'force'> & { into?: Undone } = {},
   ): Promise<UndoReport> {
     const matches = this.#matches(selection)
-    const isShared = selection.since !== undefined && this.origins().length > 0
+    const isShared = this.#originsFor(selection).length > 0
     const begun = await this.tracker.review.beginUndo(isShared ? undefined : this.session, into)
     const { undone, note, end } = begun
     const left: UndoReport['left'] = []
@@ -363,10 +368,10 @@ export class ChangeScope {
     return this.hunks(file?.path ?? path).every(({ id }) => ids.has(id))
   }
 
-  #matches({ turn, since, certain }: ChangeSelection): Matches {
+  #matches(selection: ChangeSelection): Matches {
+    const { turn, since, certain } = selection
     const { session } = this
-    // only restoring a checkpoint affects turns before a fork
-    const origins = since === undefined ? [] : this.origins()
+    const origins = this.#originsFor(selection)
     return author => {
       if (certain && author.uncertain) return false
       if (session === undefined) return true
@@ -378,6 +383,11 @@ export class ChangeScope {
           (since === undefined || one.turn >= since),
       )
     }
+  }
+
+  /** Only restoring a checkpoint affects turns before a fork. */
+  #originsFor({ since, own }: ChangeSelection) {
+    return own ? [] : this.origins().filter(({ continued }) => continued || since !== undefined)
   }
 
   /** The effect of {@link undo} for all turns since this one, file by file, including files that it can't change. */
@@ -643,7 +653,7 @@ export class SessionChanges extends ChangeScope {
   /** Forgets everything: the session is new, and what was stored under its id is another session's. */
   clear(): void {
     void this.tracker.files.ready.then(() => {
-      this.keep()
+      this.keep({ own: true })
       this.tracker.files.forgetCheckpoints(({ turns }) =>
         turns.some(({ session }) => session === this.session),
       )

@@ -111,9 +111,16 @@ export class AgentSessions implements Disposable {
     return this.#sessions.get(sessionId) ?? this.#parents.get(sessionId)
   }
 
-  /** Creates a session. If the agent creates it after `signal` aborted, it's closed again. */
-  newSession(setup: SessionSetup, signal?: AbortSignal): Promise<Session> {
-    return this.#create('ready', late => this.agent.newSession(setup, signal, late), setup, signal)
+  /**
+   * Creates a session. If the agent creates it after `signal` aborted, it's closed again. `state`: the conversation that goes on in
+   * it, which the agent doesn't know.
+   */
+  newSession(
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    state?: () => ReducingState | undefined,
+  ): Promise<Session> {
+    return this.#create('ready', late => this.agent.newSession(setup, signal, late), setup, signal, state)
   }
 
   /**
@@ -129,7 +136,13 @@ export class AgentSessions implements Disposable {
   ): Promise<Session> {
     const fork = this.agent.forkSession?.bind(this.agent)
     if (!fork) throw new Error(l10n.t("The agent can't fork sessions."))
-    return this.#create('loading', late => fork(sessionId, setup, signal, late, at), setup, signal, state)
+    return this.#create(
+      'loading',
+      late => fork(sessionId, setup, signal, late, at),
+      setup,
+      signal,
+      () => state,
+    )
   }
 
   async #create(
@@ -137,7 +150,7 @@ export class AgentSessions implements Disposable {
     make: (onLate: (start: SessionStart) => void) => Promise<SessionStart>,
     setup: SessionSetup,
     signal: AbortSignal | undefined,
-    state?: ReducingState,
+    state?: () => ReducingState | undefined,
   ): Promise<Session> {
     signal?.throwIfAborted()
     this.#creating += 1
@@ -150,7 +163,7 @@ export class AgentSessions implements Disposable {
       if (this.#sessions.has(start.sessionId)) {
         throw new Error(l10n.t('The agent returned the ID of a session that is already open.'))
       }
-      const session = this.#open(start.sessionId, setup, phase, state)
+      const session = this.#open(start.sessionId, setup, phase, state?.())
       // In the order of the wire: the response is newer than the updates before it.
       this.#deliverEarly(session)
       session.start(start)

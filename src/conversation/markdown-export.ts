@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { entryKind } from './entries/entry-kinds.ts'
+import { continuedIn } from './entries/notice.ts'
 import { escaped } from './markdown.ts'
 import type { Entry, SessionState, TerminalState } from './state.ts'
 
@@ -26,16 +27,36 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   parts.push(origin.join(' · '))
   if (about.note !== undefined) parts.push(`*${escaped(about.note)}*`)
   if (about.summary !== undefined) parts.push(`## ${l10n.t('Summary of the Earlier Turns')}`, about.summary)
-  let speaker: 'you' | 'agent' | undefined
-  for (const entry of state.entries) {
+  let speaker: string | undefined
+  const agents = agentNames(state.entries, about.agentName)
+  for (const [at, entry] of state.entries.entries()) {
     const text = entryMarkdown(entry, state.terminals)
     if (text === '') continue
-    const speaks = entry.kind === 'message' && entry.role === 'user' ? 'you' : 'agent'
-    if (speaks !== speaker) parts.push(`## ${speaks === 'you' ? l10n.t('You') : escaped(about.agentName)}`)
+    // the agent changes here
+    if (agents[at] === undefined) {
+      parts.push(text)
+      speaker = undefined
+      continue
+    }
+    const isYours = entry.kind === 'message' && entry.role === 'user'
+    const speaks = isYours ? l10n.t('You') : escaped(agents[at])
+    if (speaks !== speaker) parts.push(`## ${speaks}`)
     speaker = speaks
     parts.push(text)
   }
   return `${parts.join('\n\n')}\n`
+}
+
+/** By entry: the agent that its conversation was with; none for a notice that another one follows. */
+function agentNames(entries: readonly Entry[], last: string): Array<string | undefined> {
+  const names: Array<string | undefined> = []
+  let name = last
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const continued = continuedIn(entries[at]!)
+    names[at] = continued ? undefined : name
+    if (continued) name = continued.agentName
+  }
+  return names
 }
 
 export interface LatestTurns {

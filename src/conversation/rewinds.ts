@@ -6,7 +6,8 @@
 import type { ContentBlock } from '../acp/model.ts'
 import { shortened } from '../common/visible.ts'
 import { textOf } from './blocks.ts'
-import type { Entry, ForkOrigin, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
+import { continuedIn } from './entries/notice.ts'
+import type { Entry, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
 import { isPrompt } from './user-prompts.ts'
 
 /** Maximum length of a quoted prompt, in UTF-16 units. */
@@ -29,11 +30,6 @@ export function rewindsOf({ entries }: Pick<SessionState, 'entries'>): RewindNot
     const entry = entries[position]
     return entry && isRewind(entry) && !entry.rewind.withdrawn ? entry : []
   })
-}
-
-/** The sessions that a conversation was forked from, each with the turns that are part of it. */
-export function originsOf({ entries }: Pick<SessionState, 'entries'>): ForkOrigin[] {
-  return entries.flatMap(entry => (entry.kind === 'notice' && entry.forkedFrom ? entry.forkedFrom : []))
 }
 
 /** The prompt that started a turn. */
@@ -73,6 +69,8 @@ export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock |
 export function messageBefore({ entries }: Pick<SessionState, 'entries'>, turn: number): string | undefined {
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at]
+    // the agent of this session has no messages from before
+    if (entry && continuedIn(entry)) return undefined
     if (!entry || entry.turn >= turn || entry.kind !== 'message' || entry.within !== undefined) continue
     if (entry.role === 'user') return undefined
     if (entry.role === 'agent') return entry.messageId

@@ -26,6 +26,7 @@ import {
   endsWithSubagent,
   endsWithTurn,
 } from './requests/withdrawn-requests.ts'
+import { isCommand } from './rewinds.ts'
 import type { Change, EntryId, NoticeEntry, SessionState, TurnFiles } from './state.ts'
 import { reportedBackground } from './step.ts'
 import { type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
@@ -75,6 +76,8 @@ export class Session implements Disposable {
   beginsNoTurn = false
   /** The user doesn't see it. */
   isHidden = false
+  /** What the agent must be told of the conversation, with the next prompt. */
+  contextToTell: () => ContentBlock | undefined = () => undefined
 
   constructor(options: SessionOptions) {
     this.agent = options.agent
@@ -352,7 +355,9 @@ export class Session implements Disposable {
     return this.#phase === 'ready' && !this.beginsNoTurn && !this.#isPreparing && !this.requests.isHeld
   }
 
-  #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
+  #send(written: ContentBlock[]): Promise<undefined | { messageId?: string }> {
+    const context = isCommand(written) ? undefined : this.contextToTell()
+    const content = context ? [...written, context] : written
     this.#replays.end()
     this.optionChanges.turnBegins()
     this.#replays.addSavedCopyNote(true)

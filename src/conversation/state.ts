@@ -7,7 +7,7 @@ import type { StateOf } from './state-base.ts'
 
 export type * from './entries/entry-kinds.ts'
 export type { Steering } from './entries/message.ts'
-export type { ForkOrigin, Rewind } from './entries/notice.ts'
+export type { Continued, ForkOrigin, Rewind } from './entries/notice.ts'
 export type { AppliedRule, RuleAnswer, RuleRefusal } from './entries/requests.ts'
 export type {
   Change,

@@ -123,7 +123,12 @@ export class LocalSessions implements Disposable {
   ): void {
     const { sessionId, cwd, additionalDirectories, systemPrompt } = session
     const now = this.#now()
-    const { imported: _, ...known }: Partial<LocalSession> = this.get(agentId, sessionId) ?? {}
+    // from now on, its conversation is in this session
+    const {
+      imported: _imported,
+      continuedIn: _continuedIn,
+      ...known
+    }: Partial<LocalSession> = this.get(agentId, sessionId) ?? {}
     this.#put({
       ...known,
       agentId,
@@ -145,13 +150,14 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * The user renamed, archived or pinned a session, possibly one that Parley didn't open: its title (empty for none), the
-   * title set with the agent, whether it's archived or pinned. Doesn't change the time of its last activity.
+   * The user renamed, archived or pinned a session, possibly one that Parley didn't open, or continued its conversation in another
+   * one: its title (empty for none), the title set with the agent, whether it's archived or pinned, and the other session. Doesn't
+   * change the time of its last activity.
    */
   noted(
     agentId: string,
     session: Pick<LocalSession, 'sessionId' | 'cwd' | 'title'> & { updatedAt?: number },
-    said: { title?: string; givenTitle?: string; archived?: boolean; pinned?: boolean },
+    said: Partial<Pick<LocalSession, 'title' | 'givenTitle' | 'archived' | 'pinned' | 'continuedIn'>>,
   ): void {
     const { sessionId, cwd, updatedAt } = session
     const now = this.#now()

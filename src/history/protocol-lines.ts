@@ -20,7 +20,9 @@ export const CONVERSATION_METHOD = '_parley/conversation'
 export const TERMINAL_METHOD = '_parley/terminal'
 
 /** What is known of a session besides its conversation. */
-export type ExportedSession = Omit<LocalSession, 'systemPrompt' | 'imported'> & { agentName: string }
+export type ExportedSession = Omit<LocalSession, 'systemPrompt' | 'imported' | 'continuedIn'> & {
+  agentName: string
+}
 
 /** What ACP's messages can't contain of an entry, under one key of their `_meta`. */
 export interface ParleyMeta {

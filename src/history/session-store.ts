@@ -18,6 +18,8 @@ export interface LocalSession extends SessionId {
   archived?: boolean
   /** It is first in lists. */
   pinned?: boolean
+  /** Its conversation goes on in this session, whose row in lists is that of the conversation. */
+  continuedIn?: SessionId
   /** It came from a file, whose author chose its folder, and no agent has opened it here yet. */
   imported?: boolean
   /** milliseconds since the epoch */

@@ -86,7 +86,16 @@ const MIGRATIONS = [
   `CREATE TABLE session_spans (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, span TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
+  // a table, since windows of an earlier version may be running, and write all columns of sessions
+  `CREATE TABLE continued (
+     agent_id TEXT NOT NULL, session_id TEXT NOT NULL,
+     next_agent_id TEXT NOT NULL, next_session_id TEXT NOT NULL,
+     PRIMARY KEY (agent_id, session_id)
+   ) STRICT, WITHOUT ROWID;`,
 ]
+
+const SESSIONS = `SELECT sessions.*, next_agent_id, next_session_id
+  FROM sessions LEFT JOIN continued USING (agent_id, session_id)`
 
 const TOKEN_SUMS = `total_tokens = total_tokens + excluded.total_tokens,
   input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`
@@ -100,6 +109,7 @@ const SALVAGE: Salvage = {
     daily_usage: ({ day }) => isDay(day),
     model_usage: ({ day }) => isDay(day),
     session_spans: ({ span }) => String(span).startsWith('{'),
+    continued: ({ next_session_id: next }) => typeof next === 'string',
   },
   complete(db) {
     const count = (sql: string) => Number(db.prepare(`SELECT count(*) AS n FROM (${sql})`).get()?.n)
@@ -149,7 +159,7 @@ export class SqliteStore implements SessionStore {
     const version = this.#prepare('PRAGMA data_version').get()?.data_version
     const known = this.#lists.get(agentId)
     if (known?.version === version && known) return known.sessions
-    const sessions = this.#prepare('SELECT * FROM sessions WHERE agent_id = ? ORDER BY updated_at DESC')
+    const sessions = this.#prepare(`${SESSIONS} WHERE agent_id = ? ORDER BY updated_at DESC`)
       .all(agentId)
       .map(readSession)
     this.#lists.set(agentId, { version, sessions })
@@ -157,11 +167,11 @@ export class SqliteStore implements SessionStore {
   }
 
   pinned(): SessionId[] {
-    return this.#prepare('SELECT * FROM sessions WHERE pinned = 1').all().map(readSession)
+    return this.#prepare(`${SESSIONS} WHERE pinned = 1`).all().map(readSession)
   }
 
   get(agentId: string, sessionId: string): LocalSession | undefined {
-    const row = this.#prepare('SELECT * FROM sessions WHERE agent_id = ? AND session_id = ?').get(
+    const row = this.#prepare(`${SESSIONS} WHERE agent_id = ? AND session_id = ?`).get(
       agentId,
       storedId(sessionId),
     )
@@ -192,6 +202,7 @@ export class SqliteStore implements SessionStore {
       session.pinned ? 1 : 0,
       session.imported ? 1 : 0,
     )
+    this.#putContinued(session)
     const stored = list && this.get(session.agentId, session.sessionId)
     if (!stored) return
     // the version changes only with what other connections write
@@ -201,9 +212,19 @@ export class SqliteStore implements SessionStore {
     this.#lists.set(session.agentId, { ...list, sessions })
   }
 
+  #putContinued({ agentId, sessionId, continuedIn }: LocalSession): void {
+    const id = [agentId, storedId(sessionId)]
+    if (continuedIn)
+      this.#prepare(
+        `INSERT INTO continued VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+           next_agent_id = excluded.next_agent_id, next_session_id = excluded.next_session_id`,
+      ).run(...id, continuedIn.agentId, storedId(continuedIn.sessionId))
+    else this.#prepare('DELETE FROM continued WHERE agent_id = ? AND session_id = ?').run(...id)
+  }
+
   remove(agentId: string, sessionId: string): void {
     this.#lists.delete(agentId)
-    for (const table of ['sessions', 'session_usage', 'session_spans'])
+    for (const table of ['sessions', 'session_usage', 'session_spans', 'continued'])
       this.#prepare(`DELETE FROM ${table} WHERE agent_id = ? AND session_id = ?`).run(
         agentId,
         storedId(sessionId),
@@ -359,6 +380,11 @@ function readSession(row: Row): LocalSession {
   if (row.archived === 1) session.archived = true
   if (row.pinned === 1) session.pinned = true
   if (row.imported === 1) session.imported = true
+  if (typeof row.next_agent_id === 'string')
+    session.continuedIn = {
+      agentId: row.next_agent_id,
+      sessionId: idOfStored(String(row.next_session_id)),
+    }
   if (row.system_prompt !== null) {
     const { success, data } = systemPromptSchema.safeParse(readJson(row.system_prompt))
     if (success) session.systemPrompt = data

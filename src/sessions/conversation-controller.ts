@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentExit } from '../acp/agent.ts'
 import { Owner } from '../common/disposable.ts'
-import { isEmptyDraft, joinDrafts } from '../common/draft.ts'
+import { EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../common/draft.ts'
+import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
 import { DisplayedOptions } from './displayed-options.ts'
@@ -233,6 +234,61 @@ export class ConversationController extends Owner {
         begun(open)
       },
     })
+  }
+
+  /**
+   * Goes on with the displayed conversation in a session of this agent, in the same folder: with its draft and its queue, which waits
+   * until then. If the session can't be started, the conversation stays where it is. `afterTurn`: not before the turn ends, unless
+   * that is aborted. `summary`: of what the agent gets no text of. Resolves to false if another conversation is displayed by then.
+   */
+  async continueWith(
+    agentId: string,
+    { afterTurn, summary }: { afterTurn?: AbortSignal; summary?: string } = {},
+  ): Promise<boolean> {
+    const { current: from } = this
+    if (!from) return false
+    const { session } = from
+    // stopping a turn pauses it
+    const { isPaused } = this.prompts.queue
+    session.beginsNoTurn = true
+    try {
+      if (afterTurn) await Promise.race([from.idle(), new Promise(done => (afterTurn.onabort = done))])
+      else if (session.isAtWork || from.isBusy) await from.stop()
+      if (afterTurn?.aborted) return true
+      if (this.current !== from) return false
+      await this.opener.start(agentId, {
+        cwd: from.plan.setup.cwd,
+        continues: { from, ...(summary !== undefined && { summary }) },
+        begun: open => this.#leftFor(open, from, isPaused),
+      })
+      return true
+    } finally {
+      session.beginsNoTurn = false
+      session.turns.pump()
+    }
+  }
+
+  /** The conversation goes on in another session, with what was written for it. */
+  #leftFor(open: OpenSession, from: OpenSession, isPaused: boolean): void {
+    const { drafts, manager, queues } = this.#options
+    const [left, next] = [queues.of(from.key), queues.of(open.key)]
+    const written = drafts.get(from.key)
+    if (!isEmptyDraft(written)) drafts.set(open.key, joinDrafts(drafts.get(open.key), written))
+    // its agent doesn't get them anymore
+    left.signInCanceled()
+    const returned = left.returned.map(({ id, draft }) => ({ id, draft }))
+    next.addReturned(returned)
+    left.movedToComposer(
+      returned.map(({ id }) => id),
+      EMPTY_DRAFT,
+    )
+    left.leave(prompts => {
+      for (const prompt of prompts) this.prompts.enqueue(open.key, prompt)
+      return true
+    })
+    if (isPaused) next.pause()
+    // its agent may refuse, which changes nothing here
+    manager.close(from).catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))
   }
 
   /** Cancels the attempt in progress, else the turn. */

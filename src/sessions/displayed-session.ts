@@ -23,8 +23,8 @@ export interface DisplayedSessionOptions {
 export class DisplayedSession extends Owner {
   readonly #options: DisplayedSessionOptions
   readonly #switch = this.register(new Emitter<OpenSession | undefined>())
-  /** The session was started in this view, and no other was displayed since. */
-  isNew = false
+  /** The key before the session that was started in this view had an id; `undefined` once another was displayed. */
+  keyBefore: string | undefined
   #current: OpenSession | undefined
   #following = new DisposableStore()
   #elsewhere: Disposable | undefined
@@ -57,17 +57,12 @@ export class DisplayedSession extends Owner {
       : this.#options.newKey
   }
 
-  /** The key before a session that was started in this view had an id; `undefined` once another was displayed. */
-  get keyBefore(): string | undefined {
-    return this.isNew ? this.#options.newKey : undefined
-  }
-
   display(open: OpenSession | undefined): void {
     if (this.#current === open) return
     this.follow(undefined)
     this.#following.dispose()
     this.#following = new DisposableStore()
-    this.isNew = false
+    this.keyBefore = undefined
     this.#current = open
     if (open) {
       const { session } = open

@@ -8,6 +8,7 @@ import {
 import { RpcCode } from '../acp/errors.ts'
 import type { AuthMethod, AuthStatus } from '../acp/model.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
+import type { Continuing } from './continuation.ts'
 import type { OpenSession } from './open-session.ts'
 import type { DefaultAgentProblem } from './ports.ts'
 import type { SessionPlace } from './session-leases.ts'
@@ -16,8 +17,17 @@ export type Reopening = 'load' | 'resume' | 'restore'
 
 /** What failed; Retry does it again. */
 export type Attempt =
-  /** in `cwd`, or in the default folder; `begun` is called with the session, also if it starts only after a sign-in */
-  | { type: 'new'; agentId: string; cwd?: string; begun?: (open: OpenSession) => void }
+  /**
+   * in `cwd`, or in the default folder; `begun` is called with the session, also if it starts only after a sign-in. `continues`: it
+   * takes the place of the displayed one.
+   */
+  | {
+      type: 'new'
+      agentId: string
+      cwd?: string
+      begun?: (open: OpenSession) => void
+      continues?: Continuing
+    }
   /** a new session that starts with the conversation of this one */
   | { type: 'fork'; agentId: string; sessionId: string; cwd: string; title?: string }
   /** restore: loaded, or resumed if the agent can't load */

@@ -1,8 +1,10 @@
 import { isAbsolute } from 'node:path'
 import type { DefaultOptions } from '../agents/definition.ts'
 import type { SessionChanges } from '../changes/session-changes.ts'
+import { deferred, withTimeout } from '../common/async.ts'
 import { Owner } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
+import { STOP_TURN_MS } from '../common/limits.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
@@ -28,8 +30,11 @@ export interface OpenSessionOptions {
   changes: SessionChanges
 }
 
-/** The conversation of a fork already has entries, which aren't saved yet; so does one that an earlier window couldn't save. */
-export type SessionOrigin = 'new' | 'fork' | 'known' | 'unsaved'
+/**
+ * The conversation of a fork already has entries, which aren't saved yet; so does one that goes on in a new session (`continued`),
+ * and one that an earlier window couldn't save.
+ */
+export type SessionOrigin = 'new' | 'fork' | 'continued' | 'known' | 'unsaved'
 
 export interface SessionWork {
   queue: PromptQueue
@@ -122,14 +127,17 @@ export class OpenSession extends Owner {
       this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
     }
     this.#recorder = this.register(
-      new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork' || origin === 'unsaved'),
+      new TranscriptRecorder(this.agentId, session, transcripts, origin !== 'new' && origin !== 'known'),
     )
     // the earlier window may have ended before it stored them
     services.terminals.resume()
     const { agentId } = this
     if (usage) {
       const meter = this.register(
-        new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }),
+        new UsageMeter({
+          ...{ agentId, session, records: usage },
+          isNew: origin === 'new' || origin === 'continued',
+        }),
       )
       if (limits)
         this.#limiter = this.register(
@@ -162,6 +170,25 @@ export class OpenSession extends Owner {
   cancel(): void {
     this.session.turns.cancel()
     this.#endCommands()
+  }
+
+  /** The same, and waits a while for its end. */
+  async stop(): Promise<void> {
+    this.cancel()
+    await withTimeout(this.idle(), STOP_TURN_MS)
+  }
+
+  /** Resolves when no turn runs, or its agent ended. */
+  async idle(): Promise<void> {
+    const { session } = this
+    const over = deferred()
+    const check = () => {
+      if (session.state.activity === 'idle' || !session.isLive) over.resolve()
+    }
+    const watches = [session.onDidChange(check), session.onDidEnd(check)]
+    check()
+    await over.promise
+    for (const watch of watches) watch.dispose()
   }
 
   /** Adds a queued prompt to the running turn. If the agent can't do that, stops the turn as `cancel` does and sends it next. */

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
+import type { SessionId } from '../common/session-key.ts'
 import { amountText, limitText } from '../conversation/limit-text.ts'
 import type { Session } from '../conversation/session.ts'
 import {
@@ -272,7 +273,7 @@ function withUnit(kind: LimitKind, amount: string): string {
 }
 
 /** A fork, also to edit a prompt, has the limit that the user set for the original session, and counts from zero. */
-export function forkLimit(records: SpanRecords, agentId: string, from: string, to: string): void {
-  const limit = records.span(agentId, from)?.limit
-  if (limit) records.putSpan({ agentId, sessionId: to }, { ms: 0, limit: limitState(limit.steps) })
+export function forkLimit(records: SpanRecords, from: SessionId, to: SessionId): void {
+  const limit = records.span(from.agentId, from.sessionId)?.limit
+  if (limit) records.putSpan(to, { ms: 0, limit: limitState(limit.steps) })
 }

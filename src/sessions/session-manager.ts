@@ -1,16 +1,15 @@
 import type { ChangeTracker } from '../changes/change-tracker.ts'
 import { SessionChanges } from '../changes/session-changes.ts'
 import type { Allowance } from '../common/allowance.ts'
-import { deferred, withTimeout } from '../common/async.ts'
 import { type Disposable, Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
-import { STOP_TURN_MS } from '../common/limits.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
+import { originsOf } from '../conversation/continuations.ts'
 import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
-import { originsOf } from '../conversation/rewinds.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
+import { contextToTell } from './continuation.ts'
 import { OpenSession, type SessionOrigin } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type { SavedConversations, SessionPlan, SessionRecords } from './ports.ts'
@@ -93,6 +92,7 @@ export class SessionManager extends Owner {
     const { held, records, queues, rules, services, transcripts, usage, limits } = this.#options
     session.conversation.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.requests.answerByRule = rules?.answersFor(agentId, id => open.placeOf(id), allowance)
+    session.contextToTell = () => contextToTell(open)
     session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)
     const replaced = this.#open.get(key)
@@ -168,13 +168,7 @@ export class SessionManager extends Owner {
     // an agent of the agent host is handed over with all of its sessions
     if (open.isTakenOver || session.agent.hosted?.isKept) return
     open.isTakenOver = true
-    if (session.state.activity !== 'idle') {
-      open.cancel()
-      const idle = deferred()
-      const watch = session.onDidChange(() => session.state.activity === 'idle' && idle.resolve())
-      await withTimeout(idle.promise, STOP_TURN_MS)
-      watch.dispose()
-    }
+    if (session.state.activity !== 'idle') await open.stop()
     try {
       await this.close(open)
     } catch (error) {

@@ -133,9 +133,9 @@ export class SessionOpener implements Disposable {
 
   /**
    * Starts a session with the agent (by default the default agent), in `cwd` if given, and calls `begun` with it. The
-   * displayed session stays open in this window.
+   * displayed session stays open in this window, unless the new one continues its conversation.
    */
-  start(wanted?: string, how: Pick<StartAttempt, 'cwd' | 'begun'> = {}): Promise<void> {
+  start(wanted?: string, how: Pick<StartAttempt, 'cwd' | 'begun' | 'continues'> = {}): Promise<void> {
     if (this.#state.type === 'preparing') this.#options.agentReplaced(this.#state.agentName)
     return this.#open(async task => {
       const { agents, trusted, starter } = this.#options
@@ -151,14 +151,16 @@ export class SessionOpener implements Disposable {
         this.remember(undefined)
       }
       if (!this.#reports.isReady(agentId)) return
-      const { cwd, begun } = how
+      const { cwd, begun, continues } = how
       const attempt: Attempt = {
         ...{ type: 'new', agentId },
         ...(cwd !== undefined && { cwd }),
         ...(begun && { begun }),
+        ...(continues && { continues }),
       }
+      const queue = continues ? undefined : this.#displayed.newKey
       await this.#run(this.#enter(attemptIn(task, attempt)), (signal, progress) =>
-        starter.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
+        starter.create(agentId, signal, progress, { cwd, queue, continues }),
       )
     })
   }
@@ -413,11 +415,15 @@ export class SessionOpener implements Disposable {
   ): Promise<void> {
     const { task, attempt } = current
     const displayed = this.#displayed
-    const kept = displayed.continues(attempt) ? displayed.current : undefined
+    const left = attempt.type === 'new' ? attempt.continues?.from : undefined
+    const kept = displayed.continues(attempt) ? displayed.current : left
     let servers: string[] = []
     current.slow = setTimeout(() => this.#reports.slow(attempt, servers), this.#reports.slowAfterMs)
     if (!kept) displayed.display(undefined)
-    if (attempt.type === 'new') this.#options.agentChosen(attempt.agentId)
+    else if (left) displayed.display(left)
+    if (attempt.type === 'new' && !left) this.#options.agentChosen(attempt.agentId)
+    // its queued prompts are for the next one
+    left?.session.hold(true)
     this.#changed()
     try {
       const opened = await open(task.abort.signal, {
@@ -430,7 +436,7 @@ export class SessionOpener implements Disposable {
           current.replays = replays
           // a reopened session replaces the displayed one only after its replay is complete
           if (!displayed.continues(attempt)) displayed.display(session)
-          displayed.isNew = attempt.type === 'new'
+          displayed.keyBefore = attempt.type === 'new' ? (left?.key ?? displayed.newKey) : undefined
           this.#changed()
         },
       })
@@ -453,6 +459,8 @@ export class SessionOpener implements Disposable {
       if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork')
         this.showElsewhere(attempt, error.place)
       else if (!this.#reports.failed(attempt, error)) this.#changed()
+    } finally {
+      left?.session.hold(false)
     }
   }
 

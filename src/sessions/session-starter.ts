@@ -7,8 +7,9 @@ import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import { forkState } from '../conversation/replay/restore-state.ts'
 import type { Session } from '../conversation/session.ts'
 import type { AgentClients } from './agent-client.ts'
-import type { Reopening } from './failures.ts'
-import { disposePlan, type OpenSession, type SessionReference } from './open-session.ts'
+import { type Continuing, earlierSessionOf, recordContinuation, stateToContinue } from './continuation.ts'
+import { isSignInAsked, type Reopening } from './failures.ts'
+import { disposePlan, type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type {
   HostedSessions,
   SavedConversations,
@@ -73,17 +74,20 @@ export class SessionStarter {
   }
 
   /**
-   * Starts a session, in `cwd` if given, and moves the prompts under the key `queue` to it. Rejects with
-   * `AgentStartError`, `AgentRequestError`, `AgentClosedError` or `CancelledError`.
+   * Starts a session, in `cwd` if given, and moves the prompts under the key `queue` to it. `continues`: the conversation that goes
+   * on in it, or in the agent's earlier session of that conversation. Rejects with `AgentStartError`, `AgentRequestError`,
+   * `AgentClosedError` or `CancelledError`.
    */
   async create(
     agentId: string,
     signal: AbortSignal,
     progress: OpenProgress = {},
-    { cwd, queue }: { cwd?: string; queue?: string } = {},
+    { cwd, queue, continues }: NewSession = {},
   ): Promise<OpenSession> {
     const runner = this.#options.runner(agentId)
     const { agent, sessions } = await runner.ensure(signal)
+    const earlier = continues && (await this.#goBack(agentId, signal, progress, continues))
+    if (earlier) return earlier
     const { planner, clients, queues, startOptions } = this.#options
     const plan = await planner.forNew(agentId, agent.capabilities, cwd)
     if (!plan) throw new CancelledError()
@@ -92,7 +96,9 @@ export class SessionStarter {
       if (signal.aborted) throw new CancelledError()
       progress.onPlan?.(plan)
       return clients.track(agentId, async () => {
-        const session = await sessions.newSession(plan.setup, signal)
+        // what was said until now
+        const state = () => continues && stateToContinue(continues, runner.name)
+        const session = await sessions.newSession(plan.setup, signal, state)
         if (queue !== undefined) {
           queues.rename(queue, sessionKey(agentId, session.sessionId))
         }
@@ -101,9 +107,30 @@ export class SessionStarter {
           open.startOptions = { ...options.defaults, ...options.lastUsed }
           session.beginAfter(() => applyStartOptions(open, options, this.#missingOptions))
         }
-        return this.#begun(open, progress)
+        return this.#begun(open, progress, continues ? 'continued' : 'new', continues)
       })
     })
+  }
+
+  /** Goes on with the session that the agent had of this conversation; `undefined` if there is none, or it can't be reopened. */
+  async #goBack(
+    agentId: string,
+    signal: AbortSignal,
+    progress: OpenProgress,
+    continues: Continuing,
+  ): Promise<OpenSession | undefined> {
+    const reference = earlierSessionOf(agentId, continues.from, this.#options.records)
+    if (!reference) return undefined
+    try {
+      return await this.reopen('restore', reference, signal, progress, undefined, continues)
+    } catch (error) {
+      const isGone =
+        error instanceof AgentRequestError ||
+        error instanceof SessionElsewhereError ||
+        error instanceof CancelledError
+      if (signal.aborted || !isGone || isSignInAsked(error)) throw error
+      return undefined
+    }
   }
 
   /**
@@ -118,6 +145,7 @@ export class SessionStarter {
     signal: AbortSignal,
     progress: OpenProgress = {},
     previous?: OpenSession,
+    continues?: Continuing,
   ): Promise<OpenSession> {
     const { held, hosted } = this.#options
     if (!(await held.acquireWithin(how === 'restore' ? RELOAD_CLOSE_MS : 0, reference, signal)))
@@ -128,7 +156,7 @@ export class SessionStarter {
       if (await hosted?.runsInOtherVersion(reference)) throw new SessionElsewhereError('otherVersion')
       return (
         (await this.#goOn(reference, signal, previous)) ??
-        (await this.#reopen(how, reference, signal, progress, previous))
+        (await this.#reopen(how, reference, signal, progress, previous, continues))
       )
     } finally {
       hold.dispose()
@@ -170,9 +198,12 @@ export class SessionStarter {
     signal: AbortSignal,
     progress: OpenProgress,
     previous: OpenSession | undefined,
+    continues: Continuing | undefined,
   ): Promise<OpenSession> {
     const reached = await this.#reach(reference, signal)
-    return withPlan(reached.plan, () => this.#reopenAt(how, reference, signal, progress, previous, reached))
+    return withPlan(reached.plan, () =>
+      this.#reopenAt(how, reference, signal, progress, previous, reached, continues),
+    )
   }
 
   async #reopenAt(
@@ -182,6 +213,7 @@ export class SessionStarter {
     progress: OpenProgress,
     previous: OpenSession | undefined,
     { agent, sessions, plan }: Reached,
+    continues: Continuing | undefined,
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
     const { manager, saved, records } = this.#options
@@ -189,7 +221,9 @@ export class SessionStarter {
     if (signal.aborted) throw new CancelledError()
     progress.onPlan?.(plan)
     const { load, resume } = agent.capabilities
-    const known = () => previous?.session.conversation.state ?? saved.state(reference)
+    const { name } = this.#options.runner(agentId)
+    const gone = continues && stateToContinue(continues, name, sessionKey(agentId, sessionId))
+    const known = () => gone ?? previous?.session.conversation.state ?? saved.state(reference)
     const before = how === 'load' && !previous ? undefined : known()
     // the saved conversation has more than a replay: times, answers, output
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
@@ -204,7 +238,7 @@ export class SessionStarter {
     keepListedTitle(records, open, reference)
     const replaced = manager.find(agentId, sessionId)
     // the agent may request files before it answers
-    manager.admit(open)
+    manager.admit(open, continues ? 'unsaved' : 'known')
     progress.onSession?.(open, replays)
     try {
       await opening.opened
@@ -215,6 +249,7 @@ export class SessionStarter {
     open.session.optionChanges.reopened(options ?? [])
     if (replaced) manager.dismiss(replaced)
     manager.record(open)
+    if (continues && !signal.aborted) recordContinuation(records, this.#options.held, continues.from, open)
     return open
   }
 
@@ -303,7 +338,7 @@ export class SessionStarter {
         )
       // the cost of a running turn may not be reported yet and would be counted twice
       const isSettled = !manager.find(agentId, sessionId)?.session.turns.isWorking
-      if (usage) forkLimit(usage, agentId, sessionId, session.sessionId)
+      if (usage) forkLimit(usage, reference, { agentId, sessionId: session.sessionId })
       if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
       return this.#begun(open, progress, 'fork')
     }
@@ -316,14 +351,29 @@ export class SessionStarter {
   }
 
   /** Opens a new session. */
-  #begun(open: OpenSession, progress: OpenProgress, origin: 'new' | 'fork' = 'new'): OpenSession {
+  #begun(
+    open: OpenSession,
+    progress: OpenProgress,
+    origin: 'new' | 'fork' | 'continued',
+    continues?: Continuing,
+  ): OpenSession {
     open.changes.clear()
-    const { manager } = this.#options
+    const { manager, records, held, usage } = this.#options
+    const from = continues?.from
+    const { agentId, session } = open
+    if (usage && from) forkLimit(usage, referenceOf(from), { agentId, sessionId: session.sessionId })
     manager.admit(open, origin)
     manager.record(open)
+    if (from) recordContinuation(records, held, from, open)
     progress.onSession?.(open, false)
     return open
   }
+}
+
+interface NewSession {
+  cwd?: string | undefined
+  queue?: string | undefined
+  continues?: Continuing | undefined
 }
 
 interface Reached {

@@ -109,22 +109,30 @@ describe('signing in', () => {
     await conversation.text('You said: hello').waitFor()
   })
 
-  it('leaves one line of the agents below it, and gives the conversation to an agent that continues it', async () => {
-    const { workbench, conversation } = await begin('Open')
-    await conversation.runTurn('[[say The secret word is swordfish.]]')
-    await conversation.chooseFromAgentMenu('Fork or Continue Session…')
-    await workbench.pick('Continue in Next')
-    const asked = card(conversation, 'Next')
-    await asked.waitFor()
+  it('leaves one line of the agents below it', async () => {
+    const { workbench, conversation } = await begin('Next')
+    await card(conversation, 'Next').waitFor()
     const others = conversation.frame.getByText('Start with Another Agent')
     await others.click()
     await conversation.button(/^Terminal/).waitFor()
     await others.click()
+    await picture(workbench, 'others')
+  })
+
+  it('gives the conversation to an agent that continues it, and leaves it where it is until then', async () => {
+    const { workbench, conversation } = await begin('Open')
+    await conversation.runTurn('[[say The secret word is swordfish.]]')
+    await conversation.chooseFromAgentMenu('Fork or Continue Session…')
+    await workbench.pick('Continue with Next')
+    const asked = card(conversation, 'Next')
+    await asked.waitFor()
+    await conversation.frame.locator('.row-markdown', { hasText: 'swordfish' }).waitFor()
+    await conversation.waitForAgent('Open')
     await picture(workbench, 'continue')
     await asked.getByRole('button', { name: 'Sign in' }).click()
     await conversation.waitForAgent('Next')
     await conversation.waitForPhase('ready')
-    await conversation.frame.locator('.composer .chip').waitFor()
+    await conversation.frame.getByText('Continued with Next').waitFor()
   })
 
   it('works in the middle of a conversation, and sends the refused prompt again', async () => {

@@ -22,8 +22,10 @@ import { titleOf } from '../../sessions/session-title.ts'
 import { namesOf } from '../changes/file-names.ts'
 import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
 import type { Branches } from '../conversation/branches.ts'
+import { continueWith } from '../conversation/continue-with.ts'
 import { conversationAttachment } from '../conversation/conversation-context.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { Summarize } from '../conversation/summarize.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Dialogs, PickItem, RestorePreview, Workbench } from '../workbench.ts'
 import { type EntryTarget, targetOf } from './entry-commands.ts'
@@ -34,6 +36,7 @@ interface BranchServices extends UndoServices {
   branches: Branches
   /** The title of a session that isn't open. */
   recordedTitle: (agentId: string, sessionId: string) => string | undefined
+  summarize: Summarize
   /** Shows a session, and opens it if necessary. */
   openSession: (agentId: string, sessionId: string) => Promise<void>
 }
@@ -73,7 +76,7 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
     [CommandId.continueSession]: on(async target => {
       const picked = await services.workbench.dialogs.pick(continuations(target, surfaces, services), {
         title: l10n.t('Fork or Continue Session'),
-        placeholder: l10n.t('Select how to continue. The current session stays in History.'),
+        placeholder: l10n.t('Select how to continue'),
       })
       await picked?.run?.()
     }),
@@ -438,20 +441,15 @@ function continuations(
   const begin = () => surfaces.open(surface, opener => opener.start(agentId, { cwd: plan.setup.cwd, begun }))
   const others = services.agents.list().filter(agent => agent.agentId !== agentId)
   return [
+    ...others.map(agent => ({
+      label: l10n.t('Continue with {0}', agent.name),
+      icon: agent.icon ?? AGENT_ICON,
+      run: () => continueWith(target, agent, { ...services.workbench, summarize: services.summarize }),
+    })),
+    ...(forks.length > 0 ? [{ label: l10n.t('In a session of its own'), isSeparator: true }] : []),
     ...forks,
     { label: l10n.t('With this conversation as context'), isSeparator: true },
     { label: l10n.t('New Session with {0}', agentName), icon: 'add', run: begin },
-    ...others.map(agent => ({
-      label: l10n.t('Continue in {0}', agent.name),
-      icon: agent.icon ?? AGENT_ICON,
-      run: async () => {
-        await surface.reveal()
-        // the draft and the folder are those of the conversation that is displayed by now
-        if (surface.controller.current !== open)
-          throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
-        await surface.controller.continueIn(agent.agentId, begun)
-      },
-    })),
   ]
 }
 

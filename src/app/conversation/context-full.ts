@@ -9,10 +9,11 @@ import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { compactCommand, isContextFullAnswer } from '../../conversation/context-full.ts'
 import { messageText } from '../../conversation/entries/message.ts'
 import type { MessageEntry, SessionState } from '../../conversation/state.ts'
+import { CONVERSATION_URI } from '../../sessions/continuation.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { promptAgain, promptBefore } from '../../sessions/prompts.ts'
-import { CONVERSATION_URI, conversationAttachment, documentOf, leftOutOf } from './conversation-context.ts'
+import { conversationAttachment, documentOf, leftOutOf } from './conversation-context.ts'
 import type { Summarize } from './summarize.ts'
 
 /** A shorter part of a conversation isn't worth a new session. Characters. */

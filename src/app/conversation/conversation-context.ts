@@ -3,12 +3,10 @@ import type { Attachment } from '../../bridge/conversation.ts'
 import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { conversationMarkdown, latestTurns } from '../../conversation/markdown-export.ts'
 import type { SessionState } from '../../conversation/state.ts'
+import { CONVERSATION_URI } from '../../sessions/continuation.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { fileNameOfTitle, titleOf } from '../../sessions/session-title.ts'
-
-/** What the URIs of attached conversations begin with. */
-export const CONVERSATION_URI = 'parley:/'
 
 let last = 0
 

@@ -65,14 +65,19 @@ export const MESSAGE: EntryKind<MessageEntry> = {
     memory.roles.set(messageId, role)
   },
   markdown: ({ role, blocks }) => {
-    const text = role === 'user' ? promptMarkdown(blocks) : blocksMarkdown(blocks)
+    const text = role === 'user' ? promptMarkdown(blocks.filter(isSaid)) : blocksMarkdown(blocks)
     if (text.trim() === '') return ''
     return role === 'thought' ? folded(l10n.t('Thought'), [text]) : text
   },
   text: ({ role, blocks }) => {
-    const text = lines(blocks.map(block => blockText(block, role !== 'user')))
+    const text = lines(blocks.filter(isSaid).map(block => blockText(block, role !== 'user')))
     return role === 'thought' ? { head: '', body: text } : { head: text, body: '' }
   },
+}
+
+/** Whether it isn't an earlier part of the conversation, for an agent that it goes on with. */
+function isSaid(block: ContentBlock): boolean {
+  return block.type !== 'resource' || !block.agentOnly || !block.uri.startsWith(`${CONTEXT_SCHEME}/`)
 }
 
 // ---- the texts of messages

@@ -19,13 +19,23 @@ export interface NoticeEntry extends EntryBase {
   rewind?: Rewind
   /** The conversation is a fork: the entries above are from another session. */
   forkedFrom?: ForkOrigin
+  /** The conversation goes on in another session: the entries above are those of this one, and of the ones before it. */
+  continues?: Continued
+}
+
+/** The session that a conversation was in before. */
+export interface Continued extends ForkOrigin {
+  /** of its agent */
+  agentName: string
+  /** of what the next session gets no text of */
+  summary?: string
 }
 
 /** The session that a conversation was forked from. */
 export interface ForkOrigin {
   /** the other session's key in this window */
   session: string
-  /** the last turn of it that is part of the fork */
+  /** the last turn of it that is part of the conversation */
   turn: number
 }
 
@@ -46,6 +56,14 @@ export const NOTICE: EntryKind<NoticeEntry> = {
   schema: () => ({ severity: z.string(), title: z.string() }),
   isWork: () => false,
   mergeKey: ({ title, description }) => [title, description],
+  restore: ({ memory }, { continues }) => {
+    if (!continues) return
+    // another agent may use the same ids
+    for (const names of [memory.positions, memory.messages, memory.messageParts, memory.roles, memory.visits])
+      names.clear()
+    memory.answers.clear()
+    memory.openMessage = undefined
+  },
   markdown: ({ title, description }) =>
     [`> **${escaped(title)}**`, ...(description ? [quoted(contained(description))] : [])].join('\n>\n'),
   text: ({ title, description }) => ({
@@ -58,4 +76,16 @@ export const NOTICE_REDUCERS: Reducers<'notice'> = {
   notice: (step, { severity, title, description }) => {
     append(step, NOTICE, description === undefined ? { severity, title } : { severity, title, description })
   },
+}
+
+/** The session that the entries above a notice are from, if the conversation went on in another one. What is stored may be anything. */
+export function continuedIn(entry: EntryBase): Continued | undefined {
+  const continues = entry.kind === 'notice' ? (entry as NoticeEntry).continues : undefined
+  if (!continues || typeof continues !== 'object') return undefined
+  const { session, turn, agentName, summary } = continues
+  if (typeof session !== 'string' || !session.includes('/') || typeof turn !== 'number') return undefined
+  return {
+    ...{ session, turn, agentName: typeof agentName === 'string' ? agentName : '' },
+    ...(typeof summary === 'string' && { summary }),
+  }
 }

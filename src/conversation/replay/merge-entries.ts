@@ -1,6 +1,7 @@
 import type { MessageRole } from '../../acp/model.ts'
 import { textOf } from '../blocks.ts'
 import { entryKind } from '../entries/entry-kinds.ts'
+import { continuedIn } from '../entries/notice.ts'
 import { touchedFiles } from '../entries/touched-files.ts'
 import type { Entry, MessageEntry } from '../state.ts'
 import {
@@ -53,13 +54,17 @@ export function* mergeInSteps(
   const index = new Map<Entry, number>()
   let turn = 0
   let lacking = false
+  // the agent never had what another one said: a notice says so
+  const ownFrom = ours.findLastIndex(one => one.entries.some(continuedIn)) + 1
+  const foreign = new Set(ours.slice(0, ownFrom))
   const close = () => {
     if (lacking && note) entries.push({ ...note(turn), id: `e${entries.length}`, turn })
     lacking = false
   }
   for (const [a, b] of yield* alignTurns(ours, theirs, budget)) {
     const merged = a && b ? yield* mergeTurn(a, b, budget) : undefined
-    const lacks = !b ? a!.entries.some(isSubstance) : (merged?.lacks(replaysTools) ?? false)
+    const lacks =
+      !(a && foreign.has(a)) && (!b ? a!.entries.some(isSubstance) : (merged?.lacks(replaysTools) ?? false))
     if (!lacks) close()
     turn = (a ?? b)!.turn === 0 && entries.length === 0 ? 0 : turn + 1
     for (const { entry, from } of merged?.entries ??

@@ -1,3 +1,4 @@
+import type { SessionId } from '../../common/session-key.ts'
 import type { SessionActivity } from '../../conversation/state.ts'
 import type { SessionReference } from '../open-session.ts'
 
@@ -17,6 +18,8 @@ export interface HistoryItem extends SessionReference {
   archived: boolean
   /** It is first in lists. */
   pinned: boolean
+  /** Its conversation goes on in this session, which lists show instead. */
+  continuedIn?: SessionId
   /** The agent has listed all of its sessions, and this isn't one of them. `saved`: Parley has a copy. */
   unlisted?: 'saved' | 'gone'
   canLoad: boolean

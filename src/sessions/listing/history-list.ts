@@ -5,6 +5,7 @@ import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import { LIST_SESSIONS_MS } from '../../common/limits.ts'
+import { sessionKey } from '../../common/session-key.ts'
 import type { SessionState } from '../../conversation/state.ts'
 import { isSignInAsked } from '../failures.ts'
 import type { OpenSession } from '../open-session.ts'
@@ -104,7 +105,24 @@ export class HistoryList extends Owner {
     this.register(options.runners.onDidChange(() => this.#agentsChanged()))
   }
 
+  /** One for each conversation: that of the session that it's in now. */
   items(): readonly HistoryItem[] {
+    const all = this.#items()
+    const current = currentSessions(all)
+    return current.size === 0 ? all : all.filter(item => !current.has(item))
+  }
+
+  /** By the key of a session in lists: the earlier sessions of its conversation. */
+  earlier(): ReadonlyMap<string, readonly HistoryItem[]> {
+    const earlier = new Map<string, HistoryItem[]>()
+    for (const [item, { agentId, sessionId }] of currentSessions(this.#items())) {
+      const key = sessionKey(agentId, sessionId)
+      earlier.set(key, [...(earlier.get(key) ?? []), item])
+    }
+    return earlier
+  }
+
+  #items(): readonly HistoryItem[] {
     const { manager, deletions } = this.#options
     const agents = this.#agentsWithSessions()
     const all = agents.flatMap(({ agentId, name }) => {
@@ -187,7 +205,7 @@ export class HistoryList extends Owner {
   }
 
   find(agentId: string, sessionId: string): HistoryItem | undefined {
-    return this.items().find(item => item.agentId === agentId && item.sessionId === sessionId)
+    return this.#items().find(item => item.agentId === agentId && item.sessionId === sessionId)
   }
 
   /**
@@ -314,6 +332,24 @@ export class HistoryList extends Owner {
       entry.failure = { message, wantsSignIn: isSignInAsked(error) }
     }
   }
+}
+
+/** By session whose conversation goes on in another one that is listed: that one. */
+function currentSessions(items: readonly HistoryItem[]): Map<HistoryItem, HistoryItem> {
+  const current = new Map<HistoryItem, HistoryItem>()
+  const continued = items.filter(({ continuedIn, open }) => continuedIn && !open)
+  if (continued.length === 0) return current
+  const byKey = new Map(items.map(item => [sessionKey(item.agentId, item.sessionId), item]))
+  for (const item of continued) {
+    const nextOf = ({ open, continuedIn: next }: HistoryItem) =>
+      open || !next ? undefined : byKey.get(sessionKey(next.agentId, next.sessionId))
+    let to = item
+    let steps = 0
+    for (let next = nextOf(item); next && steps <= continued.length; next = nextOf(next), steps++) to = next
+    // what is stored may lead in a circle
+    if (to !== item && steps <= continued.length) current.set(item, to)
+  }
+  return current
 }
 
 /** An agent's sessions, with those that are open in this window as they are there. */

@@ -98,6 +98,7 @@ export class KnownSessions {
     this.#records.set(sessionId, record)
     const item = this.#item(record, sources, {
       ...{ updatedAt, archived, pinned, canDelete: true, deletesCopy: !sources.running?.delete },
+      ...(record.continuedIn && { continuedIn: record.continuedIn }),
       formerTitles: title === undefined ? formerTitles : [...formerTitles, title],
     })
     this.#all.set(sessionId, item)
@@ -148,6 +149,7 @@ export class KnownSessions {
       deletesCopy: before?.deletesCopy ?? false,
       canFork: running?.fork ?? false,
       canArchive: running?.archive ?? false,
+      ...(before?.continuedIn && { continuedIn: before.continuedIn }),
       ...more,
     }
   }

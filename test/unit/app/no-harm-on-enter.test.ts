@@ -131,6 +131,7 @@ describe('a list', () => {
         surfaces: { showing: () => undefined },
         deleter: { mark: (item: unknown) => item },
         deletions: { mark() {} },
+        history: { earlier: () => new Map() },
         workbench: { dialogs: user.dialogs },
       } as unknown as ConstructorParameters<typeof SessionActions>[0])
       const item = { agentId: 'a', sessionId: 's' } as HistoryItem

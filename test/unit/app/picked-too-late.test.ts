@@ -9,12 +9,13 @@ function picking(label: string, isReplaced: boolean, text = 'Fix it') {
   const done: unknown[] = []
   const picked: string[] = []
   const entry = { kind: 'message', role: 'user', id: 'e0', turn: 1, blocks: [{ type: 'text', text }] }
-  const session = { state: { entries: [entry], index: new Map(), turn: 1 }, agent: { capabilities: {} } }
+  const state = { entries: [entry], index: new Map(), terminals: new Map(), turn: 1 }
+  const session = { state, conversation: {}, agent: { capabilities: {} } }
   const open = { agentId: 'a', agentName: 'A', key: 'a/s', session, plan: { setup: { cwd: '/' } } }
   const controller = {
     current: open as object,
     whole: async () => open,
-    continueIn: async (agentId: string) => void done.push(agentId),
+    continueWith: async (agentId: string) => done.push(agentId) > 0,
   }
   const surface = {
     controller,
@@ -49,10 +50,10 @@ describe('what is picked from a list of a conversation', () => {
   })
 
   it('is the agent that this conversation continues in, and not another one with its draft', async () => {
-    const shown = picking('Continue in B', false)
+    const shown = picking('Continue with B', false)
     await shown[CommandId.continueSession]()
     assert.deepEqual(shown.done, ['b'])
-    const replaced = picking('Continue in B', true)
+    const replaced = picking('Continue with B', true)
     await assert.rejects(replaced[CommandId.continueSession](), /The conversation has changed/)
     assert.deepEqual(replaced.done, [])
   })

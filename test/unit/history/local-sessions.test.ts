@@ -155,6 +155,43 @@ describe('LocalSessions', () => {
     assert.equal(again.get('claude', 'other')?.archived, undefined)
   })
 
+  it('knows in which session a conversation goes on, until that one is opened again', function () {
+    if (!sqlite) this.skip()
+    const next = { agentId: 'codex', sessionId: 'next' }
+    const sessions = make()
+    sessions.opened('claude', session('one', 'First'))
+    sessions.noted('claude', session('one'), { continuedIn: next })
+    const lists = () => [make(), sessions].map(one => one.list('claude')[0]?.continuedIn)
+    assert.deepEqual(lists(), [next, next])
+    // what is said of it later changes nothing
+    sessions.touched('claude', 'one', 'Later')
+    sessions.noted('claude', session('one'), { pinned: true })
+    assert.deepEqual(lists(), [next, next])
+    sessions.opened('claude', session('one'))
+    assert.deepEqual(lists(), [undefined, undefined])
+    sessions.noted('claude', session('one'), { continuedIn: next })
+    sessions.forget('claude', 'one')
+    sessions.opened('claude', session('one'))
+    assert.deepEqual(lists(), [undefined, undefined])
+  })
+
+  it('can be written by a window of the version that knew nothing of conversations that go on', function () {
+    if (!sqlite) return this.skip()
+    const sessions = make()
+    sessions.opened('claude', session('one', 'First'))
+    sessions.noted('claude', session('one'), { continuedIn: { agentId: 'codex', sessionId: 'next' } })
+    const earlier = new sqlite.DatabaseSync(file)
+    earlier
+      .prepare(
+        `INSERT INTO sessions VALUES ('claude', 'one', '/w', '[]', 'Renamed', 1, 2, NULL, 0, NULL, NULL, 0, 0)
+         ON CONFLICT DO UPDATE SET title = excluded.title`,
+      )
+      .run()
+    earlier.close()
+    const [known] = sessions.list('claude')
+    assert.deepEqual([known?.title, known?.continuedIn?.sessionId], ['Renamed', 'next'])
+  })
+
   const used = (sessionId: string, more: Partial<UsageRecord> = {}): UsageRecord => ({
     ...{ agentId: 'claude', sessionId, day: '2026-11-22', currency: 'USD', cost: 0, mark: 0 },
     ...{ totalTokens: 0, inputTokens: 0, outputTokens: 0 },

@@ -83,9 +83,10 @@ export class MemoryRecords implements SessionRecords {
   opened(...[agentId, record]: Parameters<SessionRecords['opened']>): void {
     const own = this.records.get(agentId) ?? new Map()
     this.records.set(agentId, own)
+    const { continuedIn: _, ...known }: Partial<LocalSession> = own.get(record.sessionId) ?? {}
     own.set(record.sessionId, {
       createdAt: 1,
-      ...own.get(record.sessionId),
+      ...known,
       ...record,
       agentId,
       updatedAt: 1,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../../src/acp/agent.ts'
 import type { SessionInfo } from '../../../../src/acp/model.ts'
+import type { SessionId } from '../../../../src/common/session-key.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { HistoryList, type Listing } from '../../../../src/sessions/listing/history-list.ts'
 import { SessionDeletions } from '../../../../src/sessions/listing/session-deletions.ts'
@@ -345,5 +346,36 @@ describe('HistoryList', () => {
     assert.equal(history.items().length, 0)
     assert.equal(fixture.records.agent('one')?.load, true)
     assert.equal(fixture.records.agent('one')?.name, 'Agent One')
+  })
+
+  it('lists one session of a conversation that went on in others, as long as that one is there', () => {
+    const { records } = fixture
+    const put = (agentId: string, sessionId: string) =>
+      records.opened(agentId, {
+        ...{ sessionId, cwd: '/w/a', additionalDirectories: [], title: sessionId },
+      })
+    const leadsTo = (agentId: string, sessionId: string, continuedIn: SessionId) =>
+      records.noted(agentId, { sessionId, cwd: '/w/a' }, { continuedIn })
+    put('one', 'first')
+    put('two', 'second')
+    put('one', 'third')
+    leadsTo('one', 'first', { agentId: 'two', sessionId: 'second' })
+    leadsTo('two', 'second', { agentId: 'one', sessionId: 'third' })
+    const titles = () => history.items().map(({ title }) => title)
+    assert.deepEqual(titles(), ['third'])
+    const earlier = history.earlier().get('one/third') ?? []
+    assert.deepEqual(
+      earlier.map(({ title }) => title),
+      ['first', 'second'],
+    )
+    assert.equal(history.find('one', 'first')?.title, 'first')
+    // nothing of it is lost with the row
+    records.forget('one', 'third')
+    assert.deepEqual(titles(), ['second'])
+    records.forget('two', 'second')
+    assert.deepEqual(titles(), ['first'])
+    // what is stored may be anything
+    leadsTo('one', 'first', { agentId: 'one', sessionId: 'first' })
+    assert.deepEqual(titles(), ['first'])
   })
 })

@@ -1,0 +1,118 @@
+/**
+ * A conversation may go on in another session, mostly of another agent. That session has a copy of the entries before it, below
+ * which a notice says so. Its agent gets what it doesn't know of them with the next prompt.
+ */
+
+import { continuedIn, NOTICE } from './entries/notice.ts'
+import { reduce } from './reducer/reduce.ts'
+import type { ReducingState } from './reducer/reducing-state.ts'
+import { restoreState } from './replay/restore-state.ts'
+import type { Continued, Entry, ForkOrigin, NoticeEntry, SessionState } from './state.ts'
+
+type Conversation = Pick<SessionState, 'entries'>
+
+/** Entries of a conversation that the agent of its session doesn't know. */
+export interface Untold {
+  /** index of the first and after the last */
+  from: number
+  to: number
+  /** the session that they were last in */
+  continued: Continued
+}
+
+/** A copy of a conversation for the session that it goes on in. Running work isn't part of it. */
+export function continuedState(
+  { entries, terminals, title }: SessionState,
+  from: Omit<Continued, 'turn'>,
+  notice: Pick<NoticeEntry, 'title' | 'description'>,
+): ReducingState {
+  const { description } = notice
+  const copy = restoreState(
+    structuredClone({
+      entries,
+      terminals: [...terminals.values()],
+      head: { ...(title !== undefined && { title }) },
+    }),
+  )
+  reduce(copy, {
+    ...{ type: 'notice', severity: 'info', title: notice.title },
+    ...(description !== undefined && { description }),
+  })
+  const note = copy.entries.at(-1)
+  if (note?.kind === 'notice') {
+    note.continues = { ...from, turn: copy.turn }
+    NOTICE.restore?.(copy, note, copy.entries.length - 1)
+  }
+  return copy
+}
+
+/** What the session with this key hasn't been told of its conversation; `undefined` if there is nothing. */
+export function untold({ entries }: Conversation, key: string): Untold | undefined {
+  const to = entries.findLastIndex(entry => continuedIn(entry) !== undefined)
+  const last = entries[to]
+  const continued = last && continuedIn(last)
+  if (!continued || hasAnswer(entries, to + 1, entries.length)) return undefined
+  const from = knownUntil(entries.slice(0, to), key)
+  return hasSubstance(entries, from, to) ? { from, to, continued } : undefined
+}
+
+/** Up to which entry the session with this key was in the conversation; 0: it wasn't, or its agent has said nothing. */
+export function knownUntil(entries: readonly Entry[], key: string): number {
+  let known = 0
+  let from = 0
+  for (const [at, entry] of entries.entries()) {
+    const continued = continuedIn(entry)
+    if (!continued) continue
+    if (continued.session === key && hasAnswer(entries, from, at)) known = at + 1
+    from = at + 1
+  }
+  return known
+}
+
+/** The sessions that the conversation was in before, the first one first. */
+export function earlierSessions({ entries }: Conversation): Continued[] {
+  return entries.flatMap(entry => continuedIn(entry) ?? [])
+}
+
+/** by the list of entries: the origins among the first `searched` entries, the last of which is `last` */
+const found = new WeakMap<
+  readonly Entry[],
+  { searched: number; last: Entry | undefined; origins: Origin[] }
+>()
+
+/** `continued`: what the session's agent changed is for this conversation to decide. */
+export type Origin = ForkOrigin & { continued?: true }
+
+/** The sessions that a conversation was forked from or was in before, each with the turns that are part of it. */
+export function originsOf({ entries }: Conversation): readonly Origin[] {
+  let known = found.get(entries)
+  // entries are appended, unless another window's entries replace the last ones
+  if (!known || entries[known.searched - 1] !== known.last)
+    known = { searched: 0, last: undefined, origins: [] }
+  const added = entries.slice(known.searched).flatMap((entry): Origin[] => {
+    const continued = continuedIn(entry)
+    if (continued) return [{ session: continued.session, turn: continued.turn, continued: true }]
+    return entry.kind === 'notice' && entry.forkedFrom ? [entry.forkedFrom] : []
+  })
+  const origins = added.length > 0 ? [...known.origins, ...added] : known.origins
+  found.set(entries, { searched: entries.length, last: entries.at(-1), origins })
+  return origins
+}
+
+/** Whether the agent did something in a turn. */
+function hasAnswer(entries: readonly Entry[], from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const entry = entries[at]!
+    if (entry.turn === 0 || entry.outOfTurn) continue
+    if (entry.kind === 'tool_call' || (entry.kind === 'message' && entry.role !== 'user')) return true
+  }
+  return false
+}
+
+function hasSubstance(entries: readonly Entry[], from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const { kind } = entries[at]!
+    if (kind === 'message' || kind === 'tool_call') return true
+  }
+  return false
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAgentSettings } from '../../../src/agents/agent-settings.ts'
+import { agentPresets } from '../../../src/agents/presets.ts'
 import { isSettingName, readSettingValue, SETTING_NAMES, SETTINGS } from '../../../src/common/settings.ts'
 import { type McpPlace, readMcpSource } from '../../../src/mcp/mcp-settings.ts'
 import { projectDirectory } from '../../host/paths.ts'
@@ -12,6 +13,7 @@ interface Property {
   default: unknown
   type: string
   enum?: string[]
+  examples?: string[]
   minimum?: number
   maximum?: number
 }
@@ -89,6 +91,11 @@ describe('the table of settings', () => {
       if (maximum !== undefined) assert.ok(takes(maximum) && !takes(maximum + 1), name)
       else if (property.type === 'number') assert.ok(takes(1e9), name)
     }
+  })
+
+  it('suggests the known agents as the default one', () => {
+    const ids = [...agentPresets.map(({ id }) => id), 'demo']
+    assert.deepEqual(properties['parley.defaultAgent']?.examples, ids)
   })
 
   it('has snippets for agents, servers and inputs that Parley reads without a complaint', () => {

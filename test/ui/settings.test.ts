@@ -24,6 +24,21 @@ describe('the Settings editor', () => {
     assert.deepEqual(titles.slice(-4), ['Agents', 'Conversation', 'Changes', 'Advanced'])
     await workbench.screenshot('settings')
 
+    const found = editor.locator('.setting-item-label')
+    for (const [words, setting] of [
+      ['ctrl+enter prompt', 'Send Key'],
+      ['parley newline', 'Send Key'],
+      ['parley bell', 'Sounds'],
+      ['notification sound turn', 'Sounds'],
+    ] as const) {
+      await editor.locator('.search-container').first().click()
+      await page.keyboard.press('ControlOrMeta+a')
+      await page.keyboard.type(words)
+      await found.filter({ hasText: setting }).waitFor()
+    }
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('parley default agent')
+
     await editor.getByRole('link', { name: 'Select an agent' }).click()
     await workbench.pick('Bob')
     await workbench.pick('Workspace Settings')

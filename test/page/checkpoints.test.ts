@@ -9,6 +9,7 @@ import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { storedDrafts } from '../ui/support/stored.ts'
 
 const ORIGINAL = readFileSync(
   new URL('../fixtures/workspace/planets-api/planets.js', import.meta.url),
@@ -188,6 +189,7 @@ describe('restoring a checkpoint', () => {
     await conversation.frame.getByText('Conversation restored to before the prompt').waitFor()
     await composerText('[[say two]] second')
     await asideLine().waitFor()
+    await waitFor('the draft on disk', () => storedDrafts(vscode.root).includes('[[say two]] second'))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await composerText('[[say two]] second')

@@ -96,6 +96,7 @@ export const CommandId = ids('parley', [
   'previousChange',
   'keepChange',
   'revertChange',
+  'showOld',
   'keepFileChanges',
   'revertFileChanges',
   'reviewChanges',

@@ -7,6 +7,7 @@ import { recordedTitle, titleOf } from '../sessions/session-title.ts'
 import { Attention } from './attention.ts'
 import { ChangeDecorations } from './changes/change-decorations.ts'
 import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
+import { OldTexts } from './changes/old-texts.ts'
 import { ReviewCursor } from './changes/review-cursor.ts'
 import { ChangesSourceControl } from './changes/source-control.ts'
 import { changeCommands } from './commands/change-commands.ts'
@@ -37,9 +38,11 @@ export function createWorkbenchServices(
   const lensCommands = {
     keep: CommandId.keepChange,
     revert: CommandId.revertChange,
+    showOld: CommandId.showOld,
     next: CommandId.nextChange,
   }
   const cursor = own.add(new ReviewCursor(tracker, changeEditors))
+  const oldTexts = own.add(new OldTexts(tracker, cursor))
   own.add(new ChangeDecorations(tracker, cursor, lensCommands, ContextKey))
   own.add(new AgentHighlights(manager))
   own.add(new StatusBar(surfaces, indicators, services.worktrees))
@@ -65,6 +68,7 @@ export function createWorkbenchServices(
       decisions: services.decisions,
       sourceControl,
       cursor,
+      oldTexts,
       activeChanges,
     }),
     ...platform.comments.commands,

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { Hunk } from '../../changes/model/file-log.ts'
 import type { HunkPosition } from '../../changes/review/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
@@ -13,6 +14,7 @@ import type { ReviewCursor } from './review-cursor.ts'
 export interface LensCommands {
   keep: string
   revert: string
+  showOld: string
   next: string
 }
 
@@ -33,7 +35,7 @@ export class ChangeDecorations
 {
   readonly #tracker: ChangeTracker
   readonly #all: ChangeScope
-  readonly #cursor: Pick<ReviewCursor, 'shown' | 'positions'>
+  readonly #cursor: Pick<ReviewCursor, 'isCompared' | 'shown' | 'positions'>
   readonly #commands: LensCommands
   readonly #keys: ChangeContextKeys
   readonly #lenses = this.register(new vscode.EventEmitter<void>())
@@ -49,7 +51,7 @@ export class ChangeDecorations
 
   constructor(
     tracker: ChangeTracker,
-    cursor: Pick<ReviewCursor, 'shown' | 'positions'>,
+    cursor: Pick<ReviewCursor, 'isCompared' | 'shown' | 'positions'>,
     commands: LensCommands,
     keys: ChangeContextKeys,
   ) {
@@ -101,8 +103,9 @@ export class ChangeDecorations
     this.#positions ??= this.#cursor.positions
     const positions = this.#positions
     // one that has no lines, such as a binary file, is kept as a whole
-    const all: Array<{ id?: number; start: number }> = hunks.length > 0 ? [...hunks] : [{ start: 0 }]
-    return all.flatMap(({ id, start }) => {
+    const all: ReadonlyArray<Partial<Hunk> & { start: number }> = hunks.length > 0 ? hunks : [{ start: 0 }]
+    const { isCompared } = this.#cursor
+    return all.flatMap(({ id, start, before = [] }) => {
       const at = positions.findIndex(one => one.path === file.path && one.id === id)
       const line = Math.min(start, document.lineCount - 1)
       const range = new vscode.Range(line, 0, line, 0)
@@ -112,6 +115,15 @@ export class ChangeDecorations
       return [
         lens(l10n.t('Keep'), this.#commands.keep, l10n.t('Keep this change of an agent')),
         lens(l10n.t('Revert'), this.#commands.revert, l10n.t('Revert this change of an agent')),
+        ...(before.length > 0 && !isCompared
+          ? [
+              lens(
+                l10n.t('Show Old'),
+                this.#commands.showOld,
+                l10n.t('Show the text that the agent changed or deleted'),
+              ),
+            ]
+          : []),
         ...(positions.length > 1 && at >= 0
           ? [
               lens(

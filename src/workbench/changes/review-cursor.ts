@@ -61,6 +61,11 @@ export class ReviewCursor extends Owner {
     return this.#editors.shown ?? this.#all
   }
 
+  /** The active editor shows what was there before the changes, too. */
+  get isCompared(): boolean {
+    return this.#editors.shown !== undefined
+  }
+
   /** In the order of review. */
   get positions(): HunkPosition[] {
     return hunkPositions(this.scope).filter(({ path }) => isText(path))

@@ -18,6 +18,7 @@ import {
 } from '../../changes/review/hunk-navigation.ts'
 import { ChangeScope, type ChangeSelection } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import type { OldTexts } from '../changes/old-texts.ts'
 import type { ReviewCursor } from '../changes/review-cursor.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
 
@@ -27,6 +28,7 @@ export interface ChangeCommandsOptions extends UndoServices {
     ReviewCursor,
     'at' | 'go' | 'isBeforeReview' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'
   >
+  oldTexts: Pick<OldTexts, 'show'>
   /** The changes of the conversation that the user looks at. */
   activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
@@ -152,6 +154,13 @@ export function changeCommands(options: ChangeCommandsOptions) {
           offerRestore(undone, options, { isChange: true, after: back }),
         ),
       ),
+    [CommandId.showOld]: async (...args) => {
+      const { position } = await atPlace(args)
+      const editor = vscode.window.activeTextEditor
+      const uri = args[0] instanceof vscode.Uri ? args[0] : editor?.document.uri
+      if (!uri || !(await options.oldTexts.show(uri, position.line)))
+        throw new UnavailableError(l10n.t('This change replaced or deleted no text.'))
+    },
     [CommandId.keepFileChanges]: (...args) => {
       for (const { scope, selection } of ofFiles(args)) decisions.keep(scope, selection)
     },

@@ -99,7 +99,7 @@ describe("an editor that shows one session's changes of a file that two have cha
     openChanges = path =>
       changeEditors.open(new ChangeScope(tracker), { path, status: 'modified', added: 1, removed: 1 })
     const cursor = new source.ReviewCursor(tracker, changeEditors)
-    const keys = { keep: 'keep', revert: 'revert', next: 'next' }
+    const keys = { keep: 'keep', revert: 'revert', showOld: 'showOld', next: 'next' }
     const context = { hasChanges: 'hasChanges', changedFiles: 'changedFiles' }
     stop = [changeEditors, cursor, new source.ChangeDecorations(tracker, cursor, keys, context), tracker]
     lenses = () =>

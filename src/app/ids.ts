@@ -105,6 +105,8 @@ export const CommandId = ids('parley', [
   'keepAllChanges',
   'revertAllChanges',
   'undoDecision',
+  'toggleDecided',
+  'commitReviewed',
 ])
 
 /** The buttons of both title bars below. */
@@ -178,6 +180,8 @@ export const HiddenCommandId = {
   answerNotification: 'parley.answerNotification',
   /** Opens a link into Parley; its arguments are the link's path and query. */
   openLink: 'parley.openLink',
+  /** Goes to a file in the review; its argument is the path. */
+  reviewFile: 'parley.reviewFile',
   /** VS Code's command for a former History view, which users' keybindings may still use. */
   focusFormerHistory: 'parley.history.focus',
 } as const
@@ -213,6 +217,7 @@ export type CommandHandlers = Record<Command, (...args: unknown[]) => unknown>
 
 export const ViewId = {
   conversation: 'parley.conversation',
+  review: 'parley.review',
 } as const
 
 /** The type of the editor tab that shows History. */
@@ -251,6 +256,9 @@ export const ContextKey = {
   reviewShown: 'parley.reviewShown',
   /** That editor is shown by a VS Code without own buttons for the previous and the next change. */
   reviewLacksArrows: 'parley.reviewLacksArrows',
+  /** A review has files, and all of them are decided. */
+  reviewOpen: 'parley.reviewOpen',
+  reviewDone: 'parley.reviewDone',
   /** The user decided about changes in this window, and hasn't undone it. */
   canUndoDecision: 'parley.canUndoDecision',
   /** The keyboard focus is in a conversation. */

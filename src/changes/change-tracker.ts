@@ -22,6 +22,7 @@ import { UndoLog, type UndoStore } from './model/undo-log.ts'
 import { UnsavedEdits } from './model/unsaved-edits.ts'
 import { DescribeAhead } from './review/changed-file.ts'
 import { Review } from './review/review.ts'
+import { ReviewProgress } from './review/review-progress.ts'
 
 /** Persists everything across reloads. */
 export interface TrackerStore
@@ -60,6 +61,8 @@ export class ChangeTracker extends Owner {
   readonly review: Review
   readonly checkpoints: Checkpoints
   readonly holders = new ContentHolders()
+  /** What the user decided in this window. */
+  readonly progress = new ReviewProgress()
 
   constructor({ files: shared, store, trash, checkpoints: limits, excluded, agentsBack }: TrackerOptions) {
     super()
@@ -101,6 +104,7 @@ export class ChangeTracker extends Owner {
       views,
       undoLog,
       holders: this.holders,
+      progress: this.progress,
       trash: trash ?? (() => Promise.reject(new Error('There is no trash.'))),
     })
     store.removeUnused({

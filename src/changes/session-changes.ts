@@ -169,14 +169,23 @@ export class ChangeScope {
 
   keep(selection: ChangeSelection = {}): Kept {
     const matches = this.#matches(selection)
-    const files = this.#selected(selection).map(({ path }) => ({
-      path,
-      undo: this.tracker.review.keep(path, matches, this.#idsOf(path, selection)),
-    }))
+    const changesOf = this.#changesOf(selection)
+    const files = this.#selected(selection).map(file => {
+      const { path } = file
+      const changes = changesOf(file)
+      const undo = this.tracker.review.keep(path, matches, this.#idsOf(path, selection))
+      return { path, undo, withdraw: this.tracker.progress.add({ path, outcome: 'kept', changes }) }
+    })
     return {
       paths: files.map(({ path }) => path),
       async undo() {
-        const results = await Promise.all(files.map(async ({ path, undo }) => ((await undo()) ? [] : path)))
+        const results = await Promise.all(
+          files.map(async ({ path, undo, withdraw }) => {
+            if (!(await undo())) return path
+            withdraw()
+            return []
+          }),
+        )
         return results.flat()
       },
     }
@@ -204,7 +213,9 @@ export class ChangeScope {
       if (rename) blocked.set(rename.to.file.path, why)
     }
     const selected = this.#selected(selection)
-    const undo = async ({ path }: TrackedFile) => {
+    const changesOf = selection.since === undefined ? this.#changesOf(selection) : () => []
+    const undo = async (file: TrackedFile) => {
+      const { path } = file
       // keep the renamed file until it's restored at its previous path
       const why = blocked.get(path)
       if (why) {
@@ -215,8 +226,10 @@ export class ChangeScope {
         const kept = selection.since !== undefined
         const ids = this.#idsOf(path, selection)
         const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
+        const changes = changesOf(file)
         const outcome = await this.tracker.review.undo(path, matches, options, note)
         if (outcome !== 'undone') stays(path, outcome)
+        else this.tracker.progress.add({ path, outcome: 'reverted', changes, undo: undone.id })
       } catch (error) {
         stays(path, error instanceof Error ? error : new Error(messageOf(error)))
       }
@@ -239,6 +252,19 @@ export class ChangeScope {
     const added = undone.files.splice(earlier)
     undone.files.push(...added.sort(({ before: one }, { before: other }) => inOrder(one.path, other.path)))
     return { ...(undone.files.length > 0 && { undone }), left }
+  }
+
+  /** Of each change that a decision is about, the sessions that made it. The old path of a renamed file has none. */
+  #changesOf(selection: ChangeSelection): (file: TrackedFile) => string[][] {
+    const matches = this.#matches(selection)
+    const old = new Set(this.#renames(selection.turn).map(({ from }) => from.file.path))
+    return file => {
+      if (old.has(file.path)) return []
+      const ids = this.#idsOf(file.path, selection)
+      const hunks = file.hunks(matches).filter(({ id }) => !ids || ids.has(id))
+      if (hunks.length === 0) return [[...file.sessions]]
+      return hunks.map(({ authors }) => authors.flatMap(({ turns }) => turns.map(({ session }) => session)))
+    }
   }
 
   /** Where a folder replaced a file, or a file a folder, what is there now has to go first. */
@@ -481,6 +507,7 @@ export class SessionChanges extends ChangeScope {
     start: TurnStart = { began: Date.now() },
   ): void {
     this.#turn = turn
+    if (this.tracker.views.sessions().size === 0) this.tracker.progress.clear()
     this.#before = Promise.resolve(start.before).catch(() => {})
     const { cwd, additionalDirectories } = this.#roots
     const roots = [cwd, ...additionalDirectories]

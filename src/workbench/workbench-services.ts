@@ -9,6 +9,7 @@ import { ChangeDecorations } from './changes/change-decorations.ts'
 import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
 import { OldTexts } from './changes/old-texts.ts'
 import { ReviewCursor } from './changes/review-cursor.ts'
+import { ReviewTree } from './changes/review-tree.ts'
 import { ChangesSourceControl } from './changes/source-control.ts'
 import { changeCommands } from './commands/change-commands.ts'
 import { commitMessageCommand } from './commands/commit-message-command.ts'
@@ -42,6 +43,7 @@ export function createWorkbenchServices(
     next: CommandId.nextChange,
   }
   const cursor = own.add(new ReviewCursor(tracker, changeEditors))
+  const reviewTree = own.add(new ReviewTree(tracker, changeEditors))
   const oldTexts = own.add(new OldTexts(tracker, cursor))
   own.add(new ChangeDecorations(tracker, cursor, lensCommands, ContextKey))
   own.add(new AgentHighlights(manager))
@@ -69,6 +71,8 @@ export function createWorkbenchServices(
       sourceControl,
       cursor,
       oldTexts,
+      reviewTree,
+      reviews: changeEditors,
       activeChanges,
     }),
     ...platform.comments.commands,

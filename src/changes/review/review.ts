@@ -28,6 +28,7 @@ import {
   type UndoneFile,
 } from '../model/undo-log.ts'
 import type { UnsavedEdits, View } from '../model/unsaved-edits.ts'
+import type { ReviewProgress } from './review-progress.ts'
 
 export interface ReviewOptions {
   shared: FilesShared
@@ -39,6 +40,7 @@ export interface ReviewOptions {
   views: FileViews
   undoLog: UndoLog
   holders: ContentHolders
+  progress: ReviewProgress
   /** Moves a file to the trash; its content is in the store. Rejects if there is no trash. */
   trash: (path: string) => Promise<void>
 }
@@ -69,6 +71,7 @@ export class Review {
   readonly #views: FileViews
   readonly #undoLog: UndoLog
   readonly #holders: ContentHolders
+  readonly #progress: ReviewProgress
   readonly #trash: (path: string) => Promise<void>
 
   constructor({
@@ -81,6 +84,7 @@ export class Review {
     views,
     undoLog,
     holders,
+    progress,
     trash,
   }: ReviewOptions) {
     this.#shared = shared
@@ -92,6 +96,7 @@ export class Review {
     this.#views = views
     this.#undoLog = undoLog
     this.#holders = holders
+    this.#progress = progress
     this.#trash = trash
   }
 
@@ -229,7 +234,12 @@ export class Review {
     await this.#files.ready
     const restore = (key: string, one: UndoneFile, session?: string) =>
       this.#files.run(key, () => this.#restore(key, one, session))
-    return this.#undoLog.restore(id, path => this.#files.key(path), restore)
+    const left = await this.#undoLog.restore(id, path => this.#files.key(path), restore)
+    this.#progress.restored(
+      id,
+      left.map(({ path }) => path),
+    )
+    return left
   }
 
   async #restore(key: string, one: UndoneFile, session?: string): Promise<boolean> {

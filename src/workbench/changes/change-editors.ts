@@ -39,6 +39,12 @@ export class ChangeEditors extends Owner {
     .getCommands()
     .then(all => all.includes('multiDiffEditor.goToNextChange'))
   #opening: Promise<void> = Promise.resolve()
+  readonly #reviewsChange = this.register(new vscode.EventEmitter<void>())
+  /** A review was opened, closed, shown or left. */
+  readonly onDidChangeReviews = this.#reviewsChange.event
+  readonly #reviewOpened = this.register(new vscode.EventEmitter<void>())
+  /** The user opened a review. */
+  readonly onDidOpenReview = this.#reviewOpened.event
 
   constructor(tracker: ChangeTracker, log: Logger) {
     super()
@@ -70,6 +76,11 @@ export class ChangeEditors extends Owner {
     return this.#scopeOf(baseOfReview(activeTab.input))
   }
 
+  /** The changes in the shown review, else in the one that was opened last. */
+  get openReview(): ChangeScope | undefined {
+    return this.shownReview ?? [...this.#reviews].at(-1)?.changes
+  }
+
   /** The changes that the active editor compares with, if it's a review or shows the changes of a file. */
   get shown(): ChangeScope | undefined {
     const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input
@@ -87,6 +98,7 @@ export class ChangeEditors extends Owner {
 
   #setContext(): void {
     const isShown = this.shownReview !== undefined
+    this.#reviewsChange.fire()
     void vscode.commands.executeCommand('setContext', ContextKey.reviewShown, isShown)
     void this.#hasArrows.then(has =>
       vscode.commands.executeCommand('setContext', ContextKey.reviewLacksArrows, isShown && !has),
@@ -105,8 +117,19 @@ export class ChangeEditors extends Owner {
     })
   }
 
+  /** Shows the review that was opened last, if none is shown. */
+  async showReview(): Promise<void> {
+    const latest = [...this.#reviews].at(-1)
+    if (!this.shownReview && latest) await this.#reopen(latest.changes, latest.title)
+  }
+
   /** Shows all files in one editor, which is reused as long as it shows the same files. */
-  review(changes: ChangeScope, title: string): Promise<void> {
+  async review(changes: ChangeScope, title: string): Promise<void> {
+    await this.#reopen(changes, title)
+    this.#reviewOpened.fire()
+  }
+
+  #reopen(changes: ChangeScope, title: string): Promise<void> {
     const open = this.#opening.then(() => this.#review(changes, title))
     this.#opening = open.catch(() => {})
     return open
@@ -136,7 +159,7 @@ export class ChangeEditors extends Owner {
     const review = [...this.#reviews].find(({ tab }) => tab === activeTab)
     const isListed = review?.shown.split('\n').some(line => line.endsWith(` ${path}`))
     if (!review || isListed || review.tab.isDirty) return false
-    await this.review(review.changes, review.title)
+    await this.#reopen(review.changes, review.title)
     return true
   }
 
@@ -145,7 +168,7 @@ export class ChangeEditors extends Owner {
     const files = inOrder(review.changes)
     if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
     review.shown = listed(files)
-    this.review(review.changes, review.title).catch(error =>
+    this.#reopen(review.changes, review.title).catch(error =>
       this.#log.warn(`The review couldn't be updated: ${messageOf(error)}`),
     )
   }

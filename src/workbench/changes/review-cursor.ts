@@ -37,6 +37,7 @@ export class ReviewCursor extends Owner {
         if (kind !== undefined && kind !== vscode.TextEditorSelectionChangeKind.Command) this.#leave()
       }),
     )
+    this.register(editors.onDidOpenReview(() => void this.#begin()))
     this.register(
       vscode.window.onDidChangeActiveTextEditor(editor => {
         if (editor) this.#leave()
@@ -82,6 +83,8 @@ export class ReviewCursor extends Owner {
     const path = editor && this.pathIn(editor.document.uri)
     if (editor && path !== undefined)
       return this.#place(path, editor.selection.start.line, editor.selection.end.line + 1)
+    const [first] = this.#editors.shownReview ? this.positions : []
+    if (first) return this.#place(first.path, first.line, first.line + 1)
     // an image, a notebook, a binary file
     const uri = uriOf(activeTab())
     const shown = uri && this.pathIn(uri)
@@ -98,16 +101,20 @@ export class ReviewCursor extends Owner {
     return at && { path: at.path, line: at.start ?? 0 }
   }
 
-  /** The active editor is a review, in which the user hasn't been at a change. */
-  get isBeforeReview(): boolean {
-    return this.#editors.shownReview !== undefined && this.at === undefined
-  }
-
   /** The file that an editor shows, with agents' changes or without them. */
   pathIn(uri: vscode.Uri): string | undefined {
     if (uri.scheme !== 'file' && uri.scheme !== BASE_SCHEME) return undefined
     const path = pathOf(uri)
     return this.#tracker.views.at(path)?.path ?? path
+  }
+
+  /** A review begins at its first change. */
+  async #begin(): Promise<void> {
+    const [first] = this.positions
+    if (!first) return
+    if (this.#innerEditors().size === 0)
+      await happens(vscode.window.onDidChangeVisibleTextEditors, REVIEW_SCROLL_MS)
+    if (this.#editors.shownReview) await this.#goInReview(first)
   }
 
   async go(position: HunkPosition): Promise<void> {

@@ -8,27 +8,29 @@ import {
   type UndoServices,
   undoChanges,
 } from '../../app/changes/undo-changes.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { type CommandHandlers, CommandId, HiddenCommandId } from '../../app/ids.ts'
 import {
   followingChange,
   type HunkPosition,
+  hunkPositions,
   hunksAt,
   hunksOfChange,
   nextChange,
 } from '../../changes/review/hunk-navigation.ts'
 import { ChangeScope, type ChangeSelection } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import type { ChangeEditors } from '../changes/change-editors.ts'
 import type { OldTexts } from '../changes/old-texts.ts'
 import type { ReviewCursor } from '../changes/review-cursor.ts'
+import type { ReviewTree } from '../changes/review-tree.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
 
 export interface ChangeCommandsOptions extends UndoServices {
   sourceControl: Pick<ChangesSourceControl, 'scopeOf'>
-  cursor: Pick<
-    ReviewCursor,
-    'at' | 'go' | 'isBeforeReview' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'
-  >
+  cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'>
   oldTexts: Pick<OldTexts, 'show'>
+  reviewTree: Pick<ReviewTree, 'toggleDecided'>
+  reviews: Pick<ChangeEditors, 'openReview' | 'showReview'>
   /** The changes of the conversation that the user looks at. */
   activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
@@ -38,10 +40,13 @@ const lineChanges = z.array(
   z.object({ modifiedStartLineNumber: z.number(), modifiedEndLineNumber: z.number() }),
 )
 const lens = z.object({ ids: z.array(z.number()) })
-const resourceState = z.object({
-  path: z.string(),
-  session: z.string(),
-})
+/** A file in Source Control, or a file or folder in the tree of the review. */
+const listedFiles = z.union([
+  z.object({ paths: z.array(z.string()), session: z.string().optional() }),
+  z
+    .object({ path: z.string(), session: z.string().optional() })
+    .transform(({ path, session }) => ({ paths: [path], session })),
+])
 const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unknown()) })
 
 /** Commands to navigate, keep and undo agents' changes, one by one or by file. */
@@ -87,8 +92,6 @@ export function changeCommands(options: ChangeCommandsOptions) {
     args: unknown[],
     work: (scope: ChangeScope, selection: ChangeSelection, back: () => Promise<void>) => unknown,
   ) => {
-    // the user hasn't seen which change it would be
-    if (args.length === 0 && cursor.isBeforeReview) return move(args, 1)
     const { scope, selection, position, isPeek } = await atPlace(args)
     await work(scope, selection, () => cursor.go(position))
     const ids = selection.hunks?.ids
@@ -105,10 +108,10 @@ export function changeCommands(options: ChangeCommandsOptions) {
    */
   const ofFiles = (args: unknown[]): Array<{ scope: ChangeScope; selection: ChangeSelection }> => {
     const [first] = args
-    const listed = new Map<string, string[]>()
+    const listed = new Map<string | undefined, string[]>()
     for (const arg of args) {
-      const { data } = resourceState.safeParse(arg)
-      if (data) listed.set(data.session, [...(listed.get(data.session) ?? []), data.path])
+      const { data } = first instanceof vscode.Uri ? {} : listedFiles.safeParse(arg)
+      if (data) listed.set(data.session, [...(listed.get(data.session) ?? []), ...data.paths])
     }
     if (listed.size > 0)
       return [...listed].map(([session, paths]) => ({
@@ -192,6 +195,18 @@ export function changeCommands(options: ChangeCommandsOptions) {
       if (!last) throw new UnavailableError(l10n.t('There are no reverted changes to restore.'))
       await restoreUndone(last.id, options)
     },
+    [HiddenCommandId.reviewFile]: async (file: unknown) => {
+      const scope = options.reviews.openReview ?? all
+      await scope.refresh()
+      const reviewed = tracker.progress.files(scope).find(({ path }) => path === file)
+      const position = hunkPositions(scope).find(({ path }) => path === reviewed?.path)
+      if (!reviewed || !position)
+        throw new UnavailableError(l10n.t('All changes of this file are kept or reverted.'))
+      await options.reviews.showReview()
+      await cursor.go(position)
+    },
+    [CommandId.toggleDecided]: () => options.reviewTree.toggleDecided(),
+    [CommandId.commitReviewed]: () => vscode.commands.executeCommand('workbench.view.scm'),
     [CommandId.undoDecision]: async () => {
       if (!(await decisions.undo()))
         throw new UnavailableError(l10n.t("You haven't kept or reverted changes in this window."))

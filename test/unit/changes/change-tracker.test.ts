@@ -1464,7 +1464,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [
         renamed('from/x.txt', 'to/x.txt'),
         renamed('from/y.txt', 'to/y.txt'),
-        renamed('from/p.png', 'to/p.png'),
+        { ...renamed('from/p.png', 'to/p.png'), opaque: true },
       ])
       assert.deepEqual(await whys(), [])
       assert.deepEqual(readFileSync(file('from/p.png')), Buffer.from([0, 1, 2]))

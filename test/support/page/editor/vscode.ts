@@ -194,6 +194,7 @@ export const window = {
   onDidStartTerminalShellExecution: none(),
   onDidEndTerminalShellExecution: none(),
   registerFileDecorationProvider: () => new Disposable(() => {}),
+  createTreeView: () => new Disposable(() => {}),
   createTextEditorDecorationType: () => ({ key: '', dispose() {} }),
   createTerminal: (given: object) => {
     builtIn.push({ command: 'terminal.create', args: [given] })
@@ -351,6 +352,7 @@ export const env = {
 
 export const languages = {
   registerCodeLensProvider: () => new Disposable(() => {}),
+  registerHoverProvider: () => new Disposable(() => {}),
   registerCodeActionsProvider: () => new Disposable(() => {}),
   getDiagnostics: (uri?: URI) => (uri ? [] : []),
   onDidChangeDiagnostics: none(),

@@ -1,0 +1,206 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { CommandId, ContextKey, HiddenCommandId, ViewId } from '../../app/ids.ts'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { countOf, type ReviewedFile } from '../../changes/review/review-progress.ts'
+import type { ChangeScope } from '../../changes/session-changes.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { isText, readable } from '../../common/file-names.ts'
+import { gitApi } from '../editor/git-extension.ts'
+import type { ChangeEditors } from './change-editors.ts'
+
+const UPDATE_MS = 100
+
+/** Commands get it back as it is. */
+interface Folder {
+  /** relative to the folder that it is shown in */
+  name: string
+  /** absolute */
+  folder: string
+  session: string | undefined
+  /** of its files that have changes left */
+  paths: string[]
+  children: Node[]
+}
+interface File extends ReviewedFile {
+  session: string | undefined
+}
+type Node = Folder | File
+
+/**
+ * The files of the open review as a tree in its order, with what is decided. Its title and the status bar count the
+ * decisions, since an editor's title can't change.
+ */
+export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
+  readonly #tracker: ChangeTracker
+  readonly #editors: Pick<ChangeEditors, 'openReview' | 'shownReview' | 'onDidChangeReviews'>
+  readonly #change = this.register(new vscode.EventEmitter<void>())
+  readonly #view: vscode.TreeView<Node>
+  readonly #status = this.register(
+    vscode.window.createStatusBarItem('parley.review', vscode.StatusBarAlignment.Left, -100),
+  )
+  #nodes: Node[] = []
+  #hidesDecided = false
+  /** All changes of the review were decided at the last update. */
+  #isDone = false
+  #timer: NodeJS.Timeout | undefined
+
+  readonly onDidChangeTreeData = this.#change.event
+
+  constructor(
+    tracker: ChangeTracker,
+    editors: Pick<ChangeEditors, 'openReview' | 'shownReview' | 'onDidChangeReviews'>,
+  ) {
+    super()
+    this.#tracker = tracker
+    this.#editors = editors
+    this.#status.name = l10n.t('Review of Agent Changes')
+    this.#view = this.register(
+      vscode.window.createTreeView(ViewId.review, { treeDataProvider: this, showCollapseAll: true }),
+    )
+    const soon = () => this.#updateSoon()
+    this.register(tracker.files.onDidChange(soon))
+    this.register(tracker.progress.onDidChange(soon))
+    this.register(editors.onDidChangeReviews(soon))
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
+    soon()
+  }
+
+  /** Shows all files, or those alone that have changes left. */
+  toggleDecided(): void {
+    this.#hidesDecided = !this.#hidesDecided
+    this.#update()
+  }
+
+  getChildren(node?: Node): Node[] {
+    if (!node) return this.#nodes
+    return 'children' in node ? node.children : []
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    return 'children' in node ? folderItem(node) : fileItem(node)
+  }
+
+  #updateSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#update()
+    }, UPDATE_MS)
+  }
+
+  #update(): void {
+    const scope = this.#editors.openReview
+    const files = scope ? this.#tracker.progress.files(scope) : []
+    const { decided, total } = countOf(files)
+    void vscode.commands.executeCommand('setContext', ContextKey.reviewOpen, total > 0)
+    this.#nodes = nodesOf(this.#hidesDecided ? files.filter(({ left }) => left > 0) : files, scope)
+    this.#change.fire()
+    const isDone = total > 0 && decided === total
+    const text = isDone ? l10n.t('All reviewed') : l10n.t('{0} of {1} decided', decided, total)
+    this.#view.description = total > 0 ? text : ''
+    this.#view.message =
+      isDone && this.#hidesDecided ? l10n.t('All changes are kept or reverted.') : undefined
+    if (total === 0) this.#status.hide()
+    else {
+      this.#status.text = `$(${isDone ? 'check-all' : 'checklist'}) ${text}`
+      this.#status.tooltip = isDone ? l10n.t('Commit…') : l10n.t('Show the files of the review')
+      this.#status.command = isDone ? CommandId.commitReviewed : `${ViewId.review}.focus`
+      this.#status.show()
+    }
+    void vscode.commands.executeCommand('setContext', ContextKey.reviewDone, isDone)
+    if (isDone && !this.#isDone && this.#editors.shownReview) void tellDone(files)
+    this.#isDone = isDone
+  }
+}
+
+/** Once for a review, in which decisions themselves show no notification. */
+async function tellDone(files: readonly ReviewedFile[]): Promise<void> {
+  const sum = (of: 'kept' | 'reverted') => files.reduce((all, file) => all + file[of], 0)
+  const commit = l10n.t('Commit…')
+  const undo = l10n.t('Undo Last')
+  const hasGit = ((await gitApi())?.repositories.length ?? 0) > 0
+  const text = l10n.t('All changes reviewed: {0} kept, {1} reverted.', sum('kept'), sum('reverted'))
+  const answer = await vscode.window.showInformationMessage(
+    text,
+    ...(hasGit && sum('kept') > 0 ? [commit] : []),
+    undo,
+  )
+  if (answer === commit) await vscode.commands.executeCommand(CommandId.commitReviewed)
+  if (answer === undo) await vscode.commands.executeCommand(CommandId.undoDecision)
+}
+
+/** The files below the folder that contains all of them. */
+function nodesOf(files: readonly ReviewedFile[], scope: ChangeScope | undefined): Node[] {
+  const session = scope?.session
+  const root: Folder = { name: '', folder: '', session, paths: [], children: [] }
+  const folders = new Map<string, Folder>([['', root]])
+  const folderOf = (folder: string): Folder => {
+    const above = path.dirname(folder)
+    const known = folders.get(folder)
+    if (known) return known
+    const made: Folder = { name: path.basename(folder), folder, session, paths: [], children: [] }
+    folders.set(folder, made)
+    folderOf(above === folder ? '' : above).children.push(made)
+    return made
+  }
+  for (const file of files) folderOf(path.dirname(file.path)).children.push({ ...file, session })
+  let top = joined(root)
+  while (top.children.length === 1 && 'children' in top.children[0]!) top = top.children[0]
+  return top.children
+}
+
+/** With each folder that contains nothing but a folder as one with it. */
+function joined(folder: Folder): Folder {
+  const children = folder.children.map(child => ('children' in child ? joined(child) : child))
+  const [only] = children
+  if (folder.name !== '' && children.length === 1 && only && 'children' in only)
+    return { ...only, name: `${folder.name}/${only.name}` }
+  const paths = children.flatMap(child =>
+    'children' in child ? child.paths : child.left > 0 ? child.path : [],
+  )
+  return { ...folder, children, paths }
+}
+
+function folderItem({ name, folder, paths }: Folder): vscode.TreeItem {
+  const item = new vscode.TreeItem(readable(name), vscode.TreeItemCollapsibleState.Expanded)
+  item.id = `folder ${folder}`
+  item.iconPath = vscode.ThemeIcon.Folder
+  if (paths.length > 0) item.contextValue = 'undecided'
+  return item
+}
+
+function fileItem(file: File): vscode.TreeItem {
+  const name = readable(path.basename(file.path))
+  const item = new vscode.TreeItem(name)
+  item.id = `file ${file.path}`
+  if (isText(file.path)) item.resourceUri = vscode.Uri.file(file.path)
+  const isDecided = file.left === 0
+  const [mark, color] = file.kept > 0 ? ['check', 'charts.green'] : ['discard', 'charts.red']
+  item.iconPath = isDecided ? new vscode.ThemeIcon(mark, new vscode.ThemeColor(color)) : vscode.ThemeIcon.File
+  item.description = isDecided ? outcomeOf(file) : stateOf(file)
+  item.contextValue = isDecided ? 'decided' : 'undecided'
+  item.tooltip = `${readable(file.path)}\n${item.description}`
+  item.accessibilityInformation = { label: `${name}, ${item.description}` }
+  item.command = {
+    command: HiddenCommandId.reviewFile,
+    title: l10n.t('Show in Review'),
+    arguments: [file.path],
+  }
+  return item
+}
+
+function outcomeOf({ kept, reverted }: File): string {
+  if (kept > 0 && reverted > 0) return l10n.t('{0} kept, {1} reverted', kept, reverted)
+  return kept > 0 ? l10n.t('Kept') : l10n.t('Reverted')
+}
+
+function stateOf({ file, left, kept, reverted }: File): string {
+  const parts: string[] = []
+  if (file?.status === 'added') parts.push(l10n.t('Added'))
+  if (file?.status === 'deleted') parts.push(l10n.t('Deleted'))
+  if (file?.from !== undefined) parts.push(l10n.t('was {0}', readable(path.basename(file.from))))
+  if (file && file.added + file.removed > 0) parts.push(`+${file.added} −${file.removed}`)
+  if (kept + reverted > 0) parts.push(l10n.t('{0} of {1} decided', kept + reverted, kept + reverted + left))
+  return parts.length > 0 ? parts.join(' · ') : l10n.t('Modified')
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { countOf } from '../../../src/changes/review/review-progress.ts'
+import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
+import { memoryTracker } from '../../support/memory-tracker.ts'
+import { useTemporaryFolder } from '../editor/temporary-folder.ts'
+
+describe('the progress of a review', () => {
+  const folder = useTemporaryFolder()
+  let tracker: ChangeTracker
+  let all: ChangeScope
+  const file = (name: string) => join(folder(), name)
+  const count = (scope = all) => {
+    const { decided, total } = countOf(tracker.progress.files(scope))
+    return `${decided}/${total}`
+  }
+  const edit = async (session: string, name: string, ...words: string[]) => {
+    const changes = new SessionChanges(tracker, session, { cwd: folder(), additionalDirectories: [] })
+    for (const word of words) {
+      const oldText = readFileSync(file(name), 'utf8')
+      const newText = oldText.replace(word, word.toUpperCase())
+      writeFileSync(file(name), newText)
+      const diffs = [{ changes: [{ operation: 'modify' as const, path: file(name), oldText, newText }] }]
+      await changes.tool({ toolCallId: `${name} ${word}`, begun: true, done: true }, diffs, [])
+    }
+    return changes
+  }
+
+  beforeEach(async () => {
+    tracker = memoryTracker()
+    all = new ChangeScope(tracker)
+    for (const name of ['b.txt', 'a.txt']) writeFileSync(file(name), 'one\ntwo\nthree\nfour\nfive\n')
+    await edit('first', 'b.txt', 'one', 'three', 'five')
+    await edit('first', 'a.txt', 'two')
+  })
+  afterEach(() => tracker.dispose())
+
+  it('counts each change that is kept or reverted, and lists the files in the order of the review', async () => {
+    assert.equal(count(), '0/4')
+    const [first] = all.hunks(file('b.txt'))
+    all.keep({ hunks: { path: file('b.txt'), ids: new Set([first!.id]) } })
+    assert.equal(count(), '1/4')
+    await all.undo({ paths: [file('a.txt')] })
+    assert.equal(count(), '2/4')
+    const listed = tracker.progress
+      .files(all)
+      .map(({ path, left, kept, reverted }) => ({ path, left, kept, reverted }))
+    assert.deepEqual(listed, [
+      { path: file('a.txt'), left: 0, kept: 0, reverted: 1 },
+      { path: file('b.txt'), left: 2, kept: 1, reverted: 0 },
+    ])
+    all.keep()
+    assert.equal(count(), '4/4')
+  })
+
+  it('counts nothing twice after a decision was undone', async () => {
+    const kept = all.keep({ paths: [file('b.txt')] })
+    const { undone } = await all.undo({ paths: [file('a.txt')] })
+    assert.equal(count(), '4/4')
+    assert.deepEqual(await kept.undo(), [])
+    assert.equal(count(), '1/4')
+    assert.deepEqual(await tracker.review.restore(undone!.id), [])
+    assert.equal(count(), '0/4')
+    // the decision stands if the file has changed since
+    const again = all.keep({ paths: [file('b.txt')] })
+    await edit('first', 'b.txt', 'two')
+    assert.deepEqual(await again.undo(), [file('b.txt')])
+    assert.equal(count(), '3/5')
+  })
+
+  it("doesn't count what another program reverts, nor other sessions' changes", async () => {
+    const second = await edit('second', 'a.txt', 'four')
+    assert.equal(count(second), '0/1')
+    second.keep()
+    assert.equal(count(second), '1/1')
+    assert.equal(count(new ChangeScope(tracker, 'first')), '0/4')
+    rmSync(file('b.txt'))
+    await all.refresh()
+    assert.equal(count(), '1/2')
+  })
+
+  it('begins anew with the turn that follows a finished review, not with one during it', async () => {
+    const first = new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] })
+    all.keep({ paths: [file('a.txt')] })
+    first.beginTurn(2, () => false)
+    assert.equal(count(), '1/4')
+    all.keep()
+    first.beginTurn(3, () => false)
+    assert.equal(count(), '0/0')
+    await edit('first', 'a.txt', 'five')
+    assert.equal(count(), '0/1')
+  })
+})

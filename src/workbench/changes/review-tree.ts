@@ -6,6 +6,7 @@ import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import { countOf, type ReviewedFile } from '../../changes/review/review-progress.ts'
 import type { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
+import { UnavailableError } from '../../common/errors.ts'
 import { isText, readable } from '../../common/file-names.ts'
 import { gitApi } from '../editor/git-extension.ts'
 import type { ChangeEditors } from './change-editors.ts'
@@ -69,6 +70,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
 
   /** Shows all files, or those alone that have changes left. */
   toggleDecided(): void {
+    if (!this.#editors.openReview) throw new UnavailableError(l10n.t('No review is open.'))
     this.#hidesDecided = !this.#hidesDecided
     this.#update()
   }

@@ -72,7 +72,7 @@ export async function showFailureOrSignIn(
 }
 
 /** Shows errors of actions that the user clicked, instead of only logging them. */
-export async function showFailure(dialogs: Dialogs, done: Promise<void>): Promise<void> {
+export async function showFailure(dialogs: Dialogs, done: Promise<unknown>): Promise<void> {
   try {
     await done
   } catch (error) {

@@ -10,7 +10,7 @@ function ids<const Prefix extends string, const Name extends string>(
 
 /**
  * The commands of the palette, menus and keys, by their names in code. package.json contributes exactly these and those
- * of {@link HistoryMenuId}, {@link CommentMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares
+ * of {@link HistoryMenuId}, {@link CommentMenuId}, {@link ProposalId}, {@link PlanId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares
  * both.
  */
 export const CommandId = ids('parley', [
@@ -174,6 +174,13 @@ export const ProposalId = {
   reject: 'parley.rejectDiff',
 } as const
 
+/** Buttons of a plan's document. Their argument is its URI; without one, it's the active editor's. */
+export const PlanId = {
+  accept: 'parley.acceptPlan',
+  acceptCleared: 'parley.acceptPlanCleared',
+  sendComments: 'parley.sendPlanComments',
+} as const
+
 /** Commands that package.json doesn't contribute, so that the palette doesn't list them. */
 export const HiddenCommandId = {
   /** The links of notifications. Their argument is a random id that only the notification knows. */
@@ -194,6 +201,7 @@ export type Command =
   | ValueOf<typeof HistoryMenuId>
   | ValueOf<typeof CommentMenuId>
   | ValueOf<typeof ProposalId>
+  | ValueOf<typeof PlanId>
   | ValueOf<typeof HiddenCommandId>
   | TitleBarCommand
 
@@ -203,6 +211,7 @@ export const CONTRIBUTED_COMMANDS: readonly Command[] = [
   ...Object.values(HistoryMenuId),
   ...Object.values(CommentMenuId),
   ...Object.values(ProposalId),
+  ...Object.values(PlanId),
   ...SIDE_BAR_COMMANDS.map(name => `parley.sideBar.${name}` as const),
   ...TAB_COMMANDS.map(name => `parley.tab.${name}` as const),
 ]
@@ -261,6 +270,10 @@ export const ContextKey = {
   reviewDone: 'parley.reviewDone',
   /** The user decided about changes in this window, and hasn't undone it. */
   canUndoDecision: 'parley.canUndoDecision',
+  /** The URIs of plans that can be accepted, accepted with a cleared context, and rejected with comments. */
+  plansToAccept: 'parley.plansToAccept',
+  plansToAcceptCleared: 'parley.plansToAcceptCleared',
+  plansToReject: 'parley.plansToReject',
   /** The keyboard focus is in a conversation. */
   conversationFocus: 'parley.conversationFocus',
   /** The keyboard focus is in History. */

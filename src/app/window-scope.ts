@@ -18,6 +18,7 @@ import type { ConversationSurfaces } from './conversation/conversation-surface.t
 import { FollowAgent } from './conversation/follow-agent.ts'
 import { LineComments } from './conversation/line-comments.ts'
 import { MentionedSessions } from './conversation/mentioned-sessions.ts'
+import { PlanDocuments } from './conversation/plan-documents.ts'
 import { createSummarize } from './conversation/summarize.ts'
 import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
@@ -96,6 +97,9 @@ export function createWindowScope(
         ),
     }),
   )
+  const plans = own.add(
+    new PlanDocuments({ sessions: manager, surfaces, comments, dialogs: workbench.dialogs }),
+  )
   const listed = createHistoryServices({
     agents,
     runners,
@@ -166,6 +170,7 @@ export function createWindowScope(
       previews: process.previews,
       summarize,
       sessions: recent,
+      plans,
       mentioned: new MentionedSessions({
         ...{ history, transcripts, manager, secrets },
         isHere: () => hereOf(worktrees),
@@ -271,7 +276,7 @@ export function createWindowScope(
       manageAgents,
       mcpPage,
     },
-    ...{ pageFocus, sideBar, surfaces, tabs, windows, worktrees },
+    ...{ pageFocus, plans, sideBar, surfaces, tabs, windows, worktrees },
     comparisonOf: (worktree: string) => comparePage.comparisonOf(worktree),
     documents: files.documents,
     branches: new Branches(shown),

@@ -297,6 +297,8 @@ export const conversationMessages = {
   /** The session switcher was opened or closed: it needs the list of sessions. */
   'conversation/switcher': z.object({ isOpen: z.boolean() }),
   'conversation/cancel': keyed,
+  /** Opens the plan about which a request asks, as a document. */
+  'conversation/openPlan': z.object({ key, requestId: id }),
   /** Stops a tool call or a terminal's command, but not the turn. */
   'conversation/cancelWork': z.object({ key, work }),
   /** The last line that each of these reported, in their order; empty for none. */

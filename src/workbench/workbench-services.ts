@@ -17,6 +17,7 @@ import { codeCommands, contextCommands } from './commands/editor-commands.ts'
 import type { VsCodeComments } from './comments/comment-threads.ts'
 import { AgentHighlights } from './editor/agent-highlights.ts'
 import type { Proposals } from './editor/diffs.ts'
+import { PlanEditors } from './editor/plan-editors.ts'
 import { noticeLocalSettings } from './local-settings-notice.ts'
 import { StatusBar } from './status-bar.ts'
 
@@ -89,6 +90,7 @@ export function createWorkbenchServices(
     }),
     [CommandId.showQuestion]: () => attention.show(),
     [HiddenCommandId.answerNotification]: (id: unknown, choice: unknown) => attention.answer(id, choice),
+    ...own.add(new PlanEditors(services.plans)).commands,
     [ProposalId.accept]: (uri: unknown) => answerProposal(true, uri),
     [ProposalId.reject]: (uri: unknown) => answerProposal(false, uri),
   }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { planOf, planOptions } from '../../src/conversation/plan-question.ts'
+import type { PermissionEntry } from '../../src/conversation/state.ts'
 import { assertSettled, entriesOfKind, HELLO, messageTexts, waitForState } from './expect.ts'
 import { describeModelAgent } from './model-agent.ts'
 
@@ -35,6 +37,26 @@ for (const version of [1, 2] as const)
         assert.deepEqual(await rig().promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
         assert.match(promptsOf('hello'), /\[\[think /)
         assertSettled(fork.session.state)
+      })
+
+      it('present: asks about a plan, which can be accepted or rejected', async () => {
+        const open = await rig().create()
+        const { session } = open
+        const mode = session.state.configOptions.find(({ category }) => category === 'mode')
+        await session.optionChanges.set(mode!.id, 'plan')
+        let asked: PermissionEntry | undefined
+        rig().answerPolicy = entry => {
+          asked = entry
+          return planOptions(entry).accept?.optionId
+        }
+        await rig().promptScenario(open, 'present')
+        const tool = entriesOfKind(session.state, 'tool_call').find(
+          ({ toolCallId }) => toolCallId === asked?.toolCallId,
+        )
+        assert.equal(tool && planOf(tool)?.trim(), '# Plan\n\n1. Look\n2. Change it')
+        const { accept, reject } = planOptions(asked!)
+        assert.deepEqual([accept?.kind, reject?.kind], ['allow_once', 'reject_once'])
+        assertSettled(session.state)
       })
 
       it('steer: adds a prompt to the running turn', async () => {

@@ -33,6 +33,7 @@ import { buildHead, runningIn } from './head.ts'
 import type { LineComments } from './line-comments.ts'
 import type { MentionedSessions } from './mentioned-sessions.ts'
 import { PatchPump } from './patch-pump.ts'
+import type { PlanDocuments } from './plan-documents.ts'
 import type { SessionsToOpen } from './recent-sessions.ts'
 import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
 import { sessionHandlers } from './session-handlers.ts'
@@ -61,6 +62,7 @@ export interface ConversationBridgeOptions {
   /** For the start page and the session switcher. */
   sessions: SessionsToOpen
   summarize: Summarize
+  plans: Pick<PlanDocuments, 'open'>
   log: Logger
 }
 

@@ -5,6 +5,7 @@ import { nameOfUri } from '../../common/block-chip.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import type { Draft } from '../../common/draft.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { planPlace } from '../../common/plan-uri.ts'
 import { type Attachment, type LineCommentRef, MAX_COMMENT_LENGTH } from '../../conversation/attachment.ts'
 import { findLines } from '../../editor/comment-lines.ts'
 import { pathOfUri } from '../../editor/mentions/prompt-content.ts'
@@ -94,6 +95,18 @@ export class LineComments extends Owner {
     for (const { id } of items) this.#remove(id)
   }
 
+  /** The comments on a document in a conversation's draft. */
+  inDraft(key: string, uri: string): Attachment[] {
+    return this.#options.drafts
+      .get(key)
+      .items.filter(({ content }) => content.type === 'comment' && content.uri === uri)
+  }
+
+  /** They are in a prompt of its queue now. */
+  leaveDraft(key: string, items: readonly Attachment[]): void {
+    for (const { id } of items) this.#write({ key, id })
+  }
+
   // ---- drafts and queued prompts -----------------------------------------------------------------------------------
 
   #follow(key: string): void {
@@ -172,11 +185,12 @@ export class LineComments extends Owner {
     if (action.type === 'add') {
       const { type: _, ...added } = action
       const { controller } = this.#options.surfaces.active
-      const { key } = controller
+      // a plan belongs to its conversation
+      const key = planPlace(added.uri)?.key ?? controller.key
       const comment: Comment = { ...added, key, state: 'draft', ...this.#agentOf(key) }
       this.#show(comment)
       this.#write(comment, this.#itemOf(comment))
-      this.#options.onAdd(controller.agentName)
+      this.#options.onAdd(key === controller.key ? controller.agentName : comment.agentName)
       return
     }
     const comment = this.#comments.get(action.id)

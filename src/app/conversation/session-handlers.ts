@@ -12,6 +12,7 @@ import { referenceOf } from '../../sessions/open-session.ts'
 import { showFailure, showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import type { Workbench } from '../workbench.ts'
 import { answerElicitation } from './answer-elicitation.ts'
+import type { PlanDocuments } from './plan-documents.ts'
 import type { SessionsToOpen } from './recent-sessions.ts'
 
 export interface SessionHandlersOptions {
@@ -19,6 +20,7 @@ export interface SessionHandlersOptions {
   organizer: SessionOrganizer
   installs: InstallManager
   sessions: SessionsToOpen
+  plans: Pick<PlanDocuments, 'open'>
   workbench: Pick<Workbench, 'dialogs' | 'editors'>
 }
 
@@ -28,6 +30,7 @@ export function sessionHandlers({
   organizer,
   installs,
   sessions,
+  plans,
   workbench: { dialogs, editors },
 }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
@@ -50,6 +53,11 @@ export function sessionHandlers({
     'conversation/lastLines': ({ key, work }) => {
       const state = controller.shownAs(key)?.session.conversation.state
       return work.map(one => (state ? lastLine(state, one) : ''))
+    },
+    'conversation/openPlan': ({ key, requestId }) => {
+      const open = controller.shownAs(key)
+      const show = async () => open && plans.open(open, requestId)
+      return showFailure(dialogs, show())
     },
     'conversation/permission': ({ key, requestId, optionId, reason }) => {
       // a request that is no longer pending is shown with its outcome

@@ -5,6 +5,7 @@ import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../.
 import { chipOf, nameOfUri } from '../../common/block-chip.ts'
 import { messageOf } from '../../common/errors.ts'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../common/image-info.ts'
+import { planPlace } from '../../common/plan-uri.ts'
 import type { ContextRef, PromptPart, RevisionRef } from '../../conversation/attachment.ts'
 import { findLines } from '../comment-lines.ts'
 
@@ -157,7 +158,7 @@ async function comment(
   const start = (now === undefined ? undefined : findLines(now, quote, startLine)) ?? startLine
   const end = start + endLine - startLine
   const lines = start === end ? `${start}` : `${start}-${end}`
-  const name = path ?? decoded(uri)
+  const name = path ?? (planPlace(uri) ? l10n.t('your plan') : decoded(uri))
   const about = l10n.t('Comment on {0}:', `${name}:${lines}`)
   const shown = quote.trim() === '' ? [] : [fenced(quote)]
   return {

@@ -6,6 +6,7 @@ import type { CommentAction, CommentThreads, ShownComment } from '../../app/work
 import { Owner } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import { PLAN_SCHEME } from '../../common/plan-uri.ts'
 import { MAX_COMMENT_LENGTH } from '../../conversation/attachment.ts'
 import { linesAfter, linesOf } from '../../editor/comment-lines.ts'
 import { readSetting } from '../settings.ts'
@@ -109,7 +110,8 @@ export class VsCodeComments extends Owner implements CommentThreads {
         const { start, end, isSingleLine } = editor.selection
         // a selection that ends before the first character of a line doesn't include that line
         const last = isSingleLine || end.character > 0 ? end.line : end.line - 1
-        if (!readSetting('lineComments')) {
+        const hasInput = readSetting('lineComments') || editor.document.uri.scheme === PLAN_SCHEME
+        if (!hasInput) {
           // VS Code's own input needs lines that are marked for comments
           const { uri } = editor.document
           const value = await vscode.window.showInputBox({
@@ -207,7 +209,8 @@ export class VsCodeComments extends Owner implements CommentThreads {
   }
 
   #documentChanged({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-    if (contentChanges.length === 0) return
+    // a plan that the agent replaces is another text
+    if (contentChanges.length === 0 || document.uri.scheme === PLAN_SCHEME) return
     const uri = document.uri.toString()
     const edits = contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text }))
     for (const [id, one] of this.#threads) {

@@ -124,6 +124,14 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     },
     { text: ['Now I ', 'know.'] },
   ],
+  /** In Claude Code's plan mode. */
+  present: () => [
+    {
+      text: ['I planned.'],
+      work: [{ do: 'tool', name: 'ExitPlanMode', input: { plan: '# Plan\n\n1. Look\n2. Change it\n' } }],
+    },
+    { text: ['Carried ', 'out.'] },
+  ],
   plan: () => [
     {
       text: ['Planning.'],

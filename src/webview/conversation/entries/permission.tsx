@@ -4,6 +4,7 @@ import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
 import { visible, visibleProse } from '../../../common/visible.ts'
 import { mcpToolText } from '../../../conversation/mcp-tool-call.ts'
+import { planOf } from '../../../conversation/plan-question.ts'
 import {
   chosenOption,
   optionHint,
@@ -156,6 +157,16 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             onClick={() => answer()}
           >
             <span class="button-label">{t('Cancel')}</span>
+          </button>
+        )}
+        {tool && planOf(tool) !== undefined && (
+          <button
+            type="button"
+            class="link-button permission-more"
+            title={t('Opens the plan as a document with lines to comment on')}
+            onClick={() => host.send('conversation/openPlan', { requestId: entry.requestId })}
+          >
+            {t('Open Plan')}
           </button>
         )}
         {rejection && (
@@ -372,7 +383,7 @@ function Subject({ entry, tool, slot }: SubjectProps) {
       {command === undefined &&
         others.length === 0 &&
         tool?.rawInput !== undefined &&
-        tool.rawInput !== null && <PlainCode text={rawCode(tool.rawInput).text} wrap whole />}
+        tool.rawInput !== null && <PlainCode text={planOf(tool) ?? rawCode(tool.rawInput).text} wrap whole />}
     </div>
   )
 }

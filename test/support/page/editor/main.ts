@@ -188,6 +188,25 @@ const control = {
     const thread = vscode.comments.createCommentController().createCommentThread(URI.file(path), range, [])
     return vscode.commands.executeCommand('parley.comments.add', { thread, text })
   },
+  /** The user comments on lines of the active editor, from 1. */
+  commentHere: (from: number, to: number, text: string) => {
+    const uri = editors.active?.document.uri
+    if (!uri) throw new Error('No editor is active')
+    const range = new vscode.Range(from - 1, 0, to - 1, 0)
+    const thread = vscode.comments.createCommentController().createCommentThread(uri, range, [])
+    return vscode.commands.executeCommand('parley.comments.add', { thread, text })
+  },
+  /** The text of the active editor, its scheme and its code lenses. */
+  activeDocument: () => ({
+    scheme: editors.active?.document.uri.scheme,
+    text: editors.active?.document.getText(),
+    lenses: vscode.lenses().map(({ command }) => command?.title),
+  }),
+  pressLens: (title: string) => {
+    const { command } = vscode.lenses().find(one => one.command?.title === title) ?? {}
+    if (!command) throw new Error(`There is no lens “${title}”`)
+    return vscode.commands.executeCommand(command.command, ...(command.arguments ?? []))
+  },
   /** A button of a comment; `text`: what the user wrote into it before. */
   pressComment: (index: number, command: string, text?: string) => {
     const [shown] = vscode.threads[index]?.comments ?? []

@@ -350,8 +350,26 @@ export const env = {
   },
 }
 
+interface LensProvider {
+  provideCodeLenses(
+    document: unknown,
+  ): Array<{ command?: { title: string; command: string; arguments?: unknown[] } }>
+}
+const lensProviders = new Set<{ scheme: string | undefined; provider: LensProvider }>()
+/** The lenses of the active editor, in their order. */
+export const lenses = () => {
+  const document = window.activeTextEditor?.document
+  return [...lensProviders].flatMap(({ scheme, provider }) =>
+    document && document.uri.scheme === scheme ? provider.provideCodeLenses(document) : [],
+  )
+}
+
 export const languages = {
-  registerCodeLensProvider: () => new Disposable(() => {}),
+  registerCodeLensProvider: (selector: { scheme?: string }, provider: LensProvider) => {
+    const entry = { scheme: selector.scheme, provider }
+    lensProviders.add(entry)
+    return new Disposable(() => lensProviders.delete(entry))
+  },
   registerHoverProvider: () => new Disposable(() => {}),
   registerCodeActionsProvider: () => new Disposable(() => {}),
   getDiagnostics: (uri?: URI) => (uri ? [] : []),

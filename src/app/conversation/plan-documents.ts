@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import * as l10n from '@vscode/l10n'
+import { type Disposable, DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+import { type PlanPlace, planPlace, planUri } from '../../common/plan-uri.ts'
+import { visibleProse } from '../../common/visible.ts'
+import { TOOL_CALL } from '../../conversation/entries/tool-call.ts'
+import { type PlanOptions, planOf, planOptions } from '../../conversation/plan-question.ts'
+import { chosenOption, outcomeText } from '../../conversation/requests/permission-text.ts'
+import type { PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
+import { entryAt, positionsOf } from '../../conversation/step.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { Dialogs } from '../workbench.ts'
+import type { ConversationSurfaces } from './conversation-surface.ts'
+import type { LineComments } from './line-comments.ts'
+
+/** A plan as its document shows it. */
+export interface ShownPlan {
+  /** Markdown; `undefined` if its conversation isn't open here, or has it no more */
+  text: string | undefined
+  /** how it can be answered; absent: not anymore */
+  pending?: { requestId: string } & PlanOptions
+  /** how it was answered, or why it can't be; empty while it's pending */
+  outcome: string
+}
+
+interface PlanDocumentsOptions {
+  sessions: { list(): readonly OpenSession[]; onDidChange: Event<unknown> }
+  surfaces: ConversationSurfaces
+  comments: Pick<LineComments, 'inDraft' | 'leaveDraft'>
+  dialogs: Pick<Dialogs, 'confirm' | 'showStatus'>
+}
+
+/**
+ * The plans that agents present with a question, as documents. The question stays in the conversation and can be answered in
+ * either place. Comments on a plan's lines are in the draft of its conversation, so that they outlast a reload.
+ */
+export class PlanDocuments extends Owner {
+  readonly #options: PlanDocumentsOptions
+  readonly #open = this.register(new Emitter<string>())
+
+  /** The user wants to see the plan with this URI. */
+  readonly onDidOpen: Event<string> = this.#open.event
+
+  constructor(options: PlanDocumentsOptions) {
+    super()
+    this.#options = options
+  }
+
+  /** Opens the plan about which a pending request asks. */
+  open({ key, session }: OpenSession, requestId: string): void {
+    const request = session.requests.open.find(one => one.requestId === requestId)
+    const { toolCallId } = request ?? {}
+    const uri = toolCallId === undefined ? undefined : planUri({ key, toolCallId })
+    if (uri === undefined) throw new UnavailableError(answeredText())
+    this.#open.fire(uri)
+  }
+
+  plan(uri: string): ShownPlan {
+    const { open, place } = this.#find(uri)
+    const gone = l10n.t("This plan's conversation isn't open.")
+    if (!open || !place) return { text: undefined, outcome: gone }
+    const tool = toolOf(open, place)
+    const text = tool && planOf(tool)
+    const request = open.session.requests.open.find(one => one.toolCallId === place.toolCallId)
+    if (request?.kind === 'permission')
+      return { text, pending: { requestId: request.requestId, ...planOptions(request) }, outcome: '' }
+    return { text, outcome: outcomeOf(open, place) }
+  }
+
+  /** Calls the listener at once, and when the plan or how it was answered may have changed. */
+  follow(uri: string, listener: () => void): Disposable {
+    const { sessions } = this.#options
+    const own = new DisposableStore()
+    let followed: OpenSession | undefined
+    let watch: Disposable | undefined
+    const attach = () => {
+      const { open } = this.#find(uri)
+      if (open !== followed || !watch) {
+        watch?.dispose()
+        followed = open
+        watch = open?.session.onDidChange(changes => {
+          if (changes.some(({ type }) => type === 'entry' || type === 'reset')) listener()
+        })
+      }
+      listener()
+    }
+    own.add(sessions.onDidChange(attach))
+    own.add(toDisposable(() => watch?.dispose()))
+    attach()
+    return own
+  }
+
+  /** An option that allows more than this plan is accepted only after the user has seen what the agent says it does. */
+  async accept(uri: string, answer: 'accept' | 'acceptCleared'): Promise<void> {
+    const { pending } = this.plan(uri)
+    const option = pending?.[answer]
+    if (option?.kind === 'allow_always') {
+      const accept = l10n.t('Accept')
+      const chosen = await this.#options.dialogs.confirm(
+        l10n.t('Accept this plan and what follows?'),
+        { detail: l10n.t('The agent describes this answer as “{0}”.', visibleProse(option.name)) },
+        accept,
+      )
+      if (chosen !== accept) return
+    }
+    // another question about the plan may have come meanwhile
+    this.#answer(uri, answer, pending?.requestId)
+  }
+
+  /** Rejects the plan with the comments on its lines as the reason. */
+  sendComments(uri: string): void {
+    const { comments, surfaces, dialogs } = this.#options
+    const { open, place } = this.#find(uri)
+    const items = place ? comments.inDraft(place.key, uri) : []
+    if (!open || !place || !this.plan(uri).pending) throw new UnavailableError(answeredText())
+    if (items.length === 0) throw new UnavailableError(l10n.t('Comment on a line of the plan first.'))
+    this.#answer(uri, 'reject')
+    const draft = { text: l10n.t('Revise the plan by these comments.'), chips: [], items }
+    const { prompts } = (surfaces.withKey(place.key) ?? surfaces.active).controller
+    prompts.enqueue(place.key, { id: randomUUID(), draft }, { joins: true })
+    comments.leaveDraft(place.key, items)
+    dialogs.showStatus(l10n.t('Comments sent to {0}', open.agentName))
+  }
+
+  /** `asked`: only the request with this id. */
+  #answer(uri: string, answer: keyof PlanOptions, asked?: string): void {
+    const { pending } = this.plan(uri)
+    if (!pending || (asked !== undefined && asked !== pending.requestId))
+      throw new UnavailableError(answeredText())
+    const option = pending[answer]
+    if (!option) throw new UnavailableError(l10n.t("The agent doesn't offer this answer."))
+    const requests = this.#find(uri).open?.session.requests
+    if (!requests?.answerPermission(pending.requestId, option.optionId))
+      throw new UnavailableError(answeredText())
+  }
+
+  #find(uri: string): { open?: OpenSession; place?: PlanPlace } {
+    const place = planPlace(uri)
+    const open = place && this.#options.sessions.list().find(({ key }) => key === place.key)
+    return { ...(open && { open }), ...(place && { place }) }
+  }
+}
+
+function answeredText(): string {
+  return l10n.t('This plan was already answered.')
+}
+
+/** A subagent may present it. */
+function toolOf({ session }: OpenSession, { toolCallId }: PlanPlace): ToolCallEntry | undefined {
+  const { state } = session.conversation
+  for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
+    const entry = entryAt(state, positionsOf(memory, TOOL_CALL).get(toolCallId), TOOL_CALL)
+    if (entry) return entry
+  }
+  return undefined
+}
+
+function outcomeOf({ session }: OpenSession, { toolCallId }: PlanPlace): string {
+  const asked = session.state.entries.findLast(
+    (entry): entry is PermissionEntry => entry.kind === 'permission' && entry.toolCallId === toolCallId,
+  )
+  const chosen = asked && chosenOption(asked)
+  if (!chosen) return l10n.t('This plan is no longer pending.')
+  return `${outcomeText(chosen.kind, l10n.t)}: ${chosen.name}`
+}

@@ -1,0 +1,117 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { PlanDocuments } from '../../app/conversation/plan-documents.ts'
+import { ContextKey, PlanId } from '../../app/ids.ts'
+import { Owner } from '../../common/disposable.ts'
+import { PLAN_SCHEME } from '../../common/plan-uri.ts'
+import { visibleProse, withoutIcons } from '../../common/visible.ts'
+
+/** The documents of plans: Markdown as text, so that lines can be commented and nothing in it is loaded or run. */
+export class PlanEditors extends Owner implements vscode.CodeLensProvider {
+  readonly #plans: PlanDocuments
+  readonly #textChange = this.register(new vscode.EventEmitter<vscode.Uri>())
+  readonly #lensChange = this.register(new vscode.EventEmitter<void>())
+  /** by URI: the text as VS Code has it, how it can be answered, and the end of following it */
+  readonly #shown = new Map<string, { text: string; state: string; end: vscode.Disposable }>()
+
+  readonly onDidChangeCodeLenses = this.#lensChange.event
+
+  constructor(plans: PlanDocuments) {
+    super()
+    this.#plans = plans
+    this.register(
+      vscode.workspace.registerTextDocumentContentProvider(PLAN_SCHEME, {
+        onDidChange: this.#textChange.event,
+        provideTextDocumentContent: uri => this.#provide(uri),
+      }),
+    )
+    this.register(vscode.languages.registerCodeLensProvider({ scheme: PLAN_SCHEME }, this))
+    this.register(vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#close(uri.toString())))
+    this.register(
+      plans.onDidOpen(uri => void vscode.commands.executeCommand('vscode.open', vscode.Uri.parse(uri))),
+    )
+    this.register({
+      dispose: () => {
+        for (const { end } of this.#shown.values()) end.dispose()
+      },
+    })
+  }
+
+  /** The buttons of the editor, or commands for the active one. */
+  get commands() {
+    const of = (given: unknown) => {
+      const uri = given instanceof vscode.Uri ? given : vscode.window.activeTextEditor?.document.uri
+      return uri?.toString() ?? ''
+    }
+    return {
+      [PlanId.accept]: (uri: unknown) => this.#plans.accept(of(uri), 'accept'),
+      [PlanId.acceptCleared]: (uri: unknown) => this.#plans.accept(of(uri), 'acceptCleared'),
+      [PlanId.sendComments]: (uri: unknown) => this.#plans.sendComments(of(uri)),
+    }
+  }
+
+  /** The answers at the top, or how the plan was answered. */
+  provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
+    const { pending, outcome } = this.#plans.plan(uri.toString())
+    const lens = (title: string, command: string, tooltip?: string) =>
+      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
+        title: withoutIcons(visibleProse(title)),
+        command,
+        arguments: [uri],
+        ...(tooltip !== undefined && { tooltip }),
+      })
+    if (!pending) return [lens(outcome, '')]
+    return [
+      ...(pending.accept ? [lens(l10n.t('Accept'), PlanId.accept, pending.accept.name)] : []),
+      ...(pending.acceptCleared
+        ? [lens(l10n.t('Accept with Cleared Context'), PlanId.acceptCleared, pending.acceptCleared.name)]
+        : []),
+      ...(pending.reject ? [lens(l10n.t('Send Comments'), PlanId.sendComments)] : []),
+    ]
+  }
+
+  #provide(uri: vscode.Uri): string {
+    const key = uri.toString()
+    let shown = this.#shown.get(key)
+    if (!shown) {
+      shown = { text: '', state: '', end: new vscode.Disposable(() => {}) }
+      this.#shown.set(key, shown)
+      shown.end = this.#plans.follow(key, () => this.#changed(uri, key))
+    }
+    shown.text = this.#textOf(key)
+    return shown.text
+  }
+
+  /** A plan stays readable when its conversation is closed. */
+  #textOf(key: string): string {
+    const { text, outcome } = this.#plans.plan(key)
+    return text ?? (this.#shown.get(key)?.text || outcome)
+  }
+
+  #changed(uri: vscode.Uri, key: string): void {
+    const shown = this.#shown.get(key)
+    if (!shown) return
+    if (this.#textOf(key) !== shown.text) this.#textChange.fire(uri)
+    const { pending, outcome } = this.#plans.plan(key)
+    const state = pending ? Object.keys(pending).join() : outcome
+    if (state === shown.state) return
+    shown.state = state
+    this.#lensChange.fire()
+    this.#tellMenus()
+  }
+
+  #close(key: string): void {
+    this.#shown.get(key)?.end.dispose()
+    if (this.#shown.delete(key)) this.#tellMenus()
+  }
+
+  #tellMenus(): void {
+    const pending = [...this.#shown.keys()].map(uri => ({ uri, ...this.#plans.plan(uri).pending }))
+    const having = (option: 'accept' | 'acceptCleared' | 'reject') =>
+      pending.flatMap(one => (one[option] ? [one.uri] : []))
+    const set = (key: string, uris: string[]) => vscode.commands.executeCommand('setContext', key, uris)
+    void set(ContextKey.plansToAccept, having('accept'))
+    void set(ContextKey.plansToAcceptCleared, having('acceptCleared'))
+    void set(ContextKey.plansToReject, having('reject'))
+  }
+}

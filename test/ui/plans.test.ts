@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { agentLog, fixtureAgent, receivedParams } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const PLAN = '# Plan\n\n1. Read the parser\n2. Rewrite it\n'
+const asks = {
+  request: 'session/request_permission',
+  params: {
+    sessionId: '$session',
+    toolCall: {
+      toolCallId: 'plan-1',
+      title: 'Approve Plan',
+      kind: 'switch_mode',
+      status: 'pending',
+      rawInput: { plan: PLAN },
+    },
+    options: [
+      { optionId: 'yes', name: 'Yes, implement this plan', kind: 'allow_once' },
+      { optionId: 'no', name: 'No, keep planning', kind: 'reject_once' },
+    ],
+  },
+}
+const initialize = { agentCapabilities: { promptCapabilities: { embeddedContext: true } } }
+
+describe('the document of a plan', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        planner: fixtureAgent(root, 'Planner', {
+          results: { initialize },
+          prompt: [asks, { say: 'Done.' }],
+        }),
+      },
+    }),
+  })
+
+  it('has buttons for the answers and lines that can be commented, until it was answered', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Planner')
+    await conversation.send('Plan it')
+    await conversation.button('Open Plan').click()
+    const { page } = workbench
+    const editor = page.locator('.editor-instance').filter({ hasText: 'Rewrite it' })
+    await editor.waitFor()
+    const actions = page.locator('.editor-actions')
+    await actions.getByRole('button', { name: /Accept Plan/ }).waitFor()
+    await editor.getByRole('button', { name: 'Send Comments' }).waitFor()
+    assert.equal(await actions.getByRole('button', { name: /Cleared Context/ }).count(), 0)
+
+    await editor.locator('.view-line', { hasText: 'Rewrite it' }).click()
+    await page.keyboard.press("Control+'")
+    await page.keyboard.press('c')
+    const box = page.locator('.review-widget .comment-form .monaco-editor').first()
+    await waitFor('the comment’s input', () => box.evaluate(form => form.contains(document.activeElement)))
+    await page.keyboard.type('Only its lexer.')
+    await page.keyboard.press('Control+Enter')
+    await conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem').first().waitFor()
+    await page.locator('.review-widget').getByText('Sent with your next prompt').waitFor()
+    await workbench.screenshot('plan-comment')
+    await actions.getByRole('button', { name: /Send Comments/ }).click()
+    const prompts = () => receivedParams(vscode.server.root, 'Planner', 'session/prompt')
+    await waitFor('the comments', () => prompts().length === 2)
+    assert.match(JSON.stringify(prompts()[1]), /Comment on your plan:4:\\n\\nOnly its lexer\./)
+    const answers = agentLog(vscode.server.root, 'Planner').map(({ received }) =>
+      JSON.stringify(received?.result),
+    )
+    assert.equal(answers.filter(answer => answer?.includes('"optionId":"no"')).length, 1)
+
+    // the agent asks about the same plan again: answered in the conversation
+    await actions.getByRole('button', { name: /Accept Plan/ }).waitFor()
+    await conversation.frame.getByRole('button', { name: /Yes, implement this plan/ }).click()
+    await editor.getByText('Allowed once: Yes, implement this plan').waitFor()
+    await actions.getByRole('button', { name: /Accept Plan/ }).waitFor({ state: 'detached' })
+  })
+})

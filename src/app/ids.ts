@@ -9,9 +9,9 @@ function ids<const Prefix extends string, const Name extends string>(
 }
 
 /**
- * The commands of the palette, menus and keys, by their names in code. package.json contributes exactly these and those
- * of {@link HistoryMenuId}, {@link CommentMenuId}, {@link ProposalId}, {@link PlanId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares
- * both.
+ * The commands of the palette, menus and keys, by their names in code. These and those of {@link HistoryMenuId},
+ * {@link CommentMenuId}, {@link ProposalId}, {@link PlanId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS} are in
+ * `contributions/commands.ts`.
  */
 export const CommandId = ids('parley', [
   'newSession',
@@ -181,7 +181,7 @@ export const PlanId = {
   sendComments: 'parley.sendPlanComments',
 } as const
 
-/** Commands that package.json doesn't contribute, so that the palette doesn't list them. */
+/** Commands that aren't contributed, so that the palette doesn't list them. */
 export const HiddenCommandId = {
   /** The links of notifications. Their argument is a random id that only the notification knows. */
   answerNotification: 'parley.answerNotification',
@@ -195,18 +195,19 @@ export const HiddenCommandId = {
 
 type ValueOf<T> = T[keyof T]
 
-/** Every command that Parley registers. */
-export type Command =
+/** The commands that the manifest contributes. */
+export type ContributedCommand =
   | ValueOf<typeof CommandId>
   | ValueOf<typeof HistoryMenuId>
   | ValueOf<typeof CommentMenuId>
   | ValueOf<typeof ProposalId>
   | ValueOf<typeof PlanId>
-  | ValueOf<typeof HiddenCommandId>
   | TitleBarCommand
 
-/** The commands that package.json contributes. */
-export const CONTRIBUTED_COMMANDS: readonly Command[] = [
+/** Every command that Parley registers. */
+export type Command = ContributedCommand | ValueOf<typeof HiddenCommandId>
+
+export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(CommandId),
   ...Object.values(HistoryMenuId),
   ...Object.values(CommentMenuId),
@@ -214,9 +215,8 @@ export const CONTRIBUTED_COMMANDS: readonly Command[] = [
   ...Object.values(PlanId),
   ...SIDE_BAR_COMMANDS.map(name => `parley.sideBar.${name}` as const),
   ...TAB_COMMANDS.map(name => `parley.tab.${name}` as const),
+  ...Object.values(HiddenCommandId),
 ]
-
-export const ALL_COMMANDS: readonly Command[] = [...CONTRIBUTED_COMMANDS, ...Object.values(HiddenCommandId)]
 
 /**
  * What each command does. Arguments come from VS Code (menus, keys) or from other extensions, so a handler checks them.

@@ -34,7 +34,7 @@ export type KeepAgentsRunning = (typeof keepAgentsRunningChoices)[number]
 /** The default of `parley.agentRegistry`; `media/registry.json` is a copy of this registry. */
 export const OFFICIAL_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json'
 
-/** Every setting of package.json, without the `parley.` before its name. A test compares both. */
+/** Every setting, without the `parley.` before its name. What the Settings editor shows is in `contributions/settings.ts`. */
 export const SETTINGS = {
   agents: setting(layered, 'machine-overridable', {}),
   defaultAgent: setting(z.string(), 'window', ''),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONTRIBUTED_COMMANDS, CommandId, ContextKey } from '../../../src/app/ids.ts'
+import { CommandId, ContextKey } from '../../../src/app/ids.ts'
 import { projectDirectory } from '../../host/paths.ts'
 import { holds } from '../../support/page/editor/when.ts'
 
@@ -14,20 +14,6 @@ interface Contributed {
 describe('the commands of package.json', () => {
   const manifest = JSON.parse(readFileSync(join(projectDirectory, 'package.json'), 'utf8'))
   const { commands, menus, keybindings } = manifest.contributes as Contributed
-
-  it('are those that have a handler', () => {
-    const contributed = commands.map(({ command }) => command)
-    assert.deepEqual(contributed.toSorted(), [...CONTRIBUTED_COMMANDS].sort())
-  })
-
-  it('are the only ones in menus and keybindings', () => {
-    const used = [...Object.values(menus).flat(), ...keybindings].flatMap(({ command }) => command ?? [])
-    const known = new Set<string>(CONTRIBUTED_COMMANDS)
-    assert.deepEqual(
-      used.filter(command => command.startsWith('parley.') && !known.has(command)),
-      [],
-    )
-  })
 
   it('are at most eight in the menus of a conversation and of a session in History', () => {
     const shown = (menu: string, values: Record<string, unknown>) =>
@@ -92,10 +78,6 @@ describe('the commands of package.json', () => {
         .filter(({ title }) => texts[title.slice(1, -1)]!.toLowerCase().includes(word))
     for (const word of ['stop', 'accept', 'review', 'outline', 'chat', 'fork', 'continue', 'history', 'undo'])
       assert.ok(found(word).length > 0, word)
-  })
-
-  it('have the same keys on macOS, with Cmd instead of Ctrl', () => {
-    for (const { key, mac } of keybindings) assert.equal(mac, key.replaceAll('ctrl+', 'cmd+'), key)
   })
 
   it('have their keys in the help', () => {

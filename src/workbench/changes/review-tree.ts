@@ -12,6 +12,8 @@ import { gitApi } from '../editor/git-extension.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
 const UPDATE_MS = 100
+/** VS Code's command that shows Source Control, with the focus in the commit message. */
+export const COMMIT = 'workbench.view.scm'
 
 /** Commands get it back as it is. */
 interface Folder {
@@ -128,7 +130,7 @@ async function tellDone(files: readonly ReviewedFile[]): Promise<void> {
     ...(hasGit && sum('kept') > 0 ? [commit] : []),
     undo,
   )
-  if (answer === commit) await vscode.commands.executeCommand(CommandId.commitReviewed)
+  if (answer === commit) await vscode.commands.executeCommand(COMMIT)
   if (answer === undo) await vscode.commands.executeCommand(CommandId.undoDecision)
 }
 

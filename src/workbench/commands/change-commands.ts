@@ -22,7 +22,7 @@ import { UnavailableError } from '../../common/errors.ts'
 import type { ChangeEditors } from '../changes/change-editors.ts'
 import type { OldTexts } from '../changes/old-texts.ts'
 import type { ReviewCursor } from '../changes/review-cursor.ts'
-import type { ReviewTree } from '../changes/review-tree.ts'
+import { COMMIT, type ReviewTree } from '../changes/review-tree.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
 
 export interface ChangeCommandsOptions extends UndoServices {
@@ -206,7 +206,10 @@ export function changeCommands(options: ChangeCommandsOptions) {
       await cursor.go(position)
     },
     [CommandId.toggleDecided]: () => options.reviewTree.toggleDecided(),
-    [CommandId.commitReviewed]: () => vscode.commands.executeCommand('workbench.view.scm'),
+    [CommandId.commitReviewed]: () => {
+      if (!options.reviews.openReview) throw new UnavailableError(l10n.t('No review is open.'))
+      return vscode.commands.executeCommand(COMMIT)
+    },
     [CommandId.undoDecision]: async () => {
       if (!(await decisions.undo()))
         throw new UnavailableError(l10n.t("You haven't kept or reverted changes in this window."))

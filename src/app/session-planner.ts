@@ -55,7 +55,9 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     agentId: string,
     capabilities: AgentCapabilities,
     cwd?: string,
+    imported = false,
   ): Promise<SessionPlan | undefined> {
+    if (cwd !== undefined && imported) await this.#confirmFolder(cwd)
     const roots =
       cwd === undefined
         ? await this.#newRoots(capabilities)

@@ -7,7 +7,9 @@ import { continuedIn, NOTICE } from './entries/notice.ts'
 import { reduce } from './reducer/reduce.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
 import { restoreState } from './replay/restore-state.ts'
+import { isCommand } from './rewinds.ts'
 import type { Continued, Entry, ForkOrigin, NoticeEntry, SessionState } from './state.ts'
+import { isPrompt } from './user-prompts.ts'
 
 type Conversation = Pick<SessionState, 'entries'>
 
@@ -84,7 +86,7 @@ const found = new WeakMap<
 export type Origin = ForkOrigin & { continued?: true }
 
 /** The sessions that a conversation was forked from or was in before, each with the turns that are part of it. */
-export function originsOf({ entries }: Conversation): readonly Origin[] {
+export function allOriginsOf({ entries }: Conversation): readonly Origin[] {
   let known = found.get(entries)
   // entries are appended, unless another window's entries replace the last ones
   if (!known || entries[known.searched - 1] !== known.last)
@@ -99,11 +101,13 @@ export function originsOf({ entries }: Conversation): readonly Origin[] {
   return origins
 }
 
-/** Whether the agent did something in a turn. */
+/** Whether the agent did something in a turn. A slash command is sent alone, so that its answer says nothing of what is known. */
 function hasAnswer(entries: readonly Entry[], from: number, to: number): boolean {
+  let isAlone = false
   for (let at = from; at < to; at++) {
     const entry = entries[at]!
-    if (entry.turn === 0 || entry.outOfTurn) continue
+    if (isPrompt(entry)) isAlone = isCommand(entry.blocks)
+    if (isAlone || entry.turn === 0 || entry.outOfTurn) continue
     if (entry.kind === 'tool_call' || (entry.kind === 'message' && entry.role !== 'user')) return true
   }
   return false

@@ -2,7 +2,14 @@ import * as l10n from '@vscode/l10n'
 import type { ContentBlock } from '../acp/model.ts'
 import { MAX_CONVERSATION_CONTEXT } from '../common/limits.ts'
 import { sessionKey, sessionOfKey } from '../common/session-key.ts'
-import { continuedState, earlierSessions, knownUntil, untold } from '../conversation/continuations.ts'
+import {
+  allOriginsOf,
+  continuedState,
+  earlierSessions,
+  knownUntil,
+  type Origin,
+  untold,
+} from '../conversation/continuations.ts'
 import { type LatestTurns, latestTurns } from '../conversation/markdown-export.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
 import type { SessionState } from '../conversation/state.ts'
@@ -105,9 +112,27 @@ export function earlierSessionOf(
   for (const { session } of earlierSessions(from.session.state).reverse()) {
     const id = sessionOfKey(session)
     const record = id.agentId === agentId ? records.get(agentId, id.sessionId) : undefined
-    if (record && leadsTo(record, from)) return { ...id, cwd: record.cwd }
+    if (record && leadsTo(record, from.key)) return { ...id, cwd: record.cwd }
   }
   return undefined
+}
+
+/**
+ * The sessions that the conversation of the session with this key was forked from or was in before. What another one changed isn't
+ * for this conversation to decide because a fork or an imported file says so.
+ */
+export function originsOf(
+  state: Pick<SessionState, 'entries'>,
+  key: string,
+  records: Pick<SessionRecords, 'get'>,
+): Origin[] {
+  return allOriginsOf(state).map(origin => {
+    const { session, turn, continued } = origin
+    if (!continued) return origin
+    const { agentId, sessionId } = sessionOfKey(session)
+    const record = records.get(agentId, sessionId)
+    return record && leadsTo(record, key) ? origin : { session, turn }
+  })
 }
 
 /** Lists show one row for the conversation: that of the session that it's in now. */
@@ -123,9 +148,12 @@ export function recordContinuation(
   const givenTitle = record?.givenTitle ?? reference.title
   records.noted(to.agentId, referenceOf(to), {
     ...(givenTitle !== undefined && { givenTitle }),
-    ...(record?.pinned && { pinned: true }),
+    pinned: record?.pinned === true,
   })
   if (givenTitle !== undefined) to.session.conversation.giveTitle(givenTitle)
+  // a crash or a full disk must not leave a row without its conversation
+  to.recorder?.flush()
+  if (to.recorder?.isStored === false) return
   // in another window, it goes on
   if (!held.acquire(reference)) return
   held.release(reference)
@@ -133,11 +161,11 @@ export function recordContinuation(
   for (const { session } of earlierSessions(to.session.state)) {
     const id = sessionOfKey(session)
     const earlier = session === to.key ? undefined : records.get(id.agentId, id.sessionId)
-    if (earlier && leadsTo(earlier, from)) records.noted(id.agentId, earlier, { continuedIn: next })
+    if (earlier && leadsTo(earlier, from.key)) records.noted(id.agentId, earlier, { continuedIn: next })
   }
 }
 
 /** Not if the user has opened it as a conversation of its own since, or has imported the other one. */
-function leadsTo({ continuedIn: next }: LocalSession, { key }: OpenSession): boolean {
+function leadsTo({ continuedIn: next }: LocalSession, key: string): boolean {
   return next !== undefined && sessionKey(next.agentId, next.sessionId) === key
 }

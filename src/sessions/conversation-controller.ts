@@ -288,7 +288,9 @@ export class ConversationController extends Owner {
     })
     if (isPaused) next.pause()
     // its agent may refuse, which changes nothing here
-    manager.close(from).catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))
+    manager
+      .close(manager.find(from.agentId, from.session.sessionId) ?? from)
+      .catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))
   }
 
   /** Cancels the attempt in progress, else the turn. */

@@ -96,8 +96,16 @@ export interface KeptServers {
 
 /** Plans what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
-  /** In `cwd` if given. `undefined` if the user was asked for the folder and canceled. */
-  forNew(agentId: string, capabilities: AgentCapabilities, cwd?: string): Promise<SessionPlan | undefined>
+  /**
+   * In `cwd` if given, which the user confirms if it's `imported`, as in `ExistingSession`. `undefined` if the user was asked for
+   * the folder and canceled.
+   */
+  forNew(
+    agentId: string,
+    capabilities: AgentCapabilities,
+    cwd?: string,
+    imported?: boolean,
+  ): Promise<SessionPlan | undefined>
   /**
    * For an existing session, which keeps its folders and system prompt. Rejects with `CancelledError` if the user doesn't
    * want it to work in its folder.

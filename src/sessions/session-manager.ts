@@ -5,11 +5,10 @@ import { type Disposable, Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
-import { originsOf } from '../conversation/continuations.ts'
 import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
-import { contextToTell } from './continuation.ts'
+import { contextToTell, originsOf } from './continuation.ts'
 import { OpenSession, type SessionOrigin } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type { SavedConversations, SessionPlan, SessionRecords } from './ports.ts'
@@ -82,7 +81,7 @@ export class SessionManager extends Owner {
       changes = new SessionChanges(this.#options.tracker, key, plan.setup)
       this.#changes.set(key, changes)
     }
-    changes.origins = () => originsOf(session.state)
+    changes.origins = () => originsOf(session.state, key, this.#options.records)
     return new OpenSession({ agentId, agentName, session, plan, changes })
   }
 

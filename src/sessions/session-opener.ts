@@ -151,7 +151,13 @@ export class SessionOpener implements Disposable {
         this.remember(undefined)
       }
       if (!this.#reports.isReady(agentId)) return
-      const { cwd, begun, continues } = how
+      const { cwd, begun } = how
+      const { current } = this.#displayed
+      // its agent may have been restarted since the first attempt
+      const continues =
+        how.continues && current?.key === how.continues.from.key
+          ? { ...how.continues, from: current }
+          : how.continues
       const attempt: Attempt = {
         ...{ type: 'new', agentId },
         ...(cwd !== undefined && { cwd }),

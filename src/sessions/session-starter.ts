@@ -89,7 +89,10 @@ export class SessionStarter {
     const earlier = continues && (await this.#goBack(agentId, signal, progress, continues))
     if (earlier) return earlier
     const { planner, clients, queues, startOptions } = this.#options
-    const plan = await planner.forNew(agentId, agent.capabilities, cwd)
+    const left =
+      continues && this.#options.records.get(continues.from.agentId, continues.from.session.sessionId)
+    const imported = left?.imported && left.cwd === cwd
+    const plan = await planner.forNew(agentId, agent.capabilities, cwd, imported)
     if (!plan) throw new CancelledError()
     return withPlan(plan, async () => {
       const options = await startOptions?.(agentId)
@@ -122,7 +125,11 @@ export class SessionStarter {
     const reference = earlierSessionOf(agentId, continues.from, this.#options.records)
     if (!reference) return undefined
     try {
-      return await this.reopen('restore', reference, signal, progress, undefined, continues)
+      // what is written meanwhile must not be for a session that may be gone
+      const { onPlan } = progress
+      const open = await this.reopen('restore', reference, signal, { onPlan }, undefined, continues)
+      progress.onSession?.(open, false)
+      return open
     } catch (error) {
       const isGone =
         error instanceof AgentRequestError ||

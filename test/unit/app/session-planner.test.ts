@@ -68,7 +68,7 @@ describe('the folder of a session from an imported file', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-  const cwdOf = async (cwd: string, imported: boolean) => {
+  const cwdOf = async (cwd: string, imported: boolean, isNew = false) => {
     const folders = [{ name: 'project', scheme: 'file', path: workspace }]
     const workbench = {
       folders: () => folders,
@@ -88,9 +88,18 @@ describe('the folder of a session from an imported file', () => {
       { offer: async () => ({}), ended: () => undefined, resume: () => assert.fail() },
     )
     const session = { agentId: 'a', sessionId: 's', cwd, additionalDirectories: [], imported }
-    const plan = await planner.forExisting(session, { mcp: {} } as AgentCapabilities)
-    return plan.setup.cwd
+    const can = { mcp: {} } as AgentCapabilities
+    const plan = await (isNew ? planner.forNew('b', can, cwd, imported) : planner.forExisting(session, can))
+    return plan?.setup.cwd
   }
+
+  it('is used by another agent that continues its conversation only if the user agrees', async () => {
+    const elsewhere = path.join(directory, 'elsewhere')
+    assert.equal(await cwdOf(elsewhere, true, true), elsewhere)
+    answer = false
+    await assert.rejects(cwdOf(elsewhere, true, true), { name: 'CancelledError' })
+    assert.equal(asked.length, 2)
+  })
 
   it('is used if it is in this window', async () => {
     const sub = path.join(workspace, 'sub')

@@ -277,4 +277,113 @@ describe('continuing a conversation with another agent', () => {
     assert.equal(elsewhere.key, 'one/s1')
     assert.equal(fixture.records.get('one', 's1')?.continuedIn, undefined)
   })
+
+  it('tells what was said with the first prompt that is more than a slash command', async () => {
+    await continueWithTwo()
+    assert.doesNotMatch(await turn('/status', 'All fine'), /swordfish/)
+    assert.match(await turn('go on', 'Sure'), /swordfish/)
+    assert.doesNotMatch(await turn('more', 'Sure'), /swordfish/)
+  })
+
+  it('tells all of it to an agent that got nothing but a slash command before', async () => {
+    await continueWithTwo()
+    await turn('/status', 'All fine')
+    await backToOne()
+    await turn('and now?', 'The color is teal')
+    const two = agentOf('two')
+    const done = fixture.controller.continueWith('two')
+    await until(() => two.resumes.length > 0)
+    two.resumes.at(-1)!.resolve({ sessionId: 't1' })
+    await done
+    assert.match(await turn('go on', 'Sure'), /swordfish.*teal/)
+  })
+
+  it('is pinned as it was last', async () => {
+    fixture.organizer.setPinned({ agentId: 'one', sessionId: 's1', cwd: '/w/a' }, true)
+    await continueWithTwo()
+    fixture.organizer.setPinned({ agentId: 'two', sessionId: 't1', cwd: '/w/a' }, false)
+    await turn('go on', 'Sure')
+    await backToOne()
+    assert.ok(!fixture.records.get('one', 's1')?.pinned)
+  })
+
+  it("is stored before lists show only the session that it is in now, and both of them if it can't be", async () => {
+    await continueWithTwo()
+    assert.ok(fixture.transcripts.kept.get('two/t1')?.entries.some(({ kind }) => kind === 'message'))
+    await turn('go on', 'Sure')
+    fixture.transcripts.fails = true
+    await backToOne()
+    assert.equal(fixture.records.get('two', 't1')?.continuedIn, undefined)
+  })
+
+  it('stays on its page while the agent reopens its session, which may be gone, with what is written meanwhile', async () => {
+    await continueWithTwo()
+    await turn('go on', 'The color is teal')
+    const one = agentOf('one')
+    const before = one.newSessions.length
+    const done = fixture.controller.continueWith('one')
+    await until(() => one.resumes.length > 0)
+    assert.equal(fixture.controller.key, 'two/t1')
+    const sending = sendPrompt(fixture.controller, 'for one')
+    await until(() => fixture.controller.prompts.queue.prompts.length === 1)
+    one.resumes
+      .at(-1)!
+      .reject(new AgentRequestError('session/resume', 'other', { code: -32603, message: 'gone' }))
+    await until(() => one.newSessions.length > before)
+    one.newSessions.at(-1)!.resolve({ sessionId: 's2' })
+    await Promise.all([done, sending])
+    await until(() => one.prompts.some(({ content }) => textOf(content).includes('for one')))
+    assert.equal(one.prompts.at(-1)?.sessionId, 's2')
+  })
+
+  it('continues what was said since the first attempt failed, also with another process of its agent', async () => {
+    const { controller } = fixture
+    const one = agentOf('one')
+    fixture.onStart = () => Promise.reject(new Error('not there'))
+    await controller.continueWith('two')
+    const [failure] = controller.failures.values()
+    fixture.onStart = () => {}
+    one.exit()
+    await until(() => controller.phase === 'ended')
+    const restarting = controller.opener.restart()
+    await until(() => agentOf('one') !== one && agentOf('one').resumes.length > 0)
+    agentOf('one').resumes.at(-1)!.resolve({ sessionId: 's1' })
+    await restarting
+    await turn('go on', 'The color is teal')
+    assert.ok(failure && 'attempt' in failure && failure.attempt)
+    const done = controller.opener.retry(failure.attempt)
+    const two = await starting('two')
+    two.newSessions.at(-1)!.resolve({ sessionId: 't1' })
+    await done
+    assert.equal(fixture.manager.find('one', 's1'), undefined)
+    assert.match(await turn('and now?', 'Sure'), /swordfish.*teal/)
+  })
+
+  it("has the folder of an imported conversation confirmed, which its agent hasn't opened", async () => {
+    const { planner, records } = fixture
+    const asked: unknown[] = []
+    const { forNew } = planner
+    planner.forNew = (...args) => {
+      asked.push(args[3])
+      return forNew(...args)
+    }
+    const known = records.get('one', 's1')!
+    records.get = (agentId, sessionId) =>
+      sessionId === 's1' ? { ...known, agentId, sessionId, imported: true } : undefined
+    await continueWithTwo()
+    assert.deepEqual(asked, [true])
+  })
+
+  it("doesn't decide about what another conversation changed because an entry says so", async () => {
+    await continueWithTwo()
+    const open = fixture.controller.current!
+    assert.equal(open.changes.origins()[0]?.continued, true)
+    // a fork, or what a file said
+    fixture.records.noted(
+      'one',
+      { sessionId: 's1', cwd: '/w/a' },
+      { continuedIn: { agentId: 'two', sessionId: 'other' } },
+    )
+    assert.deepEqual(open.changes.origins(), [{ session: 'one/s1', turn: 1 }])
+  })
 })

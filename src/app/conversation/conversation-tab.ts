@@ -10,6 +10,7 @@ import type { ShownTab, TabPanel } from '../webviews.ts'
 import type { FocusReport } from './active-surface.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
+import type { TitledTab } from './tab-titles.ts'
 
 /** A conversation in an editor tab, whose title is that of the session. */
 export class ConversationTab extends Owner implements ConversationSurface {
@@ -22,7 +23,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   /**
    * `onFocus`: the page reports the focus. `onFront`: the tab became the active editor. `onSeen`: the tab was shown or hidden.
-   * Closing the panel disposes the tab and its controller.
+   * `onTitle`: it may be called differently now. Closing the panel disposes the tab and its controller.
    */
   constructor(
     { panel, page }: ShownTab,
@@ -31,6 +32,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     onFocus: (focus: FocusReport) => void,
     onFront: () => void,
     onSeen: () => void,
+    onTitle: () => void,
   ) {
     super()
     this.#indicators = indicators
@@ -47,10 +49,12 @@ export class ConversationTab extends Owner implements ConversationSurface {
         if (panel.active && !options.pageFocus.isInConversation) onFront()
       }),
     )
-    this.register(options.controller.onDidChange(() => this.#updateTitle()))
-    this.register(indicators.onDidChange(() => this.#updateTitle()))
-    this.register(options.worktrees.onDidChange(() => this.#updateTitle()))
-    this.#updateTitle()
+    this.register(options.controller.onDidChange(onTitle))
+    this.register(options.controller.onDidChange(() => this.#updateIcon()))
+    this.register(indicators.onDidChange(onTitle))
+    this.register(indicators.onDidChange(() => this.#updateIcon()))
+    this.register(options.worktrees.onDidChange(onTitle))
+    this.#updateIcon()
   }
 
   get isVisible(): boolean {
@@ -109,16 +113,19 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.showMatch(match)
   }
 
-  get #title(): string {
+  /** The session's title, else its agent's name. */
+  get titled(): TitledTab {
     const { current, agentName } = this.controller
     const title = (current && titleOf(current.session)) ?? agentName ?? 'Parley'
     const worktree = current && this.#worktrees.of(current.plan.setup.cwd)
-    return worktree ? `${title} (${worktree.name})` : title
+    return { title: worktree ? `${title} (${worktree.name})` : title, agent: agentName }
   }
 
-  #updateTitle(): void {
-    const title = this.#title
+  set title(title: string) {
     if (this.#panel.title !== title) this.#panel.title = title
+  }
+
+  #updateIcon(): void {
     const indicator = indicatorOf(this.controller, this.#indicators)
     if (this.#indicator === indicator) return
     this.#indicator = indicator

@@ -11,6 +11,7 @@ import type { ShownTab } from '../webviews.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface, ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTab } from './conversation-tab.ts'
+import { tabTitles } from './tab-titles.ts'
 
 const TABS_KEPT = 100
 
@@ -91,9 +92,11 @@ export class ConversationTabs extends Owner {
       focus => surfaces.focused(tab, focus),
       () => surfaces.activate(tab),
       () => surfaces.visibilityChanged(),
+      () => this.#updateTitles(),
     )
     surfaces.add(tab)
     this.#tabs.add(tab)
+    this.#updateTitles()
     this.register(tab)
     shown.panel.onDidClose(() => {
       // it isn't restored, and may change without a page that shows it
@@ -102,8 +105,15 @@ export class ConversationTabs extends Owner {
       this.#newKeys.delete(newKey)
       this.#tabs.delete(tab)
       this.owned.release(tab)
+      this.#updateTitles()
     })
     return tab
+  }
+
+  #updateTitles(): void {
+    const tabs = [...this.#tabs]
+    const titles = tabTitles(tabs.map(tab => tab.titled))
+    for (const [i, tab] of tabs.entries()) tab.title = titles[i]!
   }
 
   #kept(): Record<string, SessionReference> {

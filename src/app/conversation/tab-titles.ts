@@ -1,0 +1,22 @@
+import * as l10n from '@vscode/l10n'
+
+export interface TitledTab {
+  title: string
+  /** the name of its agent */
+  agent: string | undefined
+}
+
+/** What tabs are called, in the order in which they were opened: those alike say their agents, or their numbers. */
+export function tabTitles(tabs: readonly TitledTab[]): string[] {
+  return tabs.map((tab, at) => {
+    const alike = tabs.filter(other => other.title === tab.title)
+    if (alike.length === 1) return tab.title
+    const ofAgent = alike.filter(other => other.agent === tab.agent)
+    const named =
+      ofAgent.length < alike.length && tab.agent !== undefined && tab.agent !== tab.title
+        ? l10n.t('{0} ({1})', tab.title, tab.agent)
+        : tab.title
+    const number = tabs.slice(0, at + 1).filter(other => ofAgent.includes(other)).length
+    return number > 1 ? `${named} ${number}` : named
+  })
+}

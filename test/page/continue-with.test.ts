@@ -5,6 +5,7 @@ import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
+import { storedDrafts } from '../ui/support/stored.ts'
 
 describe('a conversation that goes on with another agent', () => {
   const vscode = new PageSuite({
@@ -12,6 +13,9 @@ describe('a conversation that goes on with another agent', () => {
       'parley.agents': {
         fixture: fixtureAgent(root, 'Fixture'),
         other: fixtureAgent(root, 'Other'),
+        forgetful: fixtureAgent(root, 'Forgetful', {
+          on: { 'session/resume': [{ fail: { code: -32002, message: 'Resource not found' } }] },
+        }),
         broken: { name: 'Broken', command: process.execPath, args: ['-e', 'process.exit(3)'] },
       },
     }),
@@ -112,5 +116,29 @@ describe('a conversation that goes on with another agent', () => {
     await said().first().waitFor()
     await conversation.composer.filter({ hasText: 'half a thought' }).waitFor()
     assert.equal(await line('Broken').count(), 0)
+  })
+
+  it('goes on in a new session of the agent that lost it before the first prompt, in its row and with its draft', async () => {
+    await continueWith('Forgetful')
+    await line('Forgetful').waitFor()
+    await conversation.waitForPhase('ready')
+    await conversation.composer.fill('Where were we?')
+    await waitFor('the draft on disk', () => storedDrafts(vscode.root).includes('Where were we?'))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.button('Continue in a New Session').click()
+    await conversation.frame
+      .locator('.notice-title', { hasText: 'Continued with Forgetful in a new session' })
+      .waitFor()
+    await conversation.waitForPhase('ready')
+    await conversation.composer.filter({ hasText: 'Where were we?' }).waitFor()
+    await conversation.composer.press('Enter')
+    await waitFor('prompt', () => sent('Forgetful').length === 1)
+    assert.match(sent('Forgetful')[0]!, /Where were we\?.*swordfish/s)
+    await conversation.frame.getByText('You said: Where were we?').waitFor()
+    const history = await HistoryPage.open(workbench)
+    const rows = history.rows.filter({ hasText: title })
+    await rows.first().waitFor()
+    assert.equal(await rows.count(), 1)
   })
 })

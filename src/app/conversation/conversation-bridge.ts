@@ -277,9 +277,7 @@ export class ConversationBridge extends Owner {
       ...composerHandlers(options, () => this.#pump.sendNow()),
       ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
-      ...editorHandlers(controller, options.workbench, options.environments, attachment =>
-        this.attach(attachment),
-      ),
+      ...editorHandlers(controller, options.workbench, options.environments),
       ...contextFullHandlers(controller, attachment => this.attach(attachment), options.summarize),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true

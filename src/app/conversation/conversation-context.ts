@@ -4,7 +4,6 @@ import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { conversationMarkdown, latestTurns } from '../../conversation/markdown-export.ts'
 import type { SessionState } from '../../conversation/state.ts'
 import { CONVERSATION_URI } from '../../sessions/continuation.ts'
-import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { fileNameOfTitle, titleOf } from '../../sessions/session-title.ts'
 
@@ -61,22 +60,6 @@ export function transcriptAttachment(
     detail: cut ? `${origin} (${cut})` : origin,
     content: embedded ? { type: 'resource', uri, mimeType: 'text/markdown', text } : { type: 'text', text },
   }
-}
-
-/**
- * Starts a session with an agent in the folder of the displayed one, whose conversation becomes context of the next prompt. If it
- * can't be started, the view shows why.
- */
-export async function continueInNew(
-  controller: ConversationController,
-  agentId: string,
-  attach: (attachment: Attachment) => void,
-): Promise<void> {
-  const open = controller.current
-  if (!open) return
-  await controller.continueIn(agentId, ({ session }) =>
-    attach(conversationAttachment(open, session.agent.capabilities.prompt.embeddedContext)),
-  )
 }
 
 /** The whole conversation as Markdown. */

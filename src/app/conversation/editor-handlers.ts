@@ -4,7 +4,7 @@ import * as l10n from '@vscode/l10n'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import type { CardAction } from '../../bridge/card-action.ts'
 import type { Handlers } from '../../bridge/contract.ts'
-import type { ActiveContext, Attachment, EntryContext } from '../../bridge/conversation.ts'
+import type { ActiveContext, EntryContext } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
@@ -16,7 +16,6 @@ import { ENVIRONMENT_CARD, isOffered, LOST_OPTIONS_CARD } from '../cards/cards.t
 import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
-import { continueInNew } from './conversation-context.ts'
 
 /** The commands that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
@@ -26,7 +25,6 @@ export function editorHandlers(
   controller: ConversationController,
   workbench: Workbench,
   environments: Pick<AgentEnvironments, 'dismiss'>,
-  attach: (attachment: Attachment) => void,
 ) {
   const { editors } = workbench
   const show = (done: Promise<void>) => showFailure(workbench.dialogs, done)
@@ -64,7 +62,7 @@ export function editorHandlers(
       show(editors.openContent(name, mimeType, Buffer.from(data, 'base64'))),
     'conversation/applyCode': code => show(editors.applyCode(code, roots())),
     'conversation/card': ({ cardId, action }) =>
-      runCardAction(controller, workbench, environments, attach, cardId, action),
+      runCardAction(controller, workbench, environments, cardId, action),
     'conversation/command': async ({ command }) => {
       if (COMMANDS.has(command)) await workbench.execute(command)
     },
@@ -93,7 +91,6 @@ async function runCardAction(
   controller: ConversationController,
   { dialogs, execute }: Workbench,
   environments: Pick<AgentEnvironments, 'dismiss'>,
-  attach: (attachment: Attachment) => void,
   cardId: string,
   action: CardAction,
 ): Promise<void> {
@@ -116,7 +113,8 @@ async function runCardAction(
     }
     case 'continueInNew': {
       const agentId = failure && 'agentId' in failure ? failure.agentId : undefined
-      return agentId === undefined ? undefined : continueInNew(controller, agentId, attach)
+      if (agentId !== undefined) await controller.continueWith(agentId)
+      return
     }
     case 'startNew':
       return controller.startInstead()

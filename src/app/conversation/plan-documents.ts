@@ -9,7 +9,7 @@ import { TOOL_CALL } from '../../conversation/entries/tool-call.ts'
 import { type PlanOptions, planOf, planOptions } from '../../conversation/plan-question.ts'
 import { chosenOption, outcomeText } from '../../conversation/requests/permission-text.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
-import { entryAt, positionsOf } from '../../conversation/step.ts'
+import { entryAt, positionsOf, type ReducerState } from '../../conversation/step.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { Dialogs } from '../workbench.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
@@ -52,8 +52,10 @@ export class PlanDocuments extends Owner {
   open({ key, session }: OpenSession, requestId: string): void {
     const request = session.requests.open.find(one => one.requestId === requestId)
     const { toolCallId } = request ?? {}
-    const uri = toolCallId === undefined ? undefined : planUri({ key, toolCallId })
-    if (uri === undefined) throw new UnavailableError(answeredText())
+    if (toolCallId === undefined) throw new UnavailableError(answeredText())
+    const uri = planUri({ key, toolCallId })
+    if (uri === undefined)
+      throw new UnavailableError(l10n.t('The ids of this plan are too long to open it as a document.'))
     this.#open.fire(uri)
   }
 
@@ -61,10 +63,11 @@ export class PlanDocuments extends Owner {
     const { open, place } = this.#find(uri)
     const gone = l10n.t("This plan's conversation isn't open.")
     if (!open || !place) return { text: undefined, outcome: gone }
-    const tool = toolOf(open, place)
-    const text = tool && planOf(tool)
     const request = open.session.requests.open.find(one => one.toolCallId === place.toolCallId)
-    if (request?.kind === 'permission')
+    const tool = toolOf(open, place, request)
+    const text = tool && planOf(tool)
+    // the agent may use the id again for a tool call that is no plan: its question isn't answered here
+    if (text !== undefined && request?.kind === 'permission')
       return { text, pending: { requestId: request.requestId, ...planOptions(request) }, outcome: '' }
     return { text, outcome: outcomeOf(open, place) }
   }
@@ -147,10 +150,16 @@ function answeredText(): string {
   return l10n.t('This plan was already answered.')
 }
 
-/** A subagent may present it. */
-function toolOf({ session }: OpenSession, { toolCallId }: PlanPlace): ToolCallEntry | undefined {
+/** A subagent may present it. `asking`: only what is asked about. */
+function toolOf(
+  { session }: OpenSession,
+  { toolCallId }: PlanPlace,
+  asking?: { within?: string },
+): ToolCallEntry | undefined {
   const { state } = session.conversation
-  for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
+  const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
+  for (const { memory, within } of all) {
+    if (asking && asking.within !== within) continue
     const entry = entryAt(state, positionsOf(memory, TOOL_CALL).get(toolCallId), TOOL_CALL)
     if (entry) return entry
   }

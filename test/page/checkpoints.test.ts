@@ -233,9 +233,14 @@ describe('restoring a checkpoint', () => {
     await dialog.getByRole('button', { name: 'Preview' }).click()
     await workbench.page.locator('.tab', { hasText: 'Preview of Restore (1 file)' }).waitFor()
     const question = workbench.notification('Restore 1 file and the conversation to before this prompt?')
+    // what is shown meanwhile doesn't get the prompt
+    const other = await ConversationPage.startSession(workbench, 'Able')
     await question.getByRole('button', { name: 'Restore', exact: true }).click()
     await holds(ORIGINAL.replaceAll('Mars', 'Mine'))
-    await aside(2)
+    await other.composer.click()
+    await workbench.page.keyboard.type('else')
+    await composerText('else')
+    await other.composer.fill('')
   })
 
   it('continues with an edited prompt in a fork, which has the checkpoints of the original conversation', async () => {

@@ -142,6 +142,8 @@ async function restoreTo(target: EntryTarget, prompt: MessageEntry, services: Br
   const point = forkPoint(open, turn, 'stay')
   const earlier = filledPrompt(open)
   const fill = async () => {
+    // the user went to another conversation while a question waited: its input isn't for this prompt
+    if (!point && surface.controller.current !== open) return
     await surface.reveal()
     // the button that had the focus is gone: the input has it now
     surface.tell('actions/fill', {
@@ -389,7 +391,7 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
     from,
   )
   // a prompt that was sent since isn't in the input anymore
-  if (prompt && to === session.state.turn)
+  if (prompt && to === session.state.turn && surface.controller.current === open)
     surface.tell('actions/fill', { blocks: [], instead: writtenBlocks(prompt.blocks) })
   if (!original) return
   const { agentId, sessionId } = sessionOfKey(original)

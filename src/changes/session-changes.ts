@@ -100,6 +100,12 @@ export class ChangeScope {
     this.session = session
   }
 
+  /** Those whose changes these are; `undefined`: all. */
+  get sessions(): ReadonlySet<string> | undefined {
+    if (this.session === undefined) return undefined
+    return new Set([this.session, ...this.#originsFor({}).map(({ session }) => session)])
+  }
+
   /** A file of this or another session changed. */
   get onDidChange(): Event<ReadonlySet<string>> {
     return this.tracker.files.onDidChange
@@ -172,9 +178,12 @@ export class ChangeScope {
     const changesOf = this.#changesOf(selection)
     const files = this.#selected(selection).map(file => {
       const { path } = file
-      const changes = changesOf(file)
+      const changes = changesOf(file).map(({ sessions }) => sessions)
       const undo = this.tracker.review.keep(path, matches, this.#idsOf(path, selection))
-      return { path, undo, withdraw: this.tracker.progress.add({ path, outcome: 'kept', changes }) }
+      // a session that is replaced is no decision of the user
+      const isDecision = selection.own === undefined
+      const withdraw = isDecision ? this.tracker.progress.add({ path, outcome: 'kept', changes }) : () => {}
+      return { path, undo, withdraw }
     })
     return {
       paths: files.map(({ path }) => path),
@@ -213,7 +222,7 @@ export class ChangeScope {
       if (rename) blocked.set(rename.to.file.path, why)
     }
     const selected = this.#selected(selection)
-    const changesOf = selection.since === undefined ? this.#changesOf(selection) : () => []
+    const changesOf = this.#changesOf(selection)
     const undo = async (file: TrackedFile) => {
       const { path } = file
       // keep the renamed file until it's restored at its previous path
@@ -226,10 +235,19 @@ export class ChangeScope {
         const kept = selection.since !== undefined
         const ids = this.#idsOf(path, selection)
         const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
-        const changes = changesOf(file)
-        const outcome = await this.tracker.review.undo(path, matches, options, note)
+        const before = kept ? [] : changesOf(file)
+        let isNoted = false
+        const outcome = await this.tracker.review.undo(path, matches, options, noted => {
+          isNoted = true
+          return note(noted)
+        })
         if (outcome !== 'undone') stays(path, outcome)
-        else this.tracker.progress.add({ path, outcome: 'reverted', changes, undo: undone.id })
+        // nothing is noted if another undo of the same changes came first
+        if (!isNoted || before.length === 0) return
+        const now = outcome === 'undone' ? undefined : this.tracker.views.at(path)
+        const rest = new Set(now && changesOf(now).map(({ id }) => id))
+        const changes = before.flatMap(({ id, sessions }) => (rest.has(id) ? [] : [sessions]))
+        this.tracker.progress.add({ path, outcome: 'reverted', changes, undo: undone.id })
       } catch (error) {
         stays(path, error instanceof Error ? error : new Error(messageOf(error)))
       }
@@ -255,15 +273,20 @@ export class ChangeScope {
   }
 
   /** Of each change that a decision is about, the sessions that made it. The old path of a renamed file has none. */
-  #changesOf(selection: ChangeSelection): (file: TrackedFile) => string[][] {
+  #changesOf(
+    selection: ChangeSelection,
+  ): (file: TrackedFile) => Array<{ id?: number; sessions: readonly string[] }> {
     const matches = this.#matches(selection)
     const old = new Set(this.#renames(selection.turn).map(({ from }) => from.file.path))
     return file => {
       if (old.has(file.path)) return []
       const ids = this.#idsOf(file.path, selection)
       const hunks = file.hunks(matches).filter(({ id }) => !ids || ids.has(id))
-      if (hunks.length === 0) return [[...file.sessions]]
-      return hunks.map(({ authors }) => authors.flatMap(({ turns }) => turns.map(({ session }) => session)))
+      if (hunks.length === 0) return [{ sessions: file.sessions }]
+      return hunks.map(({ id, authors }) => ({
+        id,
+        sessions: authors.flatMap(({ turns }) => turns.map(({ session }) => session)),
+      }))
     }
   }
 

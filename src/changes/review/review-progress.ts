@@ -25,7 +25,8 @@ export interface ReviewedFile {
 
 /** What {@link ReviewProgress.files} needs of a scope of changes. */
 interface ReviewScope extends Pick<ChangedFiles, 'hunks'> {
-  session: string | undefined
+  /** `undefined`: all */
+  sessions: ReadonlySet<string> | undefined
   list(): readonly ChangedFile[]
 }
 
@@ -73,9 +74,9 @@ export class ReviewProgress {
         kept: 0,
         reverted: 0,
       })
+    const { sessions } = scope
     for (const { path, outcome, changes } of this.#decided) {
-      const { session } = scope
-      const count = session === undefined ? changes.length : changes.filter(of => of.includes(session)).length
+      const count = sessions ? changes.filter(of => of.some(one => sessions.has(one))).length : changes.length
       if (count === 0) continue
       const file = files.get(path) ?? { path, left: 0, kept: 0, reverted: 0 }
       file[outcome] += count

@@ -92,4 +92,54 @@ describe('the progress of a review', () => {
     await edit('first', 'a.txt', 'five')
     assert.equal(count(), '0/1')
   })
+
+  it('counts a change once that is reverted twice at the same time', async () => {
+    const b = { paths: [file('b.txt')] }
+    await Promise.all([all.undo(b), all.undo(b)])
+    assert.equal(count(), '3/4')
+  })
+
+  it("counts what is reverted of a file of which the user's own edits keep the rest", async () => {
+    writeFileSync(file('b.txt'), readFileSync(file('b.txt'), 'utf8').replace('THREE', 'mine'))
+    await all.refresh()
+    const { undone, left } = await all.undo({ paths: [file('b.txt')] })
+    assert.deepEqual(left, [{ path: file('b.txt'), why: 'user' }])
+    assert.equal(readFileSync(file('b.txt'), 'utf8'), 'one\ntwo\nmine\nfour\nfive\n')
+    assert.equal(count(), '2/4')
+    await tracker.review.restore(undone!.id)
+    assert.equal(count(), '0/4')
+  })
+
+  it("takes back a decision after the user's own edit, which stays", async () => {
+    const text = () => readFileSync(file('b.txt'), 'utf8')
+    const kept = all.keep({ paths: [file('b.txt')] })
+    writeFileSync(file('b.txt'), text().replace('two', 'mine'))
+    await all.refresh()
+    assert.deepEqual(await kept.undo(), [])
+    assert.equal(count(), '0/4')
+    const { undone } = await all.undo({ paths: [file('b.txt')] })
+    assert.equal(text(), 'one\nmine\nthree\nfour\nfive\n')
+    writeFileSync(file('b.txt'), text().replace('four', 'mine, too'))
+    await all.refresh()
+    assert.deepEqual(await tracker.review.restore(undone!.id), [])
+    assert.equal(text(), 'ONE\nmine\nTHREE\nmine, too\nFIVE\n')
+    assert.equal(count(), '0/4')
+    await all.undo({ paths: [file('b.txt')] })
+    assert.equal(text(), 'one\nmine\nthree\nmine, too\nfive\n')
+  })
+
+  it('counts what the session before decided about in a conversation that was continued', async () => {
+    const second = await edit('second', 'a.txt', 'four')
+    second.origins = () => [{ session: 'first', turn: 9, continued: true }]
+    assert.equal(count(second), '0/5')
+    second.keep({ paths: [file('b.txt')] })
+    assert.equal(count(second), '3/5')
+  })
+
+  it("doesn't count what a new session of the same id replaces", async () => {
+    new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] }).clear()
+    await tracker.files.ready
+    await all.refresh()
+    assert.equal(count(), '0/0')
+  })
 })

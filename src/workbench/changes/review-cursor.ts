@@ -76,7 +76,9 @@ export class ReviewCursor extends Owner {
   get at(): Place | undefined {
     const went = this.#inReview
     if (went && went.tab === activeTab()) {
-      const { path, line } = went.position
+      const { path, id } = went.position
+      // an agent may have changed lines above it since
+      const line = this.shown.hunks(path).find(hunk => hunk.id === id)?.start ?? went.position.line
       return this.#place(path, line, line + 1)
     }
     const editor = vscode.window.activeTextEditor

@@ -16,19 +16,20 @@ const UPDATE_MS = 100
 export const COMMIT = 'workbench.view.scm'
 
 /** Commands get it back as it is. */
-interface Folder {
+interface InReview {
+  inReview: true
+  session: string | undefined
+}
+interface Folder extends InReview {
   /** relative to the folder that it is shown in */
   name: string
   /** absolute */
   folder: string
-  session: string | undefined
   /** of its files that have changes left */
   paths: string[]
   children: Node[]
 }
-interface File extends ReviewedFile {
-  session: string | undefined
-}
+type File = ReviewedFile & InReview
 type Node = Folder | File
 
 /**
@@ -136,19 +137,19 @@ async function tellDone(files: readonly ReviewedFile[]): Promise<void> {
 
 /** The files below the folder that contains all of them. */
 function nodesOf(files: readonly ReviewedFile[], scope: ChangeScope | undefined): Node[] {
-  const session = scope?.session
-  const root: Folder = { name: '', folder: '', session, paths: [], children: [] }
+  const review: InReview = { inReview: true, session: scope?.session }
+  const root: Folder = { ...review, name: '', folder: '', paths: [], children: [] }
   const folders = new Map<string, Folder>([['', root]])
   const folderOf = (folder: string): Folder => {
     const above = path.dirname(folder)
     const known = folders.get(folder)
     if (known) return known
-    const made: Folder = { name: path.basename(folder), folder, session, paths: [], children: [] }
+    const made: Folder = { ...review, name: path.basename(folder), folder, paths: [], children: [] }
     folders.set(folder, made)
     folderOf(above === folder ? '' : above).children.push(made)
     return made
   }
-  for (const file of files) folderOf(path.dirname(file.path)).children.push({ ...file, session })
+  for (const file of files) folderOf(path.dirname(file.path)).children.push({ ...file, ...review })
   let top = joined(root)
   while (top.children.length === 1 && 'children' in top.children[0]!) top = top.children[0]
   return top.children

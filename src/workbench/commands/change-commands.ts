@@ -41,11 +41,10 @@ const lineChanges = z.array(
 )
 const lens = z.object({ ids: z.array(z.number()) })
 /** A file in Source Control, or a file or folder in the tree of the review. */
+const listed = z.object({ session: z.string().optional(), inReview: z.literal(true).optional() })
 const listedFiles = z.union([
-  z.object({ paths: z.array(z.string()), session: z.string().optional() }),
-  z
-    .object({ path: z.string(), session: z.string().optional() })
-    .transform(({ path, session }) => ({ paths: [path], session })),
+  listed.extend({ paths: z.array(z.string()) }),
+  listed.extend({ path: z.string() }).transform(({ path, ...rest }) => ({ ...rest, paths: [path] })),
 ])
 const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unknown()) })
 
@@ -79,8 +78,9 @@ export function changeCommands(options: ChangeCommandsOptions) {
             ? hunks
             : hunksAt(hunks, at)
     const [first] = found
-    // such as a binary file, or one that only has another name or mode
-    if (!first && hunks.length === 0 && scope.file(path))
+    // such as a binary file, or one that only has another name or mode; not the rest of one whose chosen change is gone
+    const isWhole = change === undefined && (!byLens.success || byLens.data.ids.length === 0)
+    if (!first && isWhole && hunks.length === 0 && scope.file(path))
       return { scope, selection: { paths: [path] }, position: { path, line: 0 }, isPeek: false }
     if (!first) throw new UnavailableError(l10n.t('There is no agent change at this line.'))
     const selection = { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
@@ -108,13 +108,16 @@ export function changeCommands(options: ChangeCommandsOptions) {
    */
   const ofFiles = (args: unknown[]): Array<{ scope: ChangeScope; selection: ChangeSelection }> => {
     const [first] = args
-    const listed = new Map<string | undefined, string[]>()
+    const bySession = new Map<string | undefined, string[]>()
     for (const arg of args) {
       const { data } = first instanceof vscode.Uri ? {} : listedFiles.safeParse(arg)
-      if (data) listed.set(data.session, [...(listed.get(data.session) ?? []), ...data.paths])
+      // the review of a continued conversation lists what the sessions before changed, too
+      if (data?.inReview && options.reviews.openReview?.session === data.session)
+        return [{ scope: options.reviews.openReview ?? all, selection: { paths: data.paths } }]
+      if (data) bySession.set(data.session, [...(bySession.get(data.session) ?? []), ...data.paths])
     }
-    if (listed.size > 0)
-      return [...listed].map(([session, paths]) => ({
+    if (bySession.size > 0)
+      return [...bySession].map(([session, paths]) => ({
         scope: new ChangeScope(tracker, session),
         selection: { paths },
       }))

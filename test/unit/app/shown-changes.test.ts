@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
@@ -26,10 +26,13 @@ describe("an editor that shows one session's changes of a file that two have cha
   let tracker: ChangeTracker
   let lenses: () => Array<{ title: string; line: number; arguments: unknown[] }>
   let handlers: Record<string, (...args: unknown[]) => unknown>
+  let cursor: InstanceType<typeof review.ReviewCursor>
   let shown: { input: unknown } | undefined
   const show = (session?: string) => {
     shown = { input: new values.TabInputTextDiff(source.baseUri(file(), session) as never, uri()) }
   }
+  /** The editors of the files in a review. */
+  let inReview: object[]
   let ran: string[]
   let told: string[]
   let asked: string[]
@@ -59,7 +62,11 @@ describe("an editor that shows one session's changes of a file that two have cha
           return none()
         },
       },
-      workspace: { getConfiguration: () => ({ get: () => true }), onDidChangeConfiguration: none },
+      workspace: {
+        textDocuments: [],
+        getConfiguration: () => ({ get: () => true }),
+        onDidChangeConfiguration: none,
+      },
       window: {
         tabGroups: {
           onDidChangeTabs: none,
@@ -69,6 +76,9 @@ describe("an editor that shows one session's changes of a file that two have cha
               return shown
             },
           },
+        },
+        get visibleTextEditors() {
+          return inReview
         },
         onDidChangeActiveTextEditor: none,
         onDidChangeTextEditorSelection: none,
@@ -91,6 +101,7 @@ describe("an editor that shows one session's changes of a file that two have cha
   beforeEach(async () => {
     writeFileSync(file(), ORIGINAL)
     ran = []
+    inReview = []
     told = []
     asked = []
     shown = undefined
@@ -98,7 +109,7 @@ describe("an editor that shows one session's changes of a file that two have cha
     const changeEditors = new source.ChangeEditors(tracker, silentLogger)
     openChanges = path =>
       changeEditors.open(new ChangeScope(tracker), { path, status: 'modified', added: 1, removed: 1 })
-    const cursor = new source.ReviewCursor(tracker, changeEditors)
+    cursor = new source.ReviewCursor(tracker, changeEditors)
     const keys = { keep: 'keep', revert: 'revert', showOld: 'showOld', next: 'next' }
     const context = { hasChanges: 'hasChanges', changedFiles: 'changedFiles' }
     stop = [changeEditors, cursor, new source.ChangeDecorations(tracker, cursor, keys, context), tracker]
@@ -184,5 +195,36 @@ describe("an editor that shows one session's changes of a file that two have cha
     assert.equal(ran.includes('vscode.diff'), false)
     await openChanges(file())
     assert.equal(ran.includes('vscode.diff'), true)
+  })
+
+  it('reverts nothing else if the change of a lens is gone', async () => {
+    const [lens] = lenses().filter(({ title }) => title === 'Revert')
+    const changes = new SessionChanges(tracker, 'a', { cwd: folder(), additionalDirectories: [] })
+    new ChangeScope(tracker).keep()
+    rmSync(file())
+    await changes.refresh()
+    writeFileSync(file(), '')
+    const diffs = [{ changes: [{ operation: 'add' as const, path: file(), newText: '' }] }]
+    await changes.tool({ toolCallId: 'empty', begun: true, done: true }, diffs, [])
+    assert.equal(new ChangeScope(tracker).list().length, 1)
+    assert.equal(new ChangeScope(tracker).hunks(file()).length, 0)
+    await assert.rejects(
+      async () => handlers['parley.revertChange']!(...lens!.arguments),
+      /There is no agent change at this line/,
+    )
+    assert.equal(existsSync(file()), true)
+  })
+
+  it('stays at the change that a review shows while an agent adds lines above it', async () => {
+    const original = source.baseUri(file())
+    shown = { input: { textDiffs: [{ original, modified: uri() }] } }
+    const reveal = { revealRange: () => {}, setDecorations: () => {}, selection: undefined }
+    inReview = [{ ...reveal, viewColumn: undefined, document: { uri: uri(), lineCount: 8 } }]
+    const third = cursor.positions.at(-1)!
+    await cursor.go(third)
+    assert.equal(cursor.at?.start, 6)
+    await edit('a', 'two', 'two\nand\na\nhalf')
+    assert.equal(cursor.at?.start, 9)
+    assert.equal(cursor.position?.line, 9)
   })
 })

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CommandId } from '../../../src/app/ids.ts'
+import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
+import type * as reviewTree from '../../../src/workbench/changes/review-tree.ts'
+import type * as changeCommands from '../../../src/workbench/commands/change-commands.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { memoryTracker } from '../../support/memory-tracker.ts'
+import * as values from '../../support/page/editor/values.ts'
+import { useTemporaryFolder } from '../editor/temporary-folder.ts'
+import { loadWithFakeVsCode } from './load-in-workbench.ts'
+
+class TreeItem {
+  description?: string
+  contextValue?: string
+  readonly label: string
+  constructor(label: string) {
+    this.label = label
+  }
+}
+
+describe('the tree of a review', () => {
+  const folder = useTemporaryFolder()
+  let source: typeof reviewTree & typeof changeCommands
+  let tracker: ChangeTracker
+  let review: ChangeScope | undefined
+  let tree: InstanceType<typeof reviewTree.ReviewTree>
+  let handlers: Record<string, (...args: unknown[]) => unknown>
+  let status: { text: string; command: string }
+  let context: Map<unknown, unknown>
+  let told: string[]
+
+  type Node = NonNullable<Parameters<typeof tree.getChildren>[0]>
+  /** Each row with its level, what it says, and whether it can be decided about. */
+  const rows = (nodes = tree.getChildren(), level = ''): string[] =>
+    nodes.flatMap(node => {
+      const { label, description, contextValue } = tree.getTreeItem(node) as unknown as TreeItem
+      const row = [`${level}${label}`, description, contextValue === 'undecided' ? 'open' : undefined]
+      return [row.filter(Boolean).join(', '), ...rows(tree.getChildren(node), `${level}  `)]
+    })
+  const shows = (...expected: string[]) =>
+    waitFor(expected.join('\n'), () => rows().join('\n') === expected.join('\n'))
+  const find = (label: string, nodes: Node[] = tree.getChildren()): Node | undefined => {
+    for (const node of nodes) {
+      const found =
+        (tree.getTreeItem(node) as unknown as TreeItem).label === label
+          ? node
+          : find(label, tree.getChildren(node))
+      if (found) return found
+    }
+    return undefined
+  }
+  const edit = async (session: string, name: string, from: string, to: string) => {
+    const path = join(folder(), name)
+    const changes = new SessionChanges(tracker, session, { cwd: folder(), additionalDirectories: [] })
+    const oldText = readFileSync(path, 'utf8')
+    const newText = oldText.replace(from, to)
+    writeFileSync(path, newText)
+    const diffs = [{ changes: [{ operation: 'modify' as const, path, oldText, newText }] }]
+    await changes.tool({ toolCallId: `${name} ${to}`, begun: true, done: true }, diffs, [])
+    return changes
+  }
+
+  before(async () => {
+    const vscode = {
+      ...values,
+      TreeItem,
+      TreeItemCollapsibleState: { Expanded: 2 },
+      StatusBarAlignment: { Left: 1 },
+      commands: {
+        executeCommand: async (_command: string, key: unknown, value: unknown) => context.set(key, value),
+      },
+      extensions: { getExtension: () => undefined },
+      window: {
+        createStatusBarItem: () => {
+          status = { text: '', command: '' }
+          return Object.assign(status, { show() {}, hide() {}, dispose() {} })
+        },
+        createTreeView: () => ({ dispose() {} }),
+        showInformationMessage: async (text: string) => void told.push(text),
+      },
+    }
+    const loaded = await Promise.all([
+      loadWithFakeVsCode<typeof reviewTree>('workbench/changes/review-tree.ts', vscode),
+      loadWithFakeVsCode<typeof changeCommands>('workbench/commands/change-commands.ts', vscode),
+    ])
+    source = Object.assign({}, ...loaded)
+  })
+
+  beforeEach(async () => {
+    context = new Map()
+    told = []
+    tracker = memoryTracker()
+    for (const name of ['src/deep/er/a.txt', 'src/deep/er/b.txt', 'src/z.txt']) {
+      mkdirSync(dirname(join(folder(), name)), { recursive: true })
+      writeFileSync(join(folder(), name), 'one\ntwo\nthree\n')
+    }
+    review = new ChangeScope(tracker)
+    const reviews = {
+      get openReview() {
+        return review
+      },
+      get shownReview() {
+        return review
+      },
+      onDidChangeReviews: () => new values.Disposable(() => {}),
+    }
+    tree = new source.ReviewTree(tracker, reviews as never)
+    handlers = source.changeCommands({
+      tracker,
+      reviews,
+      reviewTree: tree,
+      workbench: { dialogs: { confirm: async () => 'Revert' }, folders: () => [], editors: {} },
+      sessions: { list: () => [] },
+      decisions: {
+        keep: (changes: ChangeScope, selection: object) => changes.keep(selection),
+        tell: () => {},
+      },
+      cursor: { at: undefined },
+    } as never) as unknown as typeof handlers
+    await edit('first', 'src/deep/er/a.txt', 'one', 'ONE')
+    await edit('first', 'src/deep/er/a.txt', 'three', 'THREE')
+    await edit('first', 'src/deep/er/b.txt', 'two', 'TWO')
+    await edit('first', 'src/z.txt', 'two\n', '')
+  })
+  afterEach(() => {
+    tree.dispose()
+    tracker.dispose()
+  })
+
+  it('has its files in folders, which a decision about all of them leaves', async () => {
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
+    assert.equal(status.text, '$(checklist) 0 of 4 decided')
+    const deep = find('deep/er')
+    await handlers['parley.keepFileChanges']!(deep)
+    await shows('deep/er', '  a.txt, Kept', '  b.txt, Kept', 'z.txt, +0 −1, open')
+    await handlers['parley.revertFileChanges']!(find('z.txt'))
+    await shows('deep/er', '  a.txt, Kept', '  b.txt, Kept', 'z.txt, Reverted')
+    assert.equal(status.text, '$(check-all) All reviewed')
+    assert.deepEqual(told, ['All changes reviewed: 3 kept, 1 reverted.'])
+    assert.equal(context.get('parley.reviewDone'), true)
+  })
+
+  it('leaves out what is decided on request', async () => {
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
+    await handlers['parley.keepFileChanges']!(find('b.txt'))
+    await handlers[CommandId.toggleDecided]!()
+    await shows('deep/er, open', '  a.txt, +2 −2, open', 'z.txt, +0 −1, open')
+    await handlers[CommandId.toggleDecided]!()
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, Kept', 'z.txt, +0 −1, open')
+  })
+  it('decides about what the session before changed in a conversation that was continued', async () => {
+    const second = await edit('second', 'src/z.txt', 'three', '3')
+    second.origins = () => [{ session: 'first', turn: 9, continued: true }]
+    review = second
+    second.keep({ paths: [join(folder(), 'src/z.txt')] })
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, Kept')
+    await handlers['parley.keepFileChanges']!(find('a.txt'))
+    await shows('deep/er, open', '  a.txt, Kept', '  b.txt, +1 −1, open', 'z.txt, Kept')
+  })
+})

@@ -94,6 +94,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       decisions: services.decisions,
       branches: services.branches,
       summarize: services.summarize,
+      editChoice: services.editChoice,
       recordedTitle: (agentId, sessionId) => recordedTitle(records.get(agentId, sessionId)),
       openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),

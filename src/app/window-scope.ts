@@ -15,6 +15,7 @@ import { Comparisons } from './compare/comparisons.ts'
 import { Branches } from './conversation/branches.ts'
 import { createConversationServices } from './conversation/conversation-services.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import { EditChoice } from './conversation/edit-choice.ts'
 import { FollowAgent } from './conversation/follow-agent.ts'
 import { LineComments } from './conversation/line-comments.ts'
 import { MentionedSessions } from './conversation/mentioned-sessions.ts'
@@ -281,5 +282,6 @@ export function createWindowScope(
     documents: files.documents,
     branches: new Branches(shown),
     summarize,
+    editChoice: new EditChoice(shown),
   }
 }

@@ -19,6 +19,7 @@ import type {
   ConversationPatch,
   ConversationSnapshot,
   EarlierPrompts,
+  EditOptions,
   ExpandedPrompt,
   FindResult,
   MentionRow,
@@ -229,10 +230,10 @@ export const conversationMessages = {
     z.object({ key, ids: z.array(promptId).max(1024), draft }),
     answer<void>(),
   ),
-  /** When this resolves, snapshots have the draft. */
-  'conversation/draft': request(draftText.extend({ key }), answer<void>()),
+  /** When this resolves, snapshots have the draft. `entryId`: it's of a prompt that is edited where it is, as with the items. */
+  'conversation/draft': request(draftText.extend({ key, entryId: id.optional() }), answer<void>()),
   /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
-  'conversation/draftItems': z.object({ key, items: draftItems }),
+  'conversation/draftItems': z.object({ key, entryId: id.optional(), items: draftItems }),
   /** The suggestions for `@` and the text after it: open editors, context, files and folders. */
   'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
   /** Commits and branches are requested separately, since Git may take seconds. */
@@ -407,6 +408,17 @@ export const conversationMessages = {
   }),
   /** Opens a file that exists only in the conversation, in VS Code's editor for it. */
   'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
+  /** What can be done with what came after a prompt that is edited in the conversation. */
+  'conversation/editOptions': request(z.object({ key, entryId: id }), answer<EditOptions | null>()),
+  /** Sends it instead of the original. Answers whether it's stored; otherwise, the user was told why not. */
+  'conversation/resendEdited': request(
+    z.object({
+      key,
+      entryId: id,
+      edited: z.object({ id: promptId, draft, restores: z.boolean(), forgets: z.boolean() }),
+    }),
+    answer<boolean>(),
+  ),
   /** Runs a command for one entry. */
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
   /** After a turn failed because the context is full: what to do next. The failed prompt goes back to the input. */
@@ -458,6 +470,8 @@ export interface ConversationHostMessages {
    * the user has changed that one.
    */
   'actions/fill': { blocks: ContentBlock[]; quiet?: boolean; instead?: ContentBlock[] }
+  /** Edits a prompt where it is. */
+  'actions/edit': { entryId: string }
   /** Quotes the selection in the conversation. */
   'actions/quote': undefined
   /** Opens the find widget, or focuses it. `match`: what to search for, and the entry to search from. */

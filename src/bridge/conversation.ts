@@ -270,6 +270,8 @@ export interface ConversationSnapshot {
   /** the terminals of the entries, with the output of those that the view shows */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
+  /** prompts that the user edits where they are, the latest last */
+  edits?: Array<{ entryId: EntryId; draft: Draft<Attachment> }>
   /** the height of the composer that the user set, in pixels; for a page that just loaded */
   composerHeight?: number
   /** as in `ReturnPrompts` */
@@ -356,6 +358,18 @@ export interface RuleOffers {
 export interface ActiveContext {
   attachment?: Attachment
   automatic: boolean
+}
+
+/** What can be done with what came after a prompt that is edited, and what the user chose last. */
+export interface EditOptions {
+  /** how many can be restored */
+  files: number
+  canForget: boolean
+  /** It was set aside before, or the agent doesn't run: nothing is to be chosen. */
+  isSetAside: boolean
+  agentName: string
+  restores: boolean
+  forgets: boolean
 }
 
 /** Earlier prompts of a conversation, oldest first. */

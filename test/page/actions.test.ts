@@ -24,16 +24,10 @@ describe('actions', () => {
   })
 
   const talk = (prompt: string) => conversation.runTurn(prompt)
-  /** Picks the last of the places where an edited prompt can continue. */
-  async function editHere(): Promise<void> {
-    await workbench.paletteRow('Edit Here').waitFor()
-    await workbench.paletteInput.press('ArrowUp')
-    await workbench.paletteInput.press('Enter')
-  }
   const prompts = () =>
     receivedParams(vscode.root, 'Fixture', 'session/prompt').map(({ prompt }) => JSON.stringify(prompt))
 
-  it('resend a prompt, and return one to the input for editing', async () => {
+  it('resend a prompt, and edit one where it is', async () => {
     await talk('[[stop refusal]]')
     const again = conversation.button('Resend Prompt')
     await again.waitFor()
@@ -46,9 +40,9 @@ describe('actions', () => {
 
     await conversation.frame.locator('.row-prompt').first().hover()
     await conversation.button('Edit and Resend').first().click()
-    await editHere()
-    await conversation.waitForFocus(conversation.composer)
-    await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
+    const editor = conversation.frame.getByRole('textbox', { name: 'Edit Prompt' })
+    await conversation.waitForFocus(editor)
+    await editor.filter({ hasText: '[[stop refusal]]' }).waitFor()
   })
 
   it("open the list of agents, with an icon that the page loads when it's shown", async () => {

@@ -112,14 +112,6 @@ describe('restoring a checkpoint', () => {
       [],
     )
   }
-  /** Picks the first of the places where an edited prompt can continue: the restored checkpoint. */
-  async function editAndRestore(text: string, label: string): Promise<void> {
-    await press(prompt(text), 'Edit and Resend')
-    await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()
-    await workbench.paletteInput.press('Enter')
-    await workbench.palette.waitFor({ state: 'hidden' })
-  }
-
   it('restores earlier files, the conversation and the input without a question, and can be undone', async () => {
     await open('Plain')
     await twoEdits()
@@ -243,46 +235,22 @@ describe('restoring a checkpoint', () => {
     await other.composer.fill('')
   })
 
-  it('continues with an edited prompt in a fork, which has the checkpoints of the original conversation', async () => {
+  it('has the checkpoints of the original conversation in a fork', async () => {
     await open('Able')
     await twoEdits()
-    const before = received('Able', 'session/fork').length
-    await editAndRestore('second', 'Restore 1 File and Edit in a Fork')
+    await workbench.runAndPick('Parley: Fork or Continue Session…', 'Fork Session')
+    await conversation.button('Open Original Session').waitFor()
+    await press(prompt('second'), 'Restore to Here…')
     await holds(FIRST)
-    await waitFor('the fork', () => received('Able', 'session/fork').length === before + 1)
-    await conversation.composer.filter({ hasText: 'second' }).waitFor()
-    await conversation.waitForFocus(conversation.composer)
-    await aside(1)
-    await say(`[[edit ${name} Mars Gradivus]] edited`)
-    await holds(FIRST.replaceAll('Mars', 'Gradivus'))
-    const last = lastPrompt('Able')
-    assert.match(String(last?.sessionId), /^fork-/)
-    assert.match(JSON.stringify(last?.prompt), /edited.*Disregard that prompt.*second/)
+    await composerText(`[[edit ${name} Mars Ares]] second`)
+    await conversation.composer.fill('')
     await press(prompt('first'), 'Restore to Here…')
     await holds(ORIGINAL)
+    await aside(2)
     // the fork also begins with the notice of the restore before it
     const notice = conversation.frame.locator('.row-notice', { hasText: /before the prompt.*first/ })
     await notice.getByRole('button', { name: 'Undo Restore' }).click()
-    await holds(FIRST.replaceAll('Mars', 'Gradivus'))
-    await aside(1)
-  })
-
-  it("continues with an edited prompt in a new session that gets the earlier conversation, if the agent can't fork", async () => {
-    await open('Plain')
-    await twoEdits()
-    const before = lastPrompt('Plain')?.sessionId
-    await editAndRestore('second', 'Restore 1 File and Edit in a New Session')
     await holds(FIRST)
-    await conversation.composer.filter({ hasText: 'second' }).waitFor()
-    await conversation.waitForFocus(conversation.composer)
-    await conversation.composer.press('Enter')
-    await holds(BOTH)
-    const last = lastPrompt('Plain')
-    assert.notEqual(last?.sessionId, before)
-    const sent = JSON.stringify(last?.prompt)
-    assert.match(sent, /Mercury Hermes/)
-    assert.equal(sent.match(/Mars Ares/g)?.length, 1)
-    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   })
 
   it('asks before it replaces lines that the user edited later', async () => {

@@ -87,11 +87,12 @@ describe('going back in a conversation with an agent that forgets', () => {
     assert.equal(lastSession(), original)
 
     await press('fourth', 'Edit and Resend')
-    await workbench.pick('Edit in a Fork')
-    await waitFor('the prompt to edit', async () => (await conversation.composerText()).endsWith('fourth'))
+    const editor = conversation.frame.getByRole('textbox', { name: 'Edit Prompt' })
+    await conversation.waitForFocus(editor)
+    await editor.fill('[[say changed]] changed')
+    await editor.press('Enter')
+    await conversation.agentMessage('changed').last().waitFor()
     await gone('fourth')
-    await conversation.composer.press('Enter')
-    await conversation.agentMessage('more').waitFor()
     const edited = lastSession()
     assert.ok(![original, restored].includes(String(edited)))
 

@@ -1,15 +1,19 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { canUndo, isRewound } from '../../bridge/conversation.ts'
+import * as z from 'zod'
+import { canUndo, type EditOptions, isRewound } from '../../bridge/conversation.ts'
+import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
 import type { Undone } from '../../changes/model/undo-log.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
 import { AGENT_ICON } from '../../common/agent-icon.ts'
+import { validDraft } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { isText, readable } from '../../common/file-names.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { sessionOfKey } from '../../common/session-key.ts'
 import { shortened } from '../../common/visible.ts'
 import { textOf } from '../../conversation/blocks.ts'
+import { isReturned } from '../../conversation/prompts/prompt-states.ts'
 import { messageBefore, promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewinds.ts'
 import type { MessageEntry } from '../../conversation/state.ts'
 import { startsTurn } from '../../conversation/user-prompts.ts'
@@ -25,12 +29,14 @@ import type { Branches } from '../conversation/branches.ts'
 import { continueWith } from '../conversation/continue-with.ts'
 import { conversationAttachment } from '../conversation/conversation-context.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { EditChoice } from '../conversation/edit-choice.ts'
 import type { Summarize } from '../conversation/summarize.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
-import type { Dialogs, PickItem, RestorePreview, Workbench } from '../workbench.ts'
+import type { PickItem, RestorePreview, Workbench } from '../workbench.ts'
 import { type EntryTarget, targetOf } from './entry-commands.ts'
 
 interface BranchServices extends UndoServices {
+  editChoice: EditChoice
   agents: Pick<AgentDirectory, 'list'>
   workbench: UndoServices['workbench'] & Pick<Workbench, 'language'>
   branches: Branches
@@ -80,7 +86,8 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
       })
       await picked?.run?.()
     }),
-    [CommandId.editPrompt]: on(target => editPrompt(target, services)),
+    [CommandId.editPrompt]: async (context?: unknown) =>
+      editPrompt(await targetOf(surfaces, context), context, services),
     [CommandId.showBranches]: on(({ surface, open }) => showBranches(open, surface, services)),
   } satisfies Partial<CommandHandlers>
 }
@@ -323,21 +330,6 @@ function leftReason(name: string, why: NonNullable<CheckpointFile['left']>): str
   }
 }
 
-/** `tells`: the conversation says so, and the agent with the next prompt. Resolves with what was restored. */
-async function restoreFiles(
-  open: OpenSession,
-  selection: ChangeSelection & { since: number },
-  services: UndoServices,
-  tells = true,
-): Promise<Undone | undefined> {
-  let restored: Undone | undefined
-  await undoChanges(open.changes, selection, services, undone => {
-    restored = undone
-    if (tells) noteRestored(open, selection.since, undone, services)
-  })
-  return restored
-}
-
 /** `undone`: absent if no files were restored. */
 function noteRestored(
   open: OpenSession,
@@ -457,70 +449,92 @@ function continuations(
 
 // ---- editing and forking -------------------------------------------------------------------------------------------
 
-interface EditChoice extends PickItem {
-  restores?: true
-  /** Otherwise the prompt goes to the end of this conversation. */
-  leaves?: true
-}
+const editContext = z.object({
+  /** Asks what is possible, without anything else. */
+  asks: z.literal(true).optional(),
+  edited: z
+    .object({
+      id: z.string().min(1).max(64),
+      draft: draftText.extend({ items: draftItems }),
+      restores: z.boolean(),
+      forgets: z.boolean(),
+    })
+    .optional(),
+})
+type Edited = NonNullable<z.infer<typeof editContext>['edited']>
 
-/**
- * Returns a prompt to the composer for editing: in a fork of the conversation up to it, or at the end of this
- * conversation.
- */
-async function editPrompt(target: EntryTarget, services: BranchServices): Promise<void> {
+/** Lets the user edit a prompt where it is in the conversation. Resolves with what the page asked for. */
+async function editPrompt(
+  target: EntryTarget,
+  context: unknown,
+  services: BranchServices,
+): Promise<EditOptions | boolean | undefined> {
   const { surface, open, entry } = target
   const prompt = promptBefore(open.session.state, entry?.id)
   if (!prompt) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
-  const blocks = writtenBlocks(prompt.blocks)
-  const { turn } = prompt
-  const choice = await pickEdit(services.workbench.dialogs, open, turn)
-  if (!choice) return
-  let undone: Undone | undefined
-  if (choice.restores) {
-    throwWhileWorking(open)
-    const selection = await askRestore(open, await planOf(open, turn), services)
-    if (!selection) return
-    undone = await restoreFiles(open, selection, services, forkPoint(open, turn, 'whole') === undefined)
-  }
+  const { asks, edited } = editContext.safeParse(context ?? {}).data ?? {}
+  if (asks) return editOptions(open, prompt.turn, services)
+  if (edited) return resendEdited(target, prompt.turn, edited, services)
   await surface.reveal()
-  if (choice.leaves) {
-    const begun = open.session.agent.capabilities.fork
-      ? await forkBefore(target, turn, services, undone)
-      : await beginWithBefore(target, turn)
-    if (!begun) return
-  }
-  surface.tell('actions/fill', { blocks })
+  surface.tell('actions/edit', { entryId: prompt.id })
+  return undefined
 }
 
-async function pickEdit(dialogs: Dialogs, open: OpenSession, turn: number): Promise<EditChoice | undefined> {
-  const { session } = open
-  const here: EditChoice = {
-    label: l10n.t('Edit Here'),
-    detail: l10n.t('Sends a new message. The agent still sees the original and its answer.'),
+async function editOptions(
+  open: OpenSession,
+  turn: number,
+  { editChoice }: BranchServices,
+): Promise<EditOptions> {
+  const isReady = open.session.phase === 'ready' && !isRewoundIn(open, turn)
+  return {
+    files: isReady ? restorable(await planOf(open, turn)).length : 0,
+    canForget: isReady && forkPoint(open, turn, 'stay') !== undefined,
+    isSetAside: !isReady,
+    agentName: open.agentName,
+    ...editChoice.get(),
   }
-  // the agent accepts nothing else while it works
-  if (session.phase !== 'ready' || session.state.activity !== 'idle') return here
-  const { fork } = session.agent.capabilities
-  const files = isRewoundIn(open, turn) ? [] : restorable(await planOf(open, turn))
-  const names = named(files.map(file => plainMessage(path.basename(file.path)))).join(', ')
-  const anew = fork ? l10n.t('Edit in a Fork') : l10n.t('Edit in a New Session')
-  const withFiles =
-    files.length === 1
-      ? fork
-        ? l10n.t('Restore 1 File and Edit in a Fork')
-        : l10n.t('Restore 1 File and Edit in a New Session')
-      : fork
-        ? l10n.t('Restore {0} Files and Edit in a Fork', files.length)
-        : l10n.t('Restore {0} Files and Edit in a New Session', files.length)
-  const items: EditChoice[] = [
-    ...(files.length > 0 ? [{ label: withFiles, detail: names, restores: true, leaves: true } as const] : []),
-    { label: anew, detail: l10n.t('Leaves all files as they are.'), leaves: true },
-    here,
-  ]
-  return dialogs.pick(items, {
-    title: l10n.t('Edit and Resend'),
-    placeholder: l10n.t('Select where to continue with the edited prompt'),
-  })
+}
+
+/** Sends an edited prompt instead of the original, which is set aside or forgotten with all that followed. */
+async function resendEdited(
+  target: EntryTarget,
+  turn: number,
+  { id, draft, restores, forgets }: Edited,
+  services: BranchServices,
+): Promise<boolean> {
+  const { surface, open } = target
+  const { controller } = surface
+  throwIfNotNext(target)
+  services.editChoice.set({ restores, forgets })
+  if (open.session.phase === 'ready' && !isRewoundIn(open, turn)) {
+    let undone: Undone | undefined
+    const plan = await planOf(open, turn)
+    if (restores && plan.files.length > 0) {
+      // some may be the user's own
+      const isUncertain = plan.files.some(({ uncertain }) => uncertain !== undefined)
+      const selection = isUncertain ? await askRestore(open, plan, services) : { since: turn }
+      if (!selection) return false
+      await undoChanges(open.changes, selection, services, restored => {
+        undone = restored
+      })
+      // the user keeps their own edits, and may edit on
+      if (!undone && restorable(plan).length > 0) return false
+    }
+    // the questions may have taken a while
+    try {
+      throwIfNotNext(target)
+    } catch (error) {
+      if (undone) offerRestore(undone, services)
+      throw error
+    }
+    const point = forgets ? forkPoint(open, turn, 'stay') : undefined
+    if (point) await forkRestored(target, point, undone, services)
+    else noteRestored(open, turn, undone, services)
+    // if the fork couldn't be created, the view shows why
+    if (controller.phase !== 'ready') return false
+  }
+  controller.prompts.enqueue(controller.key, { id, draft: validDraft(draft) })
+  return true
 }
 
 /**
@@ -663,18 +677,6 @@ async function showBranches(
   await services.openSession(agentId, sessionId)
 }
 
-/** Starts a session that gets the conversation before a turn as context. Returns false if it couldn't be started. */
-async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
-  const { controller } = surface
-  await controller.opener.start(open.agentId, { cwd: open.plan.setup.cwd })
-  const begun = controller.current
-  if (controller.phase !== 'ready' || !begun || begun === open) return false
-  const { embeddedContext } = begun.session.agent.capabilities.prompt
-  const isFirst = !open.session.state.entries.some(entry => entry.kind === 'message' && entry.turn < turn)
-  if (!isFirst) surface.attach(conversationAttachment(open, embeddedContext, turn))
-  return true
-}
-
 // ---- internals ---------------------------------------------------------------------------------------------------------
 
 async function pickPrompt(
@@ -698,6 +700,15 @@ async function pickPrompt(
     title: l10n.t('Restore Files'),
     placeholder: l10n.t('Select the prompt to restore files to before'),
   })
+}
+
+/** An edited prompt comes neither before nor after prompts that wait, and goes to no other conversation. */
+function throwIfNotNext({ surface: { controller }, open }: EntryTarget): void {
+  throwWhileWorking(open)
+  if (controller.current !== open)
+    throw new UnavailableError(l10n.t('Another session is shown, so nothing was sent. Try again.'))
+  if (controller.prompts.queue.prompts.some(({ state }) => !isReturned(state)))
+    throw new UnavailableError(l10n.t('Send or remove the queued prompts first.'))
 }
 
 function throwWhileWorking({ session }: OpenSession): void {

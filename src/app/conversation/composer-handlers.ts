@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { Handlers } from '../../bridge/contract.ts'
+import type { EditOptions } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -8,7 +9,7 @@ import { keyOf } from '../../sessions/start-options.ts'
 import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { Decisions } from '../changes/decisions.ts'
 import { CommandId } from '../ids.ts'
-import type { DraftStore } from '../storage/draft-store.ts'
+import { type DraftStore, editKey } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import type { Workbench } from '../workbench.ts'
 import type { LineComments } from './line-comments.ts'
@@ -42,6 +43,7 @@ export function composerHandlers(
   }: ComposerOptions,
   show: () => void,
 ) {
+  const draftKey = (key: string, entryId?: string) => (entryId === undefined ? key : editKey(key, entryId))
   const mine = (key: string) => key === controller.key
   const commandsOf = (key: string) =>
     ((mine(key) && controller.current?.session.state.commands) || []).map(({ name }) => name)
@@ -53,8 +55,19 @@ export function composerHandlers(
     },
     'conversation/movedToComposer': ({ key, ids, draft }) =>
       controller.prompts.movedToComposer(key, ids, draft),
-    'conversation/draft': ({ key, text, chips }) => drafts.setText(key, text, chips),
-    'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
+    'conversation/draft': ({ key, entryId, text, chips }) =>
+      drafts.setText(draftKey(key, entryId), text, chips),
+    'conversation/draftItems': ({ key, entryId, items }) => drafts.setItems(draftKey(key, entryId), items),
+    'conversation/editOptions': async ({ key, entryId }) => {
+      const context = { conversation: key, entry: entryId, asks: true }
+      return ((await execute(CommandId.editPrompt, context)) as EditOptions | undefined) ?? null
+    },
+    'conversation/resendEdited': async ({ key, entryId, edited }) => {
+      const context = { conversation: key, entry: entryId, edited }
+      const isSent = (await execute(CommandId.editPrompt, context)) === true
+      if (isSent) drafts.set(editKey(key, entryId), EMPTY_DRAFT)
+      return isSent
+    },
     'composer/mentions': ({ query }) => context.mentions(query),
     'composer/revisions': ({ query }) => context.revisions(query),
     'composer/symbols': ({ query }) => context.symbols(query),

@@ -105,11 +105,14 @@ export class ConversationBridge extends Owner {
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
         returned: () => [...controller.prompts.queue.returned],
-        sendSnapshot: snapshot =>
-          this.#connection.trySend('conversation/snapshot', {
+        sendSnapshot: snapshot => {
+          const edits = options.drafts.edits(snapshot.head.key)
+          return this.#connection.trySend('conversation/snapshot', {
             ...snapshot,
+            ...(edits.length > 0 && { edits }),
             ...(this.#hasHistory && this.#page === 'conversation' && { leavesHistory: true as const }),
-          }),
+          })
+        },
         sendPatch: patch => this.#connection.trySend('conversation/patch', patch),
         sendReturned: prompts =>
           this.#connection.send('conversation/returnPrompts', { key: controller.key, prompts }),

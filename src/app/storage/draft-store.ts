@@ -30,6 +30,8 @@ const storedState = z.object({
   height: z.number().positive().optional().catch(undefined),
 })
 
+const editedPrompt = z.tuple([z.string(), z.string()])
+
 interface Text {
   text: string
   chips: ChipRange[]
@@ -101,7 +103,16 @@ export class DraftStore extends Owner implements Drafts {
 
   /** The conversations with a draft or unsent prompts. */
   keys(): string[] {
-    return [...new Set([...this.#drafts.keys(), ...this.#prompts.map(({ key }) => key)])]
+    const drafts = [...this.#drafts.keys()].filter(key => !editOf(key))
+    return [...new Set([...drafts, ...this.#prompts.map(({ key }) => key)])]
+  }
+
+  /** The prompts of a conversation that the user edits where they are, the latest last. */
+  edits(key: string): Array<{ entryId: string; draft: Draft<Attachment> }> {
+    return [...this.#drafts].flatMap(([one, text]) => {
+      const edit = editOf(one)
+      return edit?.key === key ? [{ entryId: edit.entryId, draft: this.#whole(text) }] : []
+    })
   }
 
   /** The unsent prompts of a conversation, in their order. */
@@ -161,9 +172,10 @@ export class DraftStore extends Owner implements Drafts {
   forget(key: string): void {
     this.#findLost()
     const isGone = (prompt: StoredText) => prompt.key === key
-    const gone: Array<Text | undefined> = [this.#drafts.get(key), ...this.#prompts.filter(isGone)]
+    const drafts = [...this.#drafts.keys()].filter(one => one === key || editOf(one)?.key === key)
+    const gone = [...drafts.map(one => this.#drafts.get(one)), ...this.#prompts.filter(isGone)]
     for (const { id } of this.#prompts.filter(isGone)) this.#left.delete(id)
-    this.#drafts.delete(key)
+    for (const one of drafts) this.#drafts.delete(one)
     this.#prompts = this.#prompts.filter(prompt => !isGone(prompt))
     for (const one of gone) this.#forgetItems(one)
     this.#write()
@@ -207,7 +219,7 @@ export class DraftStore extends Owner implements Drafts {
         const own = this.#drafts.get(key)
         if (own && sameText(own, draft)) continue
         if (isStart && !own) this.#keep(key, draft)
-        else add({ id: `draft-${randomUUID()}`, key, ...draft })
+        else add({ id: `draft-${randomUUID()}`, key: editOf(key)?.key ?? key, ...draft })
       }
     }
     this.#write()
@@ -293,6 +305,21 @@ export class DraftStore extends Owner implements Drafts {
       this.#unused.clear()
       this.#replaced.clear()
     } else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
+  }
+}
+
+/** The key of a prompt's draft while the user edits it where it is. No conversation's key starts as it does. */
+export function editKey(key: string, entryId: string): string {
+  return JSON.stringify([key, entryId])
+}
+
+function editOf(key: string): { key: string; entryId: string } | undefined {
+  if (!key.startsWith('["')) return undefined
+  try {
+    const { success, data } = editedPrompt.safeParse(JSON.parse(key))
+    return success ? { key: data[0], entryId: data[1] } : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -5,8 +5,10 @@ import type { ContentBlock } from '../../acp/model.ts'
 import type { ActiveContext, Attachment } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import type { ViewPage } from '../../bridge/history.ts'
+import type { EntryId } from '../../conversation/state.ts'
 import type { HostClient } from '../host/connection.ts'
 import type { ListController } from '../list/controller.ts'
+import type { WrittenDraft } from './composer/draft.ts'
 import type { FindLoader } from './find/find-loader.ts'
 import type { AsideRow, Row } from './row.ts'
 import type { EntrySlot } from './slot.ts'
@@ -32,6 +34,8 @@ export interface ComposerPort {
   sendTo(): void
   /** Opens the switch for what is accepted in this session. */
   showAllowance(): void
+  /** Puts the last prompt into it, as ↑ does. */
+  recall(): void
   /** Shows a message below the composer until the user types. */
   say(sentence: string): void
 }
@@ -46,6 +50,12 @@ export interface App {
   work: WorkModel
   /** what the user is working on in the editor */
   activeContext: Signal<ActiveContext>
+  /** the prompt that is edited where it is: see `editKey` */
+  editing: Signal<string>
+  /** the same, until the user changes it, if ↑ in the composer opened it */
+  recalled: string
+  /** the edited prompts that the host has stored, by their `editKey` */
+  edits: Map<string, WrittenDraft>
   /** set while the composer exists */
   composer: { current: ComposerPort | undefined }
   /** Expands or collapses an entry and keeps its line under the pointer. */
@@ -61,6 +71,19 @@ export interface App {
 
 const AppContext = createContext<App | undefined>(undefined)
 export const AppProvider = AppContext.Provider
+
+/** Identifies a prompt for `App.editing`. */
+export function editKey(store: Pick<ConversationStore, 'key'>, id: EntryId): string {
+  return `${store.key} ${id}`
+}
+
+/** Edits a prompt where it is. */
+export function editPrompt(app: App, id: EntryId): void {
+  app.editing.value = editKey(app.store, id)
+  const slot = app.store.slot(id)
+  const row = slot && app.store.rows.rowsOf(slot.index)[0]
+  if (row && !app.list.isInView(row)) app.list.toItem(row, 0)
+}
 
 export function useApp(): App {
   const app = useContext(AppContext)

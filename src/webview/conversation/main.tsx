@@ -13,7 +13,7 @@
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
 import { useLayoutEffect } from 'preact/hooks'
-import type { ActiveContext } from '../../bridge/conversation.ts'
+import type { ActiveContext, ConversationSnapshot } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import type { ViewPage } from '../../bridge/history.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
@@ -28,7 +28,7 @@ import { composerListeners } from './actions/selection-actions.tsx'
 import { Draft } from './composer/draft.ts'
 import { restoreHeight } from './composer/resize-handle.tsx'
 import { sendKey } from './composer/send-key.ts'
-import { type App, AppProvider } from './context.ts'
+import { type App, AppProvider, editKey } from './context.ts'
 import { FindLoader, findListeners } from './find/find-loader.ts'
 import { navigationListeners } from './navigation/navigation.ts'
 import { firstEntry, lastEntry } from './row.ts'
@@ -68,6 +68,9 @@ const app = {
   work,
   page: signal<ViewPage>('conversation'),
   activeContext: signal<ActiveContext>({ automatic: false }),
+  editing: signal(''),
+  recalled: '',
+  edits: new Map(),
   composer: { current: undefined },
   toggle(slot: EntrySlot) {
     hold(slot)
@@ -122,6 +125,14 @@ function HistoryInPlace() {
 function hideConversation(isHidden: boolean): void {
   const conversation = document.querySelector<HTMLElement>('main.conversation')
   if (conversation) conversation.inert = isHidden
+}
+
+/** The prompts that the user edited in this conversation before. The latest is edited again. */
+function showEdits(app: App, edits: NonNullable<ConversationSnapshot['edits']>): void {
+  for (const { entryId, draft } of edits) app.edits.set(editKey(app.store, entryId), draft)
+  const last = edits.at(-1)
+  app.recalled = ''
+  app.editing.value = last ? editKey(app.store, last.entryId) : ''
 }
 
 function hold(slot: EntrySlot): void {
@@ -179,7 +190,10 @@ listenToHost<ConversationHostMessages>(connection, {
     if (store.key === '') restoreHeight(snapshot.composerHeight)
     store.applySnapshot(snapshot)
     draft.show(snapshot.head.key, snapshot.draft, snapshot.returned, snapshot.head.keyBefore)
-    if (another) list.toEnd()
+    if (another) {
+      list.toEnd()
+      showEdits(app, snapshot.edits ?? [])
+    }
     // the visible rows change once the entries before the end have their rows
     else if (isPart) requestAnimationFrame(() => fetchSeen(seen))
     else fetchSeen(seen)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import fc from 'fast-check'
-import { DraftStore } from '../../../src/app/storage/draft-store.ts'
+import { DraftStore, editKey } from '../../../src/app/storage/draft-store.ts'
 import { WindowFiles } from '../../../src/app/storage/window-states.ts'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import { FolderStore } from '../../../src/common/key-value-store.ts'
@@ -211,6 +211,31 @@ describe('DraftStore', () => {
     assert.deepEqual([last.claim('one'), last.claim('two')], [[], []])
     assert.equal(last.get('two').text, 'see @a.ts, and more')
     last.set('two', EMPTY_DRAFT)
+    assert.deepEqual(itemFiles(), [])
+  })
+
+  it('keeps prompts that are edited where they are with their conversation, which has no draft for it', () => {
+    const first = open()
+    first.setItems(editKey('a/1', 'p1'), [image('x')])
+    first.setText(editKey('a/1', 'p1'), 'one', [])
+    first.setText(editKey('a/1', 'p2'), 'two', [])
+    first.setText(editKey('a/2', 'p1'), 'other', [])
+    first.dispose()
+    const next = reopen()
+    assert.deepEqual(next.edits('a/1'), [
+      { entryId: 'p1', draft: { text: 'one', chips: [], items: [image('x')] } },
+      { entryId: 'p2', draft: { text: 'two', chips: [], items: [] } },
+    ])
+    assert.deepEqual(next.keys(), [])
+    assert.deepEqual(next.get('a/1'), EMPTY_DRAFT)
+    next.set(editKey('a/1', 'p2'), EMPTY_DRAFT)
+    assert.deepEqual(
+      next.edits('a/1').map(({ entryId }) => entryId),
+      ['p1'],
+    )
+    next.forget('a/1')
+    assert.deepEqual(next.edits('a/1'), [])
+    assert.equal(next.edits('a/2').length, 1)
     assert.deepEqual(itemFiles(), [])
   })
 

@@ -4,7 +4,7 @@ import type { HostListeners } from '../../../bridge/contract.ts'
 import type { ConversationHostMessages } from '../../../bridge/conversation-messages.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { type App, useApp } from '../context.ts'
+import { type App, editPrompt, useApp } from '../context.ts'
 
 /** Space between the selection and the button, in pixels. */
 const GAP = 6
@@ -75,6 +75,7 @@ function besideSelection(): { left: number; top: number } | undefined {
 export function composerListeners(app: App) {
   return {
     'actions/fill': ({ blocks, quiet, instead }) => app.composer.current?.write(blocks, quiet, instead),
+    'actions/edit': ({ entryId }) => editPrompt(app, entryId),
     'actions/quote': () => quoteSelection(app),
   } satisfies Partial<HostListeners<ConversationHostMessages>>
 }

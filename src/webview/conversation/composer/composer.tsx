@@ -14,7 +14,7 @@ import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
 import { type Draft, itemOf, type WrittenDraft } from './draft.ts'
 import { suggestionOf, usePlaceholder } from './placeholder.ts'
-import { usePromptHistory } from './prompt-history.ts'
+import { editLast, usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
 import { queueTitle, sendNowTitle, sendsOn, sendTitle } from './send-key.ts'
 import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
@@ -45,6 +45,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const { attach, attachRow, onPaste, dropping } = useAttach({ draft, input, area, onFail: fail })
   const attachNow = useRef(attach)
   const sendToNow = useRef(() => {})
+  const recallNow = useRef(() => {})
   attachNow.current = attach
 
   useLayoutEffect(() => {
@@ -81,6 +82,10 @@ export function Composer({ draft }: { draft: Draft }) {
       },
       sendTo: () => sendToNow.current(),
       showAllowance: () => allowance.current?.click(),
+      recall() {
+        input.current?.focus()
+        recallNow.current()
+      },
       say(text) {
         setNote({ text, icon: 'info' })
         announce(text)
@@ -99,6 +104,7 @@ export function Composer({ draft }: { draft: Draft }) {
     input.current?.setText(prompt)
     recalling.current = false
   })
+  recallNow.current = () => void history.onArrow('ArrowUp', true)
   const commands = head?.commands ?? NO_COMMANDS
   const completion = useCompletion({
     draft,
@@ -162,6 +168,7 @@ export function Composer({ draft }: { draft: Draft }) {
     if (!plain || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return false
     const { start, end } = input.current?.caret ?? { start: 0, end: 0 }
     const atStart = start === 0 && end === 0
+    if (event.key === 'ArrowUp' && draft.isEmpty.peek() && !history.isWalking() && editLast(app)) return true
     // a user who moved into the text with the cursor stays there
     if (!atStart && (start !== end || end !== draft.text.peek().length) && history.isWalking()) return false
     return history.onArrow(event.key, atStart)

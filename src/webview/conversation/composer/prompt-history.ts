@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { draftOf } from '../../../common/draft.ts'
-import { useApp } from '../context.ts'
+import { startsTurn } from '../../../conversation/user-prompts.ts'
+import { type App, editKey, editPrompt, useApp } from '../context.ts'
 import { type Draft, itemOf, type WrittenDraft } from './draft.ts'
 
 interface Walk {
@@ -71,6 +72,30 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
       return true
     },
   }
+}
+
+/**
+ * Edits the last prompt where it is; returns false if it can't be sent instead now. Another ↑ closes it again, for the history.
+ */
+export function editLast(app: App): boolean {
+  const { store, editing } = app
+  if (editing.peek() !== '') {
+    // the editor may not have the focus yet
+    if (editing.peek() === app.recalled) editing.value = ''
+    return false
+  }
+  const head = store.head.peek()
+  if (head?.phase !== 'ready' || head.activity !== 'idle' || head.queue.length > 0) return false
+  const { slots } = store.rows
+  for (let i = slots.length - 1; slots[i]; i--) {
+    const entry = slots[i]!.entry.peek()
+    if (!startsTurn(entry)) continue
+    if (entry.within !== undefined) return false
+    app.recalled = editKey(store, entry.id)
+    editPrompt(app, entry.id)
+    return true
+  }
+  return false
 }
 
 /** Navigates earlier prompts with the arrow keys; the current text is restored at the end. */

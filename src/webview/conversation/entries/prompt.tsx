@@ -10,10 +10,11 @@ import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { itemOf } from '../composer/draft.ts'
-import { useApp } from '../context.ts'
+import { editKey, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { ContentBlockView } from './content.tsx'
 
+const PromptEditor = lazy(() => import('./prompt-editor.tsx').then(module => module.PromptEditor))
 const SteeringLine = lazy(() => import('./prompt-lines.tsx').then(module => module.SteeringLine))
 
 /** A prompt of the user as written, with its chips in place; a long prompt is collapsed. */
@@ -35,6 +36,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
     else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
   }
 
+  if (app.editing.value === editKey(app.store, slot.id)) return <PromptEditor slot={slot} />
   const rewound = isRewound(app.store.part('rewinds').value ?? [], entry.turn)
 
   return (
@@ -58,7 +60,9 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
           <IconButton
             icon="edit"
             label={t('Edit and Resend')}
-            onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
+            onClick={() => {
+              app.editing.value = editKey(app.store, slot.id)
+            }}
           />
         )}
         {!rewound && entry.within === undefined && !entry.steering && (

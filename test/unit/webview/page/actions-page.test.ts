@@ -33,11 +33,11 @@ describe('conversation page: actions', () => {
 
   it('apply to the entry next to them', async () => {
     press('Resend')
-    press('Edit and Resend')
+    press('Copy Message')
     await page.until(() => ran.length === 2)
     assert.deepEqual(ran, [
       { command: 'parley.sendAgain', key: 'k1', entryId: 'u' },
-      { command: 'parley.editPrompt', key: 'k1', entryId: 'u' },
+      { command: 'parley.copyMessage', key: 'k1', entryId: 'a' },
     ])
   })
 

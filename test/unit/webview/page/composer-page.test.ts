@@ -436,6 +436,8 @@ describe('composer page', () => {
     ]
     await show({}, nothing, [{ ...message('u', 'user', ''), blocks } as never])
     area().focus()
+    // the first one would edit it where it is
+    page.key(area(), 'ArrowUp', { keyCode: 38 })
     page.key(area(), 'ArrowUp', { keyCode: 38 })
     await page.until(() => chips().length === 1)
     assert.equal(page.written, 'Look at src/a.ts now')

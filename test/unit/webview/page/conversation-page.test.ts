@@ -754,6 +754,8 @@ describe('conversation page', () => {
   it('recalls earlier prompts with arrow keys', async () => {
     await show([message('u1', 'user', 'One'), message('a', 'agent', 'Ok'), message('u2', 'user', 'Two')])
     await page.until(() => area())
+    // the first one would edit the last prompt where it is
+    page.key(area(), 'ArrowUp')
     page.key(area(), 'ArrowUp')
     await page.until(() => page.written === 'Two')
     page.key(area(), 'ArrowUp')
@@ -781,6 +783,7 @@ describe('conversation page', () => {
       draft: { text: '', chips: [], items: [] },
     })
     await page.until(() => area())
+    page.key(area(), 'ArrowUp')
     for (const expected of ['Five', 'Four', 'Three']) {
       page.key(area(), 'ArrowUp')
       await page.until(() => page.written === expected)
@@ -793,10 +796,12 @@ describe('conversation page', () => {
       await page.until(() => page.written === expected)
     }
     page.key(area(), 'ArrowUp')
+    page.key(area(), 'ArrowUp')
     await page.until(() => page.written === 'Five')
     page.type('')
     await show([message('o', 'user', 'Another')], { key: 'other' })
     await page.until(() => page.document.body.textContent?.includes('Another'))
+    page.key(area(), 'ArrowUp')
     page.key(area(), 'ArrowUp')
     await page.until(() => page.written === 'Another')
   })

@@ -1,0 +1,290 @@
+import { effect } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { ContentBlock } from '../../../acp/model.ts'
+import type { ConversationHead, EditOptions } from '../../../bridge/conversation.ts'
+import { draftOf } from '../../../common/draft.ts'
+import { messageOf } from '../../../common/errors.ts'
+import type { EntryId, MessageEntry } from '../../../conversation/state.ts'
+import { t } from '../../l10n.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { announce } from '../../ui/live-region.tsx'
+import { fitAttachments, receiverOf } from '../composer/attach.ts'
+import { AddMenu, Attachments } from '../composer/attachments.tsx'
+import { Draft, itemOf, type WrittenDraft } from '../composer/draft.ts'
+import { sendsOn, sendTitle } from '../composer/send-key.ts'
+import { TextInput, type TextInputHandle } from '../composer/text-input.tsx'
+import { useAttach } from '../composer/use-attach.ts'
+import { useCompletion } from '../composer/use-completion.tsx'
+import { type App, editKey, useApp } from '../context.ts'
+import type { EntrySlot } from '../slot.ts'
+
+/** A prompt that is edited: the host stores it with every change. */
+interface Edit {
+  draft: Draft
+  /** the prompt as it was sent */
+  original: WrittenDraft
+  /** No later change is stored. */
+  stop(): void
+}
+
+/** By their keys, so that none is lost when another one is edited. */
+const edits = new Map<string, Edit>()
+/** the edited prompt that has had the focus */
+let focused = ''
+
+const NOTHING = Promise.resolve()
+
+function isWritten(block: ContentBlock): boolean {
+  return !('agentOnly' in block && block.agentOnly)
+}
+
+function editOf(app: App, key: string, entry: MessageEntry): Edit {
+  const known = edits.get(key)
+  if (known) return known
+  const draft = new Draft({
+    saveText: () => NOTHING,
+    saveItems: () => {},
+    enqueue: () => NOTHING,
+    movedToComposer: () => NOTHING,
+  })
+  const original = draftOf(entry.blocks.filter(isWritten), itemOf)
+  const kept = app.edits.get(key)
+  draft.put(kept ?? original)
+  // the focus stays in the composer after a reload
+  if (kept) focused = key
+  const edit = { draft, original, stop: store(app, draft, entry) }
+  edits.set(key, edit)
+  return edit
+}
+
+/** Stores the draft of a prompt until the returned function is called. */
+function store({ host, store }: App, draft: Draft, { id: entryId }: MessageEntry): () => void {
+  const { key } = store
+  let stored: readonly unknown[] = []
+  return effect(() => {
+    const { text, chips, items } = draft.content.value
+    const ids = items.map(({ id }) => id)
+    if (String(ids) !== String(stored)) host.send('conversation/draftItems', { key, entryId, items })
+    stored = ids
+    host.request('conversation/draft', { key, entryId, text, chips }).catch(() => {})
+  })
+}
+
+/** A prompt of the conversation while the user edits it, with what happens to what came after it. */
+export function PromptEditor({ slot }: { slot: EntrySlot }) {
+  const app = useApp()
+  const { store, host } = app
+  const key = editKey(store, slot.id)
+  const { draft, original } = editOf(app, key, slot.entry.value as MessageEntry)
+  const { current: isRecalled } = useRef(app.recalled === key)
+  const blocked = blockedBecause(store.head.value)
+  const input = useRef<TextInputHandle>(null)
+  const area = useRef<HTMLDivElement>(null)
+  /** drops are the composer's */
+  const noArea = useRef<HTMLElement>(null)
+  const [note, setNote] = useState('')
+  const [isSending, setSending] = useState(false)
+  const sending = useRef(false)
+  const [options, setOptions] = useState<EditOptions>()
+  const fail = (text: string) => {
+    setNote(text)
+    announce(text)
+  }
+  const { attachRow, attach, onPaste } = useAttach({ draft, input, area: noArea, onFail: fail })
+  const completion = useCompletion({
+    draft,
+    input,
+    commands: store.head.value?.commands ?? [],
+    isRecalled: () => false,
+    onAttach: attachRow,
+  })
+  const isIdle = store.head.value?.activity === 'idle'
+  useEffect(() => {
+    // what a turn changes is known when it ends
+    if (!isIdle) return
+    host.request('conversation/editOptions', { entryId: slot.id }).then(
+      // what the user has chosen meanwhile stays
+      options =>
+        setOptions(before => {
+          if (!options) return undefined
+          const { restores, forgets } = before ?? options
+          return { ...options, restores, forgets }
+        }),
+      () => {},
+    )
+  }, [host, slot, isIdle])
+  useLayoutEffect(() => {
+    if (focused !== key) {
+      // puts the cursor at the end
+      input.current?.setText(draft.content.peek())
+      input.current?.focus()
+    }
+    focused = key
+  }, [draft, key])
+
+  const cancel = () => {
+    const row = area.current?.closest('.row')
+    cancelEdit(app, slot.id)
+    if (isRecalled) app.composer.current?.focus()
+    else focusPencil(row, 30)
+  }
+  const send = () =>
+    completion.afterChoice(async () => {
+      // as it is now, since a user may press Enter before a change is rendered
+      if (draft.isEmpty.peek() || sending.current || blockedBecause(store.head.peek())) return
+      sending.current = true
+      setSending(true)
+      try {
+        // not without what the user chose last
+        const chosen = options ?? (await host.request('conversation/editOptions', { entryId: slot.id }))
+        const { restores = false, forgets = true } = chosen ?? {}
+        const edited = { id: crypto.randomUUID(), draft: draft.content.peek(), restores, forgets }
+        if (await host.request('conversation/resendEdited', { entryId: slot.id, edited })) {
+          finish(app, key)
+          app.composer.current?.focus()
+          app.list.toEnd()
+        }
+      } catch (error) {
+        fail(messageOf(error))
+      } finally {
+        sending.current = false
+        setSending(false)
+      }
+    })
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (completion.onKey(event)) return true
+    if (event.key === 'Escape') {
+      cancel()
+      return true
+    }
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
+    if (event.key === 'ArrowUp' && plain && app.recalled === key) {
+      cancelEdit(app, slot.id)
+      app.composer.current?.recall()
+      return true
+    }
+    if (event.key !== 'Enter' || event.altKey || !sendsOn(event)) return false
+    send()
+    return true
+  }
+  return (
+    <div ref={area} class="prompt-editor">
+      {completion.list}
+      <div class="composer">
+        <Attachments items={draft.beside.value} onRemove={item => draft.detach(item.id)} onOpen={() => {}} />
+        <TextInput
+          handle={input}
+          draft={draft}
+          placeholder=""
+          wholePlaceholder=""
+          label={t('Edit Prompt')}
+          completion={completion.aria}
+          onInput={moves => {
+            completion.onInput(moves)
+            if (draft.text.peek() !== original.text) app.recalled = ''
+            setNote('')
+          }}
+          onCaret={completion.onCaret}
+          onKey={onKey}
+          onPaste={onPaste}
+          onOpen={item => void attach(fitAttachments([item], receiverOf(store.head.peek())))}
+        />
+        <div class="composer-bar">
+          <AddMenu onAttach={attachRow} sendTo={undefined} />
+          <div class="composer-end">
+            <IconButton icon="close" label={t('Cancel (Escape)')} onClick={cancel} />
+            <IconButton
+              icon="send"
+              class="send"
+              label={blocked ?? sendTitle()}
+              disabled={draft.isEmpty.value || isSending || blocked !== undefined}
+              onClick={send}
+            />
+          </div>
+        </div>
+      </div>
+      {blocked ? (
+        <div class="prompt-after" role="status">
+          {blocked}
+        </div>
+      ) : (
+        options && !options.isSetAside && <AfterIt options={options} onChange={setOptions} />
+      )}
+      {note && (
+        <div class="composer-note error" role="alert">
+          {note}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** What happens to what came after the prompt. */
+function AfterIt({ options, onChange }: { options: EditOptions; onChange: (options: EditOptions) => void }) {
+  const { files, canForget, restores, forgets, agentName } = options
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
+    <div class="prompt-after" role="group" aria-label={t('What came after the prompt')}>
+      {files > 0 && (
+        <label>
+          <select
+            value={restores ? 'restore' : 'keep'}
+            onChange={event => onChange({ ...options, restores: event.currentTarget.value === 'restore' })}
+          >
+            <option value="keep">{t('Keep files')}</option>
+            <option value="restore">
+              {files === 1 ? t('Restore 1 file') : t('Restore {0} files', files)}
+            </option>
+          </select>
+        </label>
+      )}
+      {canForget ? (
+        <label>
+          <select
+            value={forgets ? 'forget' : 'tell'}
+            onChange={event => onChange({ ...options, forgets: event.currentTarget.value === 'forget' })}
+          >
+            <option value="forget">{t('{0} forgets what came after', agentName)}</option>
+            <option value="tell">{t('{0} is told to disregard what came after', agentName)}</option>
+          </select>
+        </label>
+      ) : (
+        <span>{t("{0} can't forget what came after: it's told to disregard that", agentName)}</span>
+      )}
+    </div>
+  )
+}
+
+/** Once the prompt is drawn again. */
+function focusPencil(row: Element | null | undefined, frames: number): void {
+  requestAnimationFrame(() => {
+    const pencil = row?.querySelector<HTMLElement>('.row-actions button')
+    if (pencil) pencil.focus()
+    else if (frames > 0) focusPencil(row, frames - 1)
+  })
+}
+
+/** Why an edited prompt can't be sent now. */
+function blockedBecause(head: ConversationHead | undefined): string | undefined {
+  if (!head) return t('Preparing…')
+  if (head.activity !== 'idle') return t('Stop the turn to send the edited prompt.')
+  // it would overtake them, or they would follow on what it replaces
+  if (head.queue.length > 0) return t('Send or remove the queued prompts first.')
+  return undefined
+}
+
+/** The prompt stays as it was. */
+function cancelEdit(app: App, entryId: EntryId): void {
+  finish(app, editKey(app.store, entryId))
+  app.host.send('conversation/draftItems', { entryId, items: [] })
+  app.host.request('conversation/draft', { entryId, text: '', chips: [] }).catch(() => {})
+}
+
+function finish(app: App, key: string): void {
+  edits.get(key)?.stop()
+  edits.delete(key)
+  app.edits.delete(key)
+  focused = ''
+  app.recalled = ''
+  if (app.editing.peek() === key) app.editing.value = ''
+}

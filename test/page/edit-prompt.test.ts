@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { storedDrafts } from '../ui/support/stored.ts'
+
+const ORIGINAL = readFileSync(
+  new URL('../fixtures/workspace/planets-api/planets.js', import.meta.url),
+  'utf8',
+)
+const FIRST = ORIGINAL.replaceAll('Mercury', 'Hermes')
+const BOTH = FIRST.replaceAll('Mars', 'Ares')
+
+/** In the way of claude-agent-acp, which doesn't advertise that a fork can end at a message. */
+const forgets = {
+  forkAt: 'works',
+  results: {
+    initialize: {
+      agentInfo: { name: '@agentclientprotocol/claude-agent-acp', title: 'Claude', version: '0.101.0' },
+      agentCapabilities: { sessionCapabilities: { fork: {} } },
+    },
+  },
+}
+const agents = (root: IsolatedRoot) => ({
+  plain: fixtureAgent(root, 'Plain'),
+  forgets: fixtureAgent(root, 'Forgets', forgets),
+})
+
+describe('editing a prompt where it is', () => {
+  const vscode = new PageSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
+  let name = ''
+  let tries = 0
+  const file = () => join(dirname(vscode.workspace), 'planets-api', name)
+  const holds = (text: string) => waitFor('the text of the file', () => readFileSync(file(), 'utf8') === text)
+  let workbench: PageWindow
+  let conversation: ConversationPage
+
+  const prompt = (text: string) => conversation.frame.locator('.row-prompt').filter({ hasText: text }).last()
+  const editor = () => conversation.frame.getByRole('textbox', { name: 'Edit Prompt' })
+  const pencil = (text: string) => prompt(text).getByRole('button', { name: 'Edit and Resend' })
+  const lastPrompt = (agent: string) => receivedParams(vscode.root, agent, 'session/prompt').at(-1)
+  async function edit(text: string): Promise<void> {
+    await prompt(text).hover()
+    await pencil(text).click()
+    await conversation.waitForFocus(editor())
+  }
+  async function twoEdits(agent: string): Promise<void> {
+    name = `edited-${++tries}.js`
+    writeFileSync(file(), ORIGINAL)
+    workbench = await vscode.clearedWindow()
+    conversation = await ConversationPage.startSession(workbench, agent)
+    // the agent would run a short prompt again that the next one quotes
+    const long = 'Please '.repeat(40)
+    await conversation.runTurn(`first ${long} [[edit ${name} Mercury Hermes]] [[say done]]`)
+    await conversation.runTurn(`second ${long} [[edit ${name} Mars Ares]] [[say done]]`)
+    await holds(BOTH)
+  }
+  afterEach(() => rmSync(file(), { force: true }))
+
+  it('sends it instead of the original, keeps or restores files as chosen last, and tells an agent that can forget nothing', async () => {
+    await twoEdits('Plain')
+    await conversation.composer.fill('my draft')
+    await edit('second')
+    await conversation.frame
+      .getByText("Plain can't forget what came after: it's told to disregard that")
+      .waitFor()
+    await conversation.frame.getByRole('combobox').selectOption({ label: 'Restore 1 file' })
+    await editor().fill('[[say Rewritten]] once')
+    await editor().press('Enter')
+    await conversation.agentMessage('Rewritten').waitFor()
+    await holds(FIRST)
+    assert.match(JSON.stringify(lastPrompt('Plain')), /Rewritten.*Disregard that prompt.*second/)
+    await conversation.button(/entries set aside/).waitFor()
+    assert.equal(await conversation.composerText(), 'my draft')
+
+    await edit('first')
+    await waitFor(
+      'the choice',
+      async () => (await conversation.frame.getByRole('combobox').inputValue()) === 'restore',
+    )
+    await conversation.frame.getByRole('combobox').selectOption({ label: 'Keep files' })
+    await editor().fill('[[say again]] twice')
+    await editor().press('Enter')
+    await conversation.agentMessage('again').waitFor()
+    await holds(FIRST)
+  })
+
+  it('gives the focus and the text back with Escape, and keeps what was typed over a reload', async () => {
+    await twoEdits('Plain')
+    await edit('second')
+    await editor().pressSequentially(' discarded')
+    await editor().press('Escape')
+    await editor().waitFor({ state: 'detached' })
+    await conversation.waitForFocus(pencil('second'))
+    assert.doesNotMatch(await prompt('second').innerText(), /discarded/)
+
+    await conversation.frame.locator(':focus').press('Enter')
+    await conversation.waitForFocus(editor())
+    await editor().pressSequentially(' and more')
+    await waitFor('the edit on disk', () => storedDrafts(vscode.root).includes(' and more'))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await editor()
+      .filter({ hasText: /^second.* and more$/s })
+      .waitFor()
+    assert.equal(await conversation.composerText(), '')
+    // what was canceled doesn't come back
+    await editor().focus()
+    await editor().press('Escape')
+    await editor().waitFor({ state: 'detached' })
+    await waitFor('the edit to be forgotten', () => !storedDrafts(vscode.root).includes(' and more'))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await prompt('second').waitFor()
+    assert.equal(await editor().count(), 0)
+  })
+
+  it('continues in a fork with an agent that forgets', async () => {
+    await twoEdits('Forgets')
+    await edit('second')
+    await conversation.frame
+      .getByRole('option', { name: 'Forgets forgets what came after' })
+      .waitFor({ state: 'attached' })
+    await editor().fill('[[say Rewritten]] once')
+    await editor().press('Enter')
+    await conversation.agentMessage('Rewritten').waitFor()
+    await prompt('second').waitFor({ state: 'detached' })
+    assert.doesNotMatch(JSON.stringify(lastPrompt('Forgets')), /Disregard/)
+    assert.equal(receivedParams(vscode.root, 'Forgets', 'session/fork').length, 1)
+    await holds(BOTH)
+  })
+
+  it('opens with the arrow key in an empty input, and goes on to the history or back with the next key', async () => {
+    workbench = await vscode.clearedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Plain')
+    await conversation.runTurn('[[say one]] first')
+    await conversation.runTurn('[[say two]] second')
+    const { keyboard } = workbench.page
+    await conversation.composer.focus()
+    await keyboard.press('ArrowUp')
+    await conversation.waitForFocus(editor())
+    await editor()
+      .filter({ hasText: /second$/ })
+      .waitFor()
+    await keyboard.press('Escape')
+    await conversation.waitForFocus(conversation.composer)
+    assert.equal(await editor().count(), 0)
+
+    await keyboard.press('ArrowUp')
+    await conversation.waitForFocus(editor())
+    await keyboard.press('ArrowUp')
+    await conversation.waitForFocus(conversation.composer)
+    await conversation.composer.filter({ hasText: /second$/ }).waitFor()
+    assert.equal(await editor().count(), 0)
+    await keyboard.press('ArrowUp')
+    await conversation.composer.filter({ hasText: /first$/ }).waitFor()
+  })
+
+  it('says why it waits for a turn and for queued prompts, and sends nothing then', async () => {
+    workbench = await vscode.clearedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Plain')
+    await conversation.runTurn('[[say one]] first')
+    await conversation.send('[[gate]]')
+    await conversation.button(/^Stop/).waitFor()
+    await conversation.send('queued behind it')
+    await conversation.frame.getByText('queued behind it').waitFor()
+    await edit('first')
+    await conversation.frame.getByText('Stop the turn to send the edited prompt.').waitFor()
+    await editor().fill('[[say edited]] anew')
+    await editor().press('Enter')
+    await conversation.button(/^Stop \(/).click()
+    await conversation.frame.getByText('Send or remove the queued prompts first.').waitFor()
+    await editor().press('Enter')
+    await conversation.frame.getByRole('button', { name: 'Send Now', exact: true }).first().waitFor()
+    assert.doesNotMatch(JSON.stringify(lastPrompt('Plain')), /anew|queued/)
+    await conversation.frame
+      .getByRole('button', { name: /^Remove/ })
+      .first()
+      .click()
+    await conversation.frame.getByText("it's told to disregard that").waitFor()
+    await editor().press('Enter')
+    await conversation.agentMessage('edited').waitFor()
+    await editor().waitFor({ state: 'detached' })
+    assert.doesNotMatch(JSON.stringify(lastPrompt('Plain')), /queued/)
+  })
+})

@@ -133,9 +133,12 @@ function filledPrompt({ session: { state } }: OpenSession): MessageEntry | undef
   return last?.rewind.to === state.turn ? promptOfTurn(state, last.rewind.from) : undefined
 }
 
+/** Conversations whose files are being restored: a second click on *Restore to Here* is the same restore. */
+const restoring = new WeakSet<OpenSession>()
+
 /** Restores files and conversation to before a prompt, and puts the prompt into the input. */
 async function restoreTo(target: EntryTarget, prompt: MessageEntry, services: BranchServices): Promise<void> {
-  const { surface, open } = target
+  const { open } = target
   throwWhileWorking(open)
   const { turn } = prompt
   if (isRewoundIn(open, turn))
@@ -145,7 +148,24 @@ async function restoreTo(target: EntryTarget, prompt: MessageEntry, services: Br
   if (open.session.phase !== 'ready' && restorable(plan).length === 0)
     throw new UnavailableError(l10n.t('No files changed since this prompt.'))
   const selection = await askRestore(open, plan, services)
-  if (!selection) return
+  if (!selection || restoring.has(open) || isRewoundIn(open, turn)) return
+  restoring.add(open)
+  try {
+    await restoreAs(selection, plan, target, prompt, services)
+  } finally {
+    restoring.delete(open)
+  }
+}
+
+async function restoreAs(
+  selection: ChangeSelection & { since: number },
+  plan: Plan,
+  target: EntryTarget,
+  prompt: MessageEntry,
+  services: BranchServices,
+): Promise<void> {
+  const { surface, open } = target
+  const { turn } = prompt
   const point = forkPoint(open, turn, 'stay')
   const earlier = filledPrompt(open)
   const fill = async () => {
@@ -166,6 +186,7 @@ async function restoreTo(target: EntryTarget, prompt: MessageEntry, services: Br
     undone = restored
     if (point) return
     noteRestored(open, turn, restored, services)
+    restoring.delete(open)
     void fill()
   }
   if (plan.files.length > 0) await undoChanges(open.changes, selection, services, tell)

@@ -224,10 +224,11 @@ export class RowModel {
     return this.#expansion.run(run.slots[0]!.id).peek()
   }
 
-  /** Whether the user looks at one of the entries: it's expanded, or has the focus. */
+  /** Whether the user looks at one of the entries: it's expanded, or has the focus. A request that was just answered loses its row. */
   #staysInView(slots: readonly EntrySlot[]): boolean {
-    const focused = this.focusedRow()
-    return slots.some(slot => isOpened(slot) || (focused && 'slot' in focused && focused.slot === slot))
+    const row = this.focusedRow()
+    const focused = row && 'slot' in row && !this.#hides(row.slot) ? row.slot : undefined
+    return slots.some(slot => isOpened(slot) || slot === focused)
   }
 
   /** The entries of the expanded runs. */

@@ -167,6 +167,23 @@ describe('edits in a row', () => {
     )
   })
 
+  it('become one row although the request that was just answered has the focus', () => {
+    const conversation = new Conversation()
+    const { rows } = conversation.store
+    for (let i = 0; i < 4; i++)
+      conversation.run({ do: 'edit', status: i < 3 ? 'completed' : 'pending', turn: 1 })
+    conversation.run({ do: 'ask', at: 3 })
+    const asked = conversation.rows.find(({ kind }) => kind === 'permission')
+    assert.ok(asked)
+    rows.focusedRow = () => asked
+    conversation.run({ do: 'answer', at: 0, optionId: 'yes' })
+    conversation.run({ do: 'status', at: 3, status: 'completed' })
+    assert.deepEqual(
+      conversation.rows.map(({ key }) => key),
+      ['run/0'],
+    )
+  })
+
   it('are not read again when one more is completed', () => {
     const conversation = new Conversation()
     const slots = conversation.store.rows

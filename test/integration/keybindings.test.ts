@@ -12,7 +12,7 @@ interface Keybinding {
  * Keys that Parley shares on purpose: VS Code's own commands don't work while a webview has the focus, and write no file in the diff
  * of an agent in a terminal.
  */
-const shared = new Set(['ctrl+f', 'ctrl+s', 'ctrl+shift+o'])
+const shared = new Set(['ctrl+f', 'ctrl+s', 'ctrl+shift+o', 'ctrl+k ctrl+0', 'ctrl+k ctrl+j'])
 
 /** Keys that the conversation's page handles, which VS Code gets too. */
 const pageKeys = [

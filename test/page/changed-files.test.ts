@@ -60,6 +60,27 @@ describe('the changes of a session', () => {
     rmSync(join(dirname(file('planets.js')), '.git'), { recursive: true })
   })
 
+  it('have counts of lines that are whole or left out in a narrow side bar', async () => {
+    const before = planets()
+    await workbench.setSideBarWidth(280 + 48)
+    await conversation.send(`[[paced 10 3]] [[run seq 54321 > planets.js]]`)
+    await bar().getByText('1 file').waitFor()
+    const counts = bar().locator('.changes-bar .diff-counts')
+    await counts.getByText('+54,321').waitFor({ state: 'attached' })
+    const state = () =>
+      counts.evaluate(shown => {
+        const [inner, outer] = [shown, shown.closest('.line-title')!].map(one => one.getBoundingClientRect())
+        if (inner!.top >= outer!.bottom) return 'left out'
+        return inner!.right <= outer!.right + 1 ? 'whole' : 'cut'
+      })
+    await waitFor('no room for counts', async () => (await state()) === 'left out')
+    await workbench.setSideBarWidth(460 + 48)
+    await waitFor('whole counts', async () => (await state()) === 'whole')
+    await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
+    await confirm()
+    await isBack('planets.js', before)
+  })
+
   it('include a file that a command moved, even without a repository, and its old name can be restored', async () => {
     const before = planets()
     await conversation.send('[[paced 10 3]] [[run mv planets.js worlds.js]]')

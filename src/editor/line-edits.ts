@@ -11,6 +11,8 @@ export interface LineEdit {
 
 /** Time limit for a comparison, in milliseconds; beyond it, everything that differs is one edit. */
 const MAX_COMPARE_MS = 25
+/** Up to this number of lines, a comparison ends soon by itself, and its result doesn't depend on how busy the machine is. */
+const MAX_UNLIMITED = 200
 /** Up to this number of lines are searched for without an index of all lines. */
 const MAX_SEARCHED = 8
 
@@ -71,10 +73,16 @@ function only(lines: readonly string[], known: readonly string[]): string[] {
   return lines.filter(line => set.has(line))
 }
 
+/** `undefined` if it takes too long. */
+function compared(one: readonly string[], other: readonly string[]) {
+  if (one.length + other.length <= MAX_UNLIMITED) return diffArrays([...one], [...other])
+  return diffArrays([...one], [...other], { timeout: MAX_COMPARE_MS })
+}
+
 /** How many lines the shortest edits keep. */
 function commonLines(one: readonly string[], other: readonly string[]): number {
   if (sameLines(one, other)) return one.length
-  const parts = diffArrays([...one], [...other], { timeout: MAX_COMPARE_MS }) ?? []
+  const parts = compared(one, other) ?? []
   return parts.reduce((sum, { added, removed, value }) => (added || removed ? sum : sum + value.length), 0)
 }
 
@@ -88,7 +96,7 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   if (middle.length === 0 || lines.length === 0) return whole
   // one line for another: most changes are
   if (middle.length === 1 && lines.length === 1) return whole
-  const parts = diffArrays(middle, lines, { timeout: MAX_COMPARE_MS })
+  const parts = compared(middle, lines)
   if (!parts) return whole
   const edits: LineEdit[] = []
   let at = head

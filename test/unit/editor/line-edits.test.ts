@@ -36,3 +36,26 @@ describe('counts of changed lines', () => {
     )
   })
 })
+
+describe('the edits of few lines', () => {
+  const now = Date.now
+  afterEach(() => {
+    Date.now = now
+  })
+
+  it('are the same on a machine that is too busy to compare them in time', () => {
+    let time = now()
+    Date.now = () => {
+      time += 1000
+      return time
+    }
+    const before = ['a\n', 'b\n', 'c\n', 'd\n']
+    const after = ['x\n', 'b\n', 'y\n', 'z\n', 'd\n', 'e\n']
+    assert.deepEqual(lineEdits(before, after), [
+      { start: 0, end: 1, lines: ['x\n'] },
+      { start: 2, end: 3, lines: ['y\n', 'z\n'] },
+      { start: 4, end: 4, lines: ['e\n'] },
+    ])
+    assert.deepEqual(countChanges(before, after), { added: 4, removed: 2 })
+  })
+})

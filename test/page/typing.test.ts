@@ -80,6 +80,8 @@ describe('typing a prompt', () => {
     await press('ArrowUp')
     const editor = conversation.frame.getByRole('textbox', { name: 'Edit Prompt' })
     await conversation.waitForFocus(editor)
+    // by then, a list for the mention would be there, too
+    await conversation.frame.locator('.prompt-after').waitFor()
     await press('ArrowUp')
     await isWritten('look at @planets')
     await press('ArrowUp')

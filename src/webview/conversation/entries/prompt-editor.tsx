@@ -95,7 +95,8 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     draft,
     input,
     commands: store.head.value?.commands ?? [],
-    isRecalled: () => false,
+    // a mention at the end of the prompt opens no list until the user types
+    isRecalled: () => draft.text.peek() === original.text,
     onAttach: attachRow,
   })
   const isIdle = store.head.value?.activity === 'idle'

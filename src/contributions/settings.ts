@@ -1,4 +1,16 @@
+import { AGENT_COLORS } from '../common/agent-icon.ts'
+import { EDITOR_TOOL_NAMES } from '../common/editor-tool-names.ts'
+import { keepAgentsRunningChoices, protocolChoices } from '../common/settings.ts'
 import { type SettingsGroup, text } from './contribution.ts'
+
+const PROTOCOL = {
+  type: 'string',
+  enum: protocolChoices,
+  enumDescriptions: [
+    text('settings.protocol.stable', 'Version 1 (released)'),
+    text('settings.protocol.latest', 'Draft of version 2, with fallback to version 1'),
+  ],
+}
 
 const TOOL_KIND = {
   type: 'string',
@@ -78,14 +90,7 @@ export const settings: readonly SettingsGroup[] = [
             },
             color: {
               type: 'string',
-              enum: [
-                'charts.blue',
-                'charts.green',
-                'charts.orange',
-                'charts.purple',
-                'charts.red',
-                'charts.yellow',
-              ],
+              enum: AGENT_COLORS,
               markdownDescription: text(
                 'settings.agents.color',
                 "Controls the color of the agent's icon, which distinguishes its sessions. By default, the icon has the color of text.",
@@ -119,12 +124,7 @@ export const settings: readonly SettingsGroup[] = [
               ),
             },
             protocol: {
-              type: 'string',
-              enum: ['stable', 'latest'],
-              enumDescriptions: [
-                text('settings.protocol.stable', 'Version 1 (released)'),
-                text('settings.protocol.latest', 'Draft of version 2, with fallback to version 1'),
-              ],
+              ...PROTOCOL,
               markdownDescription: text(
                 'settings.agents.protocol',
                 'Controls the preferred protocol version for this agent. Overrides `#parley.protocol#`.',
@@ -494,36 +494,7 @@ export const settings: readonly SettingsGroup[] = [
         uniqueItems: true,
         items: {
           type: 'string',
-          enum: [
-            'diagnostics',
-            'symbols',
-            'document_symbols',
-            'definition',
-            'type_definition',
-            'implementations',
-            'references',
-            'hover',
-            'call_hierarchy',
-            'type_hierarchy',
-            'open_editors',
-            'selection',
-            'unsaved_text',
-            'open_file',
-            'show_diff',
-            'rename_symbol',
-            'code_action',
-            'format',
-            'organize_imports',
-            'ask_user',
-            'list_tasks',
-            'run_task',
-            'run_tests',
-            'test_results',
-            'terminal_output',
-            'terminal_selection',
-            'debug_state',
-            'debug_control',
-          ],
+          enum: EDITOR_TOOL_NAMES,
         },
       },
       editorToolsInChat: {
@@ -735,12 +706,7 @@ export const settings: readonly SettingsGroup[] = [
         ),
       },
       protocol: {
-        type: 'string',
-        enum: ['stable', 'latest'],
-        enumDescriptions: [
-          text('settings.protocol.stable', 'Version 1 (released)'),
-          text('settings.protocol.latest', 'Draft of version 2, with fallback to version 1'),
-        ],
+        ...PROTOCOL,
         markdownDescription: text(
           'settings.protocol',
           'Controls the preferred version of the Agent Client Protocol. Takes effect the next time an agent starts.',
@@ -748,7 +714,7 @@ export const settings: readonly SettingsGroup[] = [
       },
       keepAgentsRunning: {
         type: 'string',
-        enum: ['off', 'whileReloading', 'untilDone'],
+        enum: keepAgentsRunningChoices,
         enumDescriptions: [
           text('settings.keepAgentsRunning.off', 'Agents stop when their window closes or reloads.'),
           text(

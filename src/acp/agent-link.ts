@@ -118,8 +118,8 @@ export class AgentLink implements Disposable {
     const { connection } = this
     return {
       id: hosted.id,
-      get isKept() {
-        return hosted.isKept
+      get outlivesWindow() {
+        return hosted.outlivesWindow
       },
       get arrived() {
         return reader.line

@@ -165,7 +165,10 @@ export interface Agent extends Disposable {
 
 /** An agent whose process is in the agent host. */
 export interface HostedAgent
-  extends Pick<HostedLink, 'id' | 'isKept' | 'keep' | 'confirm' | 'commandsOf' | 'serve' | 'onDidLose'> {
+  extends Pick<
+    HostedLink,
+    'id' | 'outlivesWindow' | 'keep' | 'confirm' | 'commandsOf' | 'serve' | 'onDidLose'
+  > {
   /**
    * The number of the last frame from the agent that arrived. Frames are counted from the agent's start, whichever window
    * reads them.
@@ -190,7 +193,7 @@ export interface SessionNote {
   /** The user stopped the turn, so queued prompts wait. */
   isPaused: boolean
   /** Absent if the session has none. */
-  server?: KeptServer | undefined
+  server?: ToolServerAddress | undefined
   /** What views show of the MCP servers that the session got. */
   mcpServers?: readonly unknown[]
   /** What the user allows in the session without being asked. */
@@ -202,15 +205,15 @@ export interface SessionNote {
 }
 
 /**
- * Where a session's agent reaches the MCP server of its window. The next window serves the same, so it's told in the host's memory
- * alone: whoever knows it can use the server.
+ * Where a session's agent reaches the MCP server of its window. The next window serves the same address. Only the host's memory
+ * has it, because whoever knows the address can use the server.
  */
-export interface KeptServer {
+export interface ToolServerAddress {
   name: string
   port: number
   path: string
   token: string
-  /** of data in its answers, which the agent was told when it connected */
+  /** of data in the server's answers; the agent got it when it connected */
   mark: string
 }
 

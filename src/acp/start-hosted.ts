@@ -18,7 +18,7 @@ export interface HostedStart {
 }
 
 /** An agent that another window started in the host, to be connected as if this window started it. */
-export interface LeftAgent {
+export interface EarlierAgent {
   /** How it was started, as far as the host tells: without its environment. */
   launch: AgentLaunch
   /** Rejects with {@link AgentGoneError} if this window can't have it. */
@@ -26,12 +26,12 @@ export interface LeftAgent {
 }
 
 /** `mayHave`: asked once this window is attached; otherwise it leaves the agent again. */
-export function leftAgent(
+export function earlierAgent(
   hosts: Pick<AgentHosts, 'attach'>,
   { id, command, args, cwd }: HostedAgentInfo,
   claim: AgentClaim,
   mayHave: () => boolean = () => true,
-): LeftAgent {
+): EarlierAgent {
   return {
     // a host that another version of Parley started doesn't tell the arguments
     launch: { command, args: [...(args ?? [])], cwd, env: {} },

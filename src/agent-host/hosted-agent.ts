@@ -141,17 +141,17 @@ export class HostedAgent {
     process: Process,
     { launch, maxFrameBytes, tag }: AgentStart,
     options: HostedAgentOptions,
-    left?: { id: string; agent: StoredAgent; contents: JournalContents },
+    stored?: { id: string; agent: StoredAgent; contents: JournalContents },
   ) {
-    this.id = left?.id ?? randomBytes(8).toString('hex')
+    this.id = stored?.id ?? randomBytes(8).toString('hex')
     this.#process = process
     this.#launch = launch
     this.#options = options
     this.#tag = tag
-    this.#since = left?.agent.since ?? Date.now()
-    this.#isOfDeadHost = left !== undefined
-    this.#envelope = left ? Envelope.restore(left.agent.envelope) : new Envelope()
-    if (left) this.#keep = { silentMs: ENDED_AGENT_KEPT_MS }
+    this.#since = stored?.agent.since ?? Date.now()
+    this.#isOfDeadHost = stored !== undefined
+    this.#envelope = stored ? Envelope.restore(stored.agent.envelope) : new Envelope()
+    if (stored) this.#keep = { silentMs: ENDED_AGENT_KEPT_MS }
     this.#changes = this.#envelope.changes
     const frames = new StoredFrames(this.#secrets)
     this.#journal = new Journal(
@@ -164,7 +164,7 @@ export class HostedAgent {
           written: (all, isLast) => frames.written(all, isLast),
         },
       },
-      left?.contents,
+      stored?.contents,
     )
     this.#splitter = new FrameSplitter(maxFrameBytes)
     this.#commands = new HostedCommands(
@@ -300,14 +300,14 @@ export class HostedAgent {
   }
 
   async #end(times?: StopTimes): Promise<void> {
-    const isLeft = this.#isHostEnding && this.#isOutliving && this.#isUnstored
+    const outlivesHost = this.#isHostEnding && this.#isOutliving && this.#isUnstored
     clearTimeout(this.#timer)
-    if (isLeft) this.#journal.flush(true)
+    if (outlivesHost) this.#journal.flush(true)
     this.#options.ports.keepOnly(new Set(), this)
     await Promise.all([this.#process.stop(times), this.#commands.end()])
     if (!this.#outputEndSent) this.#window?.send({ type: 'outputEnd' })
     this.#window?.send({ type: 'gone' })
-    this.#journal.dispose(isLeft)
+    this.#journal.dispose(outlivesHost)
     this.#options.onEnd(this)
   }
 
@@ -504,15 +504,15 @@ export class HostedAgent {
     const end = isOver
       ? this.#lastActiveAt + ENDED_AGENT_KEPT_MS
       : Math.min(this.#lastActiveAt + silentMs, this.#detachedAt + totalMs, idleEnd)
-    const left = silentMs === 0 ? 0 : end - performance.now()
-    if (left <= 0) {
+    const remainingMs = silentMs === 0 ? 0 : end - performance.now()
+    if (remainingMs <= 0) {
       // it's over, but what it said isn't: the next window stores that
       if (!isOver && silentMs > 0 && this.#journal.keepsConversation) void this.#process.stop()
       else void this.end()
       return
     }
     // a timer takes no longer times
-    this.#timer = setTimeout(() => this.#endIfUnneeded(), Math.min(left, 2 ** 31 - 1))
+    this.#timer = setTimeout(() => this.#endIfUnneeded(), Math.min(remainingMs, 2 ** 31 - 1))
   }
 }
 

@@ -42,7 +42,7 @@ export interface JournalFrame {
   isConversation: boolean
 }
 
-interface Kept {
+interface UnconfirmedFrame {
   length: number
   isConversation: boolean
   /** in memory */
@@ -66,7 +66,7 @@ const MAX_BATCH = 256 * 1024
 export class Journal {
   readonly #options: JournalOptions
   /** from `#first` on */
-  #kept: Kept[] = []
+  #frames: UnconfirmedFrame[] = []
   #first = 0
   #confirmed = 0
   #lastOfConversation = 0
@@ -91,7 +91,7 @@ export class Journal {
     for (const [i, { offset, length }] of frames.entries()) {
       // an empty line stands for another frame
       const isConversation = length > 1
-      this.#kept.push({ length, offset, isConversation })
+      this.#frames.push({ length, offset, isConversation })
       if (isConversation) this.#lastOfConversation = before + i + 1
     }
     this.#file = openSync(options.file, 'r+')
@@ -101,7 +101,7 @@ export class Journal {
 
   /** the number of the last frame */
   get last(): number {
-    return this.#confirmed + this.#kept.length - this.#first
+    return this.#confirmed + this.#frames.length - this.#first
   }
 
   /** the number up to which frames are confirmed and dropped */
@@ -126,7 +126,7 @@ export class Journal {
 
   append(frame: Buffer, isConversation: boolean): void {
     // a part of a chunk would keep all of it
-    this.#kept.push({ length: frame.length, isConversation, bytes: Buffer.from(frame) })
+    this.#frames.push({ length: frame.length, isConversation, bytes: Buffer.from(frame) })
     this.#memory += frame.length
     if (isConversation) this.#lastOfConversation = this.last
     const { maxMemory } = this.#options
@@ -145,14 +145,14 @@ export class Journal {
     else rmSync(this.#options.file, { force: true })
   }
 
-  /** A kept frame. */
+  /** Throws a `RangeError` for a frame that is confirmed already. */
   read(number: number): Buffer {
-    const kept = this.#kept[this.#first + number - this.#confirmed - 1]
-    if (!kept || number <= this.#confirmed) throw new RangeError(`Frame ${number} isn't kept.`)
-    if (kept.bytes) return kept.bytes
-    const bytes = Buffer.allocUnsafe(kept.length)
-    for (let done = 0; done < kept.length; ) {
-      const read = readSync(this.#file!, bytes, done, kept.length - done, kept.offset! + done)
+    const frame = this.#frames[this.#first + number - this.#confirmed - 1]
+    if (!frame || number <= this.#confirmed) throw new RangeError(`Frame ${number} isn't kept.`)
+    if (frame.bytes) return frame.bytes
+    const bytes = Buffer.allocUnsafe(frame.length)
+    for (let done = 0; done < frame.length; ) {
+      const read = readSync(this.#file!, bytes, done, frame.length - done, frame.offset! + done)
       if (read === 0) throw new Error('The journal of an agent was cut.')
       done += read
     }
@@ -163,13 +163,13 @@ export class Journal {
   confirm(number: number): void {
     const until = Math.min(number, this.last)
     for (; this.#confirmed < until; this.#confirmed++) {
-      const { bytes, length } = this.#kept[this.#first]!
+      const { bytes, length } = this.#frames[this.#first]!
       // a kept array would keep its frames
-      this.#kept[this.#first++] = { length: 0, isConversation: false }
+      this.#frames[this.#first++] = { length: 0, isConversation: false }
       if (bytes) this.#memory -= length
     }
-    if (this.#first > 1000 && this.#first * 2 > this.#kept.length) {
-      this.#kept = this.#kept.slice(this.#first)
+    if (this.#first > 1000 && this.#first * 2 > this.#frames.length) {
+      this.#frames = this.#frames.slice(this.#first)
       this.#first = 0
     }
     if (this.#confirmed >= this.#written) this.#closeFile()
@@ -183,7 +183,9 @@ export class Journal {
     const isNew = this.#file === undefined
     if (!isNew && this.#fileEnd >= maxFile) return
     const from = Math.max(this.#written, this.#confirmed)
-    const frames = this.#kept.slice(this.#first + from - this.#confirmed) as Array<Kept & JournalFrame>
+    const frames = this.#frames.slice(this.#first + from - this.#confirmed) as Array<
+      UnconfirmedFrame & JournalFrame
+    >
     const written =
       outliving?.written(frames, isLast || this.last === this.#lastThen) ?? frames.map(({ bytes }) => bytes)
     this.#lastThen = this.last
@@ -220,7 +222,7 @@ export class Journal {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
     if (!keepsFile) rmSync(this.#options.file, { force: true })
-    this.#kept = []
+    this.#frames = []
     this.#first = 0
   }
 
@@ -228,10 +230,10 @@ export class Journal {
     return this.#options.outliving?.isOn() === true
   }
 
-  #evict(kept: Kept): void {
-    if (kept.offset === undefined || !kept.bytes) return
-    kept.bytes = undefined
-    this.#memory -= kept.length
+  #evict(frame: UnconfirmedFrame): void {
+    if (frame.offset === undefined || !frame.bytes) return
+    frame.bytes = undefined
+    this.#memory -= frame.length
   }
 
   #schedule(ms?: number): void {

@@ -117,7 +117,7 @@ export function createProcessScope(
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
       client: clients.of,
       starting: (agentId, { cwd }) => agentServices.environments.starting(agentId, cwd),
-      nextLeft: agentId => hosted.nextLeft(agentId),
+      nextEarlier: agentId => hosted.nextEarlier(agentId),
       reattach: (agentId, running) => {
         agentServices.environments.continued(agentId, running.cwd)
         return hosted.reattach(agentId, running)
@@ -161,7 +161,7 @@ export function createProcessScope(
     onUnavailable: noticeWithoutHost(workbench),
     onTooMuchUnsaved: noticeOfUnsaved(workbench),
     onUnreachable: () => void noticeOfOtherHost(workbench),
-    mark: isLeft => views.set(HAS_AGENTS, isLeft || undefined),
+    mark: mayRun => views.set(HAS_AGENTS, mayRun || undefined),
   })
   const saved = new SavedSessions({ manager, runner: runners.get, records, transcripts })
   const starter = new SessionStarter({

@@ -21,7 +21,7 @@ import { worktreeRoot } from '../editor/worktrees/linked-worktrees.ts'
 import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
 import type { EditorTools } from '../mcp/server/editor-tools.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
-import type { ExistingSession, KeptServers, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
+import type { EarlierServers, ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 import type { Dialogs, Workbench } from './workbench.ts'
 
 /** Plans sessions from the open workspace and the settings, and asks the user for the folder if necessary. */
@@ -94,10 +94,10 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     if ((await this.#workbench.dialogs.confirm(text, { detail }, open)) !== open) throw new CancelledError()
   }
 
-  async forKept(
+  async forReattached(
     session: ExistingSession,
     capabilities: AgentCapabilities,
-    { server, mcpServers = [] }: KeptServers = {},
+    { server, mcpServers = [] }: EarlierServers = {},
   ): Promise<SessionPlan> {
     const roots = rootsForExisting(session, await this.#existingInput(capabilities, session))
     const others = mcpServers.filter(({ isEditor }) => !isEditor)

@@ -335,7 +335,7 @@ export class ConversationController extends Owner {
     if (this.opener.attempt || this.opener.state.type === 'restarting') return
     this.#failures.drop('unresponsive')
     if (open.isTakenOver) {
-      const place = open.session.agent.hosted?.isKept ? 'hostedWindow' : 'window'
+      const place = open.session.agent.hosted?.outlivesWindow ? 'hostedWindow' : 'window'
       this.opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, place, true)
       return
     }

@@ -76,7 +76,7 @@ export function detectChanges(
   const key = files.session
   const store = async (begun: Turn): Promise<void> => {
     const before = storedSnapshot(await begun.before)
-    if (turn !== begun || !session.agent.hosted?.isKept) return
+    if (turn !== begun || !session.agent.hosted?.outlivesWindow) return
     const { number, began } = begun
     turns?.set(key, before && ({ number, began, before } satisfies StoredTurn))
   }

@@ -1,4 +1,4 @@
-import type { AgentLaunch, KeptServer } from '../acp/agent.ts'
+import type { AgentLaunch, ToolServerAddress } from '../acp/agent.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -89,8 +89,8 @@ export interface ExistingSession {
 }
 
 /** The MCP servers that a session got in an earlier window. */
-export interface KeptServers {
-  server?: KeptServer | undefined
+export interface EarlierServers {
+  server?: ToolServerAddress | undefined
   mcpServers?: readonly McpServerNote[]
 }
 
@@ -112,10 +112,14 @@ export interface SessionPlanner {
    */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
   /**
-   * For a session that goes on with the same process: it keeps what it got, so nothing is sent and nobody is asked. `kept`: its
-   * MCP servers, and where it reaches the editor's own, which the earlier window served.
+   * For a session that continues in the same process of its agent: nothing is sent and nobody is asked. `servers`: the session's
+   * MCP servers, and the address of the editor's own, which the earlier window served.
    */
-  forKept(session: ExistingSession, capabilities: AgentCapabilities, kept: KeptServers): Promise<SessionPlan>
+  forReattached(
+    session: ExistingSession,
+    capabilities: AgentCapabilities,
+    servers: EarlierServers,
+  ): Promise<SessionPlan>
 }
 
 /** The drafts of conversations. */

@@ -165,7 +165,7 @@ export class SessionManager extends Owner {
     }
     const { session } = open
     // an agent of the agent host is handed over with all of its sessions
-    if (open.isTakenOver || session.agent.hosted?.isKept) return
+    if (open.isTakenOver || session.agent.hosted?.outlivesWindow) return
     open.isTakenOver = true
     if (session.state.activity !== 'idle') await open.stop()
     try {

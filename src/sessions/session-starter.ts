@@ -185,7 +185,7 @@ export class SessionStarter {
     const open = manager.find(agentId, sessionId)
     if (open) {
       const { phase, agent } = open.session
-      return open !== previous && phase === 'ready' && agent.hosted?.isKept ? open : undefined
+      return open !== previous && phase === 'ready' && agent.hosted?.outlivesWindow ? open : undefined
     }
     if (!hosted) return undefined
     const isTaken = await hosted.takeOver(reference, from)

@@ -250,13 +250,19 @@ export class AgentRig {
    * closed its server, and this one listens at the same address.
    */
   async reloadEditorTools({ plan, key, session }: OpenSession): Promise<void> {
-    const { kept } = plan.editorTools!
+    const { address } = plan.editorTools!
     this.#editorTools.dispose()
-    await waitFor('end of the server', async () => !(await accepts(kept!.port)))
+    await waitFor('end of the server', async () => !(await accepts(address!.port)))
     this.#editorTools = this.#newEditorTools()
     const { mcp, hiddenTools } = session.agent.capabilities
     const lost = () => assert.fail('The port of the tools is taken')
-    const { tools } = this.#editorTools.resume(kept!, rootsOf(plan.roots), { ...mcp, hiddenTools }, key, lost)
+    const { tools } = this.#editorTools.resume(
+      address!,
+      rootsOf(plan.roots),
+      { ...mcp, hiddenTools },
+      key,
+      lost,
+    )
     tools.begin(this.#conversations.get(key)!, key)
     await tools.reopen!()
   }
@@ -422,7 +428,7 @@ export class AgentRig {
         return decision.type === 'planned' ? planned(decision.plan, can) : undefined
       },
       forExisting: (session, can) => planned(rootsForExisting(session, input(can)), can),
-      forKept: (session, can) => planned(rootsForExisting(session, input(can)), can),
+      forReattached: (session, can) => planned(rootsForExisting(session, input(can)), can),
     }
     const transcripts: SavedConversations = {
       read: () => undefined,

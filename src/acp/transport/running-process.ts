@@ -39,12 +39,12 @@ export interface ProcessExit {
 export interface HostedLink {
   /** The id of the agent in its host. */
   readonly id: string
-  /** Another window started it, and `state` is what that one left. */
+  /** Another window started it, and `state` is from that window. */
   readonly ranBefore: boolean
   readonly state: HostedAgentState
-  /** Whether it goes on when this window is gone. */
-  readonly isKept: boolean
-  /** Decides how long it goes on when this window is gone. */
+  /** Whether the agent keeps running when this window is gone. */
+  readonly outlivesWindow: boolean
+  /** Decides how long the agent keeps running when this window is gone. */
   keep(times: KeepTimes): void
   /** What the agent said up to this frame is stored, so the host may forget it. Each line of its output is a frame. */
   confirm(frame: number): void

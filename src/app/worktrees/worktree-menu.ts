@@ -519,8 +519,8 @@ class WorktreeMenu {
       if (!isFree) throw new UnavailableError(text)
     }
     windows.refresh()
-    const left = (await hosts.list().catch(() => [])).filter(one => !one.isAttached && !one.hasExited)
-    const leftIn = left.flatMap(one => directoriesOf(one, records))
+    const unattached = (await hosts.list().catch(() => [])).filter(one => !one.isAttached && !one.hasExited)
+    const unattachedIn = unattached.flatMap(one => directoriesOf(one, records))
     const starting = () => [
       ...comparisons.starting(),
       ...surfaces.list().flatMap(({ controller: { opener } }) => (opener.step && opener.expected?.cwd) ?? []),
@@ -530,7 +530,7 @@ class WorktreeMenu {
       ...manager.list().flatMap(rootsOf),
       ...windows.others().map(({ cwd }) => cwd),
       ...windows.busy(),
-      ...leftIn,
+      ...unattachedIn,
     ])
     const here = manager.list().filter(one => rootsOf(one).some(isIn))
     const others = windows.others().filter(({ cwd }) => isIn(cwd))
@@ -555,7 +555,7 @@ class WorktreeMenu {
       l10n.t('Background tasks or commands in another window are running in the worktree. Stop them first.'),
     )
     check(
-      !leftIn.some(isIn),
+      !unattachedIn.some(isIn),
       l10n.t(
         'An agent is running in the background in the worktree. Stop it first with Parley: Show Background Sessions.',
       ),

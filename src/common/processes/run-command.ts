@@ -61,8 +61,8 @@ export interface RunningCommand {
   kill(graceMs: number): Promise<void>
   /** Ends all processes by force, without waiting, because the window closes. */
   killNow(): void
-  /** It keeps running when the window closes, and the next window continues it. */
-  readonly isKept?: boolean
+  /** The command keeps running when the window closes, and the next window continues it. */
+  readonly outlivesWindow?: boolean
   /** Nobody asks for its output anymore. */
   forget?(): void
 }
@@ -72,9 +72,9 @@ export type RunCommand = (request: CommandRequest, events: CommandEvents) => Pro
 /** Runs the commands of a session outside of this process, so that they can outlive it. */
 export interface CommandHost {
   run: RunCommand
-  /** Those that an earlier window started. `isAnswered`: the agent was told the terminal's id. */
-  readonly left: ReadonlyArray<CommandTerminal & { isAnswered: boolean }>
-  /** Goes on with one of them. Its whole output follows, and its exit. */
+  /** The commands that an earlier window started. `isAnswered`: the agent got the terminal's id. */
+  readonly earlier: ReadonlyArray<CommandTerminal & { isAnswered: boolean }>
+  /** Continues a command of an earlier window: reports its whole output, then its exit. */
   resume(id: string, events: CommandEvents): RunningCommand
 }
 

@@ -90,7 +90,7 @@ export class SessionTerminals implements Disposable {
   /** Goes on with the commands that an earlier window started. */
   resume(): void {
     const { host } = this.#options
-    for (const { id, shown, cwd, outputLimit, isAnswered } of host?.left ?? []) {
+    for (const { id, shown, cwd, outputLimit, isAnswered } of host?.earlier ?? []) {
       if (this.#terminals.has(id)) continue
       const terminal = emptyTerminal({ id, shown, cwd, outputLimit })
       terminal.isUnanswered = !isAnswered
@@ -107,12 +107,12 @@ export class SessionTerminals implements Disposable {
     const cwd = this.#rules.absolute(this.#options.cwd, request.cwd || '.')
     const shown = [...variablesOf(request), commandLine(request.command, request.args)].join(' ')
     // the agent asks again what an earlier window couldn't answer anymore, but the command may run only once
-    const left = [...this.#terminals.values()].find(
+    const unanswered = [...this.#terminals.values()].find(
       one => one.isUnanswered && !one.ending && one.command === shown && one.cwd === cwd,
     )
-    if (left) {
-      left.isUnanswered = false
-      return { terminalId: left.id }
+    if (unanswered) {
+      unanswered.isUnanswered = false
+      return { terminalId: unanswered.id }
     }
     const outputLimit = Math.min(request.outputByteLimit ?? MAX_OUTPUT_BYTES, MAX_OUTPUT_BYTES)
     const info = { id: randomUUID(), shown, cwd, outputLimit }
@@ -224,7 +224,7 @@ export class SessionTerminals implements Disposable {
     this.#ended = true
     for (const terminal of this.#terminals.values()) {
       // the agent goes on as well, and waits for them
-      if (terminal.running?.isKept) continue
+      if (terminal.running?.outlivesWindow) continue
       terminal.released = true
       terminal.running?.killNow()
       if (!terminal.exit) this.#onExit(terminal, { exitCode: null, signal: 'SIGKILL' })

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import type { KeptServer } from '../../acp/agent.ts'
+import type { ToolServerAddress } from '../../acp/agent.ts'
 import type { McpServer, Roots as SessionRoots } from '../../acp/model.ts'
 import type { SettingLayer } from '../../agents/setting-layers.ts'
 import { deferred, delay, raceAbort, withDeadline } from '../../common/async.ts'
@@ -60,7 +60,7 @@ export interface SessionTools extends Disposable {
   /** To send to the agent. */
   readonly server: McpServer
   /** For the next window; absent if the agent can't reach them. */
-  readonly kept: KeptServer | undefined
+  readonly address: ToolServerAddress | undefined
   /**
    * Serves what an earlier window began, once its session is shown. `free`: frees the port, which is kept from other programs
    * until then.
@@ -148,21 +148,21 @@ export class EditorTools extends Owner {
    * another window or program has the port.
    */
   resume(
-    kept: KeptServer,
+    address: ToolServerAddress,
     roots: SessionRoots,
     capabilities: { http: boolean; hiddenTools?: readonly string[] | undefined },
     session: string,
     onLost: () => void,
   ): Required<OfferedTools> {
     const tools = this.#newTools(session)
-    this.#options.secrets.add(kept.token)
+    this.#options.secrets.add(address.token)
     this.#open.add(tools)
-    tools.started(kept, { server: addressOf(kept) })
+    tools.started(address, { server: addressOf(address) })
     tools.reopen = async free => {
       this.#starting += 1
       try {
-        const server = await this.#serving(kept.port, free)
-        tools.endpoint = await this.#endpoint(server, tools, roots, capabilities.hiddenTools, kept)
+        const server = await this.#serving(address.port, free)
+        tools.endpoint = await this.#endpoint(server, tools, roots, capabilities.hiddenTools, address)
       } catch (error) {
         this.#options.log.warn(`The editor's MCP server of an earlier window: ${messageOf(error)}`)
         onLost()
@@ -172,7 +172,7 @@ export class EditorTools extends Owner {
         this.#closeUnused()
       }
     }
-    const note: McpServerNote = { ...ownNote(), name: kept.name, passed: true }
+    const note: McpServerNote = { ...ownNote(), name: address.name, passed: true }
     if (!capabilities.http) note.isBridged = true
     return { tools, note }
   }
@@ -202,10 +202,10 @@ export class EditorTools extends Owner {
     this.#open.add(tools)
     tools.endpoint = endpoint
     const { path, token, mark } = endpoint
-    const kept = { name, port: server.port, path, token, mark }
-    const own = addressOf(kept)
+    const address = { name, port: server.port, path, token, mark }
+    const own = addressOf(address)
     try {
-      tools.started(kept, isBridged ? await bridge(own) : { server: own })
+      tools.started(address, isBridged ? await bridge(own) : { server: own })
     } catch (error) {
       tools.dispose()
       throw error
@@ -232,7 +232,7 @@ export class EditorTools extends Owner {
     tools: OpenTools,
     roots: SessionRoots | (() => SessionRoots | undefined),
     hiddenNames: readonly string[] | undefined,
-    kept?: KeptServer,
+    address?: ToolServerAddress,
   ): Promise<Endpoint> {
     const { features, guard } = this.#options
     const [{ Roots }, loaded] = await Promise.all([import('./roots.ts'), features()])
@@ -246,7 +246,7 @@ export class EditorTools extends Owner {
         tools: () => (tools.isOn ? this.#names : []),
         hiddenNames,
       },
-      kept,
+      address,
     )
   }
 
@@ -298,7 +298,7 @@ export class EditorTools extends Owner {
 
 const PORT_TRIES = 10
 
-function addressOf({ name, port, path, token }: KeptServer): Exclude<McpServer, { type: 'stdio' }> {
+function addressOf({ name, port, path, token }: ToolServerAddress): Exclude<McpServer, { type: 'stdio' }> {
   const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
   return { type: 'http', name, url: `http://127.0.0.1:${port}${path}`, headers }
 }
@@ -349,7 +349,7 @@ class OpenTools implements SessionTools {
   readonly #change = new Emitter<void>()
   readonly onDidChange = this.#change.event
   endpoint: Endpoint | undefined
-  kept: KeptServer | undefined
+  address: ToolServerAddress | undefined
   #server: McpServer | undefined
   reopen?: NonNullable<SessionTools['reopen']>
   link: BridgeLink | undefined
@@ -361,8 +361,8 @@ class OpenTools implements SessionTools {
     this.#isOn = options.isOn
   }
 
-  started(kept: KeptServer, { server, link }: { server: McpServer; link?: BridgeLink }): void {
-    this.kept = kept
+  started(address: ToolServerAddress, { server, link }: { server: McpServer; link?: BridgeLink }): void {
+    this.address = address
     this.#server = server
     this.link = link
   }

@@ -9,7 +9,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import type { KeptServer } from '../../acp/agent.ts'
+import type { ToolServerAddress } from '../../acp/agent.ts'
 import { raceAbort } from '../../common/async.ts'
 import { EDITOR_SERVER, type EditorToolName, isReadingTool } from '../../common/editor-tool-names.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -56,9 +56,9 @@ export interface EndpointOptions extends Omit<ToolContext, 'signal' | 'allowed'>
 }
 
 /** What an agent knows of an endpoint, which another window may serve later. */
-export type KeptEndpoint = Omit<KeptServer, 'name' | 'port'>
+export type EndpointAddress = Omit<ToolServerAddress, 'name' | 'port'>
 
-export interface Endpoint extends KeptEndpoint {
+export interface Endpoint extends EndpointAddress {
   url: string
   /** The tools that it offers have changed. */
   toolsChanged(): void
@@ -107,11 +107,11 @@ export class ToolServer {
     return this.#endpoints.size > 0
   }
 
-  /** `kept`: of an earlier window, whose agent goes on with it. */
-  add(options: EndpointOptions, kept?: KeptEndpoint): Endpoint {
-    const path = kept?.path ?? `/${randomBytes(12).toString('hex')}`
-    const token = kept?.token ?? randomBytes(32).toString('base64url')
-    const mark = new DataMark(kept?.mark)
+  /** `address`: of an earlier window, where the agent still expects the tools. */
+  add(options: EndpointOptions, address?: EndpointAddress): Endpoint {
+    const path = address?.path ?? `/${randomBytes(12).toString('hex')}`
+    const token = address?.token ?? randomBytes(32).toString('base64url')
+    const mark = new DataMark(address?.mark)
     const endpoint = new SessionEndpoint(options, token, mark, this.#version, this.#log, this.#readingMs)
     this.#endpoints.get(path)?.close()
     this.#endpoints.set(path, endpoint)

@@ -8,7 +8,7 @@ import {
   type ConnectOptions,
   type StartAgent,
 } from '../../acp/agent.ts'
-import type { LeftAgent } from '../../acp/start-hosted.ts'
+import type { EarlierAgent } from '../../acp/start-hosted.ts'
 import { deferred, raceAbort } from '../../common/async.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
@@ -33,7 +33,7 @@ export interface AgentRunnerOptions {
    * An agent that an earlier window left and that wasn't tried yet. The runner goes on with it, which waits neither for the
    * settings nor for the login shell.
    */
-  nextLeft?: () => Promise<LeftAgent | undefined>
+  nextEarlier?: () => Promise<EarlierAgent | undefined>
   start: StartAgent
   /** Called before a new process starts; what is returned, once it can be used. */
   starting?: (launch: AgentLaunch) => (() => void) | undefined
@@ -114,9 +114,9 @@ export class AgentRunner extends Owner {
    * Goes on with a process that another window leaves. If one runs here already, both do: new sessions get the one that was
    * here, and the other one ends with its last session. Resolves to `undefined` if it ended, or has no session anymore.
    */
-  async adopt(left: LeftAgent): Promise<RunningAgent | undefined> {
+  async adopt(earlier: EarlierAgent): Promise<RunningAgent | undefined> {
     const abort = new AbortController()
-    const adopted = await this.#connect(abort.signal, left)
+    const adopted = await this.#connect(abort.signal, earlier)
     if (!adopted) return undefined
     if (adopted.sessions.sessions.size === 0) {
       // another window got all of them meanwhile, and needs the agent
@@ -273,17 +273,17 @@ export class AgentRunner extends Owner {
   }
 
   async #start(signal: AbortSignal): Promise<RunningAgent> {
-    const running = (await this.#goOn(signal)) ?? (await this.#connect(signal))!
+    const running = (await this.#continueEarlier(signal)) ?? (await this.#connect(signal))!
     this.#running = running
     return running
   }
 
   /** Resolves to `undefined` if no earlier window left an agent that still runs. */
-  async #goOn(signal: AbortSignal): Promise<RunningAgent | undefined> {
-    const { nextLeft } = this.#options
-    for (let left = await nextLeft?.(); left; left = await nextLeft?.()) {
+  async #continueEarlier(signal: AbortSignal): Promise<RunningAgent | undefined> {
+    const { nextEarlier } = this.#options
+    for (let earlier = await nextEarlier?.(); earlier; earlier = await nextEarlier?.()) {
       try {
-        const running = await this.#connect(signal, left)
+        const running = await this.#connect(signal, earlier)
         // otherwise it ended while no window was attached
         if (running) return running
       } catch (error) {
@@ -294,16 +294,16 @@ export class AgentRunner extends Owner {
   }
 
   /** Resolves to `undefined` for the process of an earlier window if it ended meanwhile. */
-  async #connect(signal: AbortSignal, left?: LeftAgent): Promise<RunningAgent | undefined> {
-    const launch = left?.launch ?? (await this.#options.resolveLaunch())
+  async #connect(signal: AbortSignal, earlier?: EarlierAgent): Promise<RunningAgent | undefined> {
+    const launch = earlier?.launch ?? (await this.#options.resolveLaunch())
     if (signal.aborted) throw cancelledStart()
-    const started = left ? undefined : this.#options.starting?.(launch)
+    const started = earlier ? undefined : this.#options.starting?.(launch)
     let sessions: AgentSessions | undefined
     const client = this.#options.client(() => sessions)
     const connectOptions = this.#options.connectOptions()
     const agent = await this.#options.start(launch, client, {
       ...connectOptions,
-      ...(left && { startProcess: left.startProcess }),
+      ...(earlier && { startProcess: earlier.startProcess }),
       signal,
     })
     await this.#prepare(agent, launch, signal)

@@ -1,5 +1,5 @@
 import type { Agent, AgentClient, AgentLaunch, ConnectOptions, StartAgent } from '../../acp/agent.ts'
-import type { LeftAgent } from '../../acp/start-hosted.ts'
+import type { EarlierAgent } from '../../acp/start-hosted.ts'
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { AgentSessions } from '../../conversation/agent-sessions.ts'
@@ -11,7 +11,7 @@ interface AgentRunnersOptions {
   /** The name of an agent that no longer exists. */
   lastName?: (agentId: string) => string | undefined
   /** An agent that an earlier window left and that wasn't tried yet. */
-  nextLeft?: (agentId: string) => Promise<LeftAgent | undefined>
+  nextEarlier?: (agentId: string) => Promise<EarlierAgent | undefined>
   start: StartAgent
   /** Called before a new process starts; what is returned, once it can be used. */
   starting?: (agentId: string, launch: AgentLaunch) => () => void
@@ -40,14 +40,14 @@ export class AgentRunners extends Owner {
   readonly get = (agentId: string): AgentRunner => {
     const known = this.#runners.get(agentId)
     if (known) return known
-    const { agents, lastName, nextLeft, start, starting, client, connectOptions, prepare, reattach } =
+    const { agents, lastName, nextEarlier, start, starting, client, connectOptions, prepare, reattach } =
       this.#options
     const runner = this.register(
       new AgentRunner({
         agentId,
         name: () => agents.get(agentId)?.name ?? lastName?.(agentId) ?? agentId,
         resolveLaunch: () => agents.resolveLaunch(agentId),
-        nextLeft: async () => nextLeft?.(agentId),
+        nextEarlier: async () => nextEarlier?.(agentId),
         start,
         starting: launch => starting?.(agentId, launch),
         client: sessions => client(agentId, sessions),

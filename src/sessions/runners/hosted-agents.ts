@@ -2,10 +2,10 @@ import * as l10n from '@vscode/l10n'
 import type { Agent, ConnectOptions, SessionNote } from '../../acp/agent.ts'
 import {
   type AgentHosts,
+  type EarlierAgent,
+  earlierAgent,
   type HostedAgentInfo,
   type KeepTimes,
-  type LeftAgent,
-  leftAgent,
   startHosted,
 } from '../../acp/start-hosted.ts'
 import { delay } from '../../common/async.ts'
@@ -55,15 +55,15 @@ export interface HostedAgentsOptions extends ReattachOptions {
   /** Agents of this workspace may run in a host of another version of Parley, where this window can't reach them. */
   onUnreachable: () => void
   /** Stores whether agents may still be running when the workspace's next window opens. */
-  mark: (isLeft: boolean) => void
+  mark: (mayRun: boolean) => void
   log: Logger
 }
 
 /** How long changes are collected before the host is told, in milliseconds. */
 const TELL_AFTER_MS = 100
 
-/** What the host was told about an agent of this window. */
-interface Told {
+/** What the host knows about an agent of this window. */
+interface ReportedState {
   frame: number
   keep: string
   notes: Map<string, SessionNote>
@@ -76,11 +76,11 @@ interface Told {
  */
 export class HostedAgents extends Owner implements HostedSessions {
   readonly #options: HostedAgentsOptions
-  readonly #told = new WeakMap<Agent, Told>()
+  readonly #reported = new WeakMap<Agent, ReportedState>()
   /** keys of sessions that were in a turn, whose queued prompts follow it */
   readonly #continuing = new Set<string>()
-  /** the agents that earlier windows left, until this window has them */
-  #left: Promise<HostedAgentInfo[]> | undefined
+  /** the agents of earlier windows, until this window has them */
+  #earlier: Promise<HostedAgentInfo[]> | undefined
   /** ids of agents that this window was attached to */
   readonly #tried = new Set<string>()
   /** ids of agents that this window took over from one that is open */
@@ -104,7 +104,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     this.#options = options
     const giveUp = ({ agentId, sessionId }: SessionId, isLost: boolean) => {
       const agent = options.manager.find(agentId, sessionId)?.session.agent
-      if (agent?.hosted?.isKept) void this.handOver(agent, isLost)
+      if (agent?.hosted?.outlivesWindow) void this.handOver(agent, isLost)
     }
     this.register(options.held.onDidRequest(session => giveUp(session, false)))
     this.register(options.held.onDidLose(session => giveUp(session, true)))
@@ -135,13 +135,13 @@ export class HostedAgents extends Owner implements HostedSessions {
     const { keep, mark } = this.#options
     if (keep() === 'off') mark(false)
     if (!this.#isOn) return
-    this.#left = this.#findLeft()
+    this.#earlier = this.#findEarlier()
     const likely = this.#options.likely()
     if (likely !== undefined) void this.#hold(likely).catch(() => {})
-    const left = await this.#left
-    const ids = new Set(left.map(({ tag }) => tag.agentId))
-    await Promise.all([...ids].map(agentId => this.#goOn(agentId)))
-    this.#left = undefined
+    const earlier = await this.#earlier
+    const ids = new Set(earlier.map(({ tag }) => tag.agentId))
+    await Promise.all([...ids].map(agentId => this.#continueAgent(agentId)))
+    this.#earlier = undefined
     this.#goingOn.clear()
     this.#holding.clear()
   }
@@ -153,7 +153,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /** Goes on with all processes of an agent that earlier windows left. New sessions get the newest one. Doesn't reject. */
-  #goOn(agentId: string): Promise<void> {
+  #continueAgent(agentId: string): Promise<void> {
     const going = this.#goingOn.get(agentId) ?? this.#adoptAll(agentId)
     this.#goingOn.set(agentId, going)
     return going
@@ -171,8 +171,8 @@ export class HostedAgents extends Owner implements HostedSessions {
       }
     }
     await follow(runner.ensure())
-    for (let left = await this.nextLeft(agentId); left; left = await this.nextLeft(agentId))
-      await follow(runner.adopt(left))
+    for (let earlier = await this.nextEarlier(agentId); earlier; earlier = await this.nextEarlier(agentId))
+      await follow(runner.adopt(earlier))
   }
 
   /** What makes the agent host the parent of an agent; `undefined` if the window is. */
@@ -204,8 +204,8 @@ export class HostedAgents extends Owner implements HostedSessions {
         ({ sessionId, turns }, { isPaused }) => {
           const key = sessionKey(agentId, sessionId)
           // prompts of an open window are sent as they would have been there
-          const goesOn = turns.isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
-          if (goesOn && !isPaused) this.#continuing.add(key)
+          const sendsQueued = turns.isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
+          if (sendsQueued && !isPaused) this.#continuing.add(key)
           else this.#continuing.delete(key)
         },
       )
@@ -221,8 +221,8 @@ export class HostedAgents extends Owner implements HostedSessions {
    * promise, that's known already.
    */
   continued({ agentId, sessionId }: SessionId): Promise<OpenSession | undefined> | undefined {
-    return this.#left?.then(async left => {
-      if (!left.some(({ tag, sessions }) => tag.agentId === agentId && sessions.includes(sessionId)))
+    return this.#earlier?.then(async earlier => {
+      if (!earlier.some(({ tag, sessions }) => tag.agentId === agentId && sessions.includes(sessionId)))
         return undefined
       const { runners, manager } = this.#options
       const find = () => {
@@ -233,15 +233,15 @@ export class HostedAgents extends Owner implements HostedSessions {
         .get(agentId)
         .ensure()
         .catch(() => {})
-      return find() ?? this.#goOn(agentId).then(find)
+      return find() ?? this.#continueAgent(agentId).then(find)
     })
   }
 
   /** Whether prompts that an earlier window left are sent after its turn. Without a promise: no. */
   continues(key: string): Promise<boolean> | undefined {
     if (this.#continuing.has(key)) return Promise.resolve(true)
-    return this.#left?.then(async left => {
-      const info = left.find(({ tag, sessions }) =>
+    return this.#earlier?.then(async earlier => {
+      const info = earlier.find(({ tag, sessions }) =>
         sessions.some(sessionId => sessionKey(tag.agentId, sessionId) === key),
       )
       if (info) await this.continued({ agentId: info.tag.agentId, sessionId: info.sessions[0]! })
@@ -316,8 +316,8 @@ export class HostedAgents extends Owner implements HostedSessions {
     try {
       await holdSecrets(tag.agentId)
       const mayHave = () => held.acquireAll(tag.agentId, sessions)
-      const left = leftAgent(hosts, info, { workspace, attachments }, mayHave)
-      const adopted = await runners.get(tag.agentId).adopt(left)
+      const earlier = earlierAgent(hosts, info, { workspace, attachments }, mayHave)
+      const adopted = await runners.get(tag.agentId).adopt(earlier)
       if (adopted) void this.#followSettings(tag.agentId, adopted)
       return true
     } catch (error) {
@@ -342,14 +342,14 @@ export class HostedAgents extends Owner implements HostedSessions {
     for (const { recorder } of all) recorder?.flush(true)
     this.#tell(agent)
     if (!isLost) for (const { key } of all) queues.leave(key)
-    const left = agent.hosted?.leave()
+    const detached = agent.hosted?.leave()
     const holds = all.map(open => {
       const hold = held.hold({ agentId: open.agentId, sessionId: open.session.sessionId })
       manager.dismiss(open)
       return hold
     })
     agent.dispose()
-    const unsent = await left
+    const unsent = await detached
     for (const { session, prompt } of sent) {
       if (!prompt || !unsent?.includes(session.sessionId)) continue
       const reason = l10n.t('Another window took over the session before the prompt was sent.')
@@ -369,7 +369,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     for (const agent of this.#agents()) {
       this.#tell(agent)
       if (this.#resumesBetter(agent)) agent.hosted?.keep({ silentMs: 0 })
-      if (agent.hosted?.isKept) void agent.hosted.leave()
+      if (agent.hosted?.outlivesWindow) void agent.hosted.leave()
     }
     super.dispose()
   }
@@ -379,7 +379,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /** The agents of this workspace that no window has. Before a reload, the same window may still be closing. */
-  async #findLeft(): Promise<HostedAgentInfo[]> {
+  async #findEarlier(): Promise<HostedAgentInfo[]> {
     const { hosts, workspace, onUnreachable, mark, log } = this.#options
     const end = performance.now() + RELOAD_CLOSE_MS
     try {
@@ -390,8 +390,8 @@ export class HostedAgents extends Owner implements HostedSessions {
           if (others.length > 0) onUnreachable()
           else mark(false)
         }
-        const left = all.filter(({ isAttached }) => !isAttached)
-        if (left.length === all.length || performance.now() >= end) return left
+        const unattached = all.filter(({ isAttached }) => !isAttached)
+        if (unattached.length === all.length || performance.now() >= end) return unattached
         await delay(RELEASE_POLL_MS)
       }
     } catch (error) {
@@ -412,15 +412,17 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /** Each one is tried once, the newest first. */
-  async nextLeft(agentId: string): Promise<LeftAgent | undefined> {
-    const left = (await this.#left)?.filter(({ id, tag }) => tag.agentId === agentId && !this.#tried.has(id))
-    const newest = left?.sort((a, b) => b.since - a.since)[0]
+  async nextEarlier(agentId: string): Promise<EarlierAgent | undefined> {
+    const untried = (await this.#earlier)?.filter(
+      ({ id, tag }) => tag.agentId === agentId && !this.#tried.has(id),
+    )
+    const newest = untried?.sort((a, b) => b.since - a.since)[0]
     if (!newest || !this.#isOn) return undefined
     const { hosts } = this.#options
     this.#tried.add(newest.id)
     this.#launches.set(newest.id, newest.tag.launch)
     await this.#hold(agentId)
-    return leftAgent(hosts, newest, { attachments: newest.attachments })
+    return earlierAgent(hosts, newest, { attachments: newest.attachments })
   }
 
   /**
@@ -472,8 +474,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   #tell(agent: Agent): void {
     const { hosted } = agent
     if (!hosted) return
-    const told = this.#told.get(agent) ?? { frame: 0, keep: '', notes: new Map() }
-    this.#told.set(agent, told)
+    const reported = this.#reported.get(agent) ?? { frame: 0, keep: '', notes: new Map() }
+    this.#reported.set(agent, reported)
     const sessions = this.#options.manager.list().filter(({ session }) => session.agent === agent)
     let frame = hosted.handled
     for (const { agentName, session, recorder, plan, allowance, startOptions } of sessions) {
@@ -482,29 +484,29 @@ export class HostedAgents extends Owner implements HostedSessions {
       if (recorder?.isStored || unsaved) {
         const { configOptions, commands } = session.state
         const { isPaused } = session.turns.queue
-        const server = plan.editorTools?.kept
+        const server = plan.editorTools?.address
         const note = {
           ...{ configOptions: [...configOptions], commands, isPaused, server, mcpServers: plan.mcpServers },
           ...(allowance.kept && { allowance: allowance.kept }),
           ...(startOptions && { startOptions }),
           ...(unsaved && { unsaved }),
         }
-        if (!isSame(told.notes.get(session.sessionId), note)) hosted.note(session.sessionId, note)
-        told.notes.set(session.sessionId, note)
+        if (!isSame(reported.notes.get(session.sessionId), note)) hosted.note(session.sessionId, note)
+        reported.notes.set(session.sessionId, note)
       }
       frame = Math.min(frame, recorder?.storedFrame ?? frame)
     }
     const ids = new Set(sessions.map(({ session }) => session.sessionId))
-    for (const id of [...told.notes.keys()]) {
+    for (const id of [...reported.notes.keys()]) {
       if (ids.has(id)) continue
-      told.notes.delete(id)
+      reported.notes.delete(id)
       hosted.note(id, undefined)
     }
     const times = this.#timesFor(sessions.some(({ session }) => session.turns.isWorking))
-    if (JSON.stringify(times) !== told.keep) hosted.keep(times)
-    told.keep = JSON.stringify(times)
-    if (frame > told.frame) hosted.confirm(frame)
-    told.frame = Math.max(frame, told.frame)
+    if (JSON.stringify(times) !== reported.keep) hosted.keep(times)
+    reported.keep = JSON.stringify(times)
+    if (frame > reported.frame) hosted.confirm(frame)
+    reported.frame = Math.max(frame, reported.frame)
     // what isn't written yet will be soon
     if (frame < hosted.handled) this.#tellSoon()
   }
@@ -518,7 +520,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     const sessions = this.#options.manager.list().filter(({ session }) => session.agent === agent)
     return (
       hosted !== undefined &&
-      (this.#told.get(agent)?.frame ?? 0) >= hosted.handled &&
+      (this.#reported.get(agent)?.frame ?? 0) >= hosted.handled &&
       !this.#reattaching.has(agent) &&
       (capabilities.resume || capabilities.load) &&
       sessions.some(({ plan }) => plan.lostEditorTools === true) &&

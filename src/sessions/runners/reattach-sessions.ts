@@ -8,7 +8,7 @@ import { continueState } from '../../conversation/replay/restore-state.ts'
 import type { Session } from '../../conversation/session.ts'
 import { disposePlan } from '../open-session.ts'
 import type {
-  KeptServers,
+  EarlierServers,
   SavedConversations,
   SessionPlan,
   SessionPlanner,
@@ -71,8 +71,8 @@ export async function reattachSessions(
     }
     let plan: SessionPlan | undefined
     try {
-      const kept = one.note as KeptServers
-      plan = await planner.forKept({ ...record, agentId }, agent.capabilities, kept)
+      const servers = one.note as EarlierServers
+      plan = await planner.forReattached({ ...record, agentId }, agent.capabilities, servers)
       const stored = transcripts.read(agentId, sessionId)
       const saved = unsaved ? withUnsaved(stored, unsaved.changes) : stored
       const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0

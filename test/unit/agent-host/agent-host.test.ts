@@ -301,10 +301,10 @@ describe('the agent host', () => {
       const { agent: next } = await attach(agent.id)
       const host = next.commandsOf('s')
       assert.deepEqual(
-        host.left.map(({ id, shown, outputLimit, isAnswered }) => [id, shown, outputLimit, isAnswered]),
+        host.earlier.map(({ id, shown, outputLimit, isAnswered }) => [id, shown, outputLimit, isAnswered]),
         [['c1', line, 1000, true]],
       )
-      assert.deepEqual(next.commandsOf('another').left, [])
+      assert.deepEqual(next.commandsOf('another').earlier, [])
       const second = listen()
       const resumed = host.resume('c1', second.events)
       await until(() => second.heard.text === 'one\ntwo\n')
@@ -314,7 +314,7 @@ describe('the agent host', () => {
       await resumed.kill(100)
       resumed.forget?.()
       await next.detach()
-      assert.deepEqual((await attach(agent.id)).agent.commandsOf('s').left, [])
+      assert.deepEqual((await attach(agent.id)).agent.commandsOf('s').earlier, [])
     })
 
     it("are there as long as no answer about them has reached the agent, also if their window doesn't need them", async () => {
@@ -335,7 +335,7 @@ describe('the agent host', () => {
       resumed.forget?.()
       next.stdin.write(`${JSON.stringify({ id: 'r', result: {} })}\n`)
       await next.detach()
-      assert.deepEqual((await attach(agent.id)).agent.commandsOf('s').left, [])
+      assert.deepEqual((await attach(agent.id)).agent.commandsOf('s').earlier, [])
     })
 
     it('end if they are stopped while they start', async () => {
@@ -360,7 +360,7 @@ describe('the agent host', () => {
       const second = listen()
       next.commandsOf('s').resume('c2', second.events)
       await until(() => second.heard.exit?.exitCode === 0 && second.heard.text === 'done\n')
-      assert.equal(next.commandsOf('s').left.length, 0)
+      assert.equal(next.commandsOf('s').earlier.length, 0)
     })
 
     it("end with their agent, and with a window that doesn't leave it", async () => {

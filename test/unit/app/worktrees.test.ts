@@ -126,7 +126,7 @@ describe('a window with a repository', () => {
     for (const plan of [
       await planner.forNew('a', can, worktree),
       await planner.forExisting(session, can),
-      await planner.forKept(session, can),
+      await planner.forReattached(session, can),
     ]) {
       assert.equal(plan?.setup.cwd, worktree)
       assert.deepEqual(plan.setup.additionalDirectories, [])

@@ -143,8 +143,8 @@ describe("the editor's tools of a session", () => {
       lost = 0
     })
     afterEach(() => next.dispose())
-    const resume = ({ kept }: SessionTools) => {
-      const { tools, note } = next.resume(kept!, roots(), { http: true }, 'one/s1', () => void lost++)
+    const resume = ({ address }: SessionTools) => {
+      const { tools, note } = next.resume(address!, roots(), { http: true }, 'one/s1', () => void lost++)
       tools.begin({} as ToolConversation, 'one/s1')
       return { tools, note }
     }
@@ -162,7 +162,7 @@ describe("the editor's tools of a session", () => {
       await tools.reopen!()
       assert.equal(JSON.stringify((await hover(client)).content), first)
       assert.ok(!secrets.redact(endpointOf(before.server).token).includes(endpointOf(before.server).token))
-      assert.deepEqual(tools.kept, before.kept, 'for the window after that')
+      assert.deepEqual(tools.address, before.address, 'for the window after that')
       assert.equal(lost, 0)
       tools.dispose()
       await assert.rejects(hover(client))
@@ -184,7 +184,7 @@ describe("the editor's tools of a session", () => {
     it('have their port freed right before it is served', async () => {
       const before = await offered()
       const client = await clientOf(before)
-      const { port } = before.kept!
+      const { port } = before.address!
       editorTools.dispose()
       await assert.rejects(hover(client))
       const holder = createServer(socket => socket.destroy())
@@ -221,7 +221,7 @@ describe("the editor's tools of a session", () => {
       await Promise.all(again.map(tools => tools.reopen!()))
       for (const client of clients) assert.ok(!(await hover(client)).isError)
       const { tools } = await next.offer(roots(), { http: true, stdio: true }, [])
-      assert.equal(tools!.kept!.port, one.kept!.port)
+      assert.equal(tools!.address!.port, one.address!.port)
       for (const tools of again) tools.dispose()
       assert.equal(lost, 0)
     })

@@ -388,7 +388,7 @@ export class SessionsFixture {
   readonly runners: AgentRunners = new AgentRunners({
     agents: this.directory,
     lastName: agentId => this.records.agent(agentId)?.name,
-    nextLeft: async agentId => this.hosted?.nextLeft(agentId),
+    nextEarlier: async agentId => this.hosted?.nextEarlier(agentId),
     start: this.#hosting ? startAgent : this.start,
     client: (agentId, sessions) => this.clients.of(agentId, sessions),
     connectOptions: agentId => ({
@@ -427,7 +427,7 @@ export class SessionsFixture {
       this.existing.push(session)
       return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
     },
-    forKept: async session => {
+    forReattached: async session => {
       if (!this.plan) throw new Error('no plan')
       return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
     },

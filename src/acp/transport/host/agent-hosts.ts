@@ -91,7 +91,7 @@ export class AgentHosts {
   async list(attaches = false): Promise<HostedAgentInfo[]> {
     this.#listed.clear()
     const lists = await this.#lists(attaches)
-    if (lists.some(list => list !== undefined) || !this.#isSomethingLeft())
+    if (lists.some(list => list !== undefined) || !this.#hasOrphanedJournals())
       return lists.flatMap(list => list ?? [])
     try {
       // it goes on with what is left
@@ -123,7 +123,7 @@ export class AgentHosts {
   }
 
   /** Whether there are journals that aren't those of a host of another version. */
-  #isSomethingLeft(): boolean {
+  #hasOrphanedJournals(): boolean {
     const { folder } = this.#options
     const others = likelyEntries(folder).filter(({ version }) => version !== this.#version)
     return journalsIn(folder).some(({ pid }) => !others.some(entry => entry.pid === pid))
@@ -210,8 +210,8 @@ export class AgentHosts {
   }
 
   readonly #recover: Recover = async (id, read) => {
-    const left = journalsIn(this.#options.folder).find(({ agentId }) => agentId === id)
-    if (!left || (await runsHost(left))) return undefined
+    const journal = journalsIn(this.#options.folder).find(({ agentId }) => agentId === id)
+    if (!journal || (await runsHost(journal))) return undefined
     ;(await this.#connectOrStart()).dispose()
     for (const entry of this.#entries()) {
       const channel = await this.#connectTo(entry)

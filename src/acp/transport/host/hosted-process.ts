@@ -59,9 +59,9 @@ export class HostedProcess implements RunningProcess, HostedLink {
   /** frames that the reader has taken and the host wasn't told about, in bytes */
   #untold = 0
   #isReaderFull = false
-  #isKept = false
+  #outlivesWindow = false
   /** Another window has the agent, or may have it. */
-  #isLeft = false
+  #isHandedOver = false
   readonly #lose = new Emitter<void>()
   /** by port: until the host has freed it */
   readonly #serving = new Map<number, Deferred<void>>()
@@ -119,8 +119,8 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.#received = this.state.confirmed
     this.#commands = new WindowCommands({
       channel,
-      left: attached.commands as HostedCommandInfo[],
-      isKept: () => this.#isKept || this.#isLeft,
+      earlier: attached.commands as HostedCommandInfo[],
+      outlivesWindow: () => this.#outlivesWindow || this.#isHandedOver,
     })
     this.#stderrLines = new LineDecoder(onStderr ?? (() => {}), secrets)
     this.exited = this.#exit.promise
@@ -130,7 +130,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
       write: (chunk: Buffer, _, done) => this.#write(chunk, done),
       writev: (chunks, done) => this.#write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
       final: done => {
-        if (!this.#isLeft) this.#channel.send({ type: 'endInput' })
+        if (!this.#isHandedOver) this.#channel.send({ type: 'endInput' })
         done()
       },
     })
@@ -174,8 +174,8 @@ export class HostedProcess implements RunningProcess, HostedLink {
     return this
   }
 
-  get isKept(): boolean {
-    return this.#isKept
+  get outlivesWindow(): boolean {
+    return this.#outlivesWindow
   }
 
   get onDidLose(): HostedLink['onDidLose'] {
@@ -184,7 +184,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
 
   /** At first, the agent ends with its window. */
   keep(times: KeepTimes): void {
-    this.#isKept = times.silentMs > 0
+    this.#outlivesWindow = times.silentMs > 0
     this.#channel.send({ type: 'keep', times })
   }
 
@@ -218,7 +218,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   async detach(): Promise<string> {
-    this.#isLeft = true
+    this.#isHandedOver = true
     this.#passWrites()
     this.stdin.end()
     this.#channel.end()
@@ -234,7 +234,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   async #stop(times: StopTimes): Promise<void> {
-    if (!this.#isLeft) this.#channel.send({ type: 'stop', times })
+    if (!this.#isHandedOver) this.#channel.send({ type: 'stop', times })
     const { terminateAfterMs, killAfterMs } = times
     // longer than the host may need, in case it hangs
     await withTimeout(this.#gone.promise, terminateAfterMs + killAfterMs + 2 * PROCESS_VANISH_MS)
@@ -283,7 +283,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
 
   /** `arrived`: how many of the sent messages the host had received. */
   #onTakenOver(arrived: number): void {
-    this.#isLeft = true
+    this.#isHandedOver = true
     const written = this.#sent - this.#writes.length
     const from = Math.max(0, arrived - written)
     this.#unsent = this.#writes.slice(from).map(({ bytes }) => bytes)
@@ -321,8 +321,8 @@ export class HostedProcess implements RunningProcess, HostedLink {
     }
     this.#channel.send({ type: 'write' }, bytes)
     this.#sent++
-    this.#writes.push({ bytes, done: this.#isLeft ? () => {} : done })
-    if (this.#isLeft) done()
+    this.#writes.push({ bytes, done: this.#isHandedOver ? () => {} : done })
+    if (this.#isHandedOver) done()
   }
 
   #onExit({ exitCode, signal }: ProcessExit): void {
@@ -337,10 +337,10 @@ export class HostedProcess implements RunningProcess, HostedLink {
 
   /** The host ended, or another window took the agent over. */
   async #onClosed(): Promise<void> {
-    this.#commands.close(this.#isLeft)
+    this.#commands.close(this.#isHandedOver)
     const recover = this.#recover
     this.#recover = undefined
-    if (recover && this.#isKept && !this.#isLeft && !this.#hasExited && !this.#stopping) {
+    if (recover && this.#outlivesWindow && !this.#isHandedOver && !this.#hasExited && !this.#stopping) {
       // the host may have received more than this window has read
       const channel = await recover(this.id, this.#received).catch(() => undefined)
       if (channel) {

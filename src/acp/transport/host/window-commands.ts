@@ -29,22 +29,22 @@ interface Command {
 
 interface WindowCommandsOptions {
   channel: HostChannel
-  /** those that earlier windows started */
-  left: readonly HostedCommandInfo[]
-  /** Whether the agent, and so its commands, go on when this window is gone. */
-  isKept: () => boolean
+  /** the commands that earlier windows started */
+  earlier: readonly HostedCommandInfo[]
+  /** Whether the agent and its commands keep running when this window is gone. */
+  outlivesWindow: () => boolean
 }
 
 /** The commands that an agent's sessions run in the host, as this window sees them. */
 export class WindowCommands {
   readonly #options: WindowCommandsOptions
   readonly #commands = new Map<string, Command>()
-  readonly #left = new Set<string>()
+  readonly #earlier = new Set<string>()
 
   constructor(options: WindowCommandsOptions) {
     this.#options = options
-    for (const info of options.left) {
-      this.#left.add(info.id)
+    for (const info of options.earlier) {
+      this.#earlier.add(info.id)
       this.#add(info)
     }
   }
@@ -52,7 +52,7 @@ export class WindowCommands {
   of(sessionId: string): CommandHost {
     const all = [...this.#commands.values()]
     return {
-      left: all.flatMap(({ info, events }) => (info.sessionId === sessionId && !events ? info : [])),
+      earlier: all.flatMap(({ info, events }) => (info.sessionId === sessionId && !events ? info : [])),
       run: async ({ command, args, cwd, env, encoding, terminal }, events) => {
         const added = this.#add({ ...terminal, sessionId, isAnswered: false })
         added.events = events
@@ -87,7 +87,7 @@ export class WindowCommands {
         this.#commands.delete(command.info.id)
         command.started.reject(new Error(String(message.message)))
         // an earlier window asked for it
-        if (this.#left.has(command.info.id)) events?.onExit({ exitCode: 127, signal: null })
+        if (this.#earlier.has(command.info.id)) events?.onExit({ exitCode: 127, signal: null })
         return
       case 'commandOutput': {
         const text = body.toString()
@@ -105,11 +105,11 @@ export class WindowCommands {
     }
   }
 
-  /** Nothing arrives anymore. `isLeft`: they go on without this window; otherwise they have ended with the host. */
-  close(isLeft: boolean): void {
+  /** Nothing arrives anymore. `areRunning`: the commands run on without this window; otherwise they have ended with the host. */
+  close(areRunning: boolean): void {
     for (const { started, gone, events, exit } of this.#commands.values()) {
       started.reject(new Error('The agent host has ended.'))
-      if (!isLeft && !exit) events?.onExit({ exitCode: null, signal: 'SIGKILL' })
+      if (!areRunning && !exit) events?.onExit({ exitCode: null, signal: 'SIGKILL' })
       gone.resolve()
     }
     this.#commands.clear()
@@ -126,7 +126,7 @@ export class WindowCommands {
   }
 
   #running({ info: { id }, gone }: Command): RunningCommand {
-    const { channel, isKept } = this.#options
+    const { channel, outlivesWindow } = this.#options
     const kill = (graceMs: number) => channel.send({ type: 'killCommand', id, graceMs })
     return {
       kill: async graceMs => {
@@ -135,8 +135,8 @@ export class WindowCommands {
         await gone.promise
       },
       killNow: () => kill(0),
-      get isKept() {
-        return isKept()
+      get outlivesWindow() {
+        return outlivesWindow()
       },
       forget: () => {
         this.#commands.delete(id)

@@ -511,7 +511,7 @@ describe('the terminals that an earlier window left', () => {
     const started: string[] = []
     const running = { kill: async () => {}, killNow() {} }
     const host: CommandHost = {
-      left: [{ ...terminal, isAnswered }],
+      earlier: [{ ...terminal, isAnswered }],
       run: async ({ command }) => {
         started.push(command)
         return running

@@ -51,15 +51,15 @@ describe('the plan of a session that goes on with the same process', () => {
     )
     const session = { agentId: 'one', sessionId: 's1', cwd: storage, additionalDirectories: [] }
     const can = { mcp: { http: true, stdio: true } } as unknown as AgentCapabilities
-    const kept = await planner.forKept(session, can)
-    assert.deepEqual(kept.mcpServers, [note])
-    assert.deepEqual(kept.setup.mcpServers, [])
-    assert.equal(kept.setup.cwd, storage)
-    assert.equal(kept.editorTools, undefined)
+    const plan = await planner.forReattached(session, can)
+    assert.deepEqual(plan.mcpServers, [note])
+    assert.deepEqual(plan.setup.mcpServers, [])
+    assert.equal(plan.setup.cwd, storage)
+    assert.equal(plan.editorTools, undefined)
     const own = { key: 'k', name: 'clock', type: 'stdio', source: 'user mcp.json', passed: true }
     const mcpServers = [own, { ...note, passed: true }]
-    assert.deepEqual((await planner.forKept(session, can, { mcpServers })).mcpServers, [own, note])
-    const resumed = await planner.forKept(session, can, { server, mcpServers })
+    assert.deepEqual((await planner.forReattached(session, can, { mcpServers })).mcpServers, [own, note])
+    const resumed = await planner.forReattached(session, can, { server, mcpServers })
     assert.equal(resumed.editorTools, tools)
     assert.deepEqual(resumed.mcpServers, mcpServers)
     lose()

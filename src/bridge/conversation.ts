@@ -314,10 +314,12 @@ export type {
   StoredPrompt,
 }
 
+/** A file with changes that are left, or that are all decided. */
 export interface ChangedFileNote {
   /** absolute */
   path: string
-  status: 'added' | 'modified' | 'deleted' | 'renamed'
+  /** absent if all its changes are decided */
+  status?: 'added' | 'modified' | 'deleted' | 'renamed'
   /** Of a renamed file: its previous path, absolute. */
   from?: string
   /** Which of its changes happened during a turn without a report by the agent. */
@@ -325,11 +327,16 @@ export interface ChangedFileNote {
   /** lines */
   added: number
   removed: number
+  /** It has decided changes: what of them the user kept and reverted, in numbers, beside those that are `left`. */
+  decided?: { outcome: 'kept' | 'reverted' | 'both' | 'some'; kept: number; reverted: number; left: number }
 }
 /** All files that the session's agent changed. */
 export interface ChangedFiles {
   key: string
+  /** in the order of review; those whose changes are all decided only while others have changes left */
   files: ChangedFileNote[]
+  /** The user has decided about that many of all their changes. */
+  count?: { decided: number; total: number }
   /** files that changed during the turn and aren't listed: too many, or too large */
   omitted?: number
   /** folders in which changes by commands can't be detected, absolute */

@@ -119,6 +119,38 @@ describe('the changes of a session', () => {
     writeFileSync(file('planets.js'), before)
   })
 
+  it('are in the order of the review, and marked when they are decided, until all are', async () => {
+    await conversation.send('[[write c.txt c]] [[write b.txt b]] [[write a.txt a]]')
+    await bar().getByText('3 files').waitFor()
+    const list = bar().getByRole('button', { name: /3 files/ })
+    if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+    const rows = bar().locator('.changes-file')
+    const shows = (...names: RegExp[]) =>
+      waitFor(names.join(), async () => {
+        const all = await rows.evaluateAll(found => found.map(row => row.querySelector('.line')!.textContent))
+        return all.length === names.length && all.every((row, i) => names[i]!.test(row ?? ''))
+      })
+    await shows(/Added: a\.txt/, /Added: b\.txt/, /Added: c\.txt/)
+    const button = async (name: string) => {
+      const found = bar().getByRole('button', { name })
+      await found.focus()
+      await found.press('Enter')
+    }
+    await button('Keep Changes in b.txt')
+    await shows(/Added: a\.txt/, /Kept: b\.txt/, /Added: c\.txt/)
+    await bar().getByText('1 of 3 decided').waitFor({ state: 'attached' })
+    await button('Revert Changes in c.txt…')
+    await confirm()
+    await shows(/Added: a\.txt/, /Kept: b\.txt/, /Reverted: c\.txt/)
+    await rows.nth(1).getByRole('button').click()
+    await workbench.page.locator('.tab.active', { hasText: 'b.txt' }).waitFor()
+    await button('Revert Changes in a.txt…')
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    await Promise.all([isGone('a.txt'), isGone('c.txt')])
+    rmSync(file('b.txt'))
+  })
+
   it('are restored after a reload', async () => {
     await write('moons.txt', 'Titan')
     await bar().getByText('1 file').waitFor()

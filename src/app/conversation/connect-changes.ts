@@ -1,9 +1,12 @@
 import * as l10n from '@vscode/l10n'
 import type { Handlers } from '../../bridge/contract.ts'
+import type { ChangedFiles } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { countOf, outcomeOf, type ReviewProgress } from '../../changes/review/review-progress.ts'
 import type { SessionChanges } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { showFailure } from '../ask-agent.ts'
 import { confirmUndo, type UndoServices } from '../changes/undo-changes.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
@@ -29,7 +32,7 @@ export function connectChanges(
     const { files: omitted = 0, folders: unseen = [] } = changes?.omitted ?? {}
     connection.send('changes/shown', {
       key,
-      files: changes?.list() ?? [],
+      ...(changes ? reviewed(changes, services.tracker.progress) : { files: [] }),
       ...(omitted > 0 && { omitted }),
       ...(unseen.length > 0 && { unseen: [...unseen] }),
     })
@@ -51,14 +54,19 @@ export function connectChanges(
   }
   follow()
   own.add(controller.onDidSwitch(follow))
+  own.add(services.tracker.progress.onDidChange(tellSoon))
   own.add(toDisposable(() => following?.dispose()))
 
   const handlers = {
     'changes/open': async ({ key, path }) => {
       const changes = changesOf(key)
       await changes?.refresh()
-      const file = changes?.list().find(one => one.path === path)
-      if (changes && file) await editors.openChanges(changes, file)
+      if (!changes) return
+      const file = changes.list().find(one => one.path === path)
+      if (file) await editors.openChanges(changes, file)
+      // nothing is left to compare
+      else if (services.tracker.progress.files(changes).some(one => one.path === path))
+        await showFailure(services.workbench.dialogs, editors.openFile({ path }))
     },
     'changes/review': async ({ key }) => {
       const changes = changesOf(key)
@@ -87,4 +95,19 @@ export function connectChanges(
     },
   } satisfies Partial<Handlers<ConversationMessages>>
   return { handlers, tell, dispose: () => own.dispose() }
+}
+
+/** The files as a review lists them. */
+function reviewed(changes: SessionChanges, progress: ReviewProgress): Pick<ChangedFiles, 'files' | 'count'> {
+  const files = progress.files(changes)
+  if (files.every(({ left }) => left === 0)) return { files: [] }
+  const count = countOf(files)
+  return {
+    files: files.map(one => {
+      const { path, file = { path, added: 0, removed: 0 }, left, kept, reverted } = one
+      const outcome = outcomeOf(one)
+      return outcome ? { ...file, decided: { outcome, kept, reverted, left } } : file
+    }),
+    ...(count.decided > 0 && { count }),
+  }
 }

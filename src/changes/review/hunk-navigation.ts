@@ -72,6 +72,11 @@ export function followingChange(
   return positions.find(position => compare(position, from) >= 0) ?? positions[0]
 }
 
+/** Compares files in the order of review. */
+export function compareFiles(one: { path: string }, other: { path: string }): number {
+  return one.path < other.path ? -1 : one.path > other.path ? 1 : 0
+}
+
 function compare(one: HunkPosition, other: HunkPosition): number {
-  return one.path < other.path ? -1 : one.path > other.path ? 1 : one.line - other.line
+  return compareFiles(one, other) || one.line - other.line
 }

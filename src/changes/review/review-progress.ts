@@ -1,7 +1,7 @@
 /** How far the user is with the changes that agents made: what was decided in this window, and what is left. */
 import { Emitter } from '../../common/event.ts'
 import type { ChangedFile } from './changed-file.ts'
-import type { ChangedFiles } from './hunk-navigation.ts'
+import { type ChangedFiles, compareFiles } from './hunk-navigation.ts'
 
 export interface DecidedFile {
   /** absolute */
@@ -82,8 +82,17 @@ export class ReviewProgress {
       file[outcome] += count
       files.set(path, file)
     }
-    return [...files.values()].sort((one, other) => (one.path < other.path ? -1 : 1))
+    return [...files.values()].sort(compareFiles)
   }
+}
+
+/** What the user decided about a file: `both` of its changes, or `some` so far. `undefined`: nothing. */
+export type Outcome = 'kept' | 'reverted' | 'both' | 'some'
+
+export function outcomeOf({ left, kept, reverted }: ReviewedFile): Outcome | undefined {
+  if (kept + reverted === 0) return undefined
+  if (left > 0) return 'some'
+  return kept === 0 ? 'reverted' : reverted === 0 ? 'kept' : 'both'
 }
 
 /** How many changes the user has decided about, of how many. */

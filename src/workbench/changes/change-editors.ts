@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { ContextKey } from '../../app/ids.ts'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangedFile } from '../../changes/review/changed-file.ts'
+import { compareFiles } from '../../changes/review/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -202,7 +203,7 @@ function baseOfReview(input: unknown): vscode.Uri | undefined {
 /** In the order in which *Next Agent Change* goes through them. */
 function inOrder(changes: ChangeScope): ChangedFile[] {
   const files = changes.list().filter(({ path, from = path }) => isText(path) && isText(from))
-  return files.sort((one, other) => (one.path < other.path ? -1 : 1))
+  return files.sort(compareFiles)
 }
 
 function listed(files: readonly ChangedFile[]): string {

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { CommandId, ContextKey, HiddenCommandId, ViewId } from '../../app/ids.ts'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { countOf, type ReviewedFile } from '../../changes/review/review-progress.ts'
+import { countOf, outcomeOf, type ReviewedFile } from '../../changes/review/review-progress.ts'
 import type { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
@@ -181,9 +181,9 @@ function fileItem(file: File): vscode.TreeItem {
   item.id = `file ${file.path}`
   if (isText(file.path)) item.resourceUri = vscode.Uri.file(file.path)
   const isDecided = file.left === 0
-  const [mark, color] = file.kept > 0 ? ['check', 'charts.green'] : ['discard', 'charts.red']
-  item.iconPath = isDecided ? new vscode.ThemeIcon(mark, new vscode.ThemeColor(color)) : vscode.ThemeIcon.File
-  item.description = isDecided ? outcomeOf(file) : stateOf(file)
+  const [icon, color] = outcomeOf(file) === 'reverted' ? ['discard', 'charts.red'] : ['check', 'charts.green']
+  item.iconPath = isDecided ? new vscode.ThemeIcon(icon, new vscode.ThemeColor(color)) : vscode.ThemeIcon.File
+  item.description = describe(file)
   item.contextValue = isDecided ? 'decided' : 'undecided'
   item.tooltip = `${readable(file.path)}\n${item.description}`
   item.accessibilityInformation = { label: `${name}, ${item.description}` }
@@ -195,17 +195,17 @@ function fileItem(file: File): vscode.TreeItem {
   return item
 }
 
-function outcomeOf({ kept, reverted }: File): string {
-  if (kept > 0 && reverted > 0) return l10n.t('{0} kept, {1} reverted', kept, reverted)
-  return kept > 0 ? l10n.t('Kept') : l10n.t('Reverted')
-}
-
-function stateOf({ file, left, kept, reverted }: File): string {
+function describe(reviewed: File): string {
+  const { file, left, kept, reverted } = reviewed
+  const outcome = outcomeOf(reviewed)
+  if (outcome === 'kept') return l10n.t('Kept')
+  if (outcome === 'reverted') return l10n.t('Reverted')
+  if (outcome === 'both') return l10n.t('{0} kept, {1} reverted', kept, reverted)
   const parts: string[] = []
   if (file?.status === 'added') parts.push(l10n.t('Added'))
   if (file?.status === 'deleted') parts.push(l10n.t('Deleted'))
   if (file?.from !== undefined) parts.push(l10n.t('was {0}', readable(path.basename(file.from))))
   if (file && file.added + file.removed > 0) parts.push(`+${file.added} −${file.removed}`)
-  if (kept + reverted > 0) parts.push(l10n.t('{0} of {1} decided', kept + reverted, kept + reverted + left))
+  if (outcome === 'some') parts.push(l10n.t('{0} of {1} decided', kept + reverted, kept + reverted + left))
   return parts.length > 0 ? parts.join(' · ') : l10n.t('Modified')
 }

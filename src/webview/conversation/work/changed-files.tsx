@@ -1,5 +1,5 @@
 import type { ChangedFileNote } from '../../../bridge/conversation.ts'
-import { plural, t } from '../../l10n.ts'
+import { formatNumber, plural, t } from '../../l10n.ts'
 import { DiffCounts } from '../../tools/diff-counts.tsx'
 import { baseName, relativePath } from '../../tools/title.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -12,15 +12,21 @@ import { BarLine, useBarOpen } from './bar.tsx'
 export function ChangedFiles() {
   const { host, store, work } = useApp()
   const open = useBarOpen()
-  const { key, files, omitted = 0, unseen = [] } = work.changes.value
+  const { key, files, count, omitted = 0, unseen = [] } = work.changes.value
   if (files.length + omitted + unseen.length === 0 || key !== store.head.value?.key) return null
+  const left = files.filter(({ status }) => status !== undefined).length
   const sum = (side: 'added' | 'removed') => files.reduce((all, file) => all + file[side], 0)
   return (
     <section class="changes" aria-label={t('Changed files')}>
       <div class="changes-bar">
         <BarLine open={open} icon="diff-multiple">
-          <span class="changes-count">{plural(files.length, '1 file', '{0} files')}</span>
+          <span class="changes-count">{plural(left, '1 file', '{0} files')}</span>
           <DiffCounts added={sum('added')} removed={sum('removed')} />
+          {count && (
+            <span class="changes-decided">
+              {t('{0} of {1} decided', formatNumber(count.decided), formatNumber(count.total))}
+            </span>
+          )}
         </BarLine>
         <button
           type="button"
@@ -86,26 +92,28 @@ function File({ file }: { file: ChangedFileNote }) {
   const path = relativePath(file.path, store.head.value?.roots)
   const name = baseName(path)
   const folder = path.slice(0, path.length - name.length)
-  const { letter, word } = statusOf(file.status)
+  const decided = file.decided && decidedOf(file.decided)
+  const { letter, word } = file.status ? statusOf(file.status) : { letter: '', word: decided?.text ?? '' }
   const from = file.from === undefined ? undefined : relativePath(file.from, store.head.value?.roots)
   const uncertain =
     file.uncertain === 'all'
       ? t('Changed on disk during the turn (command or another program)')
       : file.uncertain && t('Some of it changed on disk during the turn (command or another program)')
   return (
-    <li class={`changes-file changes-${file.status}`}>
+    <li class={`changes-file changes-${file.status ?? file.decided?.outcome}`}>
       <button
         type="button"
         class="line"
         title={[
-          t('{0}: {1}. Open Diff', path, word),
+          file.status ? t('{0}: {1}. Open Diff', path, word) : t('{0}: {1}. Open File', path, word),
+          ...(file.status && decided ? [decided.text] : []),
           ...(from === undefined ? [] : [t('Was {0}', from)]),
           ...(uncertain === undefined ? [] : [uncertain]),
         ].join('\n')}
         onClick={() => host.send('changes/open', { path: file.path })}
       >
         <span class="changes-status" aria-hidden="true">
-          {letter}
+          {file.status ? letter : decided && <Icon name={decided.icon} />}
         </span>
         <span class="visually-hidden">{word}: </span>
         <span class="line-title">
@@ -121,24 +129,50 @@ function File({ file }: { file: ChangedFileNote }) {
           </span>
         )}
         <span class="line-end">
+          {decided && (
+            <span class="changes-outcome" aria-hidden={file.status === undefined}>
+              {file.status && <Icon name={decided.icon} />}
+              <span>{decided.text}</span>
+            </span>
+          )}
           <DiffCounts added={file.added} removed={file.removed} />
         </span>
       </button>
-      <IconButton
-        icon="discard"
-        label={t('Revert Changes in {0}…', name)}
-        onClick={() => host.send('changes/undo', { path: file.path })}
-      />
-      <IconButton
-        icon="check"
-        label={t('Keep Changes in {0}', name)}
-        onClick={() => host.send('changes/keep', { path: file.path })}
-      />
+      {file.status && (
+        <>
+          <IconButton
+            icon="discard"
+            label={t('Revert Changes in {0}…', name)}
+            onClick={() => host.send('changes/undo', { path: file.path })}
+          />
+          <IconButton
+            icon="check"
+            label={t('Keep Changes in {0}', name)}
+            onClick={() => host.send('changes/keep', { path: file.path })}
+          />
+        </>
+      )}
     </li>
   )
 }
 
-function statusOf(status: ChangedFileNote['status']): { letter: string; word: string } {
+function decidedOf({ outcome, kept, reverted, left }: NonNullable<ChangedFileNote['decided']>): {
+  icon: string
+  text: string
+} {
+  switch (outcome) {
+    case 'kept':
+      return { icon: 'check', text: t('Kept') }
+    case 'reverted':
+      return { icon: 'discard', text: t('Reverted') }
+    case 'both':
+      return { icon: 'check', text: t('{0} kept, {1} reverted', kept, reverted) }
+    case 'some':
+      return { icon: 'checklist', text: t('{0} of {1} decided', kept + reverted, kept + reverted + left) }
+  }
+}
+
+function statusOf(status: NonNullable<ChangedFileNote['status']>): { letter: string; word: string } {
   switch (status) {
     case 'added':
       return { letter: 'A', word: t('Added') }

@@ -132,6 +132,41 @@ describe('conversation page: work of an agent', () => {
     await page.until(() => !query('.changes'))
   })
 
+  it('marks what is decided, and counts it', async () => {
+    await show([])
+    const decided = (
+      outcome: 'kept' | 'reverted' | 'both' | 'some',
+      kept: number,
+      reverted: number,
+      left = 0,
+    ) => ({
+      decided: { outcome, kept, reverted, left },
+    })
+    const files: bridge.ChangedFileNote[] = [
+      { path: '/w/a.ts', added: 0, removed: 0, ...decided('both', 1, 2) },
+      { path: '/w/b.ts', status: 'modified', added: 7, removed: 0, ...decided('some', 1, 0, 2) },
+      { path: '/w/c.ts', added: 0, removed: 0, ...decided('kept', 1, 0) },
+      { path: '/w/d.ts', added: 0, removed: 0, ...decided('reverted', 0, 1) },
+    ]
+    await page.send('changes/shown', { key, files, count: { decided: 6, total: 8 } })
+    await page.until(() => query('.changes'))
+    assert.match(query('.changes-bar')?.textContent ?? '', /1 file.*\+7.*6 of 8 decided/)
+    await press('1 file')
+    const rows = [...page.document.querySelectorAll('.changes-file')].map(row => [
+      row.querySelector('.line')?.getAttribute('title'),
+      row.querySelectorAll('.icon-button').length,
+    ])
+    assert.deepEqual(rows, [
+      ['/w/a.ts: 1 kept, 2 reverted. Open File', 0],
+      ['/w/b.ts: Modified. Open Diff\n1 of 3 decided', 2],
+      ['/w/c.ts: Kept. Open File', 0],
+      ['/w/d.ts: Reverted. Open File', 0],
+    ])
+    await press('c.ts')
+    await page.until(() => heard.length === 1)
+    assert.deepEqual(heard, [['open', { key, path: '/w/c.ts' }]])
+  })
+
   it("marks a changed file that the agent didn't report", async () => {
     await show([])
     const files = [

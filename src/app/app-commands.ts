@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import { earlierSessionOf } from '../sessions/continuation.ts'
 import { recordedTitle } from '../sessions/session-title.ts'
 import { runningOf } from './agents/running-of.ts'
 import type { AppServices } from './app-services.ts'
@@ -95,6 +96,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       branches: services.branches,
       summarize: services.summarize,
       editChoice: services.editChoice,
+      earlierSession: (agentId, from) => earlierSessionOf(agentId, from, records),
       recordedTitle: (agentId, sessionId) => recordedTitle(records.get(agentId, sessionId)),
       openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),

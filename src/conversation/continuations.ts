@@ -3,6 +3,8 @@
  * which a notice says so. Its agent gets what it doesn't know of them with the next prompt.
  */
 
+import { isContextFullAnswer } from './context-full.ts'
+import { messageText } from './entries/message.ts'
 import { continuedIn, NOTICE } from './entries/notice.ts'
 import { reduce } from './reducer/reduce.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
@@ -15,9 +17,7 @@ type Conversation = Pick<SessionState, 'entries'>
 
 /** Entries of a conversation that the agent of its session doesn't know. */
 export interface Untold {
-  /** index of the first and after the last */
-  from: number
-  to: number
+  entries: Entry[]
   /** the session that they were last in */
   continued: Continued
 }
@@ -54,12 +54,22 @@ export function untold({ entries }: Conversation, key: string): Untold | undefin
   const last = entries[to]
   const continued = last && continuedIn(last)
   if (!continued || hasAnswer(entries, to + 1, entries.length)) return undefined
-  const from = knownUntil(entries.slice(0, to), key)
-  return hasSubstance(entries, from, to) ? { from, to, continued } : undefined
+  const missing = entriesToTell(entries.slice(0, to + 1), key)
+  return missing.length > 0 ? { entries: missing, continued } : undefined
+}
+
+/** What the session with this key, or a new one, doesn't know of a conversation that goes on in it, which the last entry says. */
+export function entriesToTell(entries: readonly Entry[], key?: string): Entry[] {
+  const left = entries.flatMap(entry => continuedIn(entry) ?? [])
+  if (left.at(-1)?.max === 0) return []
+  const again = new Set(left.map(({ without }) => without))
+  const before = entries.slice(0, -1)
+  const missing = before.slice(knownUntil(before, key)).filter(({ turn }) => !again.has(turn))
+  return missing.some(({ kind }) => kind === 'message' || kind === 'tool_call') ? missing : []
 }
 
 /** Up to which entry the session with this key was in the conversation; 0: it wasn't, or its agent has said nothing. */
-export function knownUntil(entries: readonly Entry[], key: string): number {
+export function knownUntil(entries: readonly Entry[], key: string | undefined): number {
   let known = 0
   let from = 0
   for (const [at, entry] of entries.entries()) {
@@ -108,15 +118,9 @@ function hasAnswer(entries: readonly Entry[], from: number, to: number): boolean
     const entry = entries[at]!
     if (isPrompt(entry)) isAlone = isCommand(entry.blocks)
     if (isAlone || entry.turn === 0 || entry.outOfTurn) continue
-    if (entry.kind === 'tool_call' || (entry.kind === 'message' && entry.role !== 'user')) return true
-  }
-  return false
-}
-
-function hasSubstance(entries: readonly Entry[], from: number, to: number): boolean {
-  for (let at = from; at < to; at++) {
-    const { kind } = entries[at]!
-    if (kind === 'message' || kind === 'tool_call') return true
+    if (entry.kind === 'tool_call') return true
+    if (entry.kind === 'message' && entry.role !== 'user' && !isContextFullAnswer(messageText(entry)))
+      return true
   }
   return false
 }

@@ -6,13 +6,13 @@ import {
   allOriginsOf,
   continuedState,
   earlierSessions,
-  knownUntil,
+  entriesToTell,
   type Origin,
   untold,
 } from '../conversation/continuations.ts'
 import { type LatestTurns, latestTurns } from '../conversation/markdown-export.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
-import type { SessionState } from '../conversation/state.ts'
+import type { Continued, SessionState } from '../conversation/state.ts'
 import type { LocalSession } from '../history/session-store.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { SessionRecords } from './ports.ts'
@@ -22,48 +22,38 @@ import { fileNameOfTitle, titleOf } from './session-title.ts'
 /** What the URIs of conversations begin with that are context of a prompt. */
 export const CONVERSATION_URI = 'parley:/'
 
-/** A conversation that goes on in another session. */
-export interface Continuing {
+/** A conversation that goes on in another session, and what that gets of it. */
+export interface Continuing extends Pick<Continued, 'summary' | 'max' | 'without'> {
   from: OpenSession
-  /** by its agent, of what the next session gets no text of */
-  summary?: string
 }
 
 /**
  * The conversation for the session that it goes on in: a new one of the agent with this name, or an earlier one of this
  * conversation, with this key.
  */
-export function stateToContinue(
-  { from, summary }: Continuing,
-  agentName: string,
-  earlier?: string,
-): ReducingState {
-  const { state } = from.session
-  const part = partFor(state, earlier === undefined ? 0 : knownUntil(allEntries(from), earlier), from)
+export function stateToContinue(continuing: Continuing, agentName: string, earlier?: string): ReducingState {
+  const { from, summary } = continuing
   const isAgain = earlier === undefined && agentName === from.agentName
-  return continuedState(
-    state,
-    { session: from.key, agentName: from.agentName, ...(summary !== undefined && { summary }) },
-    {
-      title: isAgain
-        ? l10n.t('Continued with {0} in a new session', agentName)
-        : l10n.t('Continued with {0}', agentName),
-      description: [
-        describe(part, agentName, earlier !== undefined),
-        ...(summary === undefined ? [] : [l10n.t('{0} has summarized the rest:', from.agentName), summary]),
-      ].join('\n\n'),
-    },
-  )
+  return continuedState(from.session.state, leftBy(continuing), {
+    title: isAgain
+      ? l10n.t('Continued with {0} in a new session', agentName)
+      : l10n.t('Continued with {0}', agentName),
+    description: [
+      describe(partFor(continuing, earlier), agentName, earlier !== undefined),
+      ...(summary === undefined ? [] : [l10n.t('{0} has summarized the rest:', from.agentName), summary]),
+    ].join('\n\n'),
+  })
 }
 
-/** The entries as they are once the conversation has left the session. */
-function allEntries({ key, agentName, session: { state } }: OpenSession) {
-  const left = { kind: 'notice', id: '', turn: state.turn, severity: 'info', title: '' } as const
-  return [...state.entries, { ...left, continues: { session: key, turn: state.turn, agentName } }]
+function leftBy({ from: { key, agentName }, ...how }: Continuing): Omit<Continued, 'turn'> {
+  return { session: key, agentName, ...how }
 }
 
 function describe({ turns, of, isPart }: LatestTurns, agentName: string, knows: boolean): string {
-  if (of === 0) return l10n.t('It knows the conversation up to here.')
+  if (of === 0)
+    return knows
+      ? l10n.t('It knows the conversation up to here.')
+      : l10n.t('{0} gets only your next prompt: there was no room for more.', agentName)
   if (isPart) return l10n.t('With your next prompt, {0} gets the end of the last turn.', agentName)
   if (turns < of)
     return l10n.t('With your next prompt, {0} gets the last {1} of {2} turns.', agentName, turns, of)
@@ -72,43 +62,66 @@ function describe({ turns, of, isPart }: LatestTurns, agentName: string, knows: 
     : l10n.t('With your next prompt, {0} gets the conversation up to here.', agentName)
 }
 
-function partFor(
-  state: Pick<SessionState, 'entries' | 'terminals'>,
-  from: number,
-  open: OpenSession,
-): LatestTurns {
-  const entries = state.entries.slice(from)
-  const about = { title: titleOf(open.session) ?? '', agentName: open.agentName }
-  return latestTurns({ entries, terminals: state.terminals }, about, MAX_CONVERSATION_CONTEXT)
+/** What the next session gets: a new one, or the one with the key `earlier`, which knows a part of the conversation. */
+function partFor(continuing: Continuing, earlier?: string): LatestTurns {
+  const { from, max } = continuing
+  return latestTurns(missingIn(continuing, earlier), aboutOf(from), limitOf(max))
+}
+
+/** The end of what the next session gets no text of, which is as long as what it gets; `undefined` if that is nothing. */
+export function leftOut(continuing: Continuing, earlier?: string): string | undefined {
+  const { from: first } = partFor(continuing, earlier)
+  if (first === 0) return undefined
+  const { entries, terminals } = missingIn(continuing, earlier)
+  const { from, max } = continuing
+  return latestTurns({ terminals, entries: entries.slice(0, first) }, aboutOf(from), limitOf(max)).text
+}
+
+function missingIn(continuing: Continuing, earlier: string | undefined) {
+  const { entries, terminals, turn } = continuing.from.session.state
+  const left = { kind: 'notice', id: '', turn, severity: 'info', title: '' } as const
+  const all = [...entries, { ...left, continues: { ...leftBy(continuing), turn } }]
+  return { terminals, entries: entriesToTell(all, earlier) }
+}
+
+/** What is stored may be anything. */
+function limitOf(max = MAX_CONVERSATION_CONTEXT): number {
+  return Math.min(max, MAX_CONVERSATION_CONTEXT)
+}
+
+/** What a document of the conversation says of it. */
+export function aboutOf({ session, agentName, plan }: OpenSession) {
+  return { title: titleOf(session) || l10n.t('Conversation'), agentName, cwd: plan.setup.cwd }
 }
 
 /**
  * The part of its conversation that the session's agent hasn't got, to go with the next prompt; `undefined` if there is none. As
  * text if the agent doesn't support files.
  */
-export function contextToTell({ session, key, plan }: OpenSession): ContentBlock | undefined {
+export function contextToTell(open: OpenSession): ContentBlock | undefined {
+  const { session, key } = open
   const { state } = session
   const part = untold(state, key)
   if (!part) return undefined
-  const { agentName, summary } = part.continued
-  const title = titleOf(session) ?? l10n.t('Conversation')
-  const { text } = latestTurns(
-    { entries: state.entries.slice(part.from, part.to), terminals: state.terminals },
-    { title, agentName, cwd: plan.setup.cwd, ...(summary !== undefined && { summary }) },
-    MAX_CONVERSATION_CONTEXT,
-  )
-  const uri = `${CONVERSATION_URI}${encodeURIComponent(fileNameOfTitle(title))}.md`
+  const { agentName, summary, max } = part.continued
+  const about = { ...aboutOf(open), agentName, ...(summary !== undefined && { summary }) }
+  const { text } = latestTurns({ entries: part.entries, terminals: state.terminals }, about, limitOf(max))
+  const uri = `${CONVERSATION_URI}${encodeURIComponent(fileNameOfTitle(about.title))}.md`
   return session.agent.capabilities.prompt.embeddedContext
     ? { type: 'resource', uri, mimeType: 'text/markdown', text, agentOnly: true }
     : { type: 'text', text, agentOnly: true }
 }
 
-/** The session of this agent in which the conversation was before, the latest; `undefined` if there is none. */
+/**
+ * The session of this agent in which the conversation was before, the latest; `undefined` if there is none. An agent that leaves
+ * its own session, for example because it's full, doesn't go back to an older one.
+ */
 export function earlierSessionOf(
   agentId: string,
   from: OpenSession,
   records: Pick<SessionRecords, 'get'>,
 ): SessionReference | undefined {
+  if (agentId === from.agentId) return undefined
   for (const { session } of earlierSessions(from.session.state).reverse()) {
     const id = sessionOfKey(session)
     const record = id.agentId === agentId ? records.get(agentId, id.sessionId) : undefined

@@ -4,7 +4,9 @@ import { Owner } from '../common/disposable.ts'
 import { EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../common/draft.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
+import type { StoredPrompt } from '../conversation/attachment.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
+import type { Continuing } from './continuation.ts'
 import { DisplayedOptions } from './displayed-options.ts'
 import { DisplayedSession, NEW_KEY, STOPPED } from './displayed-session.ts'
 import { type Failure, Failures, messageAndDetail } from './failures.ts'
@@ -36,6 +38,11 @@ export interface ControllerOptions
   signInTerminal: SignInTerminal
   signInVariables: SignInVariables
   accounts: Pick<Accounts, 'get' | 'refused' | 'signedIn' | 'onDidSignIn'>
+}
+
+interface ContinueOptions extends Omit<Continuing, 'from'> {
+  afterTurn?: AbortSignal
+  again?: StoredPrompt
 }
 
 /**
@@ -202,49 +209,20 @@ export class ConversationController extends Owner {
   startInstead(): Promise<void> {
     const { current } = this
     if (!current) return this.opener.start()
-    this.#takeAlong()
-    return this.opener.start(current.agentId)
-  }
-
-  /** What was written for the displayed session and not sent is for the next one. */
-  #takeAlong(): void {
     const { drafts, queues } = this.#options
     const { newKey } = this.#displayed
     const written = drafts.get(this.key)
     if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
     queues.of(newKey).addReturned(this.prompts.queue.returned.map(({ id, draft }) => ({ id, draft })))
-  }
-
-  /**
-   * Starts a session with this agent in the same folder, with the draft and the prompts that returned to it. `begun` is called
-   * with it, also if the user must sign in first or retries.
-   */
-  async continueIn(agentId: string, begun: (open: OpenSession) => void): Promise<void> {
-    const { drafts } = this.#options
-    const { current, key } = this
-    if (!current) return
-    const written = drafts.get(key)
-    this.#takeAlong()
-    await this.opener.start(agentId, {
-      cwd: current.plan.setup.cwd,
-      begun: open => {
-        // the user may have written something else here until then
-        if (JSON.stringify(drafts.get(key)) === JSON.stringify(written))
-          drafts.set(key, { text: '', chips: [], items: [] })
-        begun(open)
-      },
-    })
+    return this.opener.start(current.agentId)
   }
 
   /**
    * Goes on with the displayed conversation in a session of this agent, in the same folder: with its draft and its queue, which waits
    * until then. If the session can't be started, the conversation stays where it is. `afterTurn`: not before the turn ends, unless
-   * that is aborted. `summary`: of what the agent gets no text of. Resolves to false if another conversation is displayed by then.
+   * that is aborted. `again`: a prompt that goes to its composer. Resolves to false if another conversation is displayed by then.
    */
-  async continueWith(
-    agentId: string,
-    { afterTurn, summary }: { afterTurn?: AbortSignal; summary?: string } = {},
-  ): Promise<boolean> {
+  async continueWith(agentId: string, { afterTurn, again, ...how }: ContinueOptions = {}): Promise<boolean> {
     const { current: from } = this
     if (!from) return false
     const { session } = from
@@ -258,8 +236,11 @@ export class ConversationController extends Owner {
       if (this.current !== from) return false
       await this.opener.start(agentId, {
         cwd: from.plan.setup.cwd,
-        continues: { from, ...(summary !== undefined && { summary }) },
-        begun: open => this.#leftFor(open, from, isPaused),
+        continues: { from, ...how },
+        begun: open => {
+          this.#leftFor(open, from, isPaused)
+          if (again) this.prompts.giveBack(open.key, again)
+        },
       })
       return true
     } finally {

@@ -9,6 +9,7 @@ import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { outputLine } from '../ui/support/editor.ts'
 import { fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
 
 const agents = (root: IsolatedRoot) => ({
   absent: { name: 'Absent', command: 'an-agent-that-comes-later' },
@@ -147,12 +148,15 @@ describe('an agent that fails', () => {
     await conversation.text('You said: still there?').waitFor()
   })
 
+  const continued = () =>
+    conversation.frame.locator('.notice-title', { hasText: 'Continued with Full in a new session' })
+
   it('because the context is full can compact the conversation, or continue in a new session, with the same prompt', async () => {
     const prompt = '[[error -32603 Prompt is too long: 214,000 tokens > 200,000 maximum]]'
     const inComposer = (text: string) =>
       waitFor('the prompt in the input', async () => (await conversation.composerText()).includes(text))
     conversation = await ConversationPage.startSession(workbench, 'Full')
-    await conversation.send('hello')
+    await conversation.runTurn('hello planets')
     await conversation.send(prompt)
     await conversation.text('The context is full').waitFor()
     await conversation.button('Compact Conversation').click()
@@ -165,10 +169,17 @@ describe('an agent that fails', () => {
     const before = sessions()
     await again.click()
     await waitFor('the new session', () => sessions() === before + 1)
+    await continued().waitFor()
     await conversation.waitForPhase('ready')
     await inComposer(prompt)
-    await conversation.frame.locator('.composer .chip').first().waitFor()
     assert.equal(prompts('Full').filter(text => text === prompt).length, 2)
+    // what was said stays above it
+    await conversation.text('You said: hello planets').waitFor()
+    const history = await HistoryPage.open(workbench)
+    const rows = history.rows.filter({ hasText: 'hello planets' })
+    await rows.first().waitFor()
+    assert.equal(await rows.count(), 1)
+    await history.back()
   })
 
   it('because the context is full goes on with a summary of what a new session has no room for', async () => {
@@ -182,7 +193,12 @@ describe('an agent that fails', () => {
     await waitFor('what the agent is asked to summarize', () =>
       prompts('Full').some(text => /^Below is the earlier part .* first and more/s.test(text ?? '')),
     )
-    await conversation.frame.locator('.composer .chip').first().waitFor()
+    await continued().waitFor()
+    await conversation.frame.locator('.notice', { hasText: 'About planets.' }).waitFor()
+    await conversation.waitForPhase('ready')
+    await waitFor('the prompt in the input', async () =>
+      (await conversation.composerText()).includes('too long'),
+    )
     await conversation.composer.press('ControlOrMeta+A')
     await conversation.composer.pressSequentially('carry on')
     await conversation.composer.press('Enter')

@@ -26,7 +26,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 import { namesOf } from '../changes/file-names.ts'
 import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
 import type { Branches } from '../conversation/branches.ts'
-import { continueWith } from '../conversation/continue-with.ts'
+import { type ContinueServices, continueWith } from '../conversation/continue-with.ts'
 import { conversationAttachment } from '../conversation/conversation-context.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { EditChoice } from '../conversation/edit-choice.ts'
@@ -43,6 +43,7 @@ interface BranchServices extends UndoServices {
   /** The title of a session that isn't open. */
   recordedTitle: (agentId: string, sessionId: string) => string | undefined
   summarize: Summarize
+  earlierSession: ContinueServices['earlierSession']
   /** Shows a session, and opens it if necessary. */
   openSession: (agentId: string, sessionId: string) => Promise<void>
 }
@@ -459,7 +460,7 @@ function continuations(
     ...others.map(agent => ({
       label: l10n.t('Continue with {0}', agent.name),
       icon: agent.icon ?? AGENT_ICON,
-      run: () => continueWith(target, agent, { ...services.workbench, summarize: services.summarize }),
+      run: () => continueWith(target, agent, { ...services, ...services.workbench }),
     })),
     ...(forks.length > 0 ? [{ label: l10n.t('In a session of its own'), isSeparator: true }] : []),
     ...forks,

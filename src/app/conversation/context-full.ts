@@ -2,57 +2,61 @@ import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import type { ContentBlock, ResourceBlock } from '../../acp/model.ts'
 import type { Handlers } from '../../bridge/contract.ts'
-import type { Attachment } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
 import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { compactCommand, isContextFullAnswer } from '../../conversation/context-full.ts'
+import { earlierSessions, knownUntil } from '../../conversation/continuations.ts'
 import { messageText } from '../../conversation/entries/message.ts'
+import { continuedIn } from '../../conversation/entries/notice.ts'
+import { conversationMarkdown } from '../../conversation/markdown-export.ts'
 import type { MessageEntry, SessionState } from '../../conversation/state.ts'
-import { CONVERSATION_URI } from '../../sessions/continuation.ts'
+import { aboutOf, CONVERSATION_URI, contextToTell, leftOut } from '../../sessions/continuation.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { promptAgain, promptBefore } from '../../sessions/prompts.ts'
-import { conversationAttachment, documentOf, leftOutOf } from './conversation-context.ts'
 import type { Summarize } from './summarize.ts'
 
 /** A shorter part of a conversation isn't worth a new session. Characters. */
 const MIN_PART = 2000
 
 /** What can be done after a turn failed because the context is full. The failed prompt goes back to the input, wherever it's sent next. */
-export function contextFullHandlers(
-  controller: ConversationController,
-  attach: (attachment: Attachment) => void,
-  summarize: Summarize,
-) {
-  /** conversations whose summary is being written */
+export function contextFullHandlers(controller: ConversationController, summarize: Summarize) {
+  /** conversations that are about to go on in a new session */
   const busy = new Set<string>()
+  const continueInNew = async (open: OpenSession, failed: MessageEntry | undefined) => {
+    const { state } = open.session
+    const { turn } = state
+    const next = whatFits(open, failed)
+    if (!next)
+      return giveBack(
+        failed,
+        l10n.t('A new session would fail in the same way. Shorten the prompt or select another model.'),
+      )
+    const { prompt, ...how } = next
+    const rest = leftOut({ from: open, ...how })
+    const summary = rest && (await summarize(open.agentId, rest))
+    // not if the user has opened another one or goes on in this one meanwhile
+    if (controller.current !== open || state.turn !== turn) return
+    await controller.continueWith(open.agentId, {
+      ...how,
+      ...(summary && { summary: summary.slice(0, how.max) }),
+      ...(prompt && { again: promptAgain(prompt) }),
+    })
+  }
+  const giveBack = (prompt: MessageEntry | undefined, reason?: string) => {
+    if (prompt) controller.prompts.giveBack(controller.key, promptAgain(prompt), reason)
+  }
   return {
     'conversation/contextFull': async ({ key, entryId, next }) => {
       const open = controller.shownAs(key)
       if (!open || open !== controller.current) return
       const failed = promptBefore(open.session.state, entryId)
-      const giveBack = (prompt = failed, reason?: string) => {
-        if (prompt) controller.prompts.giveBack(controller.key, promptAgain(prompt), reason)
-      }
       if (next === 'continue') {
         if (busy.has(key)) return
-        const { prompt, contextIn, leftOut, isLess } = whatFits(open, failed)
-        if (!isLess)
-          return giveBack(
-            failed,
-            l10n.t('A new session would fail in the same way. Shorten the prompt or select another model.'),
-          )
         busy.add(key)
-        const summary = leftOut && (await summarize(open.agentId, leftOut))
-        busy.delete(key)
-        // not to what the user opens meanwhile, or while the session starts
-        if (controller.current !== open) return
-        return controller.continueIn(open.agentId, ({ session }) => {
-          const context = contextIn(session.agent.capabilities.prompt.embeddedContext, summary)
-          if (context) attach(context)
-          giveBack(prompt)
-        })
+        await continueInNew(open, failed).finally(() => busy.delete(key))
+        return
       }
       const compact = compactCommand(open.session.state.commands)
       if (next === 'compact' && compact !== undefined)
@@ -60,37 +64,44 @@ export function contextFullHandlers(
           id: randomUUID(),
           draft: { ...EMPTY_DRAFT, text: `/${compact}` },
         })
-      giveBack()
+      giveBack(failed)
     },
   } satisfies Partial<Handlers<ConversationMessages>>
 }
 
 /**
  * What a new session gets of one whose context is full: always less, so that it doesn't fail in the same way again and again.
- * `isLess`: else the prompt alone is too long.
+ * `undefined`: the prompt alone is too long.
  */
 function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
-  const { entries, usage } = open.session.state
-  // what the prompt itself says isn't attached once more
-  const until = failed && !hasWork(entries, failed) ? failed.turn : undefined
-  const hasContext = entries.some(({ kind, turn }) => kind === 'message' && turn < (until ?? turn + 1))
-  // Chinese has about as many tokens as characters
-  const size = usage && usage.size > 0 ? usage.size : documentOf(open).length
-  const max = Math.max(MIN_PART, Math.floor(Math.min(MAX_CONVERSATION_CONTEXT, size) / 2))
-  const isFirst = failed && !entries.some(({ kind, turn }) => kind === 'message' && turn < failed.turn)
+  const { key, session } = open
+  const { entries, usage, terminals } = session.state
+  const begin = entries.findLastIndex(entry => continuedIn(entry) !== undefined) + 1
+  const own = entries.slice(begin)
+  // what the agent did stays, and what the prompt itself says isn't there twice
+  const without = failed && !hasWork(own, failed) ? { without: failed.turn } : {}
+  const isFirst = failed && !own.some(({ kind, turn }) => kind === 'message' && turn < failed.turn)
   const prompt = failed && isFirst ? { ...failed, blocks: failed.blocks.flatMap(shortened) } : failed
-  return {
-    prompt,
-    isLess:
-      hasContext ||
-      (isFirst && failed.blocks.some(isConversation)) ||
+  if (isFirst && knownUntil(entries, key) === 0) {
+    const told = contextToTell(open)
+    const length = (told && 'text' in told && told.text?.length) || 0
+    const isLess =
+      length > 0 ||
+      failed.blocks.some(isAttachedConversation) ||
       // it may have been resumed without its history
-      entries.some(({ kind }) => kind === 'notice'),
-    contextIn: (embedded: boolean, summary?: string) =>
-      hasContext ? conversationAttachment(open, embedded, until, max, summary) : undefined,
-    /** what a summary could stand for */
-    leftOut: hasContext ? leftOutOf(open, until, max) : undefined,
+      own.some(({ kind }) => kind === 'notice')
+    const max = Math.floor(length / 4)
+    return isLess ? { prompt, ...without, max: max < MIN_PART ? 0 : max } : undefined
   }
+  const left = earlierSessions(session.state).at(-1)
+  // Chinese has about as many tokens as characters
+  const size =
+    usage && usage.size > 0
+      ? usage.size
+      : conversationMarkdown({ entries: own, terminals }, aboutOf(open)).length +
+        (left ? (left.max ?? MAX_CONVERSATION_CONTEXT) : 0)
+  const max = Math.max(MIN_PART, Math.floor(Math.min(MAX_CONVERSATION_CONTEXT, size) / 2))
+  return { prompt, ...without, max }
 }
 
 /** Whether the agent did something before the turn failed. */
@@ -102,13 +113,13 @@ function hasWork(entries: SessionState['entries'], { turn, id }: MessageEntry): 
   })
 }
 
-function isConversation(block: ContentBlock): block is ResourceBlock {
-  return block.type === 'resource' && block.uri.startsWith(CONVERSATION_URI)
+function isAttachedConversation(block: ContentBlock): block is ResourceBlock {
+  return block.type === 'resource' && !block.agentOnly && block.uri.startsWith(CONVERSATION_URI)
 }
 
 /** Of an attached conversation, the end; nothing if that is short. */
 function shortened(block: ContentBlock): ContentBlock[] {
-  if (!isConversation(block)) return [block]
+  if (!isAttachedConversation(block)) return [block]
   const { text = '' } = block
   const length = Math.floor(text.length / 4)
   if (length < MIN_PART) return []

@@ -1,24 +1,26 @@
 import * as l10n from '@vscode/l10n'
 import { UnavailableError } from '../../common/errors.ts'
-import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { OpenSession } from '../../sessions/open-session.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import { leftOut } from '../../sessions/continuation.ts'
+import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import type { AgentEntry } from '../../sessions/ports.ts'
 import type { Dialogs } from '../workbench.ts'
-import { leftOutOf } from './conversation-context.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
 import type { Summarize } from './summarize.ts'
 
 export interface ContinueServices {
   dialogs: Pick<Dialogs, 'confirm' | 'progress'>
   summarize: Summarize
+  /** The session of an agent that the conversation goes back to. */
+  earlierSession: (agentId: string, from: OpenSession) => SessionReference | undefined
 }
 
 /** *Continue with…*: the conversation goes on with another agent, or with one that it was with before. */
 export async function continueWith(
   { surface, open }: { surface: ConversationSurface; open: OpenSession },
   { agentId, name }: Pick<AgentEntry, 'agentId' | 'name'>,
-  { dialogs, summarize }: ContinueServices,
+  { dialogs, summarize, earlierSession }: ContinueServices,
 ): Promise<void> {
   await surface.reveal()
   const { controller } = surface
@@ -41,7 +43,8 @@ export async function continueWith(
     if (answer === undefined) return
     waits = answer === after
   } else {
-    const rest = leftOutOf(open, undefined, MAX_CONVERSATION_CONTEXT)
+    const earlier = earlierSession(agentId, open)
+    const rest = leftOut({ from: open }, earlier && sessionKey(agentId, earlier.sessionId))
     if (rest !== undefined) {
       const [ask, skip] = [l10n.t('Summarize the Rest'), l10n.t('Continue without Summary')]
       const question = l10n.t('{0} has no room for all of this conversation.', name)

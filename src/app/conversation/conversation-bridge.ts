@@ -281,7 +281,7 @@ export class ConversationBridge extends Owner {
       ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
       ...editorHandlers(controller, options.workbench, options.environments),
-      ...contextFullHandlers(controller, attachment => this.attach(attachment), options.summarize),
+      ...contextFullHandlers(controller, options.summarize),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true
         this.#isSwitching = false

@@ -29,6 +29,10 @@ export interface Continued extends ForkOrigin {
   agentName: string
   /** of what the next session gets no text of */
   summary?: string
+  /** how much the next session gets at most, in characters; 0: nothing */
+  max?: number
+  /** The turn of a prompt that is sent again: the next session gets nothing of that turn. */
+  without?: number
 }
 
 /** The session that a conversation was forked from. */
@@ -82,10 +86,12 @@ export const NOTICE_REDUCERS: Reducers<'notice'> = {
 export function continuedIn(entry: EntryBase): Continued | undefined {
   const continues = entry.kind === 'notice' ? (entry as NoticeEntry).continues : undefined
   if (!continues || typeof continues !== 'object') return undefined
-  const { session, turn, agentName, summary } = continues
+  const { session, turn, agentName, summary, max, without } = continues
   if (typeof session !== 'string' || !session.includes('/') || typeof turn !== 'number') return undefined
   return {
     ...{ session, turn, agentName: typeof agentName === 'string' ? agentName : '' },
     ...(typeof summary === 'string' && { summary }),
+    ...(typeof max === 'number' && max >= 0 && { max }),
+    ...(typeof without === 'number' && { without }),
   }
 }

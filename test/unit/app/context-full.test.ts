@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ContentBlock } from '../../../src/acp/model.ts'
 import { contextFullHandlers } from '../../../src/app/conversation/context-full.ts'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
-import { type Attachment, promptOf, type ReturnedPrompt } from '../../../src/conversation/attachment.ts'
+import { promptOf, type ReturnedPrompt } from '../../../src/conversation/attachment.ts'
 import { until } from '../../support/until.ts'
 import { chunk } from '../conversation/updates.ts'
 import { SessionsFixture } from '../sessions/sessions-fixture.ts'
@@ -35,12 +35,7 @@ describe('the prompt for which the context was full', () => {
     fixture.agent.endTurn(fixture.agent.prompts[1]!)
     await until(() => full.session.state.entries.at(-1)?.kind === 'turn_end')
 
-    const attached: string[] = []
-    const handlers = contextFullHandlers(
-      controller,
-      () => attached.push(controller.key),
-      async () => undefined,
-    )
+    const handlers = contextFullHandlers(controller, async () => undefined)
     const go = () => {
       const count = fixture.agent.newSessions.length + 1
       const done = handlers['conversation/contextFull']({
@@ -58,28 +53,23 @@ describe('the prompt for which the context was full', () => {
     const { done: first } = await go()
     controller.show(other)
     await first
-    assert.deepEqual([attached, returned()], [[], [[], [], []]])
+    assert.deepEqual(returned(), [[], [], []])
 
     controller.show(full)
     const { done: second } = await go()
-    const fresh = await answer('new')
+    await answer('new')
     await second
-    assert.deepEqual([attached, returned()], [[fresh.key], [[], [], ['go']]])
+    assert.deepEqual(returned(), [[], [], ['go']])
     await fixture.close()
   })
   it('goes on with less of the conversation each time, and not at all where only the prompt is left', async () => {
     const fixture = new SessionsFixture()
     const { controller } = fixture
-    const attached: Attachment[] = []
-    const leftOut: string[] = []
-    const handlers = contextFullHandlers(
-      controller,
-      attachment => attached.push(attachment),
-      async (_agentId, text) => {
-        leftOut.push(text)
-        return leftOut.length === 1 ? 'It was about planets.' : undefined
-      },
-    )
+    const leftOutTexts: string[] = []
+    const handlers = contextFullHandlers(controller, async (_agentId, text) => {
+      leftOutTexts.push(text)
+      return leftOutTexts.length === 1 ? 'It was about planets.' : undefined
+    })
     let sessions = 0
     const answerNew = async (started: Promise<unknown>) => {
       const sessionId = `s${++sessions}`
@@ -90,18 +80,20 @@ describe('the prompt for which the context was full', () => {
       fixture.agent.newSessions.at(-1)?.resolve({ sessionId })
       await until(() => controller.current?.session.sessionId === sessionId && controller.phase === 'ready')
     }
+    const had = new Map<string, number>()
     /** An agent whose model has this context, in characters. */
     const run = async (content: ContentBlock[], size: number) => {
       const { session } = controller.current!
       const { sessionId } = session
       const count = fixture.agent.prompts.length
-      const said = JSON.stringify([
-        session.state.entries.map(entry => 'blocks' in entry && entry.blocks),
-        content,
-      ])
       void session.prompt(content)
       await until(() => fixture.agent.prompts.length > count)
-      const isFull = said.length > size
+      had.set(
+        sessionId,
+        (had.get(sessionId) ?? 0) + JSON.stringify(fixture.agent.prompts.at(-1)!.content).length,
+      )
+      const isFull = had.get(sessionId)! > size
+      if (!isFull) had.set(sessionId, had.get(sessionId)! + 3000)
       fixture.agent.say(
         sessionId,
         chunk('agent', isFull ? '{"error": {"code": "context_length_exceeded"}}' : 'x'.repeat(3000)),
@@ -135,18 +127,19 @@ describe('the prompt for which the context was full', () => {
       let isFull = true
       for (let tries = 0; isFull; tries++) {
         assert.ok(tries < 4, `${size}: still too long`)
-        attached.length = 0
         await answerNew(next())
         await until(() => fixture.queues.of(controller.key).returned.length > 0)
-        const parts = takeReturned().flatMap(({ draft }) => promptOf(draft) as ContentBlock[])
-        isFull = await run([...parts, ...attached.map(({ content }) => content as ContentBlock)], size)
+        isFull = await run(
+          takeReturned().flatMap(({ draft }) => promptOf(draft) as ContentBlock[]),
+          size,
+        )
       }
-      assert.ok(attached.length > 0 || size < 10_000)
+      const [, context] = fixture.agent.prompts.at(-1)!.content as [ContentBlock, { text: string }?]
+      assert.ok(context || size < 10_000)
       if (size === 100_000) {
-        assert.ok(leftOut.length === 1 && leftOut[0]!.length < size)
-        const { text: given } = attached[0]!.content as { text: string }
+        assert.ok(leftOutTexts.length === 1 && leftOutTexts[0]!.length < size)
         assert.match(
-          given,
+          context!.text,
           /only its last turns.*\n\n## Summary of the Earlier Turns\n\nIt was about planets\.\n/,
         )
       }

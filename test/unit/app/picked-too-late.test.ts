@@ -35,6 +35,7 @@ function picking(label: string, isReplaced: boolean, text = 'Fix it') {
     surfaces: { active: surface },
     workbench: { dialogs },
     agents: { list: () => [{ agentId: 'b', name: 'B' }] },
+    earlierSession: () => undefined,
   } as unknown as Parameters<typeof navigationCommands>[0] & Parameters<typeof checkpointCommands>[0]
   return { done, picked, ...navigationCommands(options), ...checkpointCommands(options) }
 }

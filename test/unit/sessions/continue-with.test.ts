@@ -3,11 +3,12 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { draftOf } from '../../../src/common/draft.ts'
 import { attachmentOf } from '../../../src/conversation/attachment.ts'
 import { textOf } from '../../../src/conversation/blocks.ts'
+import type { Failure } from '../../../src/sessions/failures.ts'
 import { titleOf } from '../../../src/sessions/session-title.ts'
 import { until } from '../../support/until.ts'
 import type { FakeAgent } from '../conversation/fake-agent.ts'
 import { chunk, summarize, tool } from '../conversation/updates.ts'
-import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
+import { authRequired, SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 describe('continuing a conversation with another agent', () => {
   let fixture: SessionsFixture
@@ -232,6 +233,30 @@ describe('continuing a conversation with another agent', () => {
       await turn('still there?', 'Yes')
     })
 
+  it('goes on with an agent that the user must sign in to first, with its draft and the prompt to send again', async () => {
+    const { controller } = fixture
+    const draft = draftOf([{ type: 'text', text: 'half a thought' }], attachmentOf)
+    fixture.drafts.set('one/s1', draft)
+    const again = { id: 'p1', draft: draftOf([{ type: 'text', text: 'again' }], attachmentOf) }
+    const done = controller.continueWith('two', { again })
+    const two = await starting('two')
+    two.newSessions.at(-1)!.reject(authRequired('session/new'))
+    await done
+    const [[id, failure]] = [...controller.failures] as [[string, Failure]]
+    assert.equal(failure.type, 'sign-in')
+    assert.equal(controller.key, 'one/s1')
+    const signing = controller.signIn.signIn(id, 'login')
+    await until(() => two.newSessions.length === 2)
+    two.newSessions.at(-1)!.resolve({ sessionId: 't1' })
+    await signing
+    assert.equal(controller.key, 'two/t1')
+    assert.equal(fixture.drafts.get('two/t1').text, 'half a thought')
+    assert.deepEqual(
+      controller.prompts.queue.returned.map(one => one.draft.text),
+      ['again'],
+    )
+  })
+
   it('gives a prompt back that was written for the agent that failed', async () => {
     const { controller } = fixture
     const open = controller.current!
@@ -296,6 +321,34 @@ describe('continuing a conversation with another agent', () => {
     two.resumes.at(-1)!.resolve({ sessionId: 't1' })
     await done
     assert.match(await turn('go on', 'Sure'), /swordfish.*teal/)
+  })
+
+  it('goes on in a new session of its agent with what fits, without the turn of the prompt that is sent again', async () => {
+    await turn('go on', `The color is teal${'x'.repeat(500)}`)
+    await sendPrompt(fixture.controller, 'too long')
+    const one = agentOf('one')
+    await until(() => one.prompts.length === 3)
+    one.prompts.at(-1)!.answer.reject(new Error('full'))
+    await until(() => fixture.controller.current!.session.state.activity === 'idle')
+    const before = one.newSessions.length
+    const done = fixture.controller.continueWith('one', { max: 530, without: 3, summary: 'About words.' })
+    await until(() => one.newSessions.length > before)
+    one.newSessions.at(-1)!.resolve({ sessionId: 's2' })
+    await done
+    assert.match(shown().at(-1)!, /^notice: Continued with Agent One in a new session/)
+    const sent = await turn('and now?', 'Fine')
+    assert.match(sent, /About words.*teal/s)
+    assert.doesNotMatch(sent, /swordfish|too long/)
+    assert.deepEqual(fixture.records.get('one', 's1')?.continuedIn, { agentId: 'one', sessionId: 's2' })
+    // the full session is never gone back to
+    await continueWithTwo()
+    await turn('go on', 'Sure')
+    const resumed = one.resumes.length
+    const back = fixture.controller.continueWith('one')
+    await until(() => one.resumes.length > resumed)
+    one.resumes.at(-1)!.resolve({ sessionId: 's2' })
+    await back
+    assert.equal(fixture.controller.key, 'one/s2')
   })
 
   it('is pinned as it was last', async () => {

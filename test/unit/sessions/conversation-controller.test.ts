@@ -10,7 +10,7 @@ import { titleOf } from '../../../src/sessions/session-title.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
 import { chunk } from '../conversation/updates.ts'
-import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
+import { authRequired, SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 describe('ConversationController', () => {
   let fixture: SessionsFixture
@@ -692,51 +692,6 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.keyBefore, 'new', 'which the draft goes along with')
   })
 
-  it('continues with another agent: its draft goes along, and stays if the agent does not start', async () => {
-    const starting = fixture.controller.opener.start('two')
-    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
-    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
-    await starting
-    const draft = { text: 'half a thought', chips: [], items: [] }
-    fixture.drafts.set('two/s1', draft)
-    const begun: string[] = []
-    const note = ({ key }: { key: string }) => void begun.push(key)
-    const failing = fixture.controller.continueIn('one', note)
-    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
-    fixture.agent.newSessions[0]?.reject(new Error('no'))
-    await failing
-    assert.deepEqual(begun, [])
-    assert.deepEqual(fixture.drafts.get('two/s1'), draft)
-    const continuing = fixture.controller.continueIn('one', note)
-    await until(() => fixture.agent.newSessions.length > 1)
-    fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
-    await continuing
-    assert.deepEqual(begun, ['one/s2'])
-    assert.equal(fixture.drafts.get('two/s1')?.text, '')
-    assert.equal(fixture.agent.prompts.length, 0)
-  })
-
-  it('continues with another agent that the user must sign in to first', async () => {
-    const starting = fixture.controller.opener.start('two')
-    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
-    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
-    await starting
-    fixture.drafts.set('two/s1', { text: 'half a thought', chips: [], items: [] })
-    const begun: string[] = []
-    const continuing = fixture.controller.continueIn('one', ({ key }) => void begun.push(key))
-    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
-    fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
-    await continuing
-    assert.equal(failure().type, 'sign-in')
-    assert.deepEqual(begun, [])
-    const signing = fixture.controller.signIn.signIn(failureId(), 'login')
-    await until(() => fixture.agent.newSessions.length === 2)
-    fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
-    await signing
-    assert.deepEqual(begun, ['one/s2'])
-    assert.equal(fixture.drafts.get('two/s1')?.text, '')
-  })
-
   it('returns unsent prompts with their chips and images', async () => {
     await ready()
     await sendPrompt(fixture.controller, 'first')
@@ -1126,12 +1081,11 @@ describe('ConversationController', () => {
       await until(() => controller.prompts.queue.returned.length === 1)
       const refused = failure()
       assert.ok(refused.type === 'request' && refused.isShown, refused.type)
-      const begun: string[] = []
-      const continuing = controller.continueIn('one', ({ key }) => void begun.push(key))
+      const continuing = controller.continueWith('one')
       await until(() => fixture.agent.newSessions.length === 1)
       fixture.agent.newSessions[0]?.resolve({ sessionId: 's10' })
       await continuing
-      assert.deepEqual(begun, ['one/s10'])
+      assert.equal(controller.key, 'one/s10')
       assert.deepEqual(
         controller.prompts.queue.returned.map(one => one.draft),
         [draft],
@@ -1445,7 +1399,3 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.key, 'one/s1')
   })
 })
-
-function authRequired(method: string): AgentRequestError {
-  return new AgentRequestError(method, 'auth-required', { code: -32000, message: 'Authentication required' })
-}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
+import { type AgentLaunch, AgentRequestError, type StartAgent } from '../../../src/acp/agent.ts'
 import type { ConfigOption, ContentBlock } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
@@ -627,4 +627,8 @@ export function memoryStore(): KeyValueStore {
 
 function launch(agentId: string): AgentLaunch {
   return { command: agentId, args: [], env: {}, cwd: '/' }
+}
+
+export function authRequired(method: string): AgentRequestError {
+  return new AgentRequestError(method, 'auth-required', { code: -32000, message: 'Authentication required' })
 }

@@ -22,7 +22,7 @@ import { UndoLog, type UndoStore } from './model/undo-log.ts'
 import { UnsavedEdits } from './model/unsaved-edits.ts'
 import { DescribeAhead } from './review/changed-file.ts'
 import { Review } from './review/review.ts'
-import { ReviewProgress } from './review/review-progress.ts'
+import { type DecisionStore, ReviewProgress } from './review/review-progress.ts'
 
 /** Persists everything across reloads. */
 export interface TrackerStore
@@ -31,6 +31,7 @@ export interface TrackerStore
     ClientWriteStore,
     UndoStore,
     CheckpointStore,
+    DecisionStore,
     ContentUseStore {}
 
 export interface TrackerOptions {
@@ -61,8 +62,8 @@ export class ChangeTracker extends Owner {
   readonly review: Review
   readonly checkpoints: Checkpoints
   readonly holders = new ContentHolders()
-  /** What the user decided in this window. */
-  readonly progress = new ReviewProgress()
+  /** What the user decided. */
+  readonly progress: ReviewProgress
 
   constructor({ files: shared, store, trash, checkpoints: limits, excluded, agentsBack }: TrackerOptions) {
     super()
@@ -73,7 +74,9 @@ export class ChangeTracker extends Owner {
     const states = new FileStates(shared, store)
     const checkpoints = new Checkpoints(store, limits ?? (() => undefined))
     this.checkpoints = checkpoints
-    const files = new TrackedFiles({ shared, store, attribution, unsaved, checkpoints, undoLog })
+    const progress = new ReviewProgress(store)
+    this.progress = progress
+    const files = new TrackedFiles({ shared, store, attribution, unsaved, checkpoints, undoLog, progress })
     this.files = this.register(files)
     this.register(new DescribeAhead(files))
     const reader = new FileReader(files, states)
@@ -104,7 +107,7 @@ export class ChangeTracker extends Owner {
       views,
       undoLog,
       holders: this.holders,
-      progress: this.progress,
+      progress,
       trash: trash ?? (() => Promise.reject(new Error('There is no trash.'))),
     })
     store.removeUnused({

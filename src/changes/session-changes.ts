@@ -530,7 +530,9 @@ export class SessionChanges extends ChangeScope {
     start: TurnStart = { began: Date.now() },
   ): void {
     this.#turn = turn
-    if (this.tracker.views.sessions().size === 0) this.tracker.progress.clear()
+    const { files, progress, views } = this.tracker
+    const sessions = this.sessions ?? new Set()
+    void files.ready.then(() => progress.beginTurn(sessions, views.sessions()))
     this.#before = Promise.resolve(start.before).catch(() => {})
     const { cwd, additionalDirectories } = this.#roots
     const roots = [cwd, ...additionalDirectories]

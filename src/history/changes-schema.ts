@@ -45,16 +45,31 @@ const droppedHistories = z.array(
 const undoneHead = z.object({ id: z.string(), at: z.number(), session: z.string().exactOptional() })
 const undoneFile = z.object({ before: storedFile, after: storedFile })
 
+const decidedFile = z.object({
+  path: z.string(),
+  outcome: z.enum(['kept', 'reverted']),
+  changes: z.array(
+    z.object({
+      sessions: z.array(z.string()),
+      count: z.number().int().nonnegative(),
+      past: z.literal(true).exactOptional(),
+    }),
+  ),
+  undo: z.string().exactOptional(),
+})
+
 /** A file with its changes by agents. */
 export type ChangedFile = z.infer<typeof storedFile>
 export type UndoneFile = z.infer<typeof undoneFile>
 export type UndoneHead = z.infer<typeof undoneHead>
+export type DecidedFile = z.infer<typeof decidedFile>
 export type DroppedHistories = z.infer<typeof droppedHistories>
 
 /** `undefined` if it isn't one. */
 export const readChangedFile = (json: string) => read(storedFile, json)
 export const readUndoneFile = (json: string) => read(undoneFile, json)
 export const readUndoneHead = (json: string) => read(undoneHead, json)
+export const readDecided = (json: string) => read(decidedFile, json)
 export const readDropped = (json: string) => read(droppedHistories, json)
 
 function read<T extends z.ZodType>(schema: T, json: string): z.infer<T> | undefined {
@@ -127,12 +142,22 @@ export const CHANGES_TABLES = `
     DELETE FROM contents WHERE workspace = old.workspace;
   END;`
 
+/** What the user decided about agents' changes. */
+export const DECISION_TABLES = `
+  CREATE TABLE decided_files (
+    workspace TEXT NOT NULL, id TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (workspace, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER decisions_end AFTER DELETE ON workspaces BEGIN
+    DELETE FROM decided_files WHERE workspace = old.workspace;
+  END;`
+
 export const ADD_USE = 'INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)'
 
 /** What is saved of a damaged file. */
 export const SALVAGED_CHANGES: SalvagedTables = {
   workspaces: ({ dropped }) => String(dropped).startsWith('['),
   changed_files: ({ record }) => String(record).startsWith('{"path":'),
+  decided_files: ({ record }) => String(record).startsWith('{"path":'),
   undone_files: ({ record }) => String(record).startsWith('{"before":'),
   // what running windows are about to refer to
   content_uses: ({ user }) => String(user).startsWith('window '),

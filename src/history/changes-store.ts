@@ -9,8 +9,10 @@ import { moveChangesFiles } from './changes-files.ts'
 import {
   AT_ONCE,
   type ChangedFile,
+  type DecidedFile,
   type DroppedHistories,
   readChangedFile,
+  readDecided,
   readDropped,
   type UndoneFile,
   type UndoneHead,
@@ -57,6 +59,8 @@ export class ChangesStore extends Owner {
   readonly #waiting: Waiting = new Map()
   /** undos to remove */
   readonly #forgotten = new Set<string>()
+  /** by id; `undefined`: to remove */
+  readonly #decided = new Map<string, DecidedFile | undefined>()
   #dropped: Readonly<DroppedHistories> | undefined
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
@@ -174,6 +178,29 @@ export class ChangesStore extends Owner {
     this.#flushSoon()
   }
 
+  saveDecided(id: string, decided: DecidedFile | undefined): void {
+    this.#decided.set(id, decided)
+    this.#flushSoon()
+  }
+
+  /** The oldest first. */
+  async loadDecided(): Promise<Array<[id: string, decided: DecidedFile]>> {
+    const all: Array<[string, DecidedFile]> = []
+    for (let last = ''; ; ) {
+      const rows = this.#rows.read(
+        'SELECT id, record FROM decided_files WHERE workspace = ? AND id > ? ORDER BY id LIMIT ?',
+        ...[last, AT_ONCE],
+      )
+      if (rows.length === 0) return all
+      for (const { id, record } of rows) {
+        last = String(id)
+        const decided = readDecided(String(record))
+        if (decided) all.push([last, decided])
+      }
+      await setImmediate()
+    }
+  }
+
   /** Files whose checkpoints are no longer kept. */
   saveDropped(dropped: Readonly<DroppedHistories>): void {
     this.#dropped = dropped
@@ -263,6 +290,7 @@ export class ChangesStore extends Owner {
         await this.#store(some)
         await setImmediate()
       }
+      for (; this.#decided.size > 0; await setImmediate()) this.#storeDecided()
       this.#storeDropped()
       await this.#contents.removeUncounted()
     } catch (error) {
@@ -309,6 +337,18 @@ export class ChangesStore extends Owner {
     for (const [path, one] of stored) if (this.#waiting.get(path) === one) this.#waiting.delete(path)
   }
 
+  /** Some of them. */
+  #storeDecided(): void {
+    const some = [...this.#decided].slice(0, AT_ONCE)
+    this.#rows.transact(() => {
+      for (const [id, decided] of some)
+        if (decided)
+          this.#rows.run('INSERT OR REPLACE INTO decided_files VALUES (?, ?, ?)', id, JSON.stringify(decided))
+        else this.#rows.run('DELETE FROM decided_files WHERE workspace = ? AND id = ?', id)
+    })
+    for (const [id] of some) this.#decided.delete(id)
+  }
+
   #storeDropped(): void {
     const dropped = this.#dropped
     if (!dropped) return
@@ -332,6 +372,7 @@ export class ChangesStore extends Owner {
         this.#contents.writeNow(contents)
         this.#storeRecords(new Map(this.#waiting), contents, new Map())
       }
+      while (this.#decided.size > 0) this.#storeDecided()
       this.#storeDropped()
       for (const id of this.#forgotten) while (this.#undos.forgetSome(id) > 0);
     } catch (error) {

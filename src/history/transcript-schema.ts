@@ -4,7 +4,7 @@ import { boundDepth } from '../common/bound-depth.ts'
 import { entryKind, entryKindOf } from '../conversation/entries/entry-kinds.ts'
 import { serializable, serializableEntry } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
-import { CHANGES_TABLES, countSavedChanges, SALVAGED_CHANGES } from './changes-schema.ts'
+import { CHANGES_TABLES, countSavedChanges, DECISION_TABLES, SALVAGED_CHANGES } from './changes-schema.ts'
 import type { Salvage } from './database.ts'
 
 /** The minimum shape of a row of a saved conversation, checked on reading, since a file may contain anything. */
@@ -272,4 +272,5 @@ export const TRANSCRIPT_MIGRATIONS = [
    ALTER TABLE windows ADD COLUMN state TEXT;
    ALTER TABLE windows ADD COLUMN request TEXT;`,
   CHANGES_TABLES,
+  DECISION_TABLES,
 ]

@@ -122,12 +122,14 @@ describe('the changes of a session', () => {
   it('are in the order of the review, and marked when they are decided, until all are', async () => {
     await conversation.send('[[write c.txt c]] [[write b.txt b]] [[write a.txt a]]')
     await bar().getByText('3 files').waitFor()
-    const list = bar().getByRole('button', { name: /3 files/ })
-    if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
-    const rows = bar().locator('.changes-file')
+    const list = () => bar().getByRole('button', { name: /\d files/ })
+    if ((await list().getAttribute('aria-expanded')) === 'false') await list().click()
+    const rows = () => bar().locator('.changes-file')
     const shows = (...names: RegExp[]) =>
       waitFor(names.join(), async () => {
-        const all = await rows.evaluateAll(found => found.map(row => row.querySelector('.line')!.textContent))
+        const all = await rows().evaluateAll(found =>
+          found.map(row => row.querySelector('.line')!.textContent),
+        )
         return all.length === names.length && all.every((row, i) => names[i]!.test(row ?? ''))
       })
     await shows(/Added: a\.txt/, /Added: b\.txt/, /Added: c\.txt/)
@@ -139,10 +141,14 @@ describe('the changes of a session', () => {
     await button('Keep Changes in b.txt')
     await shows(/Added: a\.txt/, /Kept: b\.txt/, /Added: c\.txt/)
     await bar().getByText('1 of 3 decided').waitFor({ state: 'attached' })
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await list().click()
+    await shows(/Added: a\.txt/, /Kept: b\.txt/, /Added: c\.txt/)
     await button('Revert Changes in c.txt…')
     await confirm()
     await shows(/Added: a\.txt/, /Kept: b\.txt/, /Reverted: c\.txt/)
-    await rows.nth(1).getByRole('button').click()
+    await rows().nth(1).getByRole('button').click()
     await workbench.page.locator('.tab.active', { hasText: 'b.txt' }).waitFor()
     await button('Revert Changes in a.txt…')
     await confirm()

@@ -3,6 +3,7 @@ import { ChangeTracker, type TrackerStore } from '../../src/changes/change-track
 import type { DroppedHistory } from '../../src/changes/model/checkpoints.ts'
 import type { StoredFile } from '../../src/changes/model/tracked-file.ts'
 import type { Undone, UndoneFile } from '../../src/changes/model/undo-log.ts'
+import type { DecidedFile } from '../../src/changes/review/review-progress.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared } from '../../src/editor/files/files.ts'
@@ -12,6 +13,7 @@ export class MemoryStore implements TrackerStore {
   readonly blobs = new Map<string, Uint8Array>()
   readonly files = new Map<string, string>()
   readonly undone = new Map<string, string>()
+  readonly decided = new Map<string, string>()
   dropped = '[]'
 
   async load(): Promise<StoredFile[]> {
@@ -53,6 +55,15 @@ export class MemoryStore implements TrackerStore {
 
   forgetUndone(id: string): void {
     this.undone.delete(id)
+  }
+
+  saveDecided(id: string, decided: DecidedFile | undefined): void {
+    if (decided) this.decided.set(id, JSON.stringify(decided))
+    else this.decided.delete(id)
+  }
+
+  async loadDecided(): Promise<Array<[string, DecidedFile]>> {
+    return [...this.decided].map(([id, decided]) => [id, JSON.parse(decided)])
   }
 
   saveDropped(dropped: readonly DroppedHistory[]): void {

@@ -31,6 +31,8 @@ export interface TrackedFilesOptions {
   unsaved: UnsavedEdits
   checkpoints: Checkpoints
   undoLog: UndoLog
+  /** loaded with the files */
+  progress: { load(): Promise<void> }
 }
 
 /** Maximum number of tracked files, and of their other paths. */
@@ -66,7 +68,7 @@ export class TrackedFiles extends Owner {
   }
 
   async #load(): Promise<void> {
-    const { shared, store, undoLog, checkpoints } = this.#options
+    const { shared, store, undoLog, checkpoints, progress } = this.#options
     try {
       for (const stored of await store.load()) {
         const file = TrackedFile.restore(stored)
@@ -74,6 +76,7 @@ export class TrackedFiles extends Owner {
       }
       await undoLog.load()
       await checkpoints.load()
+      await progress.load()
       this.dropCheckpoints()
     } catch (error) {
       shared.log.warn(`The changes of agents couldn't be read: ${messageOf(error)}`)

@@ -1,16 +1,26 @@
-/** How far the user is with the changes that agents made: what was decided in this window, and what is left. */
+/** How far the user is with the changes that agents made: what was decided in the workspace, and what is left. */
+import { randomUUID } from 'node:crypto'
 import { Emitter } from '../../common/event.ts'
 import type { ChangedFile } from './changed-file.ts'
 import { type ChangedFiles, compareFiles } from './hunk-navigation.ts'
 
+/** What the user decided about changes of a file, at once. */
 export interface DecidedFile {
   /** absolute */
   path: string
   outcome: 'kept' | 'reverted'
-  /** of each change, the sessions that made it */
-  changes: ReadonlyArray<readonly string[]>
+  /** How many of them these sessions made. `past`: in a review that was finished before these made others. */
+  changes: Array<{ sessions: string[]; count: number; past?: true }>
   /** of a revert: its id */
   undo?: string
+}
+
+/** Persists the decisions across reloads. */
+export interface DecisionStore {
+  /** Saves in the background. `undefined` removes it. */
+  saveDecided(id: string, decided: DecidedFile | undefined): void
+  /** the oldest first */
+  loadDecided(): Promise<Array<[id: string, decided: DecidedFile]>>
 }
 
 export interface ReviewedFile {
@@ -34,32 +44,64 @@ interface ReviewScope extends Pick<ChangedFiles, 'hunks'> {
 const MAX_DECIDED = 20_000
 
 export class ReviewProgress {
-  readonly #decided = new Set<DecidedFile>()
+  readonly #store: DecisionStore
+  /** by id, the latest last */
+  readonly #decided = new Map<string, DecidedFile>()
   readonly #change = new Emitter<void>()
   readonly onDidChange = this.#change.event
 
-  /** Returns a function to call when the user undoes the decision. */
-  add(decided: DecidedFile): () => void {
-    this.#decided.add(decided)
-    const [oldest] = this.#decided
-    if (this.#decided.size > MAX_DECIDED && oldest) this.#decided.delete(oldest)
+  constructor(store: DecisionStore) {
+    this.#store = store
+  }
+
+  async load(): Promise<void> {
+    for (const [id, decided] of await this.#store.loadDecided()) this.#decided.set(id, decided)
+    if (this.#decided.size > 0) this.#change.fire()
+  }
+
+  /**
+   * `changes`: of each, the sessions that made it. Returns a function to call when the user undoes the decision.
+   */
+  add(decided: Omit<DecidedFile, 'changes'> & { changes: ReadonlyArray<readonly string[]> }): () => void {
+    const id = `${Date.now()}-${randomUUID()}`
+    const one = { ...decided, changes: grouped(decided.changes) }
+    this.#decided.set(id, one)
+    this.#store.saveDecided(id, one)
+    const [oldest] = this.#decided.keys()
+    if (this.#decided.size > MAX_DECIDED && oldest !== undefined) this.#remove(oldest)
     this.#change.fire()
     return () => {
-      if (this.#decided.delete(decided)) this.#change.fire()
+      if (this.#remove(id)) this.#change.fire()
     }
+  }
+
+  #remove(id: string): boolean {
+    const isKnown = this.#decided.delete(id)
+    if (isKnown) this.#store.saveDecided(id, undefined)
+    return isKnown
   }
 
   /** The user restored what was reverted, except for these files. */
   restored(undo: string, left: readonly string[]): void {
-    for (const one of this.#decided)
-      if (one.undo === undo && !left.includes(one.path)) this.#decided.delete(one)
+    for (const [id, one] of this.#decided) if (one.undo === undo && !left.includes(one.path)) this.#remove(id)
     this.#change.fire()
   }
 
-  /** An agent begins to work after everything was decided: the next review is another one. */
-  clear(): void {
-    if (this.#decided.size === 0) return
-    this.#decided.clear()
+  /**
+   * An agent begins to work in one of `sessions`. What was decided in a review that is finished isn't part of the next one.
+   * `undecided`: the sessions with changes that are left.
+   */
+  beginTurn(sessions: ReadonlySet<string>, undecided: ReadonlySet<string>): void {
+    if (this.#decided.size === 0 || [...sessions].some(one => undecided.has(one))) return
+    for (const [id, { changes, ...decided }] of this.#decided) {
+      if (undecided.size === 0) this.#remove(id)
+      else if (changes.some(({ sessions: of, past }) => !past && of.some(one => sessions.has(one)))) {
+        const isPast = (of: readonly string[]) => of.some(one => sessions.has(one))
+        const now = changes.map(one => (isPast(one.sessions) ? { ...one, past: true as const } : one))
+        this.#decided.set(id, { ...decided, changes: now })
+        this.#store.saveDecided(id, { ...decided, changes: now })
+      }
+    }
     this.#change.fire()
   }
 
@@ -75,8 +117,10 @@ export class ReviewProgress {
         reverted: 0,
       })
     const { sessions } = scope
-    for (const { path, outcome, changes } of this.#decided) {
-      const count = sessions ? changes.filter(of => of.some(one => sessions.has(one))).length : changes.length
+    for (const { path, outcome, changes } of this.#decided.values()) {
+      let count = 0
+      for (const { sessions: of, count: made, past } of changes)
+        if (!sessions || (!past && of.some(one => sessions.has(one)))) count += made
       if (count === 0) continue
       const file = files.get(path) ?? { path, left: 0, kept: 0, reverted: 0 }
       file[outcome] += count
@@ -104,4 +148,16 @@ export function countOf(files: readonly ReviewedFile[]): { decided: number; tota
     total += kept + reverted + left
   }
   return { decided, total }
+}
+
+function grouped(changes: ReadonlyArray<readonly string[]>): DecidedFile['changes'] {
+  const groups = new Map<string, DecidedFile['changes'][number]>()
+  for (const of of changes) {
+    const sessions = [...new Set(of)].sort()
+    const key = JSON.stringify(sessions)
+    const group = groups.get(key)
+    if (group) group.count++
+    else groups.set(key, { sessions, count: 1 })
+  }
+  return [...groups.values()]
 }

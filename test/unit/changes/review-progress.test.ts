@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { countOf } from '../../../src/changes/review/review-progress.ts'
 import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
-import { memoryTracker } from '../../support/memory-tracker.ts'
+import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
 
 describe('the progress of a review', () => {
   const folder = useTemporaryFolder()
+  let store: MemoryStore
   let tracker: ChangeTracker
   let all: ChangeScope
   const file = (name: string) => join(folder(), name)
@@ -29,7 +30,8 @@ describe('the progress of a review', () => {
   }
 
   beforeEach(async () => {
-    tracker = memoryTracker()
+    store = new MemoryStore()
+    tracker = memoryTracker(undefined, store)
     all = new ChangeScope(tracker)
     for (const name of ['b.txt', 'a.txt']) writeFileSync(file(name), 'one\ntwo\nthree\nfour\nfive\n')
     await edit('first', 'b.txt', 'one', 'three', 'five')
@@ -85,12 +87,47 @@ describe('the progress of a review', () => {
     const first = new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] })
     all.keep({ paths: [file('a.txt')] })
     first.beginTurn(2, () => false)
+    await tracker.files.ready
     assert.equal(count(), '1/4')
     all.keep()
     first.beginTurn(3, () => false)
+    await tracker.files.ready
     assert.equal(count(), '0/0')
     await edit('first', 'a.txt', 'five')
     assert.equal(count(), '0/1')
+  })
+
+  it("begins anew in a session alone that has nothing left, while others' changes are", async () => {
+    const second = await edit('second', 'a.txt', 'four')
+    second.keep()
+    assert.equal(`${count(second)} ${count()}`, '1/1 1/5')
+    second.beginTurn(2, () => false)
+    await tracker.files.ready
+    assert.equal(`${count(second)} ${count()}`, '0/0 1/5')
+    await edit('second', 'a.txt', 'five')
+    assert.equal(`${count(second)} ${count()}`, '0/1 1/6')
+  })
+
+  it('goes on after a reload, also when what was reverted before it is restored', async () => {
+    all.keep({ paths: [file('a.txt')] })
+    const [first] = all.hunks(file('b.txt'))
+    const { undone } = await all.undo({ hunks: { path: file('b.txt'), ids: new Set([first!.id]) } })
+    assert.equal(count(), '2/4')
+    tracker.dispose()
+    tracker = memoryTracker(undefined, store)
+    all = new ChangeScope(tracker)
+    // a turn that begins meanwhile is in the same review
+    const session = new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] })
+    session.beginTurn(2, () => false)
+    await tracker.files.ready
+    assert.equal(count(), '2/4')
+    assert.deepEqual(await tracker.review.restore(undone!.id), [])
+    assert.equal(count(), '1/4')
+    all.keep()
+    session.beginTurn(3, () => false)
+    await tracker.files.ready
+    assert.equal(count(), '0/0')
+    assert.equal(store.decided.size, 0)
   })
 
   it('counts a change once that is reverted twice at the same time', async () => {

@@ -475,11 +475,30 @@ describe("the change tracker's store", () => {
       assert.deepEqual(await after.loadDropped(), [
         { path: '/w/c', turns: [{ session: 's', turn: 1 }], why: 'age' },
       ])
+      assert.deepEqual(await after.loadDecided(), [])
       after.forgetUndone('2')
       assert.deepEqual(
         (await after.loadUndone()).map(({ id }) => id),
         ['1'],
       )
+    })
+
+    it(`${name} has decisions, the oldest first, until they are removed`, async () => {
+      const { store, next } = create()
+      const decided = (path: string) => ({
+        ...{ path, outcome: 'kept' as const, undo: 'u' },
+        changes: [{ sessions: ['s', 't'], count: 2, past: true as const }],
+      })
+      const ids = Array.from({ length: 120 }, (_, i) => `1700000000${1000 + i}`)
+      for (const id of ids) store.saveDecided(id, decided(`/w/${id}`))
+      store.saveDecided(ids[1]!, { ...decided('/w/again'), outcome: 'reverted' })
+      store.saveDecided(ids[2]!, undefined)
+      const after = await next()
+      const expected = ids.filter((_, i) => i !== 2).map(id => [id, decided(`/w/${id}`)])
+      expected[1] = [ids[1]!, { ...decided('/w/again'), outcome: 'reverted' as never }]
+      assert.deepEqual(await after.loadDecided(), expected)
+      for (const id of ids) store.saveDecided(id, undefined)
+      assert.deepEqual(await (await next()).loadDecided(), [])
     })
   }
 })

@@ -423,6 +423,8 @@ export const conversationMessages = {
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
   /** After a turn failed because the context is full: what to do next. The failed prompt goes back to the input. */
   'conversation/contextFull': z.object({ key, entryId: id, next: z.enum(['compact', 'continue', 'edit']) }),
+  /** Continues with the agent that the conversation was with before this notice. */
+  'conversation/goBack': z.object({ key, entryId: id }),
   /** Runs one of Parley's commands; the host has a list of allowed ones. */
   'conversation/command': z.object({ command: z.string().max(256) }),
 } as const

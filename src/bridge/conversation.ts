@@ -173,6 +173,8 @@ export interface ConversationHead {
   turnStartedAt?: number
   /** The turns that are set aside because the user went back. */
   rewinds: RewindNote[]
+  /** The agent that the conversation was with before, and can go back to now. */
+  goBack?: { agentName: string; entryId: EntryId }
   /** the unsent prompts, in order */
   queue: QueuedNote[]
   /** The queue is paused until the user resumes it, because the previous turn was stopped or failed. */

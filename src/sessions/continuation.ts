@@ -10,12 +10,13 @@ import {
   type Origin,
   untold,
 } from '../conversation/continuations.ts'
+import { continuedIn } from '../conversation/entries/notice.ts'
 import { type LatestTurns, latestTurns } from '../conversation/markdown-export.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
-import type { Continued, SessionState } from '../conversation/state.ts'
+import type { Continued, EntryId, SessionState } from '../conversation/state.ts'
 import type { LocalSession } from '../history/session-store.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
-import type { SessionRecords } from './ports.ts'
+import type { AgentDirectory, AgentEntry, SessionRecords } from './ports.ts'
 import type { HeldSessions } from './session-leases.ts'
 import { fileNameOfTitle, titleOf } from './session-title.ts'
 
@@ -128,6 +129,19 @@ export function earlierSessionOf(
     if (record && leadsTo(record, from.key)) return { ...id, cwd: record.cwd }
   }
   return undefined
+}
+
+/** The agent that the conversation was with last, to go back to it, and the notice that says so; `undefined` while that isn't possible. */
+export function agentBefore(
+  { agentId, session: { state, phase } }: OpenSession,
+  agents: Pick<AgentDirectory, 'get'>,
+): { agent: AgentEntry; notice: EntryId } | undefined {
+  if (phase !== 'ready' || state.activity !== 'idle') return undefined
+  if (!allOriginsOf(state).some(({ continued }) => continued)) return undefined
+  const notice = state.entries.findLast(entry => continuedIn(entry) !== undefined)
+  const before = notice && sessionOfKey(continuedIn(notice)!.session).agentId
+  const agent = before === undefined || before === agentId ? undefined : agents.get(before)
+  return agent && { agent, notice: notice!.id }
 }
 
 /**

@@ -18,6 +18,7 @@ import { messageBefore, promptOfTurn, rewindsOf, writtenBlocks } from '../../con
 import type { MessageEntry } from '../../conversation/state.ts'
 import { startsTurn } from '../../conversation/user-prompts.ts'
 import { compareFolders, isOnShare } from '../../editor/folder-comparison.ts'
+import { agentBefore } from '../../sessions/continuation.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
@@ -37,7 +38,7 @@ import { type EntryTarget, targetOf } from './entry-commands.ts'
 
 interface BranchServices extends UndoServices {
   editChoice: EditChoice
-  agents: Pick<AgentDirectory, 'list'>
+  agents: Pick<AgentDirectory, 'list' | 'get'>
   workbench: UndoServices['workbench'] & Pick<Workbench, 'language'>
   branches: Branches
   /** The title of a session that isn't open. */
@@ -80,13 +81,15 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
       if (prompt) await restoreTo({ surface, open, entry }, prompt, services)
     }),
     [CommandId.undoRestore]: on(target => undoRestore(target, services)),
-    [CommandId.continueSession]: on(async target => {
+    [CommandId.continueSession]: async (context?: unknown) => {
+      const target = await targetOf(surfaces, context)
+      if (goBackContext.safeParse(context).success) return goBack(target, services)
       const picked = await services.workbench.dialogs.pick(continuations(target, surfaces, services), {
         title: l10n.t('Fork or Continue Session'),
         placeholder: l10n.t('Select how to continue'),
       })
       await picked?.run?.()
-    }),
+    },
     [CommandId.editPrompt]: async (context?: unknown) =>
       editPrompt(await targetOf(surfaces, context), context, services),
     [CommandId.showBranches]: on(({ surface, open }) => showBranches(open, surface, services)),
@@ -414,6 +417,17 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
 }
 
 // ---- continuing in another session ----------------------------------------------------------------------------------
+
+/** Selects *Go Back to…* below the notice, instead of asking. */
+const goBackContext = z.object({ goesBack: z.literal(true) })
+
+async function goBack(target: EntryTarget, services: BranchServices): Promise<void> {
+  const before = agentBefore(target.open, services.agents)
+  // the button may have been for another state of the conversation
+  if (!before || before.notice !== target.entry?.id)
+    throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
+  await continueWith(target, before.agent, { ...services, ...services.workbench })
+}
 
 interface Continuation extends PickItem {
   run?: () => Promise<unknown>

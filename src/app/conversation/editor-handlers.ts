@@ -66,6 +66,11 @@ export function editorHandlers(
     'conversation/command': async ({ command }) => {
       if (COMMANDS.has(command)) await workbench.execute(command)
     },
+    'conversation/goBack': ({ key, entryId }) =>
+      workbench.execute(CommandId.continueSession, {
+        ...({ conversation: key, entry: entryId } satisfies EntryContext),
+        goesBack: true,
+      }),
     'actions/entry': ({ command, key, entryId }) =>
       workbench.execute(command, { conversation: key, entry: entryId } satisfies EntryContext),
   } satisfies Partial<Handlers<ConversationMessages>>

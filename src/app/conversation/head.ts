@@ -16,6 +16,7 @@ import { type RewindNotice, rewindsOf } from '../../conversation/rewinds.ts'
 import { type Running, runningWork } from '../../conversation/running-work.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { SessionState } from '../../conversation/state.ts'
+import { agentBefore } from '../../sessions/continuation.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { attemptOf } from '../../sessions/opening-states.ts'
@@ -85,6 +86,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     ...(current && { running: runningIn(current) }),
     turnStartedAt: state?.turnStartedAt,
     rewinds: shown ? rewindsOf(shown).map(notice => noteOfRewind(shown, notice)) : NONE,
+    ...(current && phase === 'ready' && wayBack(current, agents)),
     queue: controller.prompts.queue.prompts.flatMap(noteOf),
     queuePaused: controller.prompts.queue.isPaused,
     ...(session?.turns.canSteer && { canSteer: true }),
@@ -117,6 +119,11 @@ export function buildHead(sources: HeadSources): ConversationHead {
     defaultAgentId: agents.defaultAgentId(),
     ...beginning(sources),
   }
+}
+
+function wayBack(current: OpenSession, agents: AgentDirectory): Pick<ConversationHead, 'goBack'> {
+  const back = agentBefore(current, agents)
+  return back ? { goBack: { agentName: back.agent.name, entryId: back.notice } } : {}
 }
 
 function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {

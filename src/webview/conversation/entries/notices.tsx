@@ -19,8 +19,9 @@ const severityIcons: Record<string, string> = { info: 'info', warning: 'warning'
 
 /** A notice from the agent or from Parley. */
 export function Notice({ slot }: { slot: EntrySlot }) {
-  const { host } = useApp()
+  const { host, store } = useApp()
   const entry = slot.entry.value as NoticeEntry
+  const back = entry.continues && store.part('goBack').value
   const severity = severityIcons[entry.severity] ? entry.severity : 'info'
   return (
     <div class={`notice notice-${severity}`} role="note">
@@ -36,6 +37,15 @@ export function Notice({ slot }: { slot: EntrySlot }) {
             onClick={() => host.send('conversation/openSession', sessionOfKey(entry.forkedFrom!.session))}
           >
             {t('Open Original Session')}
+          </button>
+        )}
+        {back?.entryId === slot.id && (
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => host.send('conversation/goBack', { entryId: slot.id })}
+          >
+            {t('Go Back to {0}', back.agentName)}
           </button>
         )}
         {entry.rewind && canUndo(entry.rewind) && (

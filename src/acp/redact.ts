@@ -41,24 +41,24 @@ export function redact(message: unknown, options: RedactOptions = {}): unknown {
 class Redaction {
   readonly #withoutSecrets: ((start: string) => string) | undefined
   /** how many characters may still be kept */
-  #left: number
+  #remaining: number
 
   constructor({ maxLength = Number.POSITIVE_INFINITY, secrets }: RedactOptions) {
-    this.#left = maxLength
+    this.#remaining = maxLength
     this.#withoutSecrets = secrets && (start => secrets.stream().push(start))
   }
 
   value(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return this.#text(value)
-    this.#left -= 4
+    this.#remaining -= 4
     if (typeof value !== 'object' || value === null) return value
     if (depth > MAX_DEPTH) return '…'
     return Array.isArray(value) ? this.#list(value, depth) : this.#object(value, depth)
   }
 
   #text(text: string, redacted: (text: string) => string = redactText): string {
-    const max = Math.min(this.#left, MAX_REDACTED_LENGTH)
-    this.#left -= text.length
+    const max = Math.min(this.#remaining, MAX_REDACTED_LENGTH)
+    this.#remaining -= text.length
     return redacted(text.length > max ? cutText(text, max, this.#withoutSecrets) : text)
   }
 
@@ -66,7 +66,7 @@ class Redaction {
   #list(list: unknown[], depth: number, command?: unknown): unknown[] {
     let copy: unknown[] | undefined
     for (let i = 0; i < list.length; i++) {
-      if (this.#left <= 0) return [...(copy ?? list).slice(0, i), `… (${list.length})`]
+      if (this.#remaining <= 0) return [...(copy ?? list).slice(0, i), `… (${list.length})`]
       const before = list[i]
       const flag = list[i - 1]
       const after =
@@ -86,11 +86,11 @@ class Redaction {
     let copy: { [key: string]: unknown } | undefined
     const entries = Object.entries(object)
     for (const [i, [key, before]] of entries.entries()) {
-      if (this.#left <= 0) {
-        const kept = entries.slice(0, i).map(([name, value]) => [name, copy ? copy[name] : value])
-        return { ...Object.fromEntries(kept), '…': entries.length }
+      if (this.#remaining <= 0) {
+        const redacted = entries.slice(0, i).map(([name, value]) => [name, copy ? copy[name] : value])
+        return { ...Object.fromEntries(redacted), '…': entries.length }
       }
-      this.#left -= key.length
+      this.#remaining -= key.length
       const after =
         key === 'args' && Array.isArray(before) && 'command' in object
           ? this.#list(before, depth + 1, object.command)
@@ -152,14 +152,14 @@ function isName(item: unknown): boolean {
 /** Lines of `NAME=value` or `Name: value`, or a text of another kind. */
 function redactLines(text: string): string {
   /** a header's value may go on in indented lines */
-  let mayGoOn = false
+  let mayContinue = false
   return text
     .split('\n')
     .map(line => {
       const isIndented = /^\s/.test(line)
-      if (mayGoOn && isIndented) return line.replace(/\S.*/, REDACTED)
+      if (mayContinue && isIndented) return line.replace(/\S.*/, REDACTED)
       const isPair = NAME_AND_SIGN.test(line)
-      mayGoOn = isPair && !isIndented
+      mayContinue = isPair && !isIndented
       return isPair ? withoutValue(line) : redactText(line)
     })
     .join('\n')

@@ -197,8 +197,8 @@ function accountsOfUserOnly(layers: readonly SettingLayer[], problems: SettingPr
       const wrong = ['account', ...(isAccount ? SHOWN : [])].filter(key => Object.hasOwn(entry, key))
       for (const key of wrong) refused([id, key])
       const others = Object.entries(entry).filter(([key]) => !wrong.includes(key))
-      const isLeft = isAccount || wrong.length === 0 || others.length > 0
-      return isLeft ? [[id, Object.fromEntries(others)]] : []
+      const isUsable = isAccount || wrong.length === 0 || others.length > 0
+      return isUsable ? [[id, Object.fromEntries(others)]] : []
     })
     return { ...layer, value: Object.fromEntries(entries) }
   })

@@ -104,7 +104,7 @@ export function withoutEditorVariables(
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,
 ): Environment {
-  const kept: Environment = {}
+  const result: Environment = {}
   const snapped = env.SNAP !== undefined
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue
@@ -114,11 +114,11 @@ export function withoutEditorVariables(
     if (editorPrefixes.some(prefix => key.startsWith(prefix)) && !electronOfPackages.test(key)) continue
     if (key === 'NODE_OPTIONS') {
       const options = withoutDebuggerPreload(value)
-      if (options !== '') kept[name] = options
+      if (options !== '') result[name] = options
       continue
     }
     if (key === 'PATH') {
-      kept[name] = withoutEditorCommands(value, platform)
+      result[name] = withoutEditorCommands(value, platform)
       continue
     }
     if (key === 'TERM_PROGRAM' && value === 'vscode') continue
@@ -126,9 +126,9 @@ export function withoutEditorVariables(
       continue
     if ((key === 'GIT_ASKPASS' || key === 'SSH_ASKPASS') && isEditorAskpass(value)) continue
     if (key === 'BROWSER' && isEditorBrowser(value)) continue
-    kept[name] = value
+    result[name] = value
   }
-  return restoreFromSnap(kept, env)
+  return restoreFromSnap(result, env)
 }
 
 /** js-debug's auto attach preloads its `bootloader.js` into every Node process; other options are the user's own. */
@@ -160,15 +160,18 @@ function isEditorBrowser(value: string): boolean {
 
 /** VS Code's snap keeps the variables it changed under this suffix. An empty original: it was not set. */
 const snapOriginal = '_VSCODE_SNAP_ORIG'
-function restoreFromSnap(kept: Environment, env: Readonly<Record<string, string | undefined>>): Environment {
+function restoreFromSnap(
+  result: Environment,
+  env: Readonly<Record<string, string | undefined>>,
+): Environment {
   for (const [name, value] of Object.entries(env)) {
     if (!name.endsWith(snapOriginal) || value === undefined) continue
     const original = name.slice(0, -snapOriginal.length)
-    delete kept[name]
-    if (value === '') delete kept[original]
-    else kept[original] = value
+    delete result[name]
+    if (value === '') delete result[original]
+    else result[original] = value
   }
-  return kept
+  return result
 }
 
 /** Common directories of programs for a single user, in the order in which they are searched; `~` is the home directory. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 
-const KEPT = 'parley.acceptedWorkspaceLaunches'
+const ACCEPTED_LAUNCHES = 'parley.acceptedWorkspaceLaunches'
 const MAX_ACCEPTED = 500
 
 /**
@@ -31,7 +31,10 @@ export class WorkspaceConsent {
     if (running) return running
     const asking = ask().then(isAllowed => {
       if (isAllowed)
-        this.#store.set(KEPT, [...new Set([...this.#accepted(), ...wanted])].slice(-MAX_ACCEPTED))
+        this.#store.set(
+          ACCEPTED_LAUNCHES,
+          [...new Set([...this.#accepted(), ...wanted])].slice(-MAX_ACCEPTED),
+        )
       return isAllowed
     })
     this.#asking.set(key, asking)
@@ -43,8 +46,8 @@ export class WorkspaceConsent {
   }
 
   #accepted(): string[] {
-    const kept = this.#store.get<unknown>(KEPT)
-    return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
+    const stored = this.#store.get<unknown>(ACCEPTED_LAUNCHES)
+    return Array.isArray(stored) ? stored.filter(one => typeof one === 'string') : []
   }
 }
 

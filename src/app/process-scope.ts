@@ -37,7 +37,7 @@ import { composerServices } from './conversation/conversation-services.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
-import { LeftPrompts } from './storage/left-prompts.ts'
+import { HandedOverPrompts } from './storage/handed-over-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { gitFolderStore, HAS_AGENTS, turnStore, viewStore } from './storage/stores.ts'
 
@@ -87,7 +87,7 @@ export function createProcessScope(
         continues: key => hosted.continues(key),
         sessionOf: queue => manager.sessionOf(queue),
       },
-      handover: new LeftPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
+      handover: new HandedOverPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
     }),
   )
   const held = new HeldSessions(stored.leases)

@@ -110,7 +110,7 @@ export function createWindowScope(
     accounts,
     surfaces,
     indicators,
-    kept: () => transcripts.keys(),
+    savedKeys: () => transcripts.keys(),
     transcripts,
     storage: process.historySize,
     search: process.search,

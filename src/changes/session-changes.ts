@@ -43,7 +43,7 @@ export interface CheckpointFile {
    * - `large`: it was too large to be saved.
    * - `age`, `size`: its checkpoint was dropped.
    */
-  left?: 'user' | 'agent' | 'unsaved' | 'conflict' | 'gone' | 'large' | 'age' | 'size'
+  unchangedBecause?: 'user' | 'agent' | 'unsaved' | 'conflict' | 'gone' | 'large' | 'age' | 'size'
 }
 
 /** Selects what to keep or undo: all changes of the session, or some. */
@@ -64,11 +64,11 @@ export interface UndoReport {
   /** Id to revert the undo with; absent if nothing was undone. */
   undone?: Undone
   /** What was left unchanged, and why. */
-  left: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
+  unchanged: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
 }
 
 /** What was kept. */
-export interface Kept {
+export interface KeptChanges {
   /** of its files */
   paths: string[]
   /** Makes it the agents' changes again. Resolves to the files that an agent has changed since, which stay as they are. */
@@ -173,7 +173,7 @@ export class ChangeScope {
     return hunks
   }
 
-  keep(selection: ChangeSelection = {}): Kept {
+  keep(selection: ChangeSelection = {}): KeptChanges {
     const matches = this.#matches(selection)
     const changesOf = this.#changesOf(selection)
     const files = this.#selected(selection).map(file => {
@@ -212,12 +212,12 @@ export class ChangeScope {
     const isShared = this.#originsFor(selection).length > 0
     const begun = await this.tracker.review.beginUndo(isShared ? undefined : this.session, into)
     const { undone, note, end } = begun
-    const left: UndoReport['left'] = []
+    const unchanged: UndoReport['unchanged'] = []
     /** by the new path of a renamed file: why the old one couldn't be restored */
-    const blocked = new Map<string, UndoReport['left'][number]['why']>()
+    const blocked = new Map<string, UndoReport['unchanged'][number]['why']>()
     const renames = selection.since === undefined ? this.#renames(selection.turn) : []
-    const stays = (path: string, why: UndoReport['left'][number]['why']) => {
-      left.push({ path, why })
+    const stays = (path: string, why: UndoReport['unchanged'][number]['why']) => {
+      unchanged.push({ path, why })
       const rename = renames.find(({ from }) => from.file.path === path)
       if (rename) blocked.set(rename.to.file.path, why)
     }
@@ -228,7 +228,7 @@ export class ChangeScope {
       // keep the renamed file until it's restored at its previous path
       const why = blocked.get(path)
       if (why) {
-        left.push({ path, why })
+        unchanged.push({ path, why })
         return
       }
       try {
@@ -266,10 +266,10 @@ export class ChangeScope {
     } finally {
       end()
     }
-    left.sort((one, other) => inOrder(one.path, other.path))
+    unchanged.sort((one, other) => inOrder(one.path, other.path))
     const added = undone.files.splice(earlier)
     undone.files.push(...added.sort(({ before: one }, { before: other }) => inOrder(one.path, other.path)))
-    return { ...(undone.files.length > 0 && { undone }), left }
+    return { ...(undone.files.length > 0 && { undone }), unchanged }
   }
 
   /** Of each change that a decision is about, the sessions that made it. The old path of a renamed file has none. */
@@ -447,29 +447,42 @@ export class ChangeScope {
       const { path } = file
       const share = shareOf(file.historyAuthors(matches), author => author.uncertain)
       const uncertain = share && { uncertain: share }
-      const left = (why: CheckpointFile['left']) =>
-        ({ path, action: 'change', added: 0, removed: 0, ...uncertain, ...(why && { left: why }) }) as const
-      if (file.gone) return left('gone')
+      const unchanged = (why: CheckpointFile['unchangedBecause']) =>
+        ({
+          path,
+          action: 'change',
+          added: 0,
+          removed: 0,
+          ...uncertain,
+          ...(why && { unchangedBecause: why }),
+        }) as const
+      if (file.gone) return unchanged('gone')
       const found = tracker.views.rewound(path, matches)
-      if (found === 'unsaved') return left(found)
+      if (found === 'unsaved') return unchanged(found)
       // what is on disk is restored once the user has merged it
       const rewound = found === 'conflict' ? file.rewound(matches) : found
       if (!rewound) return []
       const { file: target } = rewound
       const conflict = found === 'conflict' ? found : rewound.conflict
       const [is, will] = [file.attributes.type, target.attributes.type]
-      if (will === 'large') return left('large')
+      if (will === 'large') return unchanged('large')
       if (!conflict && sameState(file.state, target.state)) return []
       const action = will === 'absent' ? 'delete' : is === 'absent' ? 'create' : 'change'
       const counts = countChanges(splitLines(file.text), splitLines(target.text))
-      return { path, action, ...counts, ...uncertain, ...(conflict && { left: conflict }) } as const
+      return {
+        path,
+        action,
+        ...counts,
+        ...uncertain,
+        ...(conflict && { unchangedBecause: conflict }),
+      } as const
     })
     const known = new Set(files.map(({ path }) => path))
     const dropped = tracker.checkpoints.dropped(turn => matches({ turns: [turn] }))
     for (const { path, why } of dropped) {
       if (known.has(path)) continue
       known.add(path)
-      files.push({ path, action: 'change', added: 0, removed: 0, left: why })
+      files.push({ path, action: 'change', added: 0, removed: 0, unchangedBecause: why })
     }
     return files
   }

@@ -54,7 +54,7 @@ export class MemberLimit {
 
   /** What stays of the next bytes. */
   keep(piece: Buffer): ReadonlyArray<Buffer | typeof MESSAGE_END> {
-    const kept: Array<Buffer | typeof MESSAGE_END> = []
+    const pieces: Array<Buffer | typeof MESSAGE_END> = []
     let from = 0
     this.#from = 0
     for (let i = 0; i < piece.length; i++) {
@@ -67,7 +67,7 @@ export class MemberLimit {
         const begun = this.#begin(byte)
         // kept only if it isn't that of a batch
         if (begun === 'bracket') from = i + 1
-        if (this.#depth > 0) kept.push(BRACKET)
+        if (this.#depth > 0) pieces.push(BRACKET)
         this.#begun = begun
         if (begun !== 'message') continue
         this.#from = i
@@ -77,7 +77,7 @@ export class MemberLimit {
         if (this.#depth < MAX_DEPTH) this.#open[this.#depth] = byte
         this.#depth++
       } else if (this.#isBatch && this.#depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) {
-        kept.push(piece.subarray(from, i), MESSAGE_END)
+        pieces.push(piece.subarray(from, i), MESSAGE_END)
         from = i + 1
         this.#nextMessage(from)
         if (byte === CLOSE_BRACKET) this.#begun = 'noise'
@@ -90,12 +90,12 @@ export class MemberLimit {
       } else if (byte === COMMA && this.#depth > 0 && this.#cutting === 0 && this.#isTooMany(piece)) {
         this.#cutting = this.#depth
         this.#hasCut = true
-        kept.push(piece.subarray(from, i), this.#note())
+        pieces.push(piece.subarray(from, i), this.#note())
       }
     }
-    if (this.#cutting === 0) kept.push(piece.subarray(from))
+    if (this.#cutting === 0) pieces.push(piece.subarray(from))
     if (this.#begun === 'message') this.#head = this.#headWith(piece)
-    return kept
+    return pieces
   }
 
   /** What has begun with the next byte of a line in which no message had. */

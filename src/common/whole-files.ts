@@ -85,7 +85,7 @@ async function writeTemporary(
 ): Promise<void> {
   const write = () => writeFile(file, content, { flag: 'wx', mode: PRIVATE_FILE })
   await write().catch(async (error: unknown) => {
-    if (isLeft(error)) await rm(file, { force: true })
+    if (isTaken(error)) await rm(file, { force: true })
     else if (isWithoutFolder(error))
       await mkdir(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
     else throw error
@@ -98,7 +98,7 @@ function writeTemporarySync(file: string, content: string | Uint8Array): void {
   try {
     write()
   } catch (error) {
-    if (isLeft(error)) rmSync(file, { force: true })
+    if (isTaken(error)) rmSync(file, { force: true })
     else if (isWithoutFolder(error)) mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
     else throw error
     write()
@@ -106,7 +106,7 @@ function writeTemporarySync(file: string, content: string | Uint8Array): void {
 }
 
 /** An earlier process with the same id was killed, or another program made a file or a link with that name. */
-function isLeft(error: unknown): boolean {
+function isTaken(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EEXIST'
 }
 

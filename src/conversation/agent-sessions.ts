@@ -48,8 +48,8 @@ interface AskingEarly {
 
 /** maximum number of characters of the id of an unknown session that are shown */
 const MAX_ID = 100
-/** maximum number of unknown sessions about which the user is told */
-const MAX_TOLD = 20
+/** maximum number of unknown sessions that are reported to the user */
+const MAX_REPORTED = 20
 
 /**
  * The sessions of one agent process: creates, loads and resumes them, and routes the agent's updates and requests to them.
@@ -66,8 +66,8 @@ export class AgentSessions implements Disposable {
   readonly #early = new Set<AskingEarly>()
   /** ids of sessions that were open here, and of their subagents */
   readonly #ended = new Set<string>()
-  /** ids of unknown sessions about whose requests the user was told */
-  readonly #told = new Set<string>()
+  /** ids of unknown sessions whose requests were reported to the user */
+  readonly #reported = new Set<string>()
   /** by the id of a subagent's session: the session that contains the subagent */
   readonly #parents = new Map<string, Session>()
   /** by session: the frame up to which it includes what the agent said, which arrives again */
@@ -193,14 +193,14 @@ export class AgentSessions implements Disposable {
 
   /**
    * Loads a session. The replay is shown as it arrives, also after the agent's response. A session that is already open is
-   * emptied first (`reset`) and restored if the load fails; a running one is refused. `kept`: the saved conversation,
+   * emptied first (`reset`) and restored if the load fails; a running one is refused. `saved`: the saved conversation,
    * used if the replay is empty. `lastOptions`: as they were known last.
    */
   loadSession(
     sessionId: string,
     setup: SessionSetup,
     signal?: AbortSignal,
-    kept?: () => ReducingState | undefined,
+    saved?: () => ReducingState | undefined,
     lastOptions?: LastOptions,
   ): OpeningSession {
     const known = this.#sessions.get(sessionId)
@@ -211,7 +211,7 @@ export class AgentSessions implements Disposable {
       }
       known.beginLoad(setup)
     }
-    const session = known ?? this.#open(sessionId, setup, 'loading', undefined, kept)
+    const session = known ?? this.#open(sessionId, setup, 'loading', undefined, saved)
     return this.#opening(session, known !== undefined, () =>
       this.agent.loadSession(sessionId, setup, signal, lastOptions),
     )
@@ -347,8 +347,8 @@ export class AgentSessions implements Disposable {
     this.#log.warn(
       `A request of session ${sessionId} was refused: it isn't known which session it belongs to.`,
     )
-    if (this.#told.has(sessionId) || this.#told.size >= MAX_TOLD) return
-    this.#told.add(sessionId)
+    if (this.#reported.has(sessionId) || this.#reported.size >= MAX_REPORTED) return
+    this.#reported.add(sessionId)
     const all = [...this.#sessions.values()].filter(({ isHidden }) => !isHidden)
     const working = all.filter(({ turns }) => turns.isWorking)
     const asked = 'message' in request ? request.message : request.title
@@ -376,7 +376,7 @@ export class AgentSessions implements Disposable {
     setup: SessionSetup,
     phase: 'loading' | 'ready',
     state?: ReducingState,
-    kept?: () => ReducingState | undefined,
+    saved?: () => ReducingState | undefined,
   ): Session {
     const { now, schedule, cancelGraceMs } = this.#options
     const session = new Session({
@@ -385,7 +385,7 @@ export class AgentSessions implements Disposable {
       setup,
       phase,
       ...(state && { state }),
-      ...(kept && { kept }),
+      ...(saved && { saved }),
       ...(now && { now }),
       ...(schedule && { schedule }),
       ...(cancelGraceMs !== undefined && { cancelGraceMs }),

@@ -4,7 +4,7 @@ import { Emitter, type Event } from '../common/event.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
 import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
-import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
+import { followState, restoreState, type SavedConversation } from './replay/restore-state.ts'
 import type { Change, EntryId, NoticeEntry } from './state.ts'
 
 /** The conversation of a session: the only place that changes its state, and reports what changed. */
@@ -79,7 +79,7 @@ export class ConversationState implements Disposable {
   }
 
   /** Shows the latest saved state of a conversation that is open in another window. */
-  follow(saved: KeptConversation): void {
+  follow(saved: SavedConversation): void {
     this.report(followState(this.#state, saved))
   }
 
@@ -87,7 +87,7 @@ export class ConversationState implements Disposable {
    * No other window continues the conversation: it's restored from what was saved last. A turn that the other window was in is
    * interrupted.
    */
-  catchUp(saved: KeptConversation): void {
+  catchUp(saved: SavedConversation): void {
     const { configOptions, commands } = this.#state
     this.replace(Object.assign(restoreState(saved), { configOptions, commands }))
   }

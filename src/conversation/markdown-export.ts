@@ -98,14 +98,14 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
       from,
     }
   const partNote = l10n.t("This is only the end of the conversation's last turn.")
-  const kept: string[] = []
+  const parts: string[] = []
   for (let at = entries.length, length = 0; at > 0 && length < max; ) {
     const text = entryMarkdown(entries[--at]!, terminals).slice(-(max - length))
-    kept.unshift(text)
+    parts.unshift(text)
     length += text.length
   }
   return {
-    text: `${conversationMarkdown({ ...state, entries: [] }, { ...about, note: partNote })}\n${kept.join('\n\n')}\n`,
+    text: `${conversationMarkdown({ ...state, entries: [] }, { ...about, note: partNote })}\n${parts.join('\n\n')}\n`,
     turns: 1,
     of,
     from: entries.findIndex(({ turn }) => turn === entries.at(-1)?.turn),

@@ -40,7 +40,7 @@ export interface SessionOptions {
   /** A conversation to continue: that of the same session with an agent that ended. */
   state?: ReducingState
   /** The saved conversation, in case a load replays nothing. */
-  kept?: () => ReducingState | undefined
+  saved?: () => ReducingState | undefined
   now?: () => number
   schedule?: Schedule
   cancelGraceMs?: number
@@ -90,7 +90,7 @@ export class Session implements Disposable {
     this.conversation = new ConversationState(options.state ?? createSessionState(), () => this.#time())
     this.#replays = new Replays({
       conversation: this.conversation,
-      kept: options.kept,
+      saved: options.saved,
       show: merged => this.#replace(merged),
       schedule: this.#schedule,
     })

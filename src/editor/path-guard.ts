@@ -83,7 +83,7 @@ export class PathGuard {
    */
   async check(path: string): Promise<LocatedPath> {
     const full = this.#rules.absolute(this.cwd, path)
-    const realPath = await this.#resolve(full, { left: MAX_LINKS })
+    const realPath = await this.#resolve(full, { remaining: MAX_LINKS })
     const aliases = new Set<string>()
     const relative: string[] = []
     const isIn = !this.#within || (await this.#isIn(this.#within, realPath))
@@ -123,7 +123,7 @@ export class PathGuard {
     // The folders are resolved each time, since a link in them may change while the session is open. Where a path is its own
     // real path, so are the folders in it.
     const isReal = full === realPath && this.#rules.containsKey(folder, full)
-    const realFolder = isReal ? folder : await this.#resolve(folder, { left: MAX_LINKS })
+    const realFolder = isReal ? folder : await this.#resolve(folder, { remaining: MAX_LINKS })
     // Case-sensitive: both are spelled as on disk, and ignoring case could match a different folder.
     if (!this.#rules.containsKey(realFolder, realPath)) return undefined
     return this.#rules.relative(realFolder, realPath)
@@ -131,13 +131,13 @@ export class PathGuard {
 
   async #isIn(roots: readonly string[], realPath: string): Promise<boolean> {
     for (const root of roots) {
-      const realRoot = await this.#resolve(root, { left: MAX_LINKS })
+      const realRoot = await this.#resolve(root, { remaining: MAX_LINKS })
       if (this.#rules.containsKey(realRoot, realPath)) return true
     }
     return false
   }
 
-  async #resolve(path: string, links: { left: number }): Promise<string> {
+  async #resolve(path: string, links: { remaining: number }): Promise<string> {
     try {
       return this.#rules.normalize(await this.#links.realpath(path))
     } catch (error) {
@@ -150,14 +150,14 @@ export class PathGuard {
     const here = this.#rules.join(realParent, this.#rules.basename(path))
     const target = await this.#target(here)
     if (target === undefined) return here
-    links.left -= 1
-    if (links.left < 0)
+    links.remaining -= 1
+    if (links.remaining < 0)
       throw Object.assign(new Error(`${path} leads through too many links.`), { code: 'ELOOP' })
     return this.#follow(realParent, target, links)
   }
 
   /** Resolve a link's text name by name: after a link, `..` is the parent of its target. */
-  async #follow(folder: string, target: string, links: { left: number }): Promise<string> {
+  async #follow(folder: string, target: string, links: { remaining: number }): Promise<string> {
     const absolute = this.#rules.isAbsolute(target)
     const root = absolute ? this.#rules.root(target) : ''
     let here = absolute ? this.#rules.normalize(root) : folder

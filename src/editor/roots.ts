@@ -95,15 +95,15 @@ export function rootsForExisting(
   const added = plan.additional.map(folder =>
     mine(folder.path) ? folder : { ...folder, added: true as const },
   )
-  const kept = dirs.filter(
+  const others = dirs.filter(
     one => !compare.same(one, plan.cwd) && !plan.additional.some(({ path }) => compare.same(path, one)),
   )
   const label = (path: string) => tilde(path, input.home, rules)
   if (input.additionalDirectories) {
-    plan.additional = [...added, ...kept.map(path => ({ path, label: label(path) }))]
+    plan.additional = [...added, ...others.map(path => ({ path, label: label(path) }))]
   } else {
     const reason = l10n.t("The agent can't work in more than one folder.")
-    for (const path of kept) {
+    for (const path of others) {
       if (!compare.contains(plan.cwd, path)) plan.unseen.push({ label: label(path), reason })
     }
   }

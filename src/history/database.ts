@@ -297,8 +297,8 @@ export function compact(db: DatabaseSync, pages: number): boolean {
   const before = pragma(db, 'freelist_count')
   if (before === 0 || pragma(db, 'auto_vacuum') === 0) return false
   db.exec(`PRAGMA incremental_vacuum(${pages})`)
-  const left = pragma(db, 'freelist_count')
-  return left > 0 && left < before
+  const free = pragma(db, 'freelist_count')
+  return free > 0 && free < before
 }
 
 /**

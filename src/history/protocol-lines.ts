@@ -5,7 +5,7 @@ import type { Json } from '../acp/wire/lenient.ts'
 import { readToolCall } from '../acp/wire/tool-call.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
-import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../conversation/replay/restore-state.ts'
 import type { Entry, MessageEntry, ToolCallEntry, TurnEndEntry } from '../conversation/state.ts'
 import type { LocalSession } from './session-store.ts'
 import { entryJson, valueJson } from './transcript-schema.ts'
@@ -40,7 +40,7 @@ export interface ParleyMeta {
  * Secrets are redacted again: one may have become known after the conversation was saved.
  */
 export function* conversationLines(
-  conversation: KeptConversation,
+  conversation: SavedConversation,
   { agentId, agentName, ...session }: ExportedSession,
   secrets: Pick<SecretRegistry, 'redactJson'>,
 ): Generator<string> {
@@ -48,7 +48,7 @@ export function* conversationLines(
     json === undefined ? undefined : (JSON.parse(secrets.redactJson(json)) as T)
   const { sessionId, cwd, additionalDirectories, createdAt, updatedAt, ...about } = session
   const { entries, terminals } = conversation
-  const head = redacted<KeptConversation['head']>(valueJson(conversation.head)) ?? {}
+  const head = redacted<SavedConversation['head']>(valueJson(conversation.head)) ?? {}
   yield line({
     method: CONVERSATION_METHOD,
     params: {

@@ -5,7 +5,7 @@ import { boundDepth } from '../common/bound-depth.ts'
 import { isRecord } from '../common/is-record.ts'
 import { MAX_IMPORTED_ENTRIES, MAX_IMPORTED_TERMINALS } from '../common/limits.ts'
 import { entryKind } from '../conversation/entries/entry-kinds.ts'
-import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import {
   CONVERSATION_METHOD,
@@ -29,13 +29,13 @@ const MAX_ENTRY_LINES = 5000
 
 export interface ReadConversation {
   session: ExportedSession
-  conversation: KeptConversation
+  conversation: SavedConversation
   /** characters of its lines */
   size: number
 }
 
 /** What of a file was left out. */
-export interface LeftOut {
+export interface OmittedCounts {
   /** lines that are damaged, cut off, too long, or of no conversation */
   lines: number
   /** entries and terminals that the file should contain, that are damaged, or that are too many */
@@ -91,7 +91,7 @@ interface Reading {
  * counted; the others are kept.
  */
 export class ProtocolReader {
-  readonly leftOut: LeftOut = { lines: 0, entries: 0, newer: 0 }
+  readonly leftOut: OmittedCounts = { lines: 0, entries: 0, newer: 0 }
   readonly #now: number
   #reading: Reading | undefined
   /** The lines of this conversation are left out. */
@@ -143,7 +143,7 @@ export class ProtocolReader {
     // what is too many is missing if the file says how many there are
     this.leftOut.entries += Math.max(surplus, missing)
     if (entries.length === 0) return undefined
-    const head = readHead(JSON.stringify(header.head ?? {})) as KeptConversation['head']
+    const head = readHead(JSON.stringify(header.head ?? {})) as SavedConversation['head']
     return { session: this.#sessionOf(header), conversation: { entries, terminals, head }, size }
   }
 

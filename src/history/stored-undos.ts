@@ -37,10 +37,10 @@ export class StoredUndos {
       head,
       files.filter(file => !known?.has(file)),
     )
-    const left = new Set(files)
+    const remaining = new Set(files)
     await this.#remove(
       head.id,
-      [...(known?.keys() ?? [])].filter(file => !left.has(file)),
+      [...(known?.keys() ?? [])].filter(file => !remaining.has(file)),
     )
   }
 

@@ -3,7 +3,7 @@ import type { ConfigOption } from '../acp/model.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { idOfStored, storedId } from '../common/session-key.ts'
 import { terminalsIn } from '../conversation/entries/tool-call.ts'
-import type { KeptConversation, SaidFrame } from '../conversation/replay/restore-state.ts'
+import type { SaidFrame, SavedConversation } from '../conversation/replay/restore-state.ts'
 import { StepBudget, type SteppedWork } from '../conversation/replay/stepped-work.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
@@ -51,7 +51,7 @@ export interface TranscriptChanges {
   terminals: TerminalState[]
   /** output appended to terminals that were written before, and are not in `terminals` */
   outputs?: Array<{ terminalId: string; text: string; before?: () => string }>
-  head?: KeptConversation['head']
+  head?: SavedConversation['head']
   /** the session's options, if they have changed */
   options?: readonly ConfigOption[]
   /** What is included of what an agent in the host said; stored in the same transaction, so that nothing is applied twice. */
@@ -102,7 +102,7 @@ export class TranscriptRows {
     }))
   }
 
-  read(copy: StoredCopy): KeptConversation | undefined {
+  read(copy: StoredCopy): SavedConversation | undefined {
     const rows = this.#database.all(`SELECT entry FROM entries ${OF} ORDER BY position`, ...copy)
     if (rows.length === 0) return undefined
     const entries = rows.map((row, position) => readEntry(String(row.entry), position))
@@ -123,7 +123,7 @@ export class TranscriptRows {
   }
 
   /** The entries from this position on, and the terminals in them. */
-  readFrom(copy: StoredCopy, first: number): KeptConversation {
+  readFrom(copy: StoredCopy, first: number): SavedConversation {
     const entries = this.readPart(copy, first, Number.MAX_SAFE_INTEGER)
     const ids = [...new Set(entries.flatMap(terminalsIn))]
     const terminals = ids.flatMap(id => this.#terminals(copy, 'AND terminal_id = ?', id))
@@ -146,9 +146,9 @@ export class TranscriptRows {
     return terminals
   }
 
-  #head(copy: StoredCopy): KeptConversation['head'] {
+  #head(copy: StoredCopy): SavedConversation['head'] {
     const [head] = this.#database.all(`SELECT head FROM heads ${OF}`, ...copy)
-    return (head ? readHead(String(head.head)) : {}) as KeptConversation['head']
+    return (head ? readHead(String(head.head)) : {}) as SavedConversation['head']
   }
 
   /** The session's options as they were known last. */
@@ -185,7 +185,7 @@ export class TranscriptRows {
   }
 
   /** A conversation as it's read after it was written: without held secrets. */
-  *asStored({ entries, terminals, head }: KeptConversation): SteppedWork<KeptConversation> {
+  *asStored({ entries, terminals, head }: SavedConversation): SteppedWork<SavedConversation> {
     const read = <T>(json: string) => JSON.parse(this.#jsonWithoutSecrets(json)) as T
     const budget = new StepBudget()
     const stored: Entry[] = []

@@ -7,7 +7,7 @@ import { Emitter } from '../common/event.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import { mergeInSteps } from '../conversation/replay/merge-entries.ts'
-import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../conversation/replay/restore-state.ts'
 import { runAllSteps, StepBudget, type SteppedWork } from '../conversation/replay/stepped-work.ts'
 import type { Entry } from '../conversation/state.ts'
 import type { Leases } from './leases.ts'
@@ -59,7 +59,7 @@ export class Transcripts implements Disposable {
   /** by agent and id of the copy: separate copies that are included in the conversation as it was read here, with their revisions */
   readonly #merged = new Map<string, Array<{ copy: StoredCopy; revision: string }>>()
   /** the keys of all sessions of which anything is saved, and the database's version then */
-  #kept: { version: string; keys: ReadonlySet<string> } | undefined
+  #savedKeys: { version: string; keys: ReadonlySet<string> } | undefined
   readonly #wrote = new Emitter<WrittenConversation>()
   readonly #deleted = new Emitter<SessionId>()
 
@@ -116,7 +116,7 @@ export class Transcripts implements Disposable {
   }
 
   /** The saved conversation, merged with separate copies of other windows; `undefined` if there is none. */
-  read(agentId: string, sessionId: string): KeptConversation | undefined {
+  read(agentId: string, sessionId: string): SavedConversation | undefined {
     return this.#database.transaction(
       () => {
         const copy = copyOf(agentId, sessionId)
@@ -149,7 +149,7 @@ export class Transcripts implements Disposable {
     sessionId: string,
     min: number,
     last: number,
-  ): { first: number; conversation: KeptConversation } | undefined {
+  ): { first: number; conversation: SavedConversation } | undefined {
     return this.#database.transaction(
       () => {
         const copy = copyOf(agentId, sessionId)
@@ -194,7 +194,7 @@ export class Transcripts implements Disposable {
   async add(
     agentId: string,
     sessionId: string,
-    conversation: KeptConversation,
+    conversation: SavedConversation,
   ): Promise<'added' | 'merged' | 'same' | 'failed'> {
     const whole = copyOf(agentId, sessionId)
     const added = await runWithPauses(this.#rows.asStored(conversation))
@@ -250,11 +250,11 @@ export class Transcripts implements Disposable {
   keys(): ReadonlySet<string> {
     return this.#database.attempt(() => {
       const version = this.#database.foreignVersion
-      if (this.#kept?.version !== version) {
+      if (this.#savedKeys?.version !== version) {
         const keys = this.#rows.all().map(copy => sessionKey(copy[0], sessionIdOf(copy)))
-        this.#kept = { version, keys: new Set(keys) }
+        this.#savedKeys = { version, keys: new Set(keys) }
       }
-      return this.#kept.keys
+      return this.#savedKeys.keys
     }, NO_KEYS)
   }
 
@@ -265,7 +265,8 @@ export class Transcripts implements Disposable {
 
   #addKey(agentId: string, sessionId: string): void {
     const key = sessionKey(agentId, sessionId)
-    if (this.#kept && !this.#kept.keys.has(key)) this.#kept.keys = new Set(this.#kept.keys).add(key)
+    if (this.#savedKeys && !this.#savedKeys.keys.has(key))
+      this.#savedKeys.keys = new Set(this.#savedKeys.keys).add(key)
   }
 
   /** The ids of the separate copies of the conversation. While this window has the session, what others save adds copies. */
@@ -292,7 +293,7 @@ export class Transcripts implements Disposable {
     const key = sessionKey(...copyOf(agentId, sessionId))
     this.#revisions.delete(key)
     this.#merged.delete(key)
-    this.#kept = undefined
+    this.#savedKeys = undefined
     this.#deleted.fire({ agentId, sessionId })
     this.#database.compactLater()
     return true
@@ -318,7 +319,7 @@ export class Transcripts implements Disposable {
       return true
     }, false)
     if (removed) {
-      this.#kept = undefined
+      this.#savedKeys = undefined
       this.#deleted.fire(session)
       this.#database.compactLater()
     }
@@ -344,10 +345,10 @@ function positionsOf({ entries, texts = [] }: TranscriptChanges): number[] {
 }
 
 /** Whether merging the other conversation changes nothing. */
-function* includes(known: KeptConversation, other: KeptConversation): SteppedWork<boolean> {
+function* includes(known: SavedConversation, other: SavedConversation): SteppedWork<boolean> {
   const merged = yield* mergeConversations(known, other)
   // merging renumbers them
-  const own = ({ entries }: KeptConversation) =>
+  const own = ({ entries }: SavedConversation) =>
     entries.flatMap(({ id: _, turn: __, ...entry }) => ('savedCopy' in entry ? [] : [entry]))
   const [all, before] = [own(merged), own(known)]
   if (all.length !== before.length) return false
@@ -369,9 +370,9 @@ async function runWithPauses<T>(steps: SteppedWork<T>): Promise<T> {
 
 /** Merges a conversation of two windows: entries that both have appear once, and all others are kept. */
 function* mergeConversations(
-  known: KeptConversation,
-  other: KeptConversation,
-): SteppedWork<KeptConversation> {
+  known: SavedConversation,
+  other: SavedConversation,
+): SteppedWork<SavedConversation> {
   const terminals = new Map(known.terminals.map(terminal => [terminal.terminalId, terminal]))
   for (const terminal of other.terminals) {
     const own = terminals.get(terminal.terminalId)

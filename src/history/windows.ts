@@ -63,7 +63,7 @@ export class Windows implements Disposable {
   start(): void {
     if (this.#timer) return
     this.#renewed = this.#clock()
-    this.#timer = setInterval(() => void this.#goOn(), OWNER_HEARTBEAT_MS)
+    this.#timer = setInterval(() => void this.#heartbeat(), OWNER_HEARTBEAT_MS)
     this.#timer.unref()
   }
 
@@ -156,7 +156,7 @@ export class Windows implements Disposable {
   }
 
   /** While the disk can't be written, each attempt may copy the whole file to read it. */
-  async #goOn(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     if (this.#database.isWritable || this.#clock() - this.#tried >= WINDOW_STALE_MS) this.renew()
     try {
       await this.#confirm()
@@ -169,7 +169,7 @@ export class Windows implements Disposable {
   #is(id: string, earlier: Row, check: (row: Row) => boolean): boolean {
     const read = () => {
       const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
-      return row ? check(row) : this.#goesOn({ ...earlier, id })
+      return row ? check(row) : this.#isRenewed({ ...earlier, id })
     }
     return this.#database.attempt(read, mayRun(earlier))
   }
@@ -180,7 +180,7 @@ export class Windows implements Disposable {
   }
 
   #lives(row: Row): boolean {
-    if (row.host !== hostname()) return this.#goesOn(row)
+    if (row.host !== hostname()) return this.#isRenewed(row)
     if (row.pid === process.pid && Math.abs(Number(row.started) - STARTED) > CLOCK_ERROR_MS) return false
     const age = this.#age(row.beat)
     return mayRun(row) && age > -CLOCK_ERROR_MS && age < OWNER_STALE_MS
@@ -203,7 +203,7 @@ export class Windows implements Disposable {
   }
 
   /** The clock of another machine, or the one that earlier versions use, can't be compared with this one. */
-  #goesOn(row: Row): boolean {
+  #isRenewed(row: Row): boolean {
     const { id, beat } = row
     const now = this.#clock()
     const seen = this.#seen.get(id)

@@ -60,7 +60,11 @@ export class McpInputs {
   }
 
   /** The same without asking. */
-  async kept(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<InputAnswer> {
+  async storedValue(
+    id: string,
+    server: McpServerDefinition,
+    inputs: readonly McpInput[],
+  ): Promise<InputAnswer> {
     const input = inputOf(id, server, inputs)
     const value = input && (await this.#secrets.get(this.#key(input)))
     return value === undefined ? { missing: notDefined(id, inputs) } : { value }
@@ -75,8 +79,8 @@ export class McpInputs {
   }
 
   async #ask(key: string, input: McpInput, serverName: string): Promise<InputAnswer> {
-    const kept = await this.#secrets.get(key)
-    if (kept !== undefined) return { value: kept }
+    const stored = await this.#secrets.get(key)
+    if (stored !== undefined) return { value: stored }
     const asked = this.#last.then(() => this.#prompter.prompt(input, serverName))
     this.#last = asked.catch(() => undefined)
     const value = await asked

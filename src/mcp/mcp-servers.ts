@@ -22,7 +22,7 @@ import {
   serverKey,
   textsOf,
 } from './mcp-settings.ts'
-import { type LeftOut, type PlannedServer, planServers } from './plan-servers.ts'
+import { type PlannedServer, planServers, type ServerExclusion } from './plan-servers.ts'
 import {
   type EnvFile,
   environmentVariablesOf,
@@ -265,7 +265,7 @@ export class McpServers extends Owner {
   async urlOf({ server, source }: PlannedServer): Promise<string | undefined> {
     if (!server || server.type === 'stdio') return undefined
     const context = await this.#context(server, {}, source)
-    const input = (id: string) => this.#options.inputs.kept(id, server, this.#allInputs(source))
+    const input = (id: string) => this.#options.inputs.storedValue(id, server, this.#allInputs(source))
     return resolveUrl(server, { ...context, input }).catch(() => undefined)
   }
 
@@ -354,7 +354,7 @@ export class McpServers extends Owner {
     allowed: Allowed,
   ): Promise<ServerResolution> {
     const { server, source, leftOut, key } = one
-    if (leftOut) return { reason: leftOutReason(leftOut, source, one.name) }
+    if (leftOut) return { reason: exclusionReason(leftOut, source, one.name) }
     if (!server) return { reason: invalidReason(source, one.name) }
     if (needsConsent(one) && !allowed.has(key)) return { reason: notAgreedReason(source) }
     try {
@@ -492,7 +492,7 @@ function notAgreedReason(source: McpSource): string {
 }
 
 /** Why a server is left out, as a sentence. */
-export function leftOutReason(leftOut: LeftOut, source: McpSource, name: string): string {
+export function exclusionReason(leftOut: ServerExclusion, source: McpSource, name: string): string {
   switch (leftOut.because) {
     case 'invalid':
       return invalidReason(source, name)

@@ -117,8 +117,8 @@ export function removeFromText(text: string, name: string): string {
   const isEntry = (node: Node | undefined, { length }: string[]) =>
     node && (length > 1 || ['command', 'url'].some(key => findNodeAtLocation(node, [key])))
   return paths.reduce(
-    (left, path) =>
-      isEntry(findNodeAtLocation(treeOf(left), path), path) ? withEntry(left, path, undefined) : left,
+    (json, path) =>
+      isEntry(findNodeAtLocation(treeOf(json), path), path) ? withEntry(json, path, undefined) : json,
     text,
   )
 }

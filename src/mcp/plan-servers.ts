@@ -9,7 +9,7 @@ import {
 import type { SwitchedOff } from './switches.ts'
 
 /** Why a server isn't for a session, as far as that's known before anything is asked or resolved. */
-export type LeftOut =
+export type ServerExclusion =
   /** Its entry isn't valid. */
   | { because: 'invalid' }
   /** `"disabled": true` in its entry. */
@@ -30,7 +30,7 @@ export interface PlannedServer {
   server?: McpServerDefinition
   source: McpSource
   /** Absent: it's a candidate. */
-  leftOut?: LeftOut
+  leftOut?: ServerExclusion
 }
 
 export interface PlanOptions {
@@ -67,7 +67,7 @@ function reason(
   source: McpSource,
   { capabilities, isOff, trusted }: PlanOptions,
   taken: ReadonlyMap<string, string>,
-): LeftOut | undefined {
+): ServerExclusion | undefined {
   const where = isOff(key)
   if (where) return { because: 'off', where }
   const by = taken.get(name)

@@ -238,7 +238,7 @@ export class ConversationController extends Owner {
         cwd: from.plan.setup.cwd,
         continues: { from, ...how },
         begun: open => {
-          this.#leftFor(open, from, isPaused)
+          this.#moveWritten(open, from, isPaused)
           if (again) this.prompts.giveBack(open.key, again)
         },
       })
@@ -250,20 +250,20 @@ export class ConversationController extends Owner {
   }
 
   /** The conversation goes on in another session, with what was written for it. */
-  #leftFor(open: OpenSession, from: OpenSession, isPaused: boolean): void {
+  #moveWritten(open: OpenSession, from: OpenSession, isPaused: boolean): void {
     const { drafts, manager, queues } = this.#options
-    const [left, next] = [queues.of(from.key), queues.of(open.key)]
+    const [previous, next] = [queues.of(from.key), queues.of(open.key)]
     const written = drafts.get(from.key)
     if (!isEmptyDraft(written)) drafts.set(open.key, joinDrafts(drafts.get(open.key), written))
     // its agent doesn't get them anymore
-    left.signInCanceled()
-    const returned = left.returned.map(({ id, draft }) => ({ id, draft }))
+    previous.signInCanceled()
+    const returned = previous.returned.map(({ id, draft }) => ({ id, draft }))
     next.addReturned(returned)
-    left.movedToComposer(
+    previous.movedToComposer(
       returned.map(({ id }) => id),
       EMPTY_DRAFT,
     )
-    left.leave(prompts => {
+    previous.handOver(prompts => {
       for (const prompt of prompts) this.prompts.enqueue(open.key, prompt)
       return true
     })

@@ -104,8 +104,8 @@ export function detectChanges(
     } catch (error) {
       log.debug(`Changes in the folders couldn't be detected: ${messageOf(error)}`)
     } finally {
-      const left = detections.get(detected)! - 1
-      if (left > 0) detections.set(detected, left)
+      const others = detections.get(detected)! - 1
+      if (others > 0) detections.set(detected, others)
       else detections.delete(detected)
     }
   }

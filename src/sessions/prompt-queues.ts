@@ -28,11 +28,11 @@ export interface ContinuingPrompts {
   sessionOf(queue: PromptQueue): OpenSession | undefined
 }
 
-/** Where a window leaves prompts to the one that goes on with their session. */
+/** Passes prompts from a window to the window that continues their session. */
 export interface PromptHandover {
   /** Returns whether they were stored. */
-  leave(key: string, prompts: readonly StoredPrompt[]): boolean
-  /** Passes on what was left, if anything was; deletes it once `store` has returned. */
+  add(key: string, prompts: readonly StoredPrompt[]): boolean
+  /** Passes the prompts to `store`, if there are any; deletes them once it has returned. */
   take(key: string, store: (prompts: StoredPrompt[]) => void): void
 }
 
@@ -112,15 +112,15 @@ export class PromptQueues extends Owner {
     const before = this.of(to)
     this.#queues.delete(from)
     this.#queues.set(to, queue)
-    const left = before.returned.map(({ id, draft }) => ({ id, draft }))
+    const returned = before.returned.map(({ id, draft }) => ({ id, draft }))
     queue.rename(to)
-    queue.addReturned(left)
+    queue.addReturned(returned)
   }
 
-  /** The session of a conversation goes on in another window, which gets its prompts. */
-  leave(key: string): void {
+  /** The session of a conversation continues in another window, which gets the conversation's prompts. */
+  handOver(key: string): void {
     const handover = this.#handover
-    if (handover) this.#queues.get(key)?.leave(prompts => handover.leave(key, prompts))
+    if (handover) this.#queues.get(key)?.handOver(prompts => handover.add(key, prompts))
   }
 
   /** This window has the session of a conversation now, and gets the prompts that another one left with it. */

@@ -171,8 +171,8 @@ export class Interrupted extends Owner {
     super()
     this.#manager = manager
     this.#store = store
-    const kept = store.get<unknown>(AT_WORK)
-    this.#before = Array.isArray(kept) ? kept.filter(isNamed) : []
+    const stored = store.get<unknown>(AT_WORK)
+    this.#before = Array.isArray(stored) ? stored.filter(isNamed) : []
     this.#written = JSON.stringify(this.#before)
     this.register(onDidChange(() => this.#update()))
   }
@@ -200,6 +200,6 @@ function isAtWork({ session }: OpenSession): boolean {
   return session.phase === 'ready' && session.state.activity !== 'idle'
 }
 
-function isNamed(kept: unknown): kept is Named {
-  return Array.isArray(kept) && kept.length === 2 && kept.every(part => typeof part === 'string')
+function isNamed(stored: unknown): stored is Named {
+  return Array.isArray(stored) && stored.length === 2 && stored.every(part => typeof part === 'string')
 }

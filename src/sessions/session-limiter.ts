@@ -254,7 +254,7 @@ export class SessionLimiter extends Owner {
     if (!this.#time.counting) return
     const limit = (this.#state.limits.minutes ?? Number.POSITIVE_INFINITY) * MINUTE
     const { ms } = this.#time
-    const left = [limit * 0.8 - ms, limit - ms].filter(one => one > 0)
+    const remaining = [limit * 0.8 - ms, limit - ms].filter(one => one > 0)
     const { schedule = scheduleTimer } = this.#options
     // a timer may fire a little early
     this.#timer = schedule(
@@ -262,7 +262,7 @@ export class SessionLimiter extends Owner {
         this.#store()
         this.#review()
       },
-      Math.max(1, Math.ceil(Math.min(STORE_EVERY_MS, ...left))),
+      Math.max(1, Math.ceil(Math.min(STORE_EVERY_MS, ...remaining))),
     )
   }
 }

@@ -214,9 +214,9 @@ export class SessionOpener implements Disposable {
     const current = this.#enter(attemptIn(task, attempt))
     if (end && !keepFailures) this.#failures.clear()
     if (end && !(await this.#showEnd(current, end))) return
-    const kept = isWanted ? saved.open(reference) : undefined
+    const whole = isWanted ? saved.open(reference) : undefined
     endOver(current)
-    if (kept) displayed.display(kept)
+    if (whole) displayed.display(whole)
     const previous = displayed.continues(attempt) ? displayed.current : undefined
     if (!this.#reports.isReady(attempt.agentId, keepFailures)) {
       if (previous) task.before = previous
@@ -410,8 +410,8 @@ export class SessionOpener implements Disposable {
     if (!following) return next
     task.abort.abort(new CancelledError())
     // an attempt decides itself what stays displayed
-    const isLeft = next.type !== 'opening' && this.#displayed.current !== following.before
-    if (isLeft) this.#displayed.display(undefined)
+    const isAbandoned = next.type !== 'opening' && this.#displayed.current !== following.before
+    if (isAbandoned) this.#displayed.display(undefined)
     return next
   }
 
@@ -421,15 +421,15 @@ export class SessionOpener implements Disposable {
   ): Promise<void> {
     const { task, attempt } = current
     const displayed = this.#displayed
-    const left = attempt.type === 'new' ? attempt.continues?.from : undefined
-    const kept = displayed.continues(attempt) ? displayed.current : left
+    const earlier = attempt.type === 'new' ? attempt.continues?.from : undefined
+    const displayedFirst = displayed.continues(attempt) ? displayed.current : earlier
     let servers: string[] = []
     current.slow = setTimeout(() => this.#reports.slow(attempt, servers), this.#reports.slowAfterMs)
-    if (!kept) displayed.display(undefined)
-    else if (left) displayed.display(left)
-    if (attempt.type === 'new' && !left) this.#options.agentChosen(attempt.agentId)
+    if (!displayedFirst) displayed.display(undefined)
+    else if (earlier) displayed.display(earlier)
+    if (attempt.type === 'new' && !earlier) this.#options.agentChosen(attempt.agentId)
     // its queued prompts are for the next one
-    left?.session.hold(true)
+    earlier?.session.hold(true)
     this.#changed()
     try {
       const opened = await open(task.abort.signal, {
@@ -442,7 +442,7 @@ export class SessionOpener implements Disposable {
           current.replays = replays
           // a reopened session replaces the displayed one only after its replay is complete
           if (!displayed.continues(attempt)) displayed.display(session)
-          displayed.keyBefore = attempt.type === 'new' ? (left?.key ?? displayed.newKey) : undefined
+          displayed.keyBefore = attempt.type === 'new' ? (earlier?.key ?? displayed.newKey) : undefined
           this.#changed()
         },
       })
@@ -455,9 +455,9 @@ export class SessionOpener implements Disposable {
       const isStopped = isCanceled(error) || ('begun' in attempt && attempt.begun !== undefined)
       // prompts written for this attempt must not reach another conversation or agent
       const isAwaited = isSignInAsked(error) || this.#options.hasPrompts()
-      if (kept) task.before = kept
+      if (displayedFirst) task.before = displayedFirst
       // what couldn't be forked, or continued with another agent, is the conversation to which the failure belongs
-      if (kept || attempt.type === 'fork' || (isStopped && !isAwaited)) this.#stop(task)
+      if (displayedFirst || attempt.type === 'fork' || (isStopped && !isAwaited)) this.#stop(task)
       else this.#fail(current)
       // if the displayed session itself couldn't be reopened, that failure is enough
       if (!displayed.continues(attempt)) this.#reports.ended()
@@ -466,7 +466,7 @@ export class SessionOpener implements Disposable {
         this.showElsewhere(attempt, error.place)
       else if (!this.#reports.failed(attempt, error)) this.#changed()
     } finally {
-      left?.session.hold(false)
+      earlier?.session.hold(false)
     }
   }
 

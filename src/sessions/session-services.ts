@@ -100,11 +100,11 @@ export class SessionServices extends Owner {
     const cwd = this.#subagentFiles(request.sessionId)?.cwd ?? this.#roots.cwd
     const path = this.#shared.files.rules.absolute(cwd, request.path)
     const files = this.filesOf(request.sessionId)
-    const { isKept } = await this.#changes.writing(path, request.content, tracked =>
+    const { hasUserLines } = await this.#changes.writing(path, request.content, tracked =>
       files.writeTextFile({ ...request, path }, signal, tracked),
     )
     this.#write.fire(path)
-    if (isKept)
+    if (hasUserLines)
       throw new Error(
         `${request.path} was written, except for lines in which the editor has unsaved changes: the user kept those. Read the file again before you change it.`,
       )

@@ -89,9 +89,9 @@ export class SessionStarter {
     const earlier = continues && (await this.#goBack(agentId, signal, progress, continues))
     if (earlier) return earlier
     const { planner, clients, queues, startOptions } = this.#options
-    const left =
+    const earlierRecord =
       continues && this.#options.records.get(continues.from.agentId, continues.from.session.sessionId)
-    const imported = left?.imported && left.cwd === cwd
+    const imported = earlierRecord?.imported && earlierRecord.cwd === cwd
     const plan = await planner.forNew(agentId, agent.capabilities, cwd, imported)
     if (!plan) throw new CancelledError()
     return withPlan(plan, async () => {
@@ -162,7 +162,7 @@ export class SessionStarter {
       // a second agent would work in the same folder, and store the same conversation
       if (await hosted?.runsInOtherVersion(reference)) throw new SessionElsewhereError('otherVersion')
       return (
-        (await this.#goOn(reference, signal, previous)) ??
+        (await this.#takeOver(reference, signal, previous)) ??
         (await this.#reopen(how, reference, signal, progress, previous, continues))
       )
     } finally {
@@ -174,7 +174,7 @@ export class SessionStarter {
    * The session with its agent, which another window left in the agent host; `undefined` if it isn't there. It may be open here
    * already, since it came with another session of the agent.
    */
-  async #goOn(
+  async #takeOver(
     reference: SessionReference,
     signal: AbortSignal,
     previous: OpenSession | undefined,

@@ -55,13 +55,13 @@ function offeredValue(option: KnownOption, value: string | boolean): string | bo
 }
 
 /**
- * Sets the options of a session that has just begun, and tells the user which of them the agent doesn't take. `told`: what it was
- * known not to have, which isn't told again until it had it. Never rejects.
+ * Sets the options of a session that has just begun, and tells the user which of them the agent doesn't take. `reported`:
+ * what the user knows the agent to lack, which isn't reported again until the agent has had it. Never rejects.
  */
 export async function applyStartOptions(
   open: Pick<OpenSession, 'session' | 'agentId' | 'agentName' | 'startOptions'>,
   { defaults, lastUsed }: StartOptions,
-  told: Set<string>,
+  reported: Set<string>,
 ): Promise<void> {
   const { session, agentId, agentName } = open
   const options = () => session.state.configOptions
@@ -85,9 +85,9 @@ export async function applyStartOptions(
     const option = optionOf(options(), key)
     const offered = option && offeredValue(option, value)
     const missing = JSON.stringify([agentId, key, value])
-    if (offered !== undefined) told.delete(missing)
-    else if (told.has(missing)) continue
-    else told.add(missing)
+    if (offered !== undefined) reported.delete(missing)
+    else if (reported.has(missing)) continue
+    else reported.add(missing)
     if (!option) {
       tell(l10n.t("{0} has no option “{1}”, so your default for it isn't used.", agentName, shown(key)))
       continue

@@ -1,5 +1,5 @@
 import { isRecord } from '../common/is-record.ts'
-import type { KeptConversation, SaidFrame } from '../conversation/replay/restore-state.ts'
+import type { SaidFrame, SavedConversation } from '../conversation/replay/restore-state.ts'
 import type { TranscriptChanges } from '../history/transcript-rows.ts'
 import { entryJson, readEntry, readHead, readTerminal, valueJson } from '../history/transcript-schema.ts'
 
@@ -39,9 +39,9 @@ export function readUnsaved(note: unknown, hostedId: string): UnsavedConversatio
  * can't be read, what couldn't be stored is all there is.
  */
 export function withUnsaved(
-  stored: KeptConversation | undefined,
+  stored: SavedConversation | undefined,
   { replace, entries, terminals, head, said }: UnsavedConversation['changes'],
-): KeptConversation | undefined {
+): SavedConversation | undefined {
   const known = stored?.said?.hostedId === said.hostedId ? stored.said.frame : -1
   const end = Math.max(-1, ...entries.map(({ position }) => position)) + 1
   // a user's prompt is written without a frame of the agent

@@ -33,7 +33,7 @@ const MAX_FETCHES = 4
 
 const bundled = z.record(z.string(), z.string().max(MAX_ICON))
 
-const kept = z.record(
+const storedIcons = z.record(
   z.string(),
   z.object({ address: z.string(), checkedAt: z.number(), svg: z.string().max(MAX_ICON).optional() }),
 )
@@ -47,7 +47,7 @@ export class AgentIcons extends Owner {
   readonly #changed = this.register(new Emitter<void>())
   readonly onDidChange = this.#changed.event
   readonly #ended = new AbortController()
-  #icons = new Map<string, z.output<typeof kept>[string]>()
+  #icons = new Map<string, z.output<typeof storedIcons>[string]>()
   /** Those that come with Parley, for agents whose icon isn't known otherwise. */
   #bundled: ReadonlyMap<string, string> = new Map()
   #loading: Promise<void> | undefined
@@ -167,7 +167,7 @@ export class AgentIcons extends Owner {
 
   async #read(): Promise<void> {
     try {
-      const icons = kept.parse(JSON.parse(await readFile(this.#file, 'utf8')))
+      const icons = storedIcons.parse(JSON.parse(await readFile(this.#file, 'utf8')))
       this.#icons = new Map(
         Object.entries(icons).map(([id, { svg, ...about }]) => {
           const clean = svg === undefined ? undefined : cleanIcon(svg)
@@ -242,9 +242,9 @@ export function cleanIcon(text: string): string | undefined {
     }
     if (isOver || !SHAPES.has(name) || (name === 'svg') !== (open.length === 0) || open.length >= MAX_DEPTH)
       return undefined
-    const kept = cleanAttributes(attributes, name === 'svg', open.includes('mask'))
-    if (kept === undefined) return undefined
-    out += `<${name}${kept}${empty === '/' ? '/>' : '>'}`
+    const cleaned = cleanAttributes(attributes, name === 'svg', open.includes('mask'))
+    if (cleaned === undefined) return undefined
+    out += `<${name}${cleaned}${empty === '/' ? '/>' : '>'}`
     if (empty !== '/') open.push(name)
     else isOver ||= open.length === 0
   }

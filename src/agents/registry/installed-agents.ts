@@ -179,8 +179,8 @@ export class InstalledAgents extends Owner {
     return () => {
       if (over) return
       over = true
-      const left = (this.#used.get(directory) ?? 1) - 1
-      if (left > 0) return void this.#used.set(directory, left)
+      const remaining = (this.#used.get(directory) ?? 1) - 1
+      if (remaining > 0) return void this.#used.set(directory, remaining)
       this.#used.delete(directory)
       void rm(this.#useFile(directory), { force: true })
         .then(() => this.exclusively(id, () => this.#collect(id)))
@@ -267,13 +267,13 @@ export class InstalledAgents extends Owner {
     const names: string[] = await readdir(home).catch(() => [])
     // which ones it names can't be read, perhaps because a newer version of Parley wrote it
     if (!now && names.includes(CURRENT)) return
-    const kept = new Set([CURRENT, now?.folder, now?.previous])
-    let left = 0
+    const named = new Set([CURRENT, now?.folder, now?.previous])
+    let remaining = 0
     for (const name of names) {
-      if (kept.has(name) || (await this.#isUsed(join(home, name)))) left += 1
+      if (named.has(name) || (await this.#isUsed(join(home, name)))) remaining += 1
       else await rm(join(home, name), { recursive: true, force: true, maxRetries: 3, retryDelay: 100 })
     }
-    if (left === 0) await rm(home, { recursive: true, force: true })
+    if (remaining === 0) await rm(home, { recursive: true, force: true })
   }
 
   async #isUsed(folder: string): Promise<boolean> {

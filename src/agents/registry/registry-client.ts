@@ -67,9 +67,9 @@ export class RegistryClient {
   /** The registry without the network: the last response of this URL, or the copy that ships with Parley. */
   async known(): Promise<RegistrySnapshot> {
     const url = this.#options.url()
-    const kept = await this.#kept()
-    if (kept && kept.url === url) {
-      const snapshot = this.#read(kept.body, 'cache', kept.checkedAt)
+    const stored = await this.#stored()
+    if (stored && stored.url === url) {
+      const snapshot = this.#read(stored.body, 'cache', stored.checkedAt)
       if (snapshot) return snapshot
     }
     const bundled = await this.#options.bundled().catch(error => {
@@ -105,8 +105,8 @@ export class RegistryClient {
       throw new RegistryError(l10n.t('The agent registry is turned off in the settings.'))
     if (!isWebAddress(url))
       throw new RegistryError(l10n.t('The URL of the agent registry must start with https://.'))
-    const kept = await this.#kept()
-    const known = kept?.url === url ? kept : undefined
+    const stored = await this.#stored()
+    const known = stored?.url === url ? stored : undefined
     const signal = AbortSignal.timeout(this.#options.timeoutMs ?? REGISTRY_MS)
     let response: Response
     try {
@@ -183,7 +183,7 @@ export class RegistryClient {
     return join(this.#options.directory, 'registry.json')
   }
 
-  async #kept(): Promise<Cached | undefined> {
+  async #stored(): Promise<Cached | undefined> {
     try {
       return cached.parse(JSON.parse(await readFile(this.#file, 'utf8')))
     } catch {

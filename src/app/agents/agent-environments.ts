@@ -31,7 +31,7 @@ export class AgentEnvironments extends Owner {
   readonly #awaited = new Map<string, string>()
   readonly #followed = new WeakSet<OpenSession>()
   /** by folder: the descriptions that a session has */
-  readonly #told = new Map<string, Set<string>>()
+  readonly #reported = new Map<string, Set<string>>()
 
   readonly onDidChange = this.#change.event
 
@@ -150,10 +150,10 @@ export class AgentEnvironments extends Owner {
     if (session.phase !== 'ready') return
     for (const folder of this.#foldersOf(open)) {
       const { problems } = this.#projects.known(folder)
-      const told = this.#told.get(folder) ?? new Set()
+      const reported = this.#reported.get(folder) ?? new Set()
       // what is said again after it was solved is news
-      this.#told.set(folder, new Set(problems.map(({ description }) => description)))
-      for (const { title, description } of problems.filter(one => !told.has(one.description)))
+      this.#reported.set(folder, new Set(problems.map(({ description }) => description)))
+      for (const { title, description } of problems.filter(one => !reported.has(one.description)))
         session.notify({ severity: 'warning', title, description })
     }
   }

@@ -40,9 +40,9 @@ export class Decisions {
         ? l10n.t('Kept the changes in {0}.', name)
         : l10n.t('Kept the changes in {0} files.', paths.length)
     this.tell(text, async () => {
-      const left = await undo()
-      if (left.length > 0) {
-        const names = namesOf(this.#workbench, left, this.#sessions)
+      const unrestored = await undo()
+      if (unrestored.length > 0) {
+        const names = namesOf(this.#workbench, unrestored, this.#sessions)
         const text = l10n.t('These files have changed since, so their changes stay kept: {0}', names)
         void this.#workbench.dialogs.warn(text)
       }

@@ -93,7 +93,7 @@ export async function undoChanges(
   if (report.undone) tell(report.undone)
   warnOfRest(services, selection, report)
   await undoMerged(changes, selection, report, services, tell)
-  const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
+  const paths = report.unchanged.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
   // what a restore discards is restored together with the rest
   const isRestore = selection.since !== undefined
@@ -116,7 +116,7 @@ async function undoMerged(
 ): Promise<void> {
   const merged: string[] = []
   const isRestore = selection.since !== undefined
-  for (const { path, why } of report.left) {
+  for (const { path, why } of report.unchanged) {
     if (why !== 'conflict') continue
     const name = namesOf(services.workbench, [path], services.sessions)
     const offer = isRestore
@@ -143,7 +143,7 @@ async function undoMerged(
   )
   if (more.undone && !report.undone) tell(more.undone)
   report.undone ??= more.undone
-  report.left.push(...more.left.filter(({ why }) => why === 'user'))
+  report.unchanged.push(...more.unchanged.filter(({ why }) => why === 'user'))
   warnOfRest(services, selection, more)
 }
 
@@ -173,17 +173,17 @@ export async function restoreUndone(
   id: string,
   { tracker, sessions, workbench }: UndoServices,
 ): Promise<void> {
-  const left = await tracker.review.restore(id)
-  const failed = left.flatMap(({ path, why }) => (why ? { path, why } : []))
+  const unrestored = await tracker.review.restore(id)
+  const failed = unrestored.flatMap(({ path, why }) => (why ? { path, why } : []))
   for (const { path, why } of failed) showError({ workbench, sessions }, path, why, true)
-  const changed = left.flatMap(({ path, why }) => (why ? [] : path))
+  const changed = unrestored.flatMap(({ path, why }) => (why ? [] : path))
   warnOf({ workbench, sessions }, changed, names =>
     l10n.t(
       "These files weren't restored because they have unsaved changes or the same lines have changed since: {0}",
       names,
     ),
   )
-  if (left.length > 0) return
+  if (unrestored.length > 0) return
   for (const { session } of sessions.list()) {
     const notice = rewindsOf(session.state).find(one => one.rewind.restored === id)
     if (notice) session.withdrawRewind(notice.id, l10n.t('The restore of files was undone'))
@@ -191,10 +191,10 @@ export async function restoreUndone(
 }
 
 /** Reports what was left and why, except for the user's changes in the same lines. */
-function warnOfRest(shown: Shown, { since }: ChangeSelection, { left }: UndoReport): void {
+function warnOfRest(shown: Shown, { since }: ChangeSelection, { unchanged }: UndoReport): void {
   const isRestore = since !== undefined
-  const of = (why: string) => left.flatMap(one => (one.why === why ? one.path : []))
-  for (const { path, why } of left) if (why instanceof Error) showError(shown, path, why, isRestore)
+  const of = (why: string) => unchanged.flatMap(one => (one.why === why ? one.path : []))
+  for (const { path, why } of unchanged) if (why instanceof Error) showError(shown, path, why, isRestore)
   warnOf(shown, of('unsaved'), names =>
     isRestore
       ? l10n.t('Save these files or discard their unsaved changes, then restore again: {0}', names)

@@ -59,10 +59,10 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
     if (!(await mayStop(options, item))) return
     box.busy = true
     await item.stop()
-    const left = await itemsOf(options)
+    const remaining = await itemsOf(options)
     box.busy = false
-    box.items = left
-    if (left.length === 0) box.hide()
+    box.items = remaining
+    if (remaining.length === 0) box.hide()
   }
   const open = async (item: Item | undefined) => {
     if (!item) return

@@ -128,7 +128,7 @@ async function planOf(open: OpenSession, turn: number): Promise<Plan> {
 
 /** Those that a restore changes, at least in part. */
 function restorable({ files }: Plan): CheckpointFile[] {
-  return files.filter(({ left, added, removed }) => !left || added + removed > 0)
+  return files.filter(({ unchangedBecause, added, removed }) => !unchangedBecause || added + removed > 0)
 }
 
 /** The prompt that the last restore put into the input, if none was sent since. */
@@ -255,7 +255,9 @@ async function askRestore(
 /** Whether a restore leaves something as it is, or would revert what may be the user's own. */
 function isToDecide({ changes: { omitted } }: OpenSession, { files, outside }: Plan): boolean {
   if (outside.length + omitted.files + omitted.folders.length > 0) return true
-  return files.some(({ left, uncertain }) => left !== undefined || uncertain !== undefined)
+  return files.some(
+    ({ unchangedBecause, uncertain }) => unchangedBecause !== undefined || uncertain !== undefined,
+  )
 }
 
 /** The text files that a restore changes. */
@@ -292,8 +294,10 @@ function detailOf(open: OpenSession, plan: Plan, { workbench, sessions }: UndoSe
     if (uncertain === 'some') return l10n.t('{0}, some of it not reported by the agent', line)
     return uncertain ? l10n.t('{0}, not reported by the agent', line) : line
   })
-  const left = [
-    ...plan.files.flatMap(({ path: file, left: why }) => (why ? leftReason(nameOf(file), why) : [])),
+  const unchanged = [
+    ...plan.files.flatMap(({ path: file, unchangedBecause: why }) =>
+      why ? unchangedReason(nameOf(file), why) : [],
+    ),
     ...plan.outside.map(file => l10n.t("{0}: outside the session's folders", nameOf(file))),
   ]
   const { files: omitted, folders } = open.changes.omitted
@@ -320,8 +324,8 @@ function detailOf(open: OpenSession, plan: Plan, { workbench, sessions }: UndoSe
   ]
   const sections = [
     named(changed),
-    left.length > 0 ? [l10n.t('Not restored:'), ...named(left)] : [],
-    changed.length + left.length > 0 ? notes : [],
+    unchanged.length > 0 ? [l10n.t('Not restored:'), ...named(unchanged)] : [],
+    changed.length + unchanged.length > 0 ? notes : [],
   ]
   return sections
     .filter(lines => lines.length > 0)
@@ -334,7 +338,7 @@ function named(lines: readonly string[]): string[] {
   return [...lines.slice(0, MAX_NAMED), l10n.t('…and {0} more', lines.length - MAX_NAMED)]
 }
 
-function leftReason(name: string, why: NonNullable<CheckpointFile['left']>): string {
+function unchangedReason(name: string, why: NonNullable<CheckpointFile['unchangedBecause']>): string {
   switch (why) {
     case 'user':
       return l10n.t('{0}: you edited the same lines', name)
@@ -674,15 +678,15 @@ async function showBranches(
     const { agentId, sessionId } = sessionOfKey(key)
     const one = sessions.list().find(other => other.key === key)
     const title = (one && titleOf(one.session)) ?? recordedTitle(agentId, sessionId)
-    const left = found.find(({ from }) => from === key)
-    const parted = left ?? found.find(({ to }) => to === key)
+    const asOrigin = found.find(({ from }) => from === key)
+    const parted = asOrigin ?? found.find(({ to }) => to === key)
     return {
       label: `$(git-branch) ${plainMessage(title ?? '') || l10n.t('Untitled session')}`,
       description: parted ? date.format(parted.at) : '',
-      detail: left
-        ? l10n.t('With the prompt “{0}” and everything after it', left.prompt)
+      detail: asOrigin
+        ? l10n.t('With the prompt “{0}” and everything after it', asOrigin.prompt)
         : l10n.t('Without the prompt “{0}” and everything after it', parted?.prompt ?? ''),
-      ...{ agentId, sessionId, restored: left?.restored },
+      ...{ agentId, sessionId, restored: asOrigin?.restored },
     }
   })
   const picked = await workbench.dialogs.pick(items, {
@@ -695,7 +699,7 @@ async function showBranches(
   const { agentId, sessionId, restored } = picked
   const hasFiles = restored !== undefined && tracker.review.undone.some(({ id }) => id === restored)
   const again = l10n.t('Restore Files')
-  const leave = l10n.t('Keep Current Files')
+  const keepCurrent = l10n.t('Keep Current Files')
   const answer = hasFiles
     ? await workbench.dialogs.confirm(
         l10n.t('Restore the files of this branch, too?'),
@@ -704,9 +708,9 @@ async function showBranches(
             'When you left this branch, its files were reverted to their state before the prompt.',
           ),
         },
-        ...[again, leave],
+        ...[again, keepCurrent],
       )
-    : leave
+    : keepCurrent
   if (answer === undefined) return
   if (answer === again && restored !== undefined) await restoreUndone(restored, services)
   await surface.reveal()

@@ -50,23 +50,24 @@ async function configure(
   const provider = await pickProvider(dialogs, name, list)
   if (!provider) return
   const { providerId } = provider
-  const kept = await providers.get(agentId, providerId)
-  switch (await pickAction(dialogs, name, provider, kept !== undefined)) {
+  const stored = await providers.get(agentId, providerId)
+  switch (await pickAction(dialogs, name, provider, stored !== undefined)) {
     case 'set': {
-      const wanted = await askConfig(dialogs, name, provider, kept)
+      const wanted = await askConfig(dialogs, name, provider, stored)
       if (!wanted) return
       await wait(() => providers.set(agentId, agent, providerId, wanted))
       void dialogs.info(plainMessage(l10n.t('{0}: “{1}” now uses {2}.', name, providerId, wanted.baseUrl)))
       return
     }
     case 'disable':
-      if (kept && !(await mayForget(dialogs, l10n.t('Disable “{0}”?', providerId), l10n.t('Disable')))) return
+      if (stored && !(await mayForget(dialogs, l10n.t('Disable “{0}”?', providerId), l10n.t('Disable'))))
+        return
       await wait(() => providers.disable(agentId, agent, providerId))
       void dialogs.info(plainMessage(l10n.t('{0}: “{1}” is disabled.', name, providerId)))
       return
     case 'forget': {
       const question = l10n.t('Delete the stored values of “{0}”?', providerId)
-      if (kept && !(await mayForget(dialogs, question, l10n.t('Delete')))) return
+      if (stored && !(await mayForget(dialogs, question, l10n.t('Delete')))) return
       await providers.reset(agentId, providerId)
       void dialogs.info(
         plainMessage(
@@ -110,7 +111,7 @@ async function pickAction(
   dialogs: Dialogs,
   agentName: string,
   { providerId, required, current }: Provider,
-  isKept: boolean,
+  isStored: boolean,
 ): Promise<Action | undefined> {
   const items: Array<PickItem & { action: Action }> = [
     {
@@ -120,7 +121,7 @@ async function pickAction(
     },
   ]
   if (current && !required) items.push({ label: `$(circle-slash) ${l10n.t('Disable')}`, action: 'disable' })
-  if (isKept || (!current && !required))
+  if (isStored || (!current && !required))
     items.push({
       label: `$(discard) ${l10n.t('Let the agent decide')}`,
       description: l10n.t('deletes the stored values'),
@@ -136,23 +137,23 @@ async function askConfig(
   dialogs: Dialogs,
   agentName: string,
   provider: Provider,
-  kept: Config | undefined,
+  stored: Config | undefined,
 ): Promise<Config | undefined> {
   const { providerId, current, supported } = provider
   const title = `${agentName}: ${providerId}`
-  const before = kept?.apiType ?? current?.apiType
+  const before = stored?.apiType ?? current?.apiType
   const apiType =
     supported.length > 1 ? await pickApi(dialogs, title, supported, before) : (supported[0] ?? before)
   if (apiType === undefined) return undefined
   const baseUrl = await dialogs.input({
     title,
     prompt: l10n.t('Base URL of the service ({0})', apiType),
-    value: kept?.baseUrl ?? current?.baseUrl ?? '',
+    value: stored?.baseUrl ?? current?.baseUrl ?? '',
     ignoreFocusOut: true,
     validate: text => (isWebAddress(text) ? undefined : l10n.t('Enter an http or https URL.')),
   })
   if (baseUrl === undefined) return undefined
-  const headers = await askHeaders(dialogs, title, kept?.headers ?? {})
+  const headers = await askHeaders(dialogs, title, stored?.headers ?? {})
   return headers && { apiType, baseUrl: baseUrl.trim(), headers }
 }
 

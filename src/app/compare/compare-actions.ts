@@ -138,16 +138,19 @@ export function compareActions(options: ActionOptions): CompareActions {
   async function show(
     title: string,
     files: Parameters<typeof workbench.editors.compareFiles>[0],
-    left: number,
+    notShown: number,
   ): Promise<void> {
-    if (left > 0)
+    if (notShown > 0)
       void workbench.dialogs.info(
-        left === 1
+        notShown === 1
           ? l10n.t("1 file isn't shown, since it's binary, very large or another repository.")
-          : l10n.t("{0} files aren't shown, since they are binary, very large or other repositories.", left),
+          : l10n.t(
+              "{0} files aren't shown, since they are binary, very large or other repositories.",
+              notShown,
+            ),
       )
     if (files.length > 0) await workbench.editors.compareFiles(files, title)
-    else if (left === 0) void workbench.dialogs.info(l10n.t('There are no differences to show.'))
+    else if (notShown === 0) void workbench.dialogs.info(l10n.t('There are no differences to show.'))
   }
 }
 

@@ -178,10 +178,10 @@ export class Comparisons extends Owner {
   /** How far an agent is. Without its session and its start, it can't go on. */
   runOf(participantId: ParticipantId): Run {
     const { run, agentId, sessionId } = this.at(participantId)!
-    const goesOn =
+    const canContinue =
       this.#starts.has(draftKeyOf(participantId)) ||
       (sessionId !== undefined && this.#options.manager.find(agentId, sessionId) !== undefined)
-    return goesOn ? run : nextRun(run, { type: 'lose', at: run.since ?? 0 })
+    return canContinue ? run : nextRun(run, { type: 'lose', at: run.since ?? 0 })
   }
 
   /** What is known about an agent's last words and use, as it is now. */

@@ -49,7 +49,7 @@ export class ActiveSurface<Surface> extends Owner {
   }
 
   report(surface: Surface, focus: FocusReport): void {
-    if (focus === 'left') this.#left(surface)
+    if (focus === 'left') this.#blurred(surface)
     else this.#focused.add(surface)
     if (focus === 'used') {
       // the focus isn't in any other page, even if a busy one reports only later that it lost it
@@ -61,7 +61,7 @@ export class ActiveSurface<Surface> extends Owner {
 
   /** The surface was removed; `instead` replaces it. */
   remove(surface: Surface, instead: Surface): void {
-    this.#left(surface)
+    this.#blurred(surface)
     if (this.#before === surface) this.#before = undefined
     if (this.#current === surface) this.set(instead)
   }
@@ -79,7 +79,7 @@ export class ActiveSurface<Surface> extends Owner {
     }
   }
 
-  #left(surface: Surface): void {
+  #blurred(surface: Surface): void {
     this.#focused.delete(surface)
     if (this.#inUse === surface) this.#inUse = undefined
     if (this.#current === surface) this.#before = undefined

@@ -100,13 +100,13 @@ export function connectChanges(
 /** The files as a review lists them. */
 function reviewed(changes: SessionChanges, progress: ReviewProgress): Pick<ChangedFiles, 'files' | 'count'> {
   const files = progress.files(changes)
-  if (files.every(({ left }) => left === 0)) return { files: [] }
+  if (files.every(({ undecided }) => undecided === 0)) return { files: [] }
   const count = countOf(files)
   return {
     files: files.map(one => {
-      const { path, file = { path, added: 0, removed: 0 }, left, kept, reverted } = one
+      const { path, file = { path, added: 0, removed: 0 }, undecided, kept, reverted } = one
       const outcome = outcomeOf(one)
-      return outcome ? { ...file, decided: { outcome, kept, reverted, left } } : file
+      return outcome ? { ...file, decided: { outcome, kept, reverted, left: undecided } } : file
     }),
     ...(count.decided > 0 && { count }),
   }

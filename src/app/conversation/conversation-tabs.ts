@@ -13,7 +13,7 @@ import type { ConversationSurface, ConversationSurfaces } from './conversation-s
 import { ConversationTab } from './conversation-tab.ts'
 import { tabTitles } from './tab-titles.ts'
 
-const TABS_KEPT = 100
+const MAX_STORED_TABS = 100
 
 export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions, 'controller'> {
   surfaces: ConversationSurfaces
@@ -62,7 +62,7 @@ export class ConversationTabs extends Owner {
   /** Restores a tab after a reload. `state`: the page's stored state, unchecked. */
   restore(shown: ShownTab, state: unknown): void {
     const key = keyIn(state)
-    const reference = key === undefined ? undefined : this.#kept()[key]
+    const reference = key === undefined ? undefined : this.#stored()[key]
     const mine = key !== undefined && isNewKey(key) && !this.#newKeys.has(key) ? key : this.#freeKey()
     const { controller } = this.#tab(shown, mine)
     if (!reference) return
@@ -116,7 +116,7 @@ export class ConversationTabs extends Owner {
     for (const [i, tab] of tabs.entries()) tab.title = titles[i]!
   }
 
-  #kept(): Record<string, SessionReference> {
+  #stored(): Record<string, SessionReference> {
     return this.#options.store.get<Record<string, SessionReference>>(TABS) ?? {}
   }
 
@@ -125,9 +125,9 @@ export class ConversationTabs extends Owner {
     if (name !== LAST_SESSION || value === undefined) return
     const reference = value as SessionReference
     const key = sessionKey(reference.agentId, reference.sessionId)
-    const { [key]: _, ...others } = this.#kept()
-    const kept = [...Object.entries(others).slice(1 - TABS_KEPT), [key, reference] as const]
-    this.#options.store.set(TABS, Object.fromEntries(kept))
+    const { [key]: _, ...others } = this.#stored()
+    const latest = [...Object.entries(others).slice(1 - MAX_STORED_TABS), [key, reference] as const]
+    this.#options.store.set(TABS, Object.fromEntries(latest))
   }
 }
 

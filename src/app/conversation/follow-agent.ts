@@ -11,7 +11,7 @@ import type { WebviewConnection } from '../webview-connection.ts'
 import type { LocationFollower, Workbench } from '../workbench.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 
-const KEPT = 'parley.followAgent'
+const FOLLOW_AGENT = 'parley.followAgent'
 
 /** While it's turned on, the editor follows the agent of the active conversation. */
 export class FollowAgent extends Owner {
@@ -29,12 +29,12 @@ export class FollowAgent extends Owner {
   }
 
   get on(): boolean {
-    return this.#store.get<boolean>(KEPT) === true
+    return this.#store.get<boolean>(FOLLOW_AGENT) === true
   }
 
   set(on: boolean): void {
     if (on === this.on) return
-    this.#store.set(KEPT, on)
+    this.#store.set(FOLLOW_AGENT, on)
     this.#tellContext()
     this.#change.fire()
   }

@@ -47,18 +47,18 @@ function cutContent(item: ToolCallContent, tail: number): ToolCallContent {
 
 /** Whether a JSON value has more than about this many characters. Reads no more than that. */
 function isLong(value: unknown, most: number): boolean {
-  let left = most
+  let remaining = most
   const visit = (part: unknown): void => {
-    left -= typeof part === 'string' ? part.length : 4
-    if (left < 0 || typeof part !== 'object' || part === null) return
+    remaining -= typeof part === 'string' ? part.length : 4
+    if (remaining < 0 || typeof part !== 'object' || part === null) return
     for (const key in part) {
-      left -= key.length
+      remaining -= key.length
       visit((part as { [key: string]: unknown })[key])
-      if (left < 0) return
+      if (remaining < 0) return
     }
   }
   visit(value)
-  return left < 0
+  return remaining < 0
 }
 
 /** A tool call as it was sent, with a copy of the list of its content, since the original grows in place. */

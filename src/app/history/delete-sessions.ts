@@ -38,21 +38,21 @@ export async function deleteSessions(
   if (answer !== all) return
   if (hasDamaged) {
     storage.removeDamaged()
-    if (storage.hasDamaged) void dialogs.warn(damagedLeftText())
+    if (storage.hasDamaged) void dialogs.warn(damagedRemainText())
   }
   const undo = l10n.t('Undo')
   // as they are now: one may have been opened, pinned or deleted while the user was asked
   const now = new Map(history.items().map(item => [sessionKey(item.agentId, item.sessionId), item]))
-  const left = chosen.sessions.flatMap(item => {
+  const remaining = chosen.sessions.flatMap(item => {
     const current = now.get(sessionKey(item.agentId, item.sessionId))
     return current ? { item, current } : []
   })
-  const wanted = left.flatMap(({ item, current }) => (isForAll(current) ? item : []))
+  const wanted = remaining.flatMap(({ item, current }) => (isForAll(current) ? item : []))
   const deleted = await actions.deleteAll(wanted)
-  const skipped = left.length - deleted
+  const skipped = remaining.length - deleted
   const done = [
     deleted === 1 ? l10n.t('1 session deleted.') : l10n.t('{0} sessions deleted.', deleted),
-    ...(skipped > 0 ? [keptOfAllText(skipped)] : []),
+    ...(skipped > 0 ? [notDeletedOfAllText(skipped)] : []),
   ].join(' ')
   if ((await dialogs.info(done, ...(deleted > 0 ? [undo] : []))) !== undo) return
   if (!actions.undoDeletion(wanted)) void dialogs.info(cannotUndoText())
@@ -78,20 +78,20 @@ export async function deleteExpired(
   const agentIds = [...new Set(items.map(({ agentId }) => agentId))]
   await Promise.all(
     agentIds.map(agentId => {
-      const left = new Set(items.filter(item => item.agentId === agentId))
+      const remaining = new Set(items.filter(item => item.agentId === agentId))
       const end = (item: DeletableSession) => {
-        left.delete(item)
+        remaining.delete(item)
         deletions.ended(item)
       }
       return tell(agentId, async () => {
         const failures: unknown[] = []
-        for (const item of left) {
+        for (const item of remaining) {
           try {
             await actions.delete(item)
           } catch (error) {
             if (isSignInAsked(error)) {
               // the others wouldn't be deleted either; they're in the list until the user has signed in
-              for (const one of left) deletions.ended(one)
+              for (const one of remaining) deletions.ended(one)
               throw error
             }
             if (!(error instanceof CancelledError)) failures.push(error)
@@ -112,14 +112,14 @@ export function cannotUndoText(): string {
   return l10n.t('The sessions have been deleted and can no longer be restored.')
 }
 
-function keptOfAllText(count: number): string {
+function notDeletedOfAllText(count: number): string {
   return count === 1
     ? l10n.t("1 session was kept because it's open, pinned, or can't be deleted.")
     : l10n.t("{0} sessions were kept because they're open, pinned, or can't be deleted.", count)
 }
 
 /** Says that this number of sessions wasn't deleted. */
-export function keptText(count: number): string {
+export function notDeletedText(count: number): string {
   return count === 1
     ? l10n.t("1 session was kept because it's open in another window or can't be deleted.")
     : l10n.t("{0} sessions were kept because they're open in another window or can't be deleted.", count)
@@ -142,7 +142,7 @@ function damagedText(): string {
   )
 }
 
-function damagedLeftText(): string {
+function damagedRemainText(): string {
   return l10n.t(
     "Damaged files of earlier conversations couldn't be deleted, for example because another program has them open. Try again later.",
   )
@@ -150,8 +150,8 @@ function damagedLeftText(): string {
 
 function whatRemains(sessions: HistoryItem[]): string {
   const count = countText(sessions.length)
-  const kept = [...new Set(sessions.flatMap(one => (one.deletesCopy ? one.agentName : [])))].sort()
-  return kept.length === 0
+  const agentsWithCopy = [...new Set(sessions.flatMap(one => (one.deletesCopy ? one.agentName : [])))].sort()
+  return agentsWithCopy.length === 0
     ? count
-    : [count, l10n.t('These agents keep their own copies: {0}.', kept.join(', '))].join('\n')
+    : [count, l10n.t('These agents keep their own copies: {0}.', agentsWithCopy.join(', '))].join('\n')
 }

@@ -5,7 +5,7 @@ import type { SecretRegistry } from '../../common/secrets.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import { writeWhole } from '../../common/whole-files.ts'
 import { conversationMarkdown } from '../../conversation/markdown-export.ts'
-import type { KeptConversation } from '../../conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../../conversation/replay/restore-state.ts'
 import { dayOf } from '../../history/local-sessions.ts'
 import { conversationLines, type ExportedSession } from '../../history/protocol-lines.ts'
 import type { LocalSession } from '../../history/session-store.ts'
@@ -85,9 +85,9 @@ export class SessionExporter {
     const { workbench, history, transcripts } = this.#options
     const { dialogs } = workbench
     const saved = new Set(transcripts.byAge().map(copy => sessionKey(copy[0], sessionIdOf(copy))))
-    const isKept = ({ agentId, sessionId, open }: HistoryItem) =>
+    const isSaved = ({ agentId, sessionId, open }: HistoryItem) =>
       open || saved.has(sessionKey(agentId, sessionId))
-    const sessions = history.items().filter(isKept)
+    const sessions = history.items().filter(isSaved)
     if (sessions.length === 0) throw new UnavailableError(l10n.t('No conversations are saved.'))
     const choices = sessionChoices(sessions, l10n.t('All Conversations'))
     const chosen =
@@ -163,7 +163,7 @@ export class SessionExporter {
   }
 
   /** The conversation as it's shown in this window, or else as it's saved. */
-  #read({ agentId, sessionId }: SessionId): KeptConversation | undefined {
+  #read({ agentId, sessionId }: SessionId): SavedConversation | undefined {
     const state = this.#options.manager.find(agentId, sessionId)?.session.state
     if (!state) return this.#options.transcripts.read(agentId, sessionId)
     return { entries: state.entries, terminals: [...state.terminals.values()], head: headOf(state) }
@@ -184,7 +184,7 @@ export class SessionExporter {
 }
 
 function markdownOf(
-  { entries, terminals }: KeptConversation,
+  { entries, terminals }: SavedConversation,
   { title, agentName, cwd }: HistoryItem,
 ): string {
   const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))

@@ -33,7 +33,7 @@ interface HistoryServicesOptions {
   accounts: Accounts
   surfaces: ConversationSurfaces
   indicators: SessionIndicators
-  kept: HistoryListOptions['kept']
+  savedKeys: HistoryListOptions['savedKeys']
   storage: () => { used: number; max: number }
   search: SearchClient
   deleter: SessionDeleter
@@ -67,7 +67,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     accounts,
     surfaces,
     indicators,
-    kept,
+    savedKeys,
     storage,
     search,
     deleter,
@@ -90,7 +90,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
       records,
       organizer,
       deletions,
-      kept,
+      savedKeys,
       listingOf: agent => new SessionListing(agent, { archived: 'include' }),
     }),
   )

@@ -28,7 +28,7 @@ import type { WebviewConnection } from '../webview-connection.ts'
 import type { WindowSessions } from '../window-sessions.ts'
 import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
-import { cannotUndoText, deleteExpired, keptText } from './delete-sessions.ts'
+import { cannotUndoText, deleteExpired, notDeletedText } from './delete-sessions.ts'
 import { previewOf } from './preview.ts'
 import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
@@ -237,8 +237,8 @@ export class HistoryView extends Owner {
     if (action === 'delete') {
       const deletable = items.filter(({ canDelete }) => canDelete)
       if (!(await actions.mayDelete(deletable))) return
-      const kept = items.length - (await actions.deleteAll(deletable))
-      if (kept > 0) void workbench.dialogs.info(keptText(kept))
+      const notDeleted = items.length - (await actions.deleteAll(deletable))
+      if (notDeleted > 0) void workbench.dialogs.info(notDeletedText(notDeleted))
       return
     }
     for (const item of items) {

@@ -6,7 +6,7 @@ import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { Bridges } from '../../mcp/bridge/bridges.ts'
-import { leftOutReason, type McpServers } from '../../mcp/mcp-servers.ts'
+import { exclusionReason, type McpServers } from '../../mcp/mcp-servers.ts'
 import {
   DISCOVERED_SOURCES,
   describePlace,
@@ -240,7 +240,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       ...(server && { target: targetOf(server) }),
       ...(canRemoveFrom(source) && { canRemove: true }),
       ...(leftOut?.because === 'off' && { isOff: true }),
-      ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
+      ...(leftOut && leftOut.because !== 'off' && { reason: exclusionReason(leftOut, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
       ...(signedIn && { isSignedIn: true }),
       ...(signedIn?.isRefused && { needsSignIn: true }),

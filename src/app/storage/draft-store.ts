@@ -52,8 +52,8 @@ export class DraftStore extends Owner implements Drafts {
   readonly #items: KeyValueStore
   readonly #drafts = new Map<string, Text>()
   #prompts: StoredText[] = []
-  /** ids of prompts that another window left */
-  readonly #left = new Set<string>()
+  /** ids of prompts of a closed window that no queue has claimed */
+  readonly #unclaimed = new Set<string>()
   /** ids of prompts that another window took over from this one */
   readonly #lost = new Set<string>()
   readonly #takeOver = this.register(new Emitter<string>())
@@ -91,8 +91,8 @@ export class DraftStore extends Owner implements Drafts {
   }
 
   get(key: string): Draft<Attachment> {
-    const kept = this.#drafts.get(key)
-    return kept ? this.#whole(kept) : EMPTY_DRAFT
+    const stored = this.#drafts.get(key)
+    return stored ? this.#whole(stored) : EMPTY_DRAFT
   }
 
   set(key: string, draft: Draft<Attachment>): void {
@@ -137,7 +137,7 @@ export class DraftStore extends Owner implements Drafts {
     this.#findLost()
     const known = new Map(this.#prompts.map(prompt => [prompt.id, prompt]))
     const ids = new Set(prompts.map(({ id }) => id))
-    const isHere = (prompt: StoredText) => prompt.key === key && !this.#left.has(prompt.id)
+    const isHere = (prompt: StoredText) => prompt.key === key && !this.#unclaimed.has(prompt.id)
     const gone = this.#prompts.filter(prompt => isHere(prompt) && !ids.has(prompt.id))
     const now = prompts
       .filter(({ id }) => !this.#lost.has(id))
@@ -164,8 +164,8 @@ export class DraftStore extends Owner implements Drafts {
 
   /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
   claim(key: string): StoredPrompt[] {
-    const left = this.#prompts.filter(prompt => prompt.key === key && this.#left.delete(prompt.id))
-    return left.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
+    const claimed = this.#prompts.filter(prompt => prompt.key === key && this.#unclaimed.delete(prompt.id))
+    return claimed.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
   }
 
   /** The session of the conversation was deleted: nothing that was written for it stays. */
@@ -174,7 +174,7 @@ export class DraftStore extends Owner implements Drafts {
     const isGone = (prompt: StoredText) => prompt.key === key
     const drafts = [...this.#drafts.keys()].filter(one => one === key || editOf(one)?.key === key)
     const gone = [...drafts.map(one => this.#drafts.get(one)), ...this.#prompts.filter(isGone)]
-    for (const { id } of this.#prompts.filter(isGone)) this.#left.delete(id)
+    for (const { id } of this.#prompts.filter(isGone)) this.#unclaimed.delete(id)
     for (const one of drafts) this.#drafts.delete(one)
     this.#prompts = this.#prompts.filter(prompt => !isGone(prompt))
     for (const one of gone) this.#forgetItems(one)
@@ -207,7 +207,7 @@ export class DraftStore extends Owner implements Drafts {
       if (known.has(prompt.id)) return
       known.add(prompt.id)
       this.#prompts.push(prompt)
-      this.#left.add(prompt.id)
+      this.#unclaimed.add(prompt.id)
       keys.add(prompt.key)
     }
     for (const value of states) {
@@ -232,7 +232,7 @@ export class DraftStore extends Owner implements Drafts {
     if (this.#windows.isOwn) return
     for (const { id } of this.#prompts) this.#lost.add(id)
     this.#prompts = []
-    this.#left.clear()
+    this.#unclaimed.clear()
     this.#drafts.clear()
     this.#write()
   }
@@ -269,9 +269,9 @@ export class DraftStore extends Owner implements Drafts {
   }
 
   /** The last written draft comes last. */
-  #keep(key: string, kept: Text): void {
+  #keep(key: string, stored: Text): void {
     this.#drafts.delete(key)
-    if (kept.text !== '' || kept.items !== undefined) this.#drafts.set(key, kept)
+    if (stored.text !== '' || stored.items !== undefined) this.#drafts.set(key, stored)
     if (this.#drafts.size <= MAX_DRAFTS) return
     const [oldest] = this.#drafts
     if (!oldest) return

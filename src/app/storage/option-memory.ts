@@ -23,9 +23,9 @@ export class OptionMemory extends Owner {
   /** By the option's id. */
   of(agentId: string): Record<string, RememberedOption> {
     const all = this.#all()
-    const kept = Object.hasOwn(all, agentId) ? all[agentId] : undefined
-    return isRecord(kept)
-      ? Object.fromEntries(Object.entries(kept).map(([id, value]) => [id, read(value)]))
+    const stored = Object.hasOwn(all, agentId) ? all[agentId] : undefined
+    return isRecord(stored)
+      ? Object.fromEntries(Object.entries(stored).map(([id, value]) => [id, read(value)]))
       : {}
   }
 
@@ -65,8 +65,8 @@ export class OptionMemory extends Owner {
   }
 
   #all(): Record<string, unknown> {
-    const kept = this.#store.get<unknown>(KEY)
-    return isRecord(kept) ? kept : {}
+    const stored = this.#store.get<unknown>(KEY)
+    return isRecord(stored) ? stored : {}
   }
 }
 

@@ -46,7 +46,7 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
     if (!worktrees.hasRepository || !workbench.isTrusted) return
     const [{ removeUnusedWorktrees }, { tidyDiscarded }] = await Promise.all([
       import('./remove-unused-worktrees.ts'),
-      import('../../editor/worktrees/keep-worktree.ts'),
+      import('../../editor/worktrees/discarded-worktrees.ts'),
     ])
     for (const common of worktrees.gitFolders()) await tidyDiscarded(common, log)
     const paths = worktrees.paths()

@@ -6,12 +6,12 @@ import { insideOf } from '../../editor/folder-comparison.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import {
   checkNoHistory,
+  DISCARDED_WORKTREE_DAYS,
+  type DiscardedWorktree,
   discardWorktree,
-  KEPT_DAYS,
-  type KeptWorktree,
-  listKept,
-  restoreKept,
-} from '../../editor/worktrees/keep-worktree.ts'
+  listDiscarded,
+  restoreDiscarded,
+} from '../../editor/worktrees/discarded-worktrees.ts'
 import {
   currentBranch,
   findWorktree,
@@ -93,7 +93,7 @@ export async function discardAll(
   const text = l10n.t('Discard {0} worktrees and their changes?', all.length)
   const detail = [
     all.map(({ worktree, state }) => `${worktree.name}: ${contents(state)}`).join('\n'),
-    keptText(),
+    restorableText(),
     ...all.flatMap(({ state }) => (state.ignored.length > 0 ? [ignoredText(state)] : [])),
   ].join('\n\n')
   if ((await dialogs.confirm(text, { detail }, discard)) !== discard) return
@@ -129,7 +129,7 @@ async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree |
   if (!found) return undefined
   const { repository } = found
   const ageOf = (time: number) => clock.ageOf(time)
-  const [all, kept] = await Promise.all([listWorktrees(repository), listKept(repository, ageOf)])
+  const [all, discarded] = await Promise.all([listWorktrees(repository), listDiscarded(repository, ageOf)])
   const items: Array<Action & { worktree?: Worktree }> = [
     ...all.map(worktree => ({
       label: worktree.name,
@@ -144,11 +144,11 @@ async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree |
       run: () => workbench.execute(CommandId.newSessionInWorktree),
     },
   ]
-  if (kept.length > 0) {
+  if (discarded.length > 0) {
     items.push({
       label: l10n.t('Restore Discarded Worktree…'),
       icon: 'discard',
-      run: () => pickKept(options, repository, kept),
+      run: () => pickDiscarded(options, repository, discarded),
     })
   }
   const picked = await workbench.dialogs.pick(items, {
@@ -160,13 +160,13 @@ async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree |
   return picked?.worktree
 }
 
-async function pickKept(
+async function pickDiscarded(
   options: WorktreeCommandOptions,
   repository: Repository,
-  kept: readonly KeptWorktree[],
+  discarded: readonly DiscardedWorktree[],
 ): Promise<void> {
   const { dialogs, language } = options.workbench
-  const items = kept.map(one => ({
+  const items = discarded.map(one => ({
     label: one.name,
     icon: 'repo',
     description: l10n.t('Discarded {0}', new Date(one.at).toLocaleString(language)),
@@ -179,11 +179,11 @@ async function pickKept(
 async function restore(
   { workbench: { dialogs, settings, execute }, worktrees }: WorktreeCommandOptions,
   repository: Repository,
-  kept: Pick<KeptWorktree, 'ref' | 'name'>,
+  discarded: Pick<DiscardedWorktree, 'ref' | 'name'>,
 ): Promise<void> {
   const worktree = await dialogs.progress(
-    { title: l10n.t('Restoring the worktree {0}…', kept.name), where: 'notification' },
-    () => restoreKept(repository, kept, { folder: settings.read('worktrees.folder') }),
+    { title: l10n.t('Restoring the worktree {0}…', discarded.name), where: 'notification' },
+    () => restoreDiscarded(repository, discarded, { folder: settings.read('worktrees.folder') }),
   )
   void worktrees.refresh()
   const more = l10n.t('Worktree…')
@@ -488,7 +488,7 @@ class WorktreeMenu {
     const detail = [
       contents(state),
       names(state.changed, '\n'),
-      keptText(),
+      restorableText(),
       state.ignored.length > 0 ? ignoredText(state) : '',
     ]
     const text = l10n.t('Discard the worktree {0} and its changes?', name)
@@ -585,10 +585,10 @@ function contents({ changed, commits, isBusy, nested }: WorktreeState): string {
   return parts.filter(Boolean).join(', ') || l10n.t('No changes')
 }
 
-function keptText(): string {
+function restorableText(): string {
   return l10n.t(
     "A copy is kept for {0} days. To restore it, switch to a session that isn't in a worktree and run Parley: Worktree….",
-    KEPT_DAYS,
+    DISCARDED_WORKTREE_DAYS,
   )
 }
 

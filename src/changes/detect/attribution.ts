@@ -83,10 +83,10 @@ export class Attribution {
       }
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
     const released = [...this.#claims].flatMap(([key, claims]) => {
-      const left = claims.filter(({ author }) =>
+      const unmatched = claims.filter(({ author }) =>
         author.turns.every(one => one.session !== session || (isNext && !isOver(one))),
       )
-      return this.#setClaims(key, left) ? [] : key
+      return this.#setClaims(key, unmatched) ? [] : key
     })
     return [...released, ...saved]
   }

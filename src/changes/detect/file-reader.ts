@@ -66,10 +66,10 @@ export class FileReader {
    * another one, and once the tab is closed, nothing knows it.
    */
   #encodings(path: string, known?: string): string[] {
-    const kept = this.#files.at(path)?.encoding ?? known
-    if (kept === 'binary') return []
+    const tracked = this.#files.at(path)?.encoding ?? known
+    if (tracked === 'binary') return []
     const { encoding } = this.#files.document(path) ?? {}
-    return [...new Set([kept, encoding])].filter(one => one !== undefined)
+    return [...new Set([tracked, encoding])].filter(one => one !== undefined)
   }
 
   /** The file in another encoding if the user has saved it in that one: then fewer lines differ. */

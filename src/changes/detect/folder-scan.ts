@@ -145,13 +145,13 @@ export class FolderScan {
       const stamped = await stampOf(path)
       if (!stamped) return
       const before = known?.get(path)
-      const isSame = before?.stamp === stamped.stamp && !before.isFresh && isKept(before)
+      const isSame = before?.stamp === stamped.stamp && !before.isFresh && isKnown(before)
       const isUnsure = isWrittenSince(stamped.changed, began)
       if (isUnsure) unsure.add(path)
       const isEarly = stamped.changed >= began
       // one that is replaced is created, too
       const isNew = known !== undefined && !before && stamped.created >= began
-      if (isEarly && (isNew || (before && before.changed < began && isKept(before))))
+      if (isEarly && (isNew || (before && before.changed < began && isKnown(before))))
         overwritten.set(path, before)
       // programs empty a file before they write it
       const isEmptied = isUnsure && stamped.size === 0
@@ -268,7 +268,7 @@ export class FolderScan {
 const UNREAD: FileStamp = { stamp: 'unread', changed: 0, created: 0, isFresh: true, mode: 0, size: 0 }
 
 /** Its content is known. */
-function isKept({ hash, target }: FileStamp): boolean {
+function isKnown({ hash, target }: FileStamp): boolean {
   return (hash ?? target) !== undefined
 }
 

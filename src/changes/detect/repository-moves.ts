@@ -161,10 +161,10 @@ export async function writtenByGit(
   const before = await committedContents(root, top, commit, [...files.keys()])
   // the third parent of a stash has its untracked files
   for (const from of [head, ...stashes, ...stashes.map(stash => `${stash}^3`)]) {
-    const left = [...files.keys()].filter(path => !written.has(path))
-    if (left.length === 0) break
-    const contents = await committedContents(root, top, from, left)
-    for (const path of left) {
+    const unwritten = [...files.keys()].filter(path => !written.has(path))
+    if (unwritten.length === 0) break
+    const contents = await committedContents(root, top, from, unwritten)
+    for (const path of unwritten) {
       const now = files.get(path)!
       const known = contents.get(path)
       // only a file that was committed is removed by a checkout

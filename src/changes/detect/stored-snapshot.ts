@@ -61,9 +61,9 @@ export function storedSnapshot({
       ...repository,
       early: [...early],
       dirty: [...dirty].map(([path, { state, ...known }]) => {
-        const kept = storedState(state)
-        size += kept?.text.length ?? 0
-        return [path, { ...known, state: kept }]
+        const stateToStore = storedState(state)
+        size += stateToStore?.text.length ?? 0
+        return [path, { ...known, state: stateToStore }]
       }),
     })),
     unseen: [...unseen, ...folders.map(({ root }) => root)],

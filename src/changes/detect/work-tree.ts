@@ -164,9 +164,9 @@ export class WorkTree {
     const places = await Promise.all(folders.map(folder => realpath(folder).catch(() => folder)))
     const known = new Set<string>()
     const take = async (roots: readonly string[]): Promise<void> => {
-      const left = roots.filter(root => !known.has(root) && known.add(root))
+      const added = roots.filter(root => !known.has(root) && known.add(root))
       const nested: string[] = []
-      await forEachConcurrent(left, MAX_REPOSITORIES, async root => {
+      await forEachConcurrent(added, MAX_REPOSITORIES, async root => {
         nested.push(...(await this.#take(taken, root, began)))
       })
       if (nested.length > 0) await take(nested)
@@ -314,11 +314,11 @@ export class WorkTree {
       for (const [path, found] of stamped) {
         if (await isEarly(path, found)) continue
         const { stamp, isFresh, size, changed } = found
-        const isKept = sum + size < MAX_READ_BYTES && dirty.size < MAX_DIRTY
+        const isRead = sum + size < MAX_READ_BYTES && dirty.size < MAX_DIRTY
         const unsure = isWrittenSince(changed, began)
         const one: Dirty = { state: undefined, stamp, changed, isFresh, unsure }
         dirty.set(path, one)
-        if (!isKept) continue
+        if (!isRead) continue
         sum += size
         const before = known?.get(path)
         const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined

@@ -155,6 +155,6 @@ function rebased<T>(
 }
 
 /** Makes the matching versions the user's. */
-export function kept<T>(versions: Versions<T>, matches: Matches): Versions<T> {
+export function withUserAsAuthor<T>(versions: Versions<T>, matches: Matches): Versions<T> {
   return versions.map(version => (isBy(version.by, matches) ? { ...version, by: 'user' } : version))
 }

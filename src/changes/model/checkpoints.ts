@@ -57,19 +57,19 @@ export class Checkpoints {
   drop(files: Iterable<TrackedFile>, undos: Pick<UndoLog, 'all' | 'forget' | 'isUsed'>): TrackedFile[] {
     const limits = this.#limits()
     if (!limits) return []
-    const kept: Array<{ at: number; bytes: number; file?: TrackedFile; undone?: Undone }> = undos.all.map(
+    const all: Array<{ at: number; bytes: number; file?: TrackedFile; undone?: Undone }> = undos.all.map(
       undone => ({ undone, at: undone.at, bytes: sizeOf(undone) }),
     )
     for (const file of files) {
       const at = file.historyAt
-      if (at !== undefined) kept.push({ file, at, bytes: file.historyBytes })
+      if (at !== undefined) all.push({ file, at, bytes: file.historyBytes })
     }
-    const age = new Map(kept.map(one => [one, this.#store.ageOf(one.at)]))
-    kept.sort((a, b) => age.get(a)! - age.get(b)! || b.at - a.at)
+    const age = new Map(all.map(one => [one, this.#store.ageOf(one.at)]))
+    all.sort((a, b) => age.get(a)! - age.get(b)! || b.at - a.at)
     const [newest] = undos.all
     let bytes = 0
     const dropped: TrackedFile[] = []
-    for (const one of kept) {
+    for (const one of all) {
       const { bytes: own, file, undone } = one
       const isOld = age.get(one)! > limits.maxAgeMs
       bytes += own

@@ -8,12 +8,12 @@ import { type LineEdit, lineEdits, mergeLines, sameLines, splitLines } from '../
 import {
   type AgentAuthor,
   type Author,
-  kept,
   type Matches,
   normalized,
   sharesTurn,
   type Versions,
   without,
+  withUserAsAuthor,
 } from './change-versions.ts'
 
 /** Lines that are the user's. */
@@ -197,7 +197,7 @@ export class FileLog {
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
     this.#emptied = undefined
     for (const change of this.#segments.filter(isChanged)) {
-      if (!ids || ids.has(change.id)) change.versions = kept(change.versions, matches)
+      if (!ids || ids.has(change.id)) change.versions = withUserAsAuthor(change.versions, matches)
     }
     this.#tidy()
   }
@@ -231,9 +231,9 @@ export class FileLog {
   }
 
   #apply(edit: LineEdit, by: Author): void {
-    const left = this.#restoreRemoved(edit, by)
-    if (left) {
-      for (const one of left) if (one.start < one.end || one.lines.length > 0) this.#apply(one, by)
+    const remaining = this.#restoreRemoved(edit, by)
+    if (remaining) {
+      for (const one of remaining) if (one.start < one.end || one.lines.length > 0) this.#apply(one, by)
     } else if (by === 'user') this.#editByUser(edit)
     else this.#change(edit, by)
   }
@@ -256,15 +256,15 @@ export class FileLog {
         segment.versions = this.#pushed(segment.versions, value, by)
         const first = indexes[0]!
         const last = indexes.at(-1)! + 1
-        const left: LineEdit[] = [
+        const remaining: LineEdit[] = [
           { start: at + value.length, end: end + value.length, lines: lines.slice(last) },
           { start, end: at, lines: lines.slice(0, first) },
         ]
         for (let i = 1; i < indexes.length; i++) {
           const between = lines.slice(indexes[i - 1]! + 1, indexes[i])
-          left.splice(1, 0, { start: at + i, end: at + i, lines: between })
+          remaining.splice(1, 0, { start: at + i, end: at + i, lines: between })
         }
-        return left
+        return remaining
       }
       if (isChanged(segment) && size > 0 && by === 'user' && (at === end || at + size === start)) {
         const isBefore = at === end
@@ -292,7 +292,7 @@ export class FileLog {
       // removed lines need no position: each segment loses its own
       let at = this.#startOf(touched.first)
       const pieces = this.#segments.splice(touched.first, touched.count)
-      const left = pieces.map(piece => {
+      const remaining = pieces.map(piece => {
         const from = Math.max(0, edit.start - at)
         const lines = current(piece)
         const to = Math.min(lines.length, edit.end - at)
@@ -301,7 +301,7 @@ export class FileLog {
         if (!isChanged(piece)) return { lines: rest }
         return rest === lines ? piece : { ...piece, versions: this.#pushed(piece.versions, rest, 'user') }
       })
-      this.#segments.splice(touched.first, 0, ...left)
+      this.#segments.splice(touched.first, 0, ...remaining)
       return
     }
     if (touched.hasChanges) {

@@ -187,7 +187,7 @@ export class FilePast {
       if (!isLast) {
         // the user has kept or undone changes since, or an agent wrote through the client
         const lines = [splitLines(text), splitLines(before.text)] as const
-        if (edit.how === 'seen' && edit.by !== 'user' && isKept(claim, file, ...lines)) return file
+        if (edit.how === 'seen' && edit.by !== 'user' && isKeptByUser(claim, file, ...lines)) return file
         corrected = withAuthor(file, ...lines, claim.author)
         if (!corrected) continue
       }
@@ -280,7 +280,7 @@ function made(file: TrackedFile, { state, by, onDisk }: PastEdit): TrackedFile {
 }
 
 /** Whether the user has kept what led from the lines `was` to `part`, and it isn't still to come. */
-function isKept({ change, patch }: Claim, file: TrackedFile, part: string[], was: string[]): boolean {
+function isKeptByUser({ change, patch }: Claim, file: TrackedFile, part: string[], was: string[]): boolean {
   const base = file.base.text
   const without = mergeLines(part, was, splitLines(base))?.join('')
   const isIn = without !== undefined && without !== base
@@ -372,9 +372,9 @@ function withPartIn(
     later.some(one => {
       const isReplaced = start < end
       const meets = isReplaced ? one.start < end && one.end > start : one.start <= start && one.end >= start
-      const left = lines.filter(line => one.lines.includes(line))
-      const isPart = isBased && left.some(line => /[\p{L}\p{N}]/u.test(line) && !was.includes(line))
-      return meets && (left.length === lines.length || isPart || (isReplaced && !isOpen))
+      const remaining = lines.filter(line => one.lines.includes(line))
+      const isPart = isBased && remaining.some(line => /[\p{L}\p{N}]/u.test(line) && !was.includes(line))
+      return meets && (remaining.length === lines.length || isPart || (isReplaced && !isOpen))
     }),
   )
   if (edits.length === 0) return was

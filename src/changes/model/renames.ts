@@ -50,7 +50,7 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
     if (to) take(from, to)
     else if (from.attributes.type === 'text' && !isEmpty(from)) edited.push(from)
   }
-  const left = [...byText.values()]
+  const unmatched = [...byText.values()]
     .flatMap(({ all }) => [...all])
     .filter(({ attributes }) => attributes.type === 'text')
   const taken = new Set<RenameSide>()
@@ -84,11 +84,11 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
   }
   // in a moved folder with edited files, all names are the same
   const byName = new Map<string, RenameSide[]>()
-  for (const to of left) byName.set(nameOf(to), [...(byName.get(nameOf(to)) ?? []), to])
+  for (const to of unmatched) byName.set(nameOf(to), [...(byName.get(nameOf(to)) ?? []), to])
   const names = new Map<string, RenameSide[]>()
   for (const from of edited) names.set(nameOf(from), [...(names.get(nameOf(from)) ?? []), from])
   for (const [name, some] of names) compare(some, byName.get(name) ?? [])
-  compare(edited, left)
+  compare(edited, unmatched)
   return renames
 }
 

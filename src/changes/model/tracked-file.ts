@@ -7,11 +7,11 @@ import { mergeLines, sameLines, splitLines } from '../../editor/line-edits.ts'
 import {
   type AgentAuthor,
   type Author,
-  kept,
   type Matches,
   normalized,
   type Versions,
   without,
+  withUserAsAuthor,
 } from './change-versions.ts'
 import { contentsOf } from './content-use.ts'
 import { FileLog, type Hunk, type StoredSegment } from './file-log.ts'
@@ -103,8 +103,8 @@ export class TrackedFile {
     const log = FileLog.restore(text, segments, isHistory)
     if (!log || attributes.length === 0) return undefined
     const file = new TrackedFile(path, log, attributes, gone ?? false, isHistory)
-    const kept = history && TrackedFile.restore({ ...stored, ...history }, true)
-    if (kept) file.#history = { file: kept, at: history.at }
+    const restored = history && TrackedFile.restore({ ...stored, ...history }, true)
+    if (restored) file.#history = { file: restored, at: history.at }
     file.#earlier = earlier?.flatMap(one => TrackedFile.restore(one) ?? []) ?? []
     return file
   }
@@ -185,10 +185,10 @@ export class TrackedFile {
     file?.keep(matches)
     if (!file?.hasChanges) this.#history = undefined
     this.#earlier = this.#earlier.flatMap(one => {
-      const left = one.clone()
-      left.keep(matches)
-      left.forgetHistory(matches)
-      return left.isKnown ? left : []
+      const remaining = one.clone()
+      remaining.keep(matches)
+      remaining.forgetHistory(matches)
+      return remaining.isKnown ? remaining : []
     })
   }
 
@@ -388,7 +388,8 @@ export class TrackedFile {
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
     this.#log.keep(matches, ids)
     // keeping the last line of a new file keeps the file
-    if (!ids || this.hunks(matches).length === 0) this.#setAttributes(kept(this.#attributes, matches))
+    if (!ids || this.hunks(matches).length === 0)
+      this.#setAttributes(withUserAsAuthor(this.#attributes, matches))
     // keeping a deletion also settles the changes of its lines
     if (this.#attributes.length === 1 && this.attributes.type !== 'text') this.#log.keep(() => true)
     this.#version++
@@ -452,17 +453,19 @@ export class TrackedFile {
     const before = { log: this.#log.clone(), attributes: this.#attributes }
     const isWhole = !options.ids || this.attributes.type !== 'text'
     this.#log.undo(matches, { ...options, ...(isWhole && { ids: undefined }) })
-    const left = this.hunks(matches)
+    const remaining = this.hunks(matches)
     this.#version++
-    let conflict = left.find(hunk => hunk.conflict && (!options.ids || options.ids.has(hunk.id)))?.conflict
-    if (isWhole || left.length === 0) {
+    let conflict = remaining.find(
+      hunk => hunk.conflict && (!options.ids || options.ids.has(hunk.id)),
+    )?.conflict
+    if (isWhole || remaining.length === 0) {
       const result = without(this.#attributes, matches, () => undefined)
       const forced = options.force && result.forced
       const next = (forced || result.versions).at(-1)!.value
       if (next.type === 'absent' && this.#log.text !== '') {
         // other authors' lines stay, and therefore the file
         if (this.#log.hunks(author => !matches(author)).length > 0) conflict ??= 'agent'
-        else if (left.length === 0) this.#setAttributes(kept(this.#attributes, matches))
+        else if (remaining.length === 0) this.#setAttributes(withUserAsAuthor(this.#attributes, matches))
       } else {
         this.#setAttributes(forced || (result.partial ?? result.versions))
         if (!forced) conflict ??= result.conflict

@@ -23,7 +23,7 @@ export interface Undone {
 }
 
 /** A file that was left as it is when an undo was reverted. */
-export interface LeftFile {
+export interface UnrestoredFile {
   path: string
   /** Absent if later or unsaved changes are in the way. */
   why?: Error
@@ -125,21 +125,29 @@ export class UndoLog {
   }
 
   /** Reverts an undo with `restore`, file by file. Returns the files for which that returns false or rejects. */
-  async restore(id: string, keyOf: (path: string) => string, restore: RestoreFile): Promise<LeftFile[]> {
+  async restore(
+    id: string,
+    keyOf: (path: string) => string,
+    restore: RestoreFile,
+  ): Promise<UnrestoredFile[]> {
     const undone = this.#undone.find(one => one.id === id)
     if (!undone) return []
     return this.#restore(undone, keyOf, restore).finally(this.#use(undone))
   }
 
-  async #restore(undone: Undone, keyOf: (path: string) => string, restore: RestoreFile): Promise<LeftFile[]> {
-    const left: UndoneFile[] = []
+  async #restore(
+    undone: Undone,
+    keyOf: (path: string) => string,
+    restore: RestoreFile,
+  ): Promise<UnrestoredFile[]> {
+    const unrestored: UndoneFile[] = []
     const restored = new Set<UndoneFile>()
     /** by path */
     const errors = new Map<string, Error>()
     // a file may have been undone in steps: revert the last one first
     for (const one of undone.files.toReversed()) {
       const key = keyOf(one.before.path)
-      const isBelow = left.some(other => keyOf(other.before.path) === key)
+      const isBelow = unrestored.some(other => keyOf(other.before.path) === key)
       const isRestored =
         !isBelow &&
         (await restore(key, one, undone.session).catch((error: unknown) => {
@@ -147,10 +155,10 @@ export class UndoLog {
           return false
         }))
       if (isRestored) restored.add(one)
-      else left.unshift(one)
+      else unrestored.unshift(one)
     }
     await this.#remove(undone, restored)
-    return [...new Set(left.map(one => one.before.path))].map(path => {
+    return [...new Set(unrestored.map(one => one.before.path))].map(path => {
       const why = errors.get(path)
       return { path, ...(why && { why }) }
     })

@@ -28,7 +28,7 @@ export interface ReviewedFile {
   /** absent if all of it is decided */
   file?: ChangedFile
   /** numbers of changes; a file without changed lines has one */
-  left: number
+  undecided: number
   kept: number
   reverted: number
 }
@@ -82,14 +82,15 @@ export class ReviewProgress {
   }
 
   /** The user restored what was reverted, except for these files. */
-  restored(undo: string, left: readonly string[]): void {
-    for (const [id, one] of this.#decided) if (one.undo === undo && !left.includes(one.path)) this.#remove(id)
+  restored(undo: string, unrestored: readonly string[]): void {
+    for (const [id, one] of this.#decided)
+      if (one.undo === undo && !unrestored.includes(one.path)) this.#remove(id)
     this.#change.fire()
   }
 
   /**
    * An agent begins to work in one of `sessions`. What was decided in a review that is finished isn't part of the next one.
-   * `undecided`: the sessions with changes that are left.
+   * `undecided`: the sessions with undecided changes.
    */
   beginTurn(sessions: ReadonlySet<string>, undecided: ReadonlySet<string>): void {
     if (this.#decided.size === 0 || [...sessions].some(one => undecided.has(one))) return
@@ -112,7 +113,7 @@ export class ReviewProgress {
       files.set(file.path, {
         path: file.path,
         file,
-        left: Math.max(1, scope.hunks(file.path).length),
+        undecided: Math.max(1, scope.hunks(file.path).length),
         kept: 0,
         reverted: 0,
       })
@@ -122,7 +123,7 @@ export class ReviewProgress {
       for (const { sessions: of, count: made, past } of changes)
         if (!sessions || (!past && of.some(one => sessions.has(one)))) count += made
       if (count === 0) continue
-      const file = files.get(path) ?? { path, left: 0, kept: 0, reverted: 0 }
+      const file = files.get(path) ?? { path, undecided: 0, kept: 0, reverted: 0 }
       file[outcome] += count
       files.set(path, file)
     }
@@ -133,9 +134,9 @@ export class ReviewProgress {
 /** What the user decided about a file: `both` of its changes, or `some` so far. `undefined`: nothing. */
 export type Outcome = 'kept' | 'reverted' | 'both' | 'some'
 
-export function outcomeOf({ left, kept, reverted }: ReviewedFile): Outcome | undefined {
+export function outcomeOf({ undecided, kept, reverted }: ReviewedFile): Outcome | undefined {
   if (kept + reverted === 0) return undefined
-  if (left > 0) return 'some'
+  if (undecided > 0) return 'some'
   return kept === 0 ? 'reverted' : reverted === 0 ? 'kept' : 'both'
 }
 
@@ -143,9 +144,9 @@ export function outcomeOf({ left, kept, reverted }: ReviewedFile): Outcome | und
 export function countOf(files: readonly ReviewedFile[]): { decided: number; total: number } {
   let decided = 0
   let total = 0
-  for (const { left, kept, reverted } of files) {
+  for (const { undecided, kept, reverted } of files) {
     decided += kept + reverted
-    total += kept + reverted + left
+    total += kept + reverted + undecided
   }
   return { decided, total }
 }

@@ -20,12 +20,12 @@ import {
 import { TrackedFile } from '../model/tracked-file.ts'
 import {
   type BegunUndo,
-  type LeftFile,
   type NoteUndone,
   restored,
   type UndoLog,
   type Undone,
   type UndoneFile,
+  type UnrestoredFile,
 } from '../model/undo-log.ts'
 import type { UnsavedEdits, View } from '../model/unsaved-edits.ts'
 import type { ReviewProgress } from './review-progress.ts'
@@ -212,8 +212,10 @@ export class Review {
       const state = { ...file.state, text: withLineEndsOf(text, file.text) }
       await this.#states.write(file.path, file.state, state, path => this.#discard(path))
       // where the user's lines stay, nothing of the agent is left to review
-      const kept = take === 'mine' && merged.conflicts.length > 0 ? merged.withoutConflicts : undefined
-      const isReset = kept !== undefined && file.editText(withLineEndsOf(kept, file.text), 'user')
+      const withoutConflicts =
+        take === 'mine' && merged.conflicts.length > 0 ? merged.withoutConflicts : undefined
+      const isReset =
+        withoutConflicts !== undefined && file.editText(withLineEndsOf(withoutConflicts, file.text), 'user')
       this.#files.save(key, file, file.edit(state, 'user') || isReset)
       this.#unsaved.clearConflict(key)
       this.#unsaved.overwritten(key)
@@ -230,16 +232,16 @@ export class Review {
   }
 
   /** Reverts an undo. Returns the files that were left unchanged. */
-  async restore(id: string): Promise<LeftFile[]> {
+  async restore(id: string): Promise<UnrestoredFile[]> {
     await this.#files.ready
     const restore = (key: string, one: UndoneFile, session?: string) =>
       this.#files.run(key, () => this.#restore(key, one, session))
-    const left = await this.#undoLog.restore(id, path => this.#files.key(path), restore)
+    const unrestored = await this.#undoLog.restore(id, path => this.#files.key(path), restore)
     this.#progress.restored(
       id,
-      left.map(({ path }) => path),
+      unrestored.map(({ path }) => path),
     )
-    return left
+    return unrestored
   }
 
   async #restore(key: string, one: UndoneFile, session?: string): Promise<boolean> {

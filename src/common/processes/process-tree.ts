@@ -56,9 +56,9 @@ export class ProcessTree {
     this.#rootStarted ??= byId.get(this.root)?.started
     this.#seen = rows.reduce((latest, row) => Math.max(latest, row.started), 0)
     const current = this.#descendantsIn(rows, byId, new Map())
-    const left = [...this.#descendants.keys()].filter(pid => !current.has(pid))
-    for (const pid of left) if (this.#leaving.has(pid)) this.#descendants.delete(pid)
-    this.#leaving = new Set(left)
+    const missing = [...this.#descendants.keys()].filter(pid => !current.has(pid))
+    for (const pid of missing) if (this.#leaving.has(pid)) this.#descendants.delete(pid)
+    this.#leaving = new Set(missing)
     for (const [pid, started] of current) this.#descendants.set(pid, started)
   }
 
@@ -145,9 +145,9 @@ export class ProcessTree {
     const until = performance.now() + ms
     for (;;) {
       if (!(await this.isAlive())) return true
-      const left = until - performance.now()
-      if (left <= 0) return false
-      await delay(Math.min(PROCESS_POLL_MS, left))
+      const remainingMs = until - performance.now()
+      if (remainingMs <= 0) return false
+      await delay(Math.min(PROCESS_POLL_MS, remainingMs))
     }
   }
 

@@ -359,7 +359,7 @@ export class PromptQueue {
    * The session goes on in another window, which gets the prompts that the agent doesn't have. If `store` returns false, they
    * stay here.
    */
-  leave(store: (prompts: StoredPrompt[]) => boolean): void {
+  handOver(store: (prompts: StoredPrompt[]) => boolean): void {
     const leaving = this.#prompts.filter(prompt => prompt.state === 'steering' || isUnsent(prompt))
     if (leaving.length === 0 || !store(leaving.map(({ id, draft }) => ({ id, draft })))) return
     for (const prompt of leaving) {

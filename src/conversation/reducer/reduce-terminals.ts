@@ -77,8 +77,8 @@ export function appendBounded(
 ): { text: string; cut: boolean } {
   if (text.length + more.length <= keep) return { text: text + more, cut: false }
   const half = Math.floor(keep / 2)
-  const kept = more.length >= half ? tail(more, half) : tail(text + more, half)
-  return { text: kept, cut: true }
+  const end = more.length >= half ? tail(more, half) : tail(text + more, half)
+  return { text: end, cut: true }
 }
 
 const NEWLINE = 10

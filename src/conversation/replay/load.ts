@@ -31,7 +31,7 @@ function isReplayed(type: SessionUpdate['type']): boolean {
  * response, or although the session was only resumed: such updates are merged, too, until the user continues.
  */
 export class Load {
-  readonly #kept: () => ReducingState | undefined
+  readonly #saved: () => ReducingState | undefined
   /** the state before the load, until the load is over */
   #before: Loaded | undefined
   /** the state to merge the replay with, until the user continues */
@@ -41,9 +41,9 @@ export class Load {
   /** The agent responded without a replay. */
   #isEmpty = false
 
-  /** `kept`: the saved conversation, if any. */
-  constructor(kept: () => ReducingState | undefined = () => undefined) {
-    this.#kept = kept
+  /** `saved`: the saved conversation, if any. */
+  constructor(saved: () => ReducingState | undefined = () => undefined) {
+    this.#saved = saved
   }
 
   /** Returns the state to show during the replay: no entries, but the session's title, options and so on. */
@@ -75,7 +75,7 @@ export class Load {
     // a resumed session keeps its conversation
     if (this.#known) return replayed
     const before = this.#before?.state
-    const known = before && before.entries.length > 0 ? before : this.#kept()
+    const known = before && before.entries.length > 0 ? before : this.#saved()
     const isEmpty = !replayed.entries.some(isSubstance)
     const merged =
       known && known.entries.length > 0 && replayed.entries.length > 0

@@ -413,20 +413,20 @@ class MessageTexts {
 
 /** The blocks of a message after this many characters, not counting white space. */
 function afterSqueezed({ blocks }: MessageEntry, seen: number): MessageEntry['blocks'] {
-  let left = seen
+  let remaining = seen
   const rest: MessageEntry['blocks'] = []
   for (const block of blocks) {
-    if (left === 0) {
+    if (remaining === 0) {
       rest.push(block)
       continue
     }
     if (block.type !== 'text') continue
     let at = 0
-    while (at < block.text.length && left > 0) {
-      if (!isSpace(block.text.charCodeAt(at))) left -= 1
+    while (at < block.text.length && remaining > 0) {
+      if (!isSpace(block.text.charCodeAt(at))) remaining -= 1
       at += 1
     }
-    if (left === 0 && at < block.text.length) rest.push({ ...block, text: block.text.slice(at) })
+    if (remaining === 0 && at < block.text.length) rest.push({ ...block, text: block.text.slice(at) })
   }
   return rest
 }

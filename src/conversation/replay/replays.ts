@@ -18,7 +18,7 @@ interface Merging {
 export interface ReplaysOptions {
   conversation: ConversationState
   /** The saved conversation, in case a load replays nothing. */
-  kept: (() => ReducingState | undefined) | undefined
+  saved: (() => ReducingState | undefined) | undefined
   /** Shows a conversation that a late replay was merged with. */
   show(merged: ReducingState): void
   schedule: Schedule
@@ -37,7 +37,7 @@ export class Replays {
 
   constructor(options: ReplaysOptions) {
     this.#options = options
-    this.#load = new Load(options.kept)
+    this.#load = new Load(options.saved)
   }
 
   /** The session is resumed with this conversation. If the agent replays it anyway, nothing is duplicated. */

@@ -12,7 +12,7 @@ import { updateActivity } from '../step.ts'
 import { isPrompt } from '../user-prompts.ts'
 
 /** A saved conversation: its entries, without the reducer's indexes. */
-export interface KeptConversation {
+export interface SavedConversation {
   /** in their order, from the first on */
   entries: Entry[]
   terminals: TerminalState[]
@@ -35,7 +35,7 @@ export interface SaidFrame {
  * The state of a saved conversation, to be shown and continued: later updates find the messages and tool calls in it. What
  * was open when it was saved is closed, since no update will close it anymore.
  */
-export function restoreState(conversation: KeptConversation): ReducingState {
+export function restoreState(conversation: SavedConversation): ReducingState {
   const state = savedState(conversation)
   // no update has ended that turn, and none will
   reduceLocalWithin(state, { type: 'agent_gone' })
@@ -50,13 +50,13 @@ export interface ConversationEnd
 }
 
 /** The last entries of a saved conversation, from position `first` on, as `restoreState` makes them of the whole one. */
-export function restoreEnd(conversation: KeptConversation, first: number): ConversationEnd {
+export function restoreEnd(conversation: SavedConversation, first: number): ConversationEnd {
   const { entries, ...state } = restoreState(conversation)
   return { ...state, first, entries: entries.map((entry, i) => ({ ...entry, id: `e${first + i}` })) }
 }
 
 /** The state of a saved conversation whose agent goes on: everything is as it was when it was saved. */
-export function continueState(conversation: KeptConversation): ReducingState {
+export function continueState(conversation: SavedConversation): ReducingState {
   const state = savedState(conversation)
   const { memory, entries } = state
   const began = entries.findLast(entry => isPrompt(entry) && entry.turn === state.turn)
@@ -69,7 +69,7 @@ export function continueState(conversation: KeptConversation): ReducingState {
   return state
 }
 
-function savedState({ entries, terminals, head }: KeptConversation): ReducingState {
+function savedState({ entries, terminals, head }: SavedConversation): ReducingState {
   const state = stateOf(entries)
   for (const terminal of terminals) state.terminals.set(terminal.terminalId, { ...terminal })
   if (head.title !== undefined) state.title = head.title
@@ -83,7 +83,7 @@ function savedState({ entries, terminals, head }: KeptConversation): ReducingSta
  * Updates the state of a conversation that continues in another window to what is saved of it, and returns the changes.
  * Entries that are open there are open here, too.
  */
-export function followState(state: ReducingState, { entries, terminals, head }: KeptConversation): Change[] {
+export function followState(state: ReducingState, { entries, terminals, head }: SavedConversation): Change[] {
   const changes: Change[] = []
   if (entries.length < state.entries.length) {
     // calls that were closed here still run there
@@ -121,14 +121,14 @@ export function stateOf(entries: readonly Entry[]): ReducingState {
   for (const entry of entries) {
     const position = state.entries.length
     // an entry's id is its position: the reducer relies on it
-    const kept: Entry = { ...entry, id: `e${position}` }
-    state.entries.push(kept)
-    state.index.set(kept.id, position)
-    state.turn = Math.max(state.turn, kept.turn)
-    const reporting = kept.within === undefined ? state : addSubagentState(state, kept.within)
-    const kind = entryKind(kept)
-    if (kind.isWork(kept)) reporting.memory.lastWork = position
-    kind.restore?.(reporting, kept, position)
+    const copied: Entry = { ...entry, id: `e${position}` }
+    state.entries.push(copied)
+    state.index.set(copied.id, position)
+    state.turn = Math.max(state.turn, copied.turn)
+    const reporting = copied.within === undefined ? state : addSubagentState(state, copied.within)
+    const kind = entryKind(copied)
+    if (kind.isWork(copied)) reporting.memory.lastWork = position
+    kind.restore?.(reporting, copied, position)
   }
   return state
 }

@@ -79,16 +79,16 @@ export class AgentWrite {
   readonly content: string
   readonly #options: AgentWriteOptions
   #answer: { to: MergedTexts; take: 'mine' | 'theirs' } | undefined
-  #isKept = false
+  #hasUserLines = false
 
   constructor(options: AgentWriteOptions) {
     this.content = withoutMark(options.content)
     this.#options = options
   }
 
-  /** Whether lines of the user stayed instead of the agent's. */
-  get isKept(): boolean {
-    return this.#isKept
+  /** Whether lines of the user are in the file instead of the agent's. */
+  get hasUserLines(): boolean {
+    return this.#hasUserLines
   }
 
   /** Whether the agent's text is on disk, and what the user's unsaved changes are based on. */
@@ -109,7 +109,7 @@ export class AgentWrite {
    */
   async merged(now: string, onDisk: string | undefined): Promise<string | undefined> {
     const { known, loaded, ask } = this.#options
-    this.#isKept = false
+    this.#hasUserLines = false
     const content = adaptLineEnds(this.content, now)
     const isUnsaved = now !== onDisk
     const saved = isUnsaved ? (loaded ?? onDisk ?? '') : now
@@ -124,7 +124,7 @@ export class AgentWrite {
       this.#answer = { to: merge, take: await ask(merge.conflicts) }
       return undefined
     }
-    this.#isKept = this.#answer.take === 'mine'
+    this.#hasUserLines = this.#answer.take === 'mine'
     return merge[this.#answer.take]
   }
 }

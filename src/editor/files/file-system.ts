@@ -253,12 +253,12 @@ async function putInPlace(
   if (!there || !isExpected(there)) throw new WrittenMeanwhileError(target)
   // not named as one that may be removed after a kill, since it may be all that is left of what was written meanwhile
   const replaced = temporaryName(target, 'replaced')
-  const isKept = await fileSystem.link(target, replaced).then(
+  const hasCopy = await fileSystem.link(target, replaced).then(
     () => true,
     () => false,
   )
   const forget = async () => {
-    if (isKept) await fileSystem.remove(replaced).catch(() => {})
+    if (hasCopy) await fileSystem.remove(replaced).catch(() => {})
   }
   try {
     await fileSystem.rename(temporary, target)
@@ -267,7 +267,7 @@ async function putInPlace(
     throw error
   }
   // a link that replaced it can't be read
-  const isSame = !isKept || (await fileSystem.readFile(replaced).then(isExpected, () => false))
+  const isSame = !hasCopy || (await fileSystem.readFile(replaced).then(isExpected, () => false))
   if (isSame) return forget()
   // if it can't be put back, it stays under its other name
   await fileSystem.rename(replaced, target)

@@ -232,14 +232,14 @@ export class SessionFiles implements Disposable {
   }
 
   /**
-   * Creates missing parent folders. What the user has changed since the agent read the file stays; `isKept`: instead of
-   * lines of the agent. Rejects with a `FileError`.
+   * Creates missing parent folders. What the user has changed since the agent read the file stays; `hasUserLines`:
+   * instead of lines of the agent. Rejects with a `FileError`.
    */
   async writeTextFile(
     request: Pick<WriteTextFileRequest, 'path' | 'content'>,
     signal?: AbortSignal,
     tracked: TrackedWrite = {},
-  ): Promise<{ isKept: boolean }> {
+  ): Promise<{ hasUserLines: boolean }> {
     return this.#inTurn(request, 'write', signal, async file => {
       const key = this.#shared.rules.key(file.realPath)
       const write = new AgentWrite({
@@ -254,7 +254,7 @@ export class SessionFiles implements Disposable {
         (await this.#writer.write(document, file, write, () => this.#checkUnmoved(file, 'write')))
       if (!isDone) await this.#files.write(file, write)
       this.#known.wrote(key, write.content)
-      return { isKept: write.isKept }
+      return { hasUserLines: write.hasUserLines }
     })
   }
 

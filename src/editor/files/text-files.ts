@@ -113,7 +113,7 @@ async function gather(
   info: FileInfo,
   range: RequestedLines,
 ): Promise<Uint8Array> {
-  const kept: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let bytes = 0
   let line = 1
   let isFirst = true
@@ -142,11 +142,11 @@ async function gather(
       const part = piece.subarray(start, line > last ? at : piece.length)
       bytes += part.length
       if (bytes > MAX_READ_BYTES) throw tooLarge(file.path, Math.max(info.size, bytes))
-      kept.push(part)
+      chunks.push(part)
     }
     if (line > last) break
   }
-  return Buffer.concat(kept)
+  return Buffer.concat(chunks)
 }
 
 function binary(path: string): FileError {

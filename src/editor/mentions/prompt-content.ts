@@ -50,12 +50,12 @@ export async function promptContent(
   sources: ContextSources,
 ): Promise<ContentBlock[]> {
   const blocks: ContentBlock[] = []
-  let left = MAX_EMBEDDED
+  let remaining = MAX_EMBEDDED
   for (const [i, part] of parts.entries()) {
-    const read = isRef(part) ? await lookUp(part, target, sources, left) : part
+    const read = isRef(part) ? await lookUp(part, target, sources, remaining) : part
     const block = parts[i + 1]?.type === 'text' ? separate(read) : read
     const fit = fitFor(block, target)
-    if (fit.type === 'resource') left -= fit.text?.length ?? 0
+    if (fit.type === 'resource') remaining -= fit.text?.length ?? 0
     blocks.push(fit)
   }
   return joinTexts(blocks)
@@ -71,11 +71,11 @@ async function lookUp(
   ref: Labeled,
   target: PromptTarget,
   sources: ContextSources,
-  left: number,
+  remaining: number,
 ): Promise<ContentBlock> {
   switch (ref.type) {
     case 'file':
-      return file(ref, target, sources, left)
+      return file(ref, target, sources, remaining)
     case 'folder':
       return { type: 'resource_link', uri: ref.uri, name: ref.label }
     case 'symbol':
@@ -108,7 +108,7 @@ async function file(
   { uri, label }: { uri: string; label: string },
   { can, roots }: PromptTarget,
   sources: ContextSources,
-  left: number,
+  remaining: number,
 ): Promise<ContentBlock> {
   const mimeType = mimeTypeOf(uri)
   const link: ContentBlock = { type: 'resource_link', uri, name: label, ...(mimeType && { mimeType }) }
@@ -124,7 +124,7 @@ async function file(
     if (image && Math.max(image.width, image.height) <= MAX_IMAGE_SIDE)
       return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: image.mimeType, uri }
   }
-  if (!can.prompt.embeddedContext || size > Math.min(MAX_FILE_BYTES, left)) return link
+  if (!can.prompt.embeddedContext || size > Math.min(MAX_FILE_BYTES, remaining)) return link
   const text = await sources.readText(path)
   return text === undefined ? link : { type: 'resource', uri, mimeType: mimeType ?? 'text/plain', text }
 }

@@ -4,6 +4,7 @@ import { lstat, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promise
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { GitError, lineOf, runUserGit } from '../git.ts'
+import { commitTree } from './discarded-worktrees.ts'
 import {
   addChanges,
   gitFolder,
@@ -13,7 +14,6 @@ import {
   treeOf,
   withIndexCopy,
 } from './index-copy.ts'
-import { commitTree } from './keep-worktree.ts'
 import {
   changedMeanwhile,
   existing,

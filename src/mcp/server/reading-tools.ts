@@ -70,7 +70,7 @@ const diagnostics = tool({
     }
     const late = isSettled ? '' : ' A language server is still busy, so there may be more.'
     return {
-      text: count === 0 ? `No problems.${late}` : `${counted(count, 'problem')}.${leftOut(count)}${late}`,
+      text: count === 0 ? `No problems.${late}` : `${counted(count, 'problem')}.${omittedText(count)}${late}`,
       data,
       ...at(offset),
     }
@@ -99,7 +99,7 @@ const symbols = tool({
       text:
         data.length === 0
           ? 'No symbol found. Language servers know only files of languages that are in use: open a file of that language first, or search the text.'
-          : `${counted(data.length, 'symbol')}.${leftOut(all.length)}`,
+          : `${counted(data.length, 'symbol')}.${omittedText(all.length)}`,
       data,
       ...at(offset),
     }
@@ -186,7 +186,7 @@ async function locationsAnswer(
   })
   const elsewhere =
     outside === 0 ? '' : ` ${counted(outside, 'more')} outside of the folders of this session.`
-  const more = elsewhere + leftOut(locations.length)
+  const more = elsewhere + omittedText(locations.length)
   return {
     text:
       inside.length === 0 ? `${none} ${what}.${more}` : `${counted(inside.length, 'place')} ${what}.${more}`,
@@ -219,7 +219,7 @@ function groupedBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]
 }
 
 /** What is said about those that are more than are looked up. */
-function leftOut(count: number): string {
+function omittedText(count: number): string {
   return count > MAX_LOCATIONS ? ` Only ${MAX_LOCATIONS} of ${count} are listed.` : ''
 }
 
@@ -270,7 +270,7 @@ function hierarchyTool(
       const outside = known.length - found.length
       const elsewhere =
         outside > 0 ? ` ${counted(outside, 'more')} outside of the folders of this session.` : ''
-      const more = elsewhere + leftOut(related.length)
+      const more = elsewhere + omittedText(related.length)
       return {
         text: `${found.length === 0 ? 'No' : found.length} ${direction} of the symbol at ${locationText(roots, path, position)}.${more}`,
         data,

@@ -39,16 +39,16 @@ const PLAIN =
 
 /** Bounds the time that descriptions take together: a setting or a file may contain anything. */
 export class DescriptionWork {
-  #left = MAX_WORK
+  #remaining = MAX_WORK
 
   /** From then on, nothing can be described. */
   get isSpent(): boolean {
-    return this.#left < 0
+    return this.#remaining < 0
   }
 
   /** Returns whether it may be done. */
   spend(amount: number): boolean {
-    this.#left -= amount
+    this.#remaining -= amount
     return !this.isSpent
   }
 }
@@ -182,21 +182,21 @@ const CLOSING_BRACE = 125
 /** All of a value's texts, also the names of its properties, as far as there is work left. */
 function textsIn(value: unknown, work: DescriptionWork): string[] {
   const texts: string[] = []
-  const left = [value]
-  while (left.length > 0 && !work.isSpent) {
-    const one = left.pop()
+  const pending = [value]
+  while (pending.length > 0 && !work.isSpent) {
+    const one = pending.pop()
     if (typeof one === 'string') {
       texts.push(one)
       work.spend(one.length)
     } else if (Array.isArray(one)) {
-      if (work.spend(one.length * TEXT_WORK)) left.push(...one.toReversed())
+      if (work.spend(one.length * TEXT_WORK)) pending.push(...one.toReversed())
     } else if (typeof one === 'object' && one !== null) {
       const parts: unknown[] = []
       for (const key in one) {
         if (!work.spend(TEXT_WORK)) break
         parts.push(key, (one as Record<string, unknown>)[key])
       }
-      left.push(...parts.toReversed())
+      pending.push(...parts.toReversed())
     }
   }
   return texts

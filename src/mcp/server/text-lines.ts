@@ -48,9 +48,9 @@ export function* linesFrom(text: string, skipped = 0): Generator<string> {
 /** Where a line begins, so many after the one that begins at `start`; -1 if there are fewer. */
 function afterLines(text: string, count: number, start = 0): number {
   let at = start
-  for (let left = count; left > 0; at++) {
+  for (let remaining = count; remaining > 0; at++) {
     if (at >= text.length) return -1
-    if (text.charCodeAt(at) === NEWLINE) left--
+    if (text.charCodeAt(at) === NEWLINE) remaining--
   }
   return at
 }

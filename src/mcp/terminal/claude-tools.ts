@@ -166,10 +166,10 @@ export class ClaudeTools implements Disposable {
   async #problems(uri: string | undefined) {
     const path = uri === undefined ? undefined : await this.#editor.file(pathOfUri(uri))
     const found = await this.#editor.within(this.#editor.problems(path))
-    let left = MAX_PROBLEMS
+    let remaining = MAX_PROBLEMS
     const files = found.map(({ path, problems }) => {
-      const some = problems.slice(0, left)
-      left -= some.length
+      const some = problems.slice(0, remaining)
+      remaining -= some.length
       const diagnostics = some.map(({ message, severity, source, code, start, end }) => ({
         ...{ message, severity: SEVERITIES[severity], source, code },
         range: { start: pointOf(start), end: pointOf(end) },

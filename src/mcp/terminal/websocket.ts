@@ -133,12 +133,12 @@ export class WebSocketReader {
   /** A copy of the next bytes, which have arrived. */
   #take(length: number): Buffer {
     const parts: Buffer[] = []
-    for (let left = length; left > 0; ) {
+    for (let remaining = length; remaining > 0; ) {
       const chunk = this.#chunks[0]!
-      parts.push(chunk.subarray(0, left))
-      if (chunk.length <= left) this.#chunks.shift()
-      else this.#chunks[0] = chunk.subarray(left)
-      left -= Math.min(left, chunk.length)
+      parts.push(chunk.subarray(0, remaining))
+      if (chunk.length <= remaining) this.#chunks.shift()
+      else this.#chunks[0] = chunk.subarray(remaining)
+      remaining -= Math.min(remaining, chunk.length)
     }
     this.#available -= length
     return Buffer.concat(parts, length)

@@ -56,7 +56,7 @@ export interface HistoryListOptions {
    * Keys of the sessions of which Parley saved at least a part of the conversation, which can be read whatever the agent
    * supports; the same object until that changes.
    */
-  kept: () => ReadonlySet<string>
+  savedKeys: () => ReadonlySet<string>
   listingOf: (agent: Agent) => Listing
   /** How long an agent may take to list before the user can retry. Milliseconds. */
   slowAfterMs?: number
@@ -150,7 +150,7 @@ export class HistoryList extends Owner {
   }
 
   #knownSessions(agentId: string, agentName: string): KnownSessions {
-    const { agents, runners, records, kept } = this.#options
+    const { agents, runners, records, savedKeys } = this.#options
     const known = this.#known.get(agentId) ?? new KnownSessions(agentId)
     this.#known.set(agentId, known)
     const agent = runners.peek(agentId)?.running?.agent
@@ -166,7 +166,7 @@ export class HistoryList extends Owner {
       listed: entry?.listing.sessions ?? NONE,
       isWhole: entry?.listing.isWhole ?? false,
       statuses: entry?.statuses.all ?? NO_STATUSES,
-      kept: kept(),
+      savedKeys: savedKeys(),
     })
     return known
   }
@@ -305,12 +305,12 @@ export class HistoryList extends Owner {
     const paging = new AbortController()
     entry.paging = paging
     entry.wantsAll = false
-    let told = performance.now()
+    let reportedAt = performance.now()
     while (listing.hasMore && !entry.failure && !paging.signal.aborted) {
       await this.#request(entry, 'more', paging.signal)
-      if (performance.now() - told < PAGING_NEWS_MS) continue
+      if (performance.now() - reportedAt < PAGING_NEWS_MS) continue
       this.#change.fire()
-      told = performance.now()
+      reportedAt = performance.now()
     }
     if (entry.paging !== paging) return
     entry.paging = undefined

@@ -19,7 +19,7 @@ export interface SessionSources {
   isWhole: boolean
   statuses: ReadonlyMap<string, SessionStatus>
   /** keys of the sessions of which Parley saved at least a part of the conversation */
-  kept: ReadonlySet<string>
+  savedKeys: ReadonlySet<string>
 }
 
 /**
@@ -78,7 +78,7 @@ export class KnownSessions {
     const createdAt = this.#records.get(sessionId)?.createdAt
     // the agent had it before
     const isForeign = createdAt === undefined || (updatedAt !== undefined && updatedAt < createdAt)
-    return !isForeign && !this.#sources?.kept.has(sessionKey(this.#agentId, sessionId))
+    return !isForeign && !this.#sources?.savedKeys.has(sessionKey(this.#agentId, sessionId))
   }
 
   /** A session with what is known of it, and the title that the user gave it. */
@@ -116,13 +116,13 @@ export class KnownSessions {
   }
 
   /** Those that the agent doesn't list, and what can be read without it. */
-  #note({ listed, isWhole, kept }: SessionSources): void {
+  #note({ listed, isWhole, savedKeys }: SessionSources): void {
     const ids = isWhole ? new Set(listed.map(({ sessionId }) => sessionId)) : undefined
     for (const item of this.#all.values()) {
       const { sessionId } = item
-      const isKept = () => kept.has(sessionKey(this.#agentId, sessionId))
-      if (ids && !ids.has(sessionId)) item.unlisted = isKept() ? 'saved' : 'gone'
-      if (!item.canLoad && !item.canResume) item.canLoad = isKept()
+      const isSaved = () => savedKeys.has(sessionKey(this.#agentId, sessionId))
+      if (ids && !ids.has(sessionId)) item.unlisted = isSaved() ? 'saved' : 'gone'
+      if (!item.canLoad && !item.canResume) item.canLoad = isSaved()
     }
   }
 

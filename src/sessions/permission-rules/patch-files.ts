@@ -59,7 +59,7 @@ export function filesOfPatch(patch: string): PatchFiles {
   /** a name that only some programs read, and a place where they would use it */
   let [hasHidden, hasStart] = [false, false]
   /** lines of the old and new file that belong to the current hunk, which programs don't take for anything else */
-  let [oldLeft, newLeft] = [0, 0]
+  let [oldRemaining, newRemaining] = [0, 0]
 
   let creates = false
   /** where `git apply` creates the files, since it always removes a folder */
@@ -109,15 +109,15 @@ export function filesOfPatch(patch: string): PatchFiles {
     const isNamed = readName(line)
     isPatch ||= isNamed
     if (ANY_HEADER.test(line) && !READ_HEADER.test(line)) unsure = true
-    if (oldLeft > 0 || newLeft > 0) {
+    if (oldRemaining > 0 || newRemaining > 0) {
       const first = line[0] ?? ' '
       if (first === '\\') continue
-      if (first === ' ' || first === '-') oldLeft -= 1
-      if (first === ' ' || first === '+') newLeft -= 1
-      if (' -+'.includes(first) && oldLeft >= 0 && newLeft >= 0) continue
+      if (first === ' ' || first === '-') oldRemaining -= 1
+      if (first === ' ' || first === '+') newRemaining -= 1
+      if (' -+'.includes(first) && oldRemaining >= 0 && newRemaining >= 0) continue
       // not as long as it says
-      oldLeft = 0
-      newLeft = 0
+      oldRemaining = 0
+      newRemaining = 0
     }
     creates ||= CREATES.test(line)
     hasStart ||= START.test(line)
@@ -125,8 +125,8 @@ export function filesOfPatch(patch: string): PatchFiles {
     if (LINK.test(line) || NAMELESS.test(line)) unsure = true
     const hunk = HUNK.exec(line)
     if (hunk) {
-      oldLeft = Number(hunk[1] ?? 1)
-      newLeft = Number(hunk[2] ?? 1)
+      oldRemaining = Number(hunk[1] ?? 1)
+      newRemaining = Number(hunk[2] ?? 1)
     }
   }
   if (creates) for (const path of created) paths.add(path)

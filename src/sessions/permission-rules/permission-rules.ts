@@ -57,7 +57,7 @@ export class PermissionRules extends Owner {
   #problems: SettingProblem[] = []
   #isEverythingOff = false
   /** Rules of which a request said that they allow nothing. Once is enough. */
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
 
   /** The rules or problems changed. */
   readonly onDidChange = this.#change.event
@@ -161,8 +161,8 @@ export class PermissionRules extends Owner {
     if (!refused || signal.aborted) return undefined
     if (refused.refusal.why === 'program') {
       const rule = digest(refused.rule.source)
-      if (this.#told.has(rule)) return undefined
-      this.#told.add(rule)
+      if (this.#reported.has(rule)) return undefined
+      this.#reported.add(rule)
     }
     return { refusal: refusalText(refused.rule.text, refused.refusal) }
   }
@@ -249,7 +249,7 @@ function describe({ scope, folder, position, text, accepts }: PermissionRule): s
   return `rule ${position + 1} of the ${where} settings (${text})`
 }
 
-const KEPT = 'parley.acceptedRules'
+const ACCEPTED_RULES = 'parley.acceptedRules'
 const MAX_ACCEPTED = 500
 
 /**
@@ -274,7 +274,7 @@ export class RuleConsent {
 
   accept(settings: readonly PermissionRuleSetting[]): void {
     const all = new Set([...this.#accepted(), ...settings.map(digest)])
-    this.#store.set(KEPT, [...all].slice(-MAX_ACCEPTED))
+    this.#store.set(ACCEPTED_RULES, [...all].slice(-MAX_ACCEPTED))
   }
 
   /** Asks about each ignored rule, once. */
@@ -289,8 +289,8 @@ export class RuleConsent {
   }
 
   #accepted(): string[] {
-    const kept = this.#store.get<unknown>(KEPT)
-    return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
+    const stored = this.#store.get<unknown>(ACCEPTED_RULES)
+    return Array.isArray(stored) ? stored.filter(one => typeof one === 'string') : []
   }
 }
 

@@ -187,7 +187,7 @@ class InputFields {
   #doesOther = false
   readonly #kind: string
   readonly #hasCommand: boolean
-  #left = MAX_FIELDS
+  #remaining = MAX_FIELDS
 
   constructor(kind: string, hasCommand: boolean) {
     this.#kind = kind
@@ -222,8 +222,8 @@ class InputFields {
     if (depth > MAX_DEPTH) this.obscure = true
     else {
       for (const key in value) {
-        this.#left -= 1
-        if (this.#left < 0) {
+        this.#remaining -= 1
+        if (this.#remaining < 0) {
           this.obscure = true
           return
         }
@@ -264,8 +264,8 @@ class InputFields {
 
   #list(key: string, name: string, values: readonly unknown[], depth: number): void {
     for (const value of values) {
-      this.#left -= 1
-      if (this.#left < 0) this.obscure = true
+      this.#remaining -= 1
+      if (this.#remaining < 0) this.obscure = true
       if (this.obscure) return
       if (typeof value === 'string' && value !== '') this.#text(key, name, value)
       else if (Array.isArray(value)) this.obscure = true

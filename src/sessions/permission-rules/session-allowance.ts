@@ -6,8 +6,8 @@ import { isRecord } from '../../common/is-record.ts'
 import { readPermissionRules } from './read-rules.ts'
 import type { PermissionRule, PermissionRuleSetting } from './rule.ts'
 
-/** What the next window needs to go on with the same session in the same process. */
-interface KeptAllowance {
+/** What the next window needs to continue the session in the same process. */
+interface AllowanceState {
   allowed: Allowance
   rules: readonly PermissionRuleSetting[]
 }
@@ -18,7 +18,7 @@ interface KeptAllowance {
  */
 export class SessionAllowance extends Owner {
   readonly #change = this.register(new Emitter<void>())
-  #kept: KeptAllowance = { allowed: 'ask', rules: [] }
+  #state: AllowanceState = { allowed: 'ask', rules: [] }
   /** the rules for this session, then that of the switch */
   #rules: readonly PermissionRule[] = []
   /** The user has read in this session what *Accept Everything* means. */
@@ -27,7 +27,7 @@ export class SessionAllowance extends Owner {
   readonly onDidChange = this.#change.event
 
   get allowed(): Allowance {
-    return this.#kept.allowed
+    return this.#state.allowed
   }
 
   get rules(): readonly PermissionRule[] {
@@ -35,8 +35,8 @@ export class SessionAllowance extends Owner {
   }
 
   /** `undefined` if nothing is allowed. */
-  get kept(): KeptAllowance | undefined {
-    return this.#rules.length > 0 ? this.#kept : undefined
+  get state(): AllowanceState | undefined {
+    return this.#rules.length > 0 ? this.#state : undefined
   }
 
   allow(allowed: Allowance): void {
@@ -57,12 +57,12 @@ export class SessionAllowance extends Owner {
       )
   }
 
-  /** Goes on with what the window before had. */
-  restore(kept: unknown): void {
-    if (!isRecord(kept)) return
-    const allowed = allowances.find(one => one === kept.allowed) ?? 'ask'
+  /** Continues with the `state` of the previous window. */
+  restore(state: unknown): void {
+    if (!isRecord(state)) return
+    const allowed = allowances.find(one => one === state.allowed) ?? 'ask'
     this.isConfirmed = allowed === 'everything'
-    this.#set(allowed, parsed(kept.rules))
+    this.#set(allowed, parsed(state.rules))
   }
 
   get #own(): PermissionRule[] {
@@ -70,7 +70,7 @@ export class SessionAllowance extends Owner {
   }
 
   #set(allowed: Allowance, own: readonly PermissionRule[]): void {
-    this.#kept = { allowed, rules: own.map(({ source }) => source) }
+    this.#state = { allowed, rules: own.map(({ source }) => source) }
     this.#rules = allowed === 'ask' ? own : [...own, ruleOf(allowed)]
     this.#change.fire()
   }

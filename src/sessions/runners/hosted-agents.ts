@@ -47,7 +47,7 @@ export interface HostedAgentsOptions extends ReattachOptions {
   /** The id of the agent that an earlier window most likely left. */
   likely: () => string | undefined
   runners: AgentRunners
-  queues: Pick<PromptQueues, 'leave'>
+  queues: Pick<PromptQueues, 'handOver'>
   /** An agent runs in this window, since there is no host that could keep it. `agentName`: its name. */
   onUnavailable: (agentName: string, reason: string) => void
   /** More of the agent's conversation can't be stored than is kept in memory: soon, the agent has to wait. Called repeatedly. */
@@ -341,7 +341,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     }
     for (const { recorder } of all) recorder?.flush(true)
     this.#tell(agent)
-    if (!isLost) for (const { key } of all) queues.leave(key)
+    if (!isLost) for (const { key } of all) queues.handOver(key)
     const detached = agent.hosted?.leave()
     const holds = all.map(open => {
       const hold = held.hold({ agentId: open.agentId, sessionId: open.session.sessionId })
@@ -487,7 +487,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         const server = plan.editorTools?.address
         const note = {
           ...{ configOptions: [...configOptions], commands, isPaused, server, mcpServers: plan.mcpServers },
-          ...(allowance.kept && { allowance: allowance.kept }),
+          ...(allowance.state && { allowance: allowance.state }),
           ...(startOptions && { startOptions }),
           ...(unsaved && { unsaved }),
         }

@@ -59,7 +59,7 @@ export async function reattachSessions(
     const unsaved = readUnsaved(one.note.unsaved, hosted.id)
     const record = records.get(agentId, sessionId) ?? (unsaved && { sessionId, ...unsaved })
     if (!record) continue
-    if (attached.isOver && !unsaved && goesOnElsewhere(options, id, hosted.id)) continue
+    if (attached.isOver && !unsaved && continuesElsewhere(options, id, hosted.id)) continue
     if (!(await held.acquireWithin(RELOAD_CLOSE_MS, id, lost.signal).catch(() => false))) {
       // The window before has left the agent, but may take long to close. Without the session, this one would refuse what the
       // agent asks. Of an agent that has exited, another process may have gone on with the session.
@@ -114,7 +114,7 @@ export async function reattachSessions(
 }
 
 /** Whether another process has gone on with a session since the one with this id has exited. */
-function goesOnElsewhere(
+function continuesElsewhere(
   { manager, transcripts }: ReattachOptions,
   { agentId, sessionId }: SessionId,
   hostedId: string,

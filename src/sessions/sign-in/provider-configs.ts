@@ -21,13 +21,13 @@ export type ProviderConfig = z.output<typeof config>
  * at every start, before the first session. Kept in the secret storage, because headers contain keys.
  */
 export class ProviderConfigs {
-  readonly #kept: LaunchSecrets<z.output<typeof configs>>
+  readonly #stored: LaunchSecrets<z.output<typeof configs>>
   readonly #held: SecretRegistry
 
   /** `held` receives all headers, to redact them. */
   constructor(secrets: SecretStore, launchOf: LaunchOf, held = new SecretRegistry()) {
     this.#held = held
-    this.#kept = new LaunchSecrets(secrets, 'parley.providers', configs, launchOf)
+    this.#stored = new LaunchSecrets(secrets, 'parley.providers', configs, launchOf)
   }
 
   /** The stored configuration; `undefined` if there is none or it was disabled. */
@@ -69,11 +69,12 @@ export class ProviderConfigs {
 
   /** Makes known the headers, before anything is said by an agent that got them in an earlier window. */
   async hold(agentId: string): Promise<void> {
-    for (const all of await this.#kept.readAll(agentId)) for (const one of Object.values(all)) this.#hold(one)
+    for (const all of await this.#stored.readAll(agentId))
+      for (const one of Object.values(all)) this.#hold(one)
   }
 
   async #read(agentId: string): Promise<z.output<typeof configs>> {
-    const all = (await this.#kept.read(agentId)) ?? {}
+    const all = (await this.#stored.read(agentId)) ?? {}
     for (const one of Object.values(all)) this.#hold(one)
     return all
   }
@@ -88,7 +89,7 @@ export class ProviderConfigs {
     wanted: ProviderConfig | 'disabled' | undefined,
   ): Promise<void> {
     const { [providerId]: _, ...others } = await this.#read(agentId)
-    await this.#kept.write(agentId, wanted === undefined ? others : { ...others, [providerId]: wanted })
+    await this.#stored.write(agentId, wanted === undefined ? others : { ...others, [providerId]: wanted })
   }
 }
 

@@ -16,7 +16,7 @@ export type AskVariable = (
   signal: AbortSignal,
 ) => Promise<string | undefined>
 
-const kept = z.object({
+const storedValues = z.object({
   /** the method that was used last, whose values are used */
   current: z.string(),
   methods: z.record(z.string(), z.record(z.string(), z.string())),
@@ -27,14 +27,14 @@ const kept = z.object({
  * method, and passed to the agent's process when it starts. They don't appear in settings, logs or protocol messages.
  */
 export class SignInValues {
-  readonly #kept: LaunchSecrets<z.output<typeof kept>>
+  readonly #stored: LaunchSecrets<z.output<typeof storedValues>>
   readonly #ask: AskVariable
   readonly #held: SecretRegistry
 
   /** `held` receives all values, to redact them. */
   constructor(secrets: SecretStore, launchOf: LaunchOf, ask: AskVariable, held = new SecretRegistry()) {
     this.#held = held
-    this.#kept = new LaunchSecrets(secrets, 'parley.signIn', kept, launchOf)
+    this.#stored = new LaunchSecrets(secrets, 'parley.signIn', storedValues, launchOf)
     this.#ask = ask
   }
 
@@ -49,8 +49,8 @@ export class SignInValues {
       this.#held.add(value)
       if (value !== '') values[variable.name] = value
     }
-    const methods = (await this.#kept.read(agentId))?.methods
-    await this.#kept.write(agentId, {
+    const methods = (await this.#stored.read(agentId))?.methods
+    await this.#stored.write(agentId, {
       current: method.methodId,
       methods: { ...methods, [method.methodId]: values },
     })
@@ -58,7 +58,7 @@ export class SignInValues {
 
   /** Additional environment of the agent's process; empty if it's started differently than when the values were entered. */
   async environment(agentId: string): Promise<Record<string, string>> {
-    const { current, methods } = (await this.#kept.read(agentId)) ?? { current: '', methods: {} }
+    const { current, methods } = (await this.#stored.read(agentId)) ?? { current: '', methods: {} }
     const values = Object.hasOwn(methods, current) ? { ...methods[current] } : {}
     for (const value of Object.values(values)) this.#held.add(value)
     return values
@@ -66,14 +66,14 @@ export class SignInValues {
 
   /** Makes known all values, before anything is said by an agent that got some of them in an earlier window. */
   async hold(agentId: string): Promise<void> {
-    for (const { methods } of await this.#kept.readAll(agentId))
+    for (const { methods } of await this.#stored.readAll(agentId))
       for (const values of Object.values(methods))
         for (const value of Object.values(values)) this.#held.add(value)
   }
 
   /** Returns whether there was anything to delete. */
   forget(agentId: string): Promise<boolean> {
-    return this.#kept.forget(agentId)
+    return this.#stored.forget(agentId)
   }
 }
 

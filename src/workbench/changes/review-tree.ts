@@ -99,7 +99,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     const files = scope ? this.#tracker.progress.files(scope) : []
     const { decided, total } = countOf(files)
     void vscode.commands.executeCommand('setContext', ContextKey.reviewOpen, total > 0)
-    this.#nodes = nodesOf(this.#hidesDecided ? files.filter(({ left }) => left > 0) : files, scope)
+    this.#nodes = nodesOf(this.#hidesDecided ? files.filter(({ undecided }) => undecided > 0) : files, scope)
     this.#change.fire()
     const isDone = total > 0 && decided === total
     const text = isDone ? l10n.t('All reviewed') : l10n.t('{0} of {1} decided', decided, total)
@@ -162,7 +162,7 @@ function joined(folder: Folder): Folder {
   if (folder.name !== '' && children.length === 1 && only && 'children' in only)
     return { ...only, name: `${folder.name}/${only.name}` }
   const paths = children.flatMap(child =>
-    'children' in child ? child.paths : child.left > 0 ? child.path : [],
+    'children' in child ? child.paths : child.undecided > 0 ? child.path : [],
   )
   return { ...folder, children, paths }
 }
@@ -180,7 +180,7 @@ function fileItem(file: File): vscode.TreeItem {
   const item = new vscode.TreeItem(name)
   item.id = `file ${file.path}`
   if (isText(file.path)) item.resourceUri = vscode.Uri.file(file.path)
-  const isDecided = file.left === 0
+  const isDecided = file.undecided === 0
   const [icon, color] = outcomeOf(file) === 'reverted' ? ['discard', 'charts.red'] : ['check', 'charts.green']
   item.iconPath = isDecided ? new vscode.ThemeIcon(icon, new vscode.ThemeColor(color)) : vscode.ThemeIcon.File
   item.description = describe(file)
@@ -196,7 +196,7 @@ function fileItem(file: File): vscode.TreeItem {
 }
 
 function describe(reviewed: File): string {
-  const { file, left, kept, reverted } = reviewed
+  const { file, undecided, kept, reverted } = reviewed
   const outcome = outcomeOf(reviewed)
   if (outcome === 'kept') return l10n.t('Kept')
   if (outcome === 'reverted') return l10n.t('Reverted')
@@ -206,6 +206,7 @@ function describe(reviewed: File): string {
   if (file?.status === 'deleted') parts.push(l10n.t('Deleted'))
   if (file?.from !== undefined) parts.push(l10n.t('was {0}', readable(path.basename(file.from))))
   if (file && file.added + file.removed > 0) parts.push(`+${file.added} −${file.removed}`)
-  if (outcome === 'some') parts.push(l10n.t('{0} of {1} decided', kept + reverted, kept + reverted + left))
+  if (outcome === 'some')
+    parts.push(l10n.t('{0} of {1} decided', kept + reverted, kept + reverted + undecided))
   return parts.length > 0 ? parts.join(' · ') : l10n.t('Modified')
 }

@@ -95,11 +95,11 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const { scope, selection, position, isPeek } = await atPlace(args)
     await work(scope, selection, () => cursor.go(position))
     const ids = selection.hunks?.ids
-    const isLeft = ids
+    const isUndecided = ids
       ? scope.hunks(position.path).some(({ id }) => ids.has(id))
       : scope.file(position.path) !== undefined
     const next = followingChange(cursor.positions, position)
-    if (next && !isPeek && !isLeft) await cursor.go(next)
+    if (next && !isPeek && !isUndecided) await cursor.go(next)
   }
 
   /**

@@ -103,7 +103,7 @@ function showOptions(target: { line?: number; column?: number }): vscode.TextDoc
 
 const SCHEME = 'parley-content'
 /** Number of files kept for their editors; older ones can be opened again from the conversation. */
-const MAX_KEPT = 24
+const MAX_STORED = 24
 
 const files = new Map<string, Uint8Array>()
 let registered = false
@@ -144,7 +144,7 @@ export async function openContent(name: string, mimeType: string, bytes: Uint8Ar
   const path = `/${count++}/${fileName(name, mimeType)}`
   files.set(path, bytes)
   const [oldest] = files.keys()
-  if (files.size > MAX_KEPT && oldest !== undefined) files.delete(oldest)
+  if (files.size > MAX_STORED && oldest !== undefined) files.delete(oldest)
   await vscode.commands.executeCommand('vscode.open', vscode.Uri.from({ scheme: SCHEME, path }))
 }
 

@@ -121,8 +121,8 @@ export class MentionSearch extends Owner {
   }
 
   #remembered(): string[] {
-    const kept = this.#store.get<unknown>(RECENT)
-    return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
+    const stored = this.#store.get<unknown>(RECENT)
+    return Array.isArray(stored) ? stored.filter(one => typeof one === 'string') : []
   }
 
   /** Recently viewed files of the workspace that aren't open in a tab. */

@@ -78,7 +78,7 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
         'vscode.executeDocumentSymbolProvider',
         uri,
       )
-      const budget = { left: MAX_SYMBOLS }
+      const budget = { remaining: MAX_SYMBOLS }
       return outlinesOf(found ?? [], budget, MAX_LEVELS)
     },
     async locations(kind, path, at) {
@@ -346,12 +346,12 @@ function symbolOf({ name, kind, containerName, location }: vscode.SymbolInformat
 
 function outlinesOf(
   symbols: ReadonlyArray<vscode.DocumentSymbol | vscode.SymbolInformation>,
-  budget: { left: number },
+  budget: { remaining: number },
   levels: number,
 ): OutlineSymbol[] {
   const outlines: OutlineSymbol[] = []
   for (const symbol of levels > 0 ? symbols : []) {
-    if (budget.left-- <= 0) break
+    if (budget.remaining-- <= 0) break
     outlines.push(outlineOf(symbol, budget, levels))
   }
   return outlines
@@ -359,7 +359,7 @@ function outlinesOf(
 
 function outlineOf(
   symbol: vscode.DocumentSymbol | vscode.SymbolInformation,
-  budget: { left: number },
+  budget: { remaining: number },
   levels: number,
 ): OutlineSymbol {
   const isDocumentSymbol = 'selectionRange' in symbol

@@ -33,7 +33,7 @@ describe('the plan of a session that goes on with the same process', () => {
     }
     let lose = () => {}
     const server = { name: 'vscode', port: 4000, path: '/x', token: 't', mark: 'm' }
-    const tools = { kept: server } as unknown as SessionTools
+    const tools = { address: server } as unknown as SessionTools
     const planner = new WorkspaceSessionPlanner(
       { roots: () => [] } as unknown as Workbench,
       mcp as unknown as McpServers,
@@ -42,8 +42,8 @@ describe('the plan of a session that goes on with the same process', () => {
       {
         offer: async () => ({ note: { ...note, passed: true } }),
         ended: () => note,
-        resume: (kept, _roots, _can, key, onLost) => {
-          assert.deepEqual([kept, key], [server, 'one/s1'])
+        resume: (address, _roots, _can, key, onLost) => {
+          assert.deepEqual([address, key], [server, 'one/s1'])
           lose = onLost
           return { tools, note: { ...note, passed: true } }
         },

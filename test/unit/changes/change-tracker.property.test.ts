@@ -644,7 +644,7 @@ describe('the change tracker (property)', () => {
           for (let left = 2; left > 0; ) {
             for (const session of ['a', 'b']) {
               const report = await world.sessions.get(session)!.undo({}, { force: true })
-              for (const { why } of report.left) assert.equal(why, 'agent')
+              for (const { why } of report.unchanged) assert.equal(why, 'agent')
               // changes below those of another session are reverted after them
               left = report.undone ? 2 : left - 1
               if (report.undone) undone.push(report.undone.id)

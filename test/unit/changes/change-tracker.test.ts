@@ -108,7 +108,7 @@ describe('the change tracker', () => {
   const listed = (by = changes) =>
     by.list().map(({ path, ...rest }) => ({ ...rest, name: path.slice(root.length + 1) }))
   const undo = (selection = {}, options = {}) => changes.undo(selection, options)
-  const whys = async (result = undo()) => (await result).left.map(({ why }) => why)
+  const whys = async (result = undo()) => (await result).unchanged.map(({ why }) => why)
   const entry = (status: ChangedFile['status'], name: string, added: number, removed: number) => ({
     status,
     name,
@@ -519,7 +519,7 @@ describe('the change tracker', () => {
         await reported
         await isOver
         const [restored] = changes.checkpoint(1)
-        assert.deepEqual([restored?.added, restored?.removed, restored?.left], [1, 1, 'user'])
+        assert.deepEqual([restored?.added, restored?.removed, restored?.unchangedBecause], [1, 1, 'user'])
         assert.equal(changes.restored(file('a.txt'), 1)?.text, 'mine\ntwo\nthree\n')
       })
 
@@ -935,7 +935,7 @@ describe('the change tracker', () => {
       assert.deepEqual(await whys(), ['user'])
       assert.deepEqual(await whys(undo({}, { force: true })), [])
       assert.equal(text('a.txt'), 'two\nthree\n')
-      assert.deepEqual((await other.undo()).left, [])
+      assert.deepEqual((await other.undo()).unchanged, [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
@@ -961,7 +961,7 @@ describe('the change tracker', () => {
       rmSync(file('a.txt'))
       await tool('done', deleted, other)
       assert.deepEqual(await whys(), ['agent'])
-      assert.deepEqual((await other.undo()).left, [])
+      assert.deepEqual((await other.undo()).unchanged, [])
       assert.equal(text('a.txt'), 'two\nthree\n')
       await tool('running', deleted, other)
       rmSync(file('a.txt'))
@@ -1258,7 +1258,9 @@ describe('the change tracker', () => {
       assert.equal(text('b.txt'), 'b\n')
       assert.deepEqual(listed(other), [entry('modified', 'a.txt', 1, 1), entry('added', 'b.txt', 1, 0)])
       await write('a.txt', 'mine\ntwo\nmine\n')
-      assert.deepEqual((await other.undo({}, { force: true })).left, [{ path: file('a.txt'), why: 'agent' }])
+      assert.deepEqual((await other.undo({}, { force: true })).unchanged, [
+        { path: file('a.txt'), why: 'agent' },
+      ])
       assert.equal(text('a.txt'), 'mine\ntwo\nmine\n')
     })
   })
@@ -1292,8 +1294,8 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: 'all' }])
       assert.equal(changes.file(file('b.txt'))?.status, 'renamed')
       assert.equal(changes.file(file('a.txt'))?.status, 'renamed')
-      const { undone, left } = await undo({ paths: [file('b.txt')] })
-      assert.deepEqual(left, [])
+      const { undone, unchanged } = await undo({ paths: [file('b.txt')] })
+      assert.deepEqual(unchanged, [])
       assert.deepEqual([existsSync(file('b.txt')), text('a.txt')], [false, 'one\ntwo\nthree\n'])
       if (process.platform !== 'win32') assert.equal(statSync(file('a.txt')).mode & 0o777, 0o754)
       assert.deepEqual(listed(), [])
@@ -1350,9 +1352,9 @@ describe('the change tracker', () => {
         rmSync(file('d'), { recursive: true })
         writeFileSync(file('d'), 'now a file')
         if (opened) editor.open(file(opened))
-        const { left } = await undo()
+        const { unchanged } = await undo()
         assert.deepEqual(
-          left.map(({ path }) => path),
+          unchanged.map(({ path }) => path),
           [file('d/a.txt'), file('b.txt')],
         )
         assert.equal(text('b.txt'), 'one\ntwo\n')
@@ -1430,7 +1432,7 @@ describe('the change tracker', () => {
       await write('b.txt', 'by the agent\n')
       await command(() => renameSync(file('b.txt'), file('a.txt')), ['a.txt', 'b.txt'], other)
       assert.deepEqual(listed(other), [{ ...renamed('b.txt', 'a.txt'), uncertain: 'all' }])
-      assert.deepEqual((await other.undo()).left, [])
+      assert.deepEqual((await other.undo()).unchanged, [])
       assert.deepEqual([existsSync(file('a.txt')), text('b.txt')], [false, 'by the agent\n'])
       assert.deepEqual(listed(), [entry('deleted', 'a.txt', 0, 3), entry('added', 'b.txt', 1, 0)])
       assert.deepEqual(listed(other), [])

@@ -309,9 +309,9 @@ async function restore(world: World, session: string, at: number): Promise<void>
     if (line.startsWith(others)) assert.ok(after.has(line), `the restore took ${line} of the other session`)
   }
   // what isn't restored has to be listed
-  const left = new Set(report.left.map(one => one.path))
+  const left = new Set(report.unchanged.map(one => one.path))
   const listed = new Map(plan.map(one => [one.path, one]))
-  for (const path of left) assert.ok(listed.get(path)?.left, `${path} stayed and nobody said so`)
+  for (const path of left) assert.ok(listed.get(path)?.unchangedBecause, `${path} stayed and nobody said so`)
   for (const [i, name] of NAMES.entries()) {
     const path = world.path(name)
     if (editor.isDirty(path)) continue

@@ -103,8 +103,8 @@ describe('a checkpoint', () => {
       { name: 'a.txt', action: 'change', added: 1, removed: 1 },
       { name: 'new.txt', action: 'delete', added: 0, removed: 1 },
     ])
-    const { undone, left } = await restore(2)
-    assert.deepEqual(left, [])
+    const { undone, unchanged } = await restore(2)
+    assert.deepEqual(unchanged, [])
     assert.equal(text('a.txt'), 'one\n2\nthree\n')
     assert.equal(existsSync(file('new.txt')), false)
     assert.deepEqual(changes.list(), [])
@@ -124,7 +124,7 @@ describe('a checkpoint', () => {
     await tracker.disk.refresh()
     editor.open(file('a.txt'))
     editor.type(file('a.txt'), 'typed\none\n2\nthree\nmine\n')
-    assert.deepEqual((await restore(1)).left, [])
+    assert.deepEqual((await restore(1)).unchanged, [])
     assert.equal(editor.textOf(file('a.txt')), 'typed\none\ntwo\nthree\nmine\n')
     await editor.save(file('a.txt'))
     await tracker.disk.refresh()
@@ -156,7 +156,9 @@ describe('a checkpoint', () => {
       await editor.save(file('a.txt'))
       await changes.refresh()
       await changes.endTurn()
-      assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 1, removed: 1, left: 'user' }])
+      assert.deepEqual(listed(1), [
+        { name: 'a.txt', action: 'change', added: 1, removed: 1, unchangedBecause: 'user' },
+      ])
       assert.equal(changes.restored(file('a.txt'), 1)?.text, 'mine\ntwo\nthree\n')
       await restore(1, { force: true })
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
@@ -167,9 +169,9 @@ describe('a checkpoint', () => {
     await write('a.txt', 'one\n2\nthree\n')
     writeFileSync(file('a.txt'), 'one\nmine\nthree\n')
     await tracker.disk.refresh()
-    assert.equal(listed(1)[0]?.left, 'user')
+    assert.equal(listed(1)[0]?.unchangedBecause, 'user')
     assert.deepEqual(
-      (await restore(1)).left.map(({ why }) => why),
+      (await restore(1)).unchanged.map(({ why }) => why),
       ['user'],
     )
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
@@ -238,7 +240,7 @@ describe('a checkpoint', () => {
     begin(1, other)
     await write('a.txt', 'one\n2\nthree\n')
     await write('a.txt', 'one\nII\nthree\nfour\n', other)
-    assert.equal(listed(1)[0]?.left, 'agent')
+    assert.equal(listed(1)[0]?.unchangedBecause, 'agent')
     await restore(1)
     assert.equal(text('a.txt'), 'one\nII\nthree\nfour\n')
     await other.undo({ since: 1 })
@@ -252,7 +254,7 @@ describe('a checkpoint', () => {
     await tool('a.txt', () => rmSync(file('a.txt')), other)
     begin(1)
     await write('a.txt', '')
-    assert.deepEqual((await restore(1)).left, [])
+    assert.deepEqual((await restore(1)).unchanged, [])
     assert.equal(existsSync(file('a.txt')), false)
     await other.undo()
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
@@ -276,7 +278,7 @@ describe('a checkpoint', () => {
         ['run.sh', 'create'],
       ],
     )
-    assert.deepEqual((await restore(1)).left, [])
+    assert.deepEqual((await restore(1)).unchanged, [])
     assert.deepEqual(readFileSync(file('b.bin')), bytes)
     assert.equal(text('run.sh'), 'x\n')
     if (process.platform !== 'win32') assert.equal(statSync(file('run.sh')).mode & 0o777, 0o755)
@@ -369,7 +371,7 @@ describe('a checkpoint', () => {
     tracker.edits.saved(file('a.txt'), 'one\n2\nIII\n')
     const other = { operation: 'modify' as const, path: file('a.txt'), oldText: '3', newText: 'III' }
     await changes.tool({ toolCallId: 'later', begun: true, done: true }, [{ changes: [other] }], [])
-    assert.equal(listed(2)[0]?.left, 'user')
+    assert.equal(listed(2)[0]?.unchangedBecause, 'user')
   })
 
   /** A second turn edits the last line, which its tool call is just reporting. */
@@ -512,7 +514,7 @@ describe('a checkpoint', () => {
     await tool('large.bin', () => writeFileSync(file('large.bin'), 'small\n'))
     await tracker.disk.refresh()
     assert.deepEqual(
-      listed(1).map(({ name, left }) => [name, left]),
+      listed(1).map(({ name, unchangedBecause }) => [name, unchangedBecause]),
       [
         ['a.txt', 'conflict'],
         ['b.txt', 'gone'],
@@ -530,7 +532,7 @@ describe('a checkpoint', () => {
     limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: 1010 }
     tracker.files.dropCheckpoints()
     assert.deepEqual(
-      listed(1).map(({ name, left }) => [name, left]),
+      listed(1).map(({ name, unchangedBecause }) => [name, unchangedBecause]),
       [
         ['b.txt', undefined],
         ['a.txt', 'size'],
@@ -541,7 +543,7 @@ describe('a checkpoint', () => {
     limits = { maxAgeMs: -1, maxBytes: Number.POSITIVE_INFINITY }
     await create()
     assert.deepEqual(
-      listed(1).map(({ name, left }) => [name, left]),
+      listed(1).map(({ name, unchangedBecause }) => [name, unchangedBecause]),
       [
         ['b.txt', 'age'],
         ['a.txt', 'size'],

@@ -117,8 +117,8 @@ describe('the encoding of a changed file', () => {
       writeFileSync(path, await bytesOf(`mine ${characters}\n2\nthree ${characters}\n`))
       await changes.refresh()
       assert.deepEqual(counts(), [['modified', 2, 2]])
-      const { undone, left } = await changes.undo()
-      assert.deepEqual(left, [])
+      const { undone, unchanged } = await changes.undo()
+      assert.deepEqual(unchanged, [])
       const original = await bytesOf(`mine ${characters}\ntwo\n3 ${characters}\n`)
       assert.deepEqual(readFileSync(path), Buffer.from(original))
       assert.deepEqual(await tracker.review.restore(undone!.id), [])
@@ -137,7 +137,7 @@ describe('the encoding of a changed file', () => {
     await changes.refresh()
     await shown(undefined)
     assert.deepEqual(counts(), [['modified', 1, 1]])
-    assert.deepEqual((await changes.undo()).left, [])
+    assert.deepEqual((await changes.undo()).unchanged, [])
     assert.equal(readFileSync(path, 'utf8'), text('two'))
   })
 
@@ -152,7 +152,7 @@ describe('the encoding of a changed file', () => {
     tracker.edits.saved(path, open!.text)
     await changes.refresh()
     assert.deepEqual(counts(), [['modified', 1, 1]])
-    assert.deepEqual((await changes.undo()).left, [])
+    assert.deepEqual((await changes.undo()).unchanged, [])
     assert.equal(readFileSync(path, 'utf8'), `mine\n${text('é', 'two')}`)
   })
 
@@ -165,7 +165,7 @@ describe('the encoding of a changed file', () => {
     tracker.edits.typed(path, () => open!.text, true)
     await changes.refresh()
     assert.deepEqual(
-      (await changes.undo()).left.map(({ why }) => why),
+      (await changes.undo()).unchanged.map(({ why }) => why),
       ['unsaved'],
     )
     assert.equal(readFileSync(path, 'utf8'), 'é\n2\n')

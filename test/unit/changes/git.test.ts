@@ -140,8 +140,8 @@ describeStored('changes by agents in a repository', () => {
       open()
       await tracker.disk.refresh()
       assert.deepEqual(listed().sort(), all)
-      const { undone, left } = await changes.undo()
-      assert.deepEqual([left, listed(), names()], [[], [], before])
+      const { undone, unchanged } = await changes.undo()
+      assert.deepEqual([unchanged, listed(), names()], [[], [], before])
       assert.deepEqual([textIn('caf\xe9.txt'), textIn('gar\xe7on.txt')], ['one\ntwo\n', 'one\ntwo\n'])
       assert.deepEqual(await tracker.review.restore(undone!.id), [])
       assert.deepEqual([names(), textIn('caf\xe9.txt'), textIn('caf\xe8.txt')], [after, 'one\n2\n', 'new\n'])
@@ -189,7 +189,7 @@ describeStored('changes by agents in a repository', () => {
         assert.deepEqual(listed(), [])
         changes = other
         assert.deepEqual(listed(), both)
-        assert.deepEqual((await other.undo({ since: 1 })).left, [])
+        assert.deepEqual((await other.undo({ since: 1 })).unchanged, [])
         assert.deepEqual([text('a.txt'), existsSync(file('new.txt'))], [text('gone.txt'), false])
       })
 
@@ -202,7 +202,7 @@ describeStored('changes by agents in a repository', () => {
         if (isSeen) await changes.refresh()
         await command(changes, 2, create)
         assert.deepEqual(listed(), ['new.txt added +1-0 all'])
-        assert.deepEqual((await changes.undo({ turn: 2 })).left, [])
+        assert.deepEqual((await changes.undo({ turn: 2 })).unchanged, [])
         assert.equal(existsSync(file('new.txt')), false)
       })
   })
@@ -236,7 +236,7 @@ describeStored('changes by agents in a repository', () => {
       assert.deepEqual(listed(), all)
     }
     const revertAll = async () => {
-      assert.deepEqual((await changes.undo()).left, [])
+      assert.deepEqual((await changes.undo()).unchanged, [])
       assert.deepEqual([text('gone.txt'), existsSync(file('new.txt'))], [text('a.txt'), false])
     }
 
@@ -278,7 +278,7 @@ describeStored('changes by agents in a repository', () => {
           .sort(),
         ['change', 'create', 'delete'],
       )
-      assert.deepEqual((await changes.undo({ since: 1 })).left, [])
+      assert.deepEqual((await changes.undo({ since: 1 })).unchanged, [])
       assert.equal(text('gone.txt'), text('a.txt'))
     })
 
@@ -357,7 +357,7 @@ describeStored('changes by agents in a repository', () => {
         await look()
         const others = listed().filter(one => !one.startsWith('b.txt'))
         assert.deepEqual(others, ['a.txt modified +1-1'])
-        assert.deepEqual((await changes.undo({ paths: [file('a.txt')] })).left, [])
+        assert.deepEqual((await changes.undo({ paths: [file('a.txt')] })).unchanged, [])
         assert.equal(text('a.txt'), 'ONE\ntwo\nthree\nfour\nfive\n')
       })
 
@@ -442,7 +442,7 @@ describeStored('changes by agents in a repository', () => {
       assert.deepEqual(listed(), ['a.txt modified +1-1', 'gone.txt deleted +0-5', 'new.txt added +1-0'])
       await gitSeen('commit', '-q', '-m', 'second')
       assert.deepEqual(listed(), [])
-      assert.deepEqual((await changes.undo({ since: 1 })).left, [])
+      assert.deepEqual((await changes.undo({ since: 1 })).unchanged, [])
       assert.deepEqual([text('a.txt'), existsSync(file('new.txt'))], [text('gone.txt'), false])
     })
 

@@ -61,11 +61,11 @@ describe("changed files whose folder is replaced by a link to a folder outside o
       if (when === 'during') replaceByLink()
       await changes.endTurn()
       if (when === 'after') replaceByLink()
-      const { left } = await changes.undo()
+      const { unchanged } = await changes.undo()
       assert.deepEqual(theirs(), ['changed\n', 'added\n'])
       // without the turn's end, nothing has noticed that the folder is gone
-      if (when === 'after') assert.equal(left.length, 2)
-      for (const { why } of left) assert.match((why as Error).message, LEFT)
+      if (when === 'after') assert.equal(unchanged.length, 2)
+      for (const { why } of unchanged) assert.match((why as Error).message, LEFT)
     })
   }
 
@@ -73,13 +73,13 @@ describe("changed files whose folder is replaced by a link to a folder outside o
     await edit()
     replaceByLink()
     await changes.endTurn()
-    const { left } = await changes.undo({ since: 1 })
+    const { unchanged } = await changes.undo({ since: 1 })
     assert.deepEqual(theirs(), ['changed\n', 'added\n'])
     assert.deepEqual(
-      left.map(({ path }) => path),
+      unchanged.map(({ path }) => path),
       ['changed.txt', 'added.txt'].map(name => at('root', 'door', name)),
     )
-    for (const { why } of left) assert.match((why as Error).message, LEFT)
+    for (const { why } of unchanged) assert.match((why as Error).message, LEFT)
   })
 
   it("aren't touched there if a revert is taken back, which is reported", async () => {

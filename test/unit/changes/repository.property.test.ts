@@ -333,8 +333,8 @@ async function take(world: World, { what, name, ...place }: Step): Promise<void>
       await world.settled()
       const certain = what === 'undo what is certain'
       const before = world.visible()
-      const { left } = await changes.undo(certain ? { certain } : {})
-      for (const { why } of left)
+      const { unchanged } = await changes.undo(certain ? { certain } : {})
+      for (const { why } of unchanged)
         assert.ok(why instanceof Error ? trouble.isFull : why === 'user', String(why))
       const after = world.visible()
       if (certain)

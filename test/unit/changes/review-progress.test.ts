@@ -48,10 +48,10 @@ describe('the progress of a review', () => {
     assert.equal(count(), '2/4')
     const listed = tracker.progress
       .files(all)
-      .map(({ path, left, kept, reverted }) => ({ path, left, kept, reverted }))
+      .map(({ path, undecided, kept, reverted }) => ({ path, undecided, kept, reverted }))
     assert.deepEqual(listed, [
-      { path: file('a.txt'), left: 0, kept: 0, reverted: 1 },
-      { path: file('b.txt'), left: 2, kept: 1, reverted: 0 },
+      { path: file('a.txt'), undecided: 0, kept: 0, reverted: 1 },
+      { path: file('b.txt'), undecided: 2, kept: 1, reverted: 0 },
     ])
     all.keep()
     assert.equal(count(), '4/4')
@@ -139,8 +139,8 @@ describe('the progress of a review', () => {
   it("counts what is reverted of a file of which the user's own edits keep the rest", async () => {
     writeFileSync(file('b.txt'), readFileSync(file('b.txt'), 'utf8').replace('THREE', 'mine'))
     await all.refresh()
-    const { undone, left } = await all.undo({ paths: [file('b.txt')] })
-    assert.deepEqual(left, [{ path: file('b.txt'), why: 'user' }])
+    const { undone, unchanged } = await all.undo({ paths: [file('b.txt')] })
+    assert.deepEqual(unchanged, [{ path: file('b.txt'), why: 'user' }])
     assert.equal(readFileSync(file('b.txt'), 'utf8'), 'one\ntwo\nmine\nfour\nfive\n')
     assert.equal(count(), '2/4')
     await tracker.review.restore(undone!.id)

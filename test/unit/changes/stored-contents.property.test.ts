@@ -17,7 +17,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { type Snapshot, WorkTree } from '../../../src/changes/detect/work-tree.ts'
-import { type Kept, SessionChanges } from '../../../src/changes/session-changes.ts'
+import { type KeptChanges, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
@@ -41,7 +41,7 @@ class World {
   tracker!: ChangeTracker
   changes!: SessionChanges
   turn: { tree: WorkTree; before: Snapshot } | undefined
-  kept: Kept | undefined
+  kept: KeptChanges | undefined
   turns = 0
   #next = 0
 

@@ -103,8 +103,8 @@ class World {
 
   /** Reverts the agent's changes, and merges if the editor's text conflicts with the disk. */
   async revert(take: 'mine' | 'theirs' = 'mine'): Promise<void> {
-    const { left } = await this.changes.undo()
-    if (left.some(({ why }) => why === 'conflict')) {
+    const { unchanged } = await this.changes.undo()
+    if (unchanged.some(({ why }) => why === 'conflict')) {
       const merged = await this.tracker.review.unsavedMerge(this.path)
       assert.ok(merged)
       assert.ok(await this.tracker.review.merge(this.path, take, merged))
@@ -187,7 +187,7 @@ describe('unsaved changes of a file that an agent writes', () => {
     await world.writeOnDisk('ONE\nTWO\nthree\n')
     assert.deepEqual(conflicts, [world.path], 'told once')
     assert.deepEqual(
-      (await world.changes.undo()).left.map(({ why }) => why),
+      (await world.changes.undo()).unchanged.map(({ why }) => why),
       ['conflict'],
     )
     const merged = await world.tracker.review.unsavedMerge(world.path)
@@ -226,7 +226,7 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.equal(world.disk, 'one\nmine\nthree\nfour\n')
     const [file] = world.changes.list()
     assert.deepEqual([file?.added, file?.removed], [1, 0])
-    assert.deepEqual((await world.changes.undo()).left, [])
+    assert.deepEqual((await world.changes.undo()).unchanged, [])
     world.editor.reload()
     assert.equal(world.disk, 'one\nmine\nthree\n')
   })
@@ -339,7 +339,7 @@ describe('unsaved changes of a file that an agent writes', () => {
     await world.writeOnDisk('ONE\ntwo\nthree\n')
     await world.changes.endTurn()
     const [file] = world.changes.checkpoint(1)
-    assert.deepEqual([file?.left, file?.added, file?.removed], ['conflict', 1, 1])
+    assert.deepEqual([file?.unchangedBecause, file?.added, file?.removed], ['conflict', 1, 1])
   })
 })
 

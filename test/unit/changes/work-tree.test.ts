@@ -126,7 +126,7 @@ describe('a change in a work tree', () => {
         ['new.txt', 'added', 'all'],
       ],
     )
-    assert.deepEqual((await files.undo({ paths: [join(root, 'gone.txt')] })).left, [])
+    assert.deepEqual((await files.undo({ paths: [join(root, 'gone.txt')] })).unchanged, [])
     assert.equal(await files.textOf(join(root, 'gone.txt')), 'gone.txt\n')
   })
 
@@ -152,7 +152,7 @@ describe('a change in a work tree', () => {
     assert.equal(omitted, 0)
     assert.deepEqual(changes, Object.fromEntries(names.map(name => [name, `in ${name}`])))
     await files.noticed(found)
-    assert.deepEqual((await files.undo()).left, [])
+    assert.deepEqual((await files.undo()).unchanged, [])
     for (const name of names) assert.equal(readFileSync(join(root, name), 'utf8'), `in ${name}`)
   })
 
@@ -180,7 +180,7 @@ describe('a change in a work tree', () => {
       git('commit', '-q', '--allow-empty', '-m', 'ends')
       await changedBy(() => rmSync(join(root, 'ends.txt')))
       await files.noticed(found)
-      assert.deepEqual((await files.undo()).left, [])
+      assert.deepEqual((await files.undo()).unchanged, [])
       assert.deepEqual(readFileSync(join(root, 'ends.txt')), crlf)
     }
     await brought(['core.autocrlf', 'true'])
@@ -222,7 +222,7 @@ describe('a change in a work tree', () => {
       assert.equal(omitted, 0)
       assert.deepEqual(found.map(({ path }) => relative(root, path)).sort(), [...all].sort())
       await files.noticed(found)
-      assert.deepEqual((await files.undo()).left, [])
+      assert.deepEqual((await files.undo()).unchanged, [])
       for (const [name, bytes] of Object.entries(content))
         assert.deepEqual(readFileSync(join(root, name)), bytes, `${name} was ${how}`)
       assert.equal(readlinkSync(join(root, 'link')), 'clean.txt')
@@ -360,7 +360,7 @@ describe('a change in a work tree', () => {
       files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
       [['dirty.txt', 'modified', undefined]],
     )
-    assert.deepEqual((await files.undo()).left, [])
+    assert.deepEqual((await files.undo()).unchanged, [])
     assert.equal(readFileSync(path, 'utf8'), oldText)
   }
   const keepsTheTextThatIsOverwritten = () => {
@@ -455,7 +455,7 @@ describe('a change in a work tree', () => {
       await files.noticed((await tree.changed(before)).changes, 1)
       await files.endTurn()
       assert.equal(files.file(path)?.status, 'modified')
-      assert.deepEqual((await files.undo()).left, [])
+      assert.deepEqual((await files.undo()).unchanged, [])
       assert.equal(readFileSync(path, 'utf8'), oldText)
     }
   })
@@ -525,7 +525,7 @@ describe('a change in a work tree', () => {
       assert.deepEqual(changes, Object.assign({}, ...names.map(changesIn)))
       assert.equal(omitted, 0)
       await files.noticed(found)
-      assert.deepEqual((await files.undo()).left, [])
+      assert.deepEqual((await files.undo()).unchanged, [])
       for (const name of names) {
         assert.equal(readFileSync(join(root, name, 'dirty.txt'), 'utf8'), 'written by the person\n')
         assert.equal(existsSync(join(root, name, 'new.txt')), false)
@@ -572,7 +572,7 @@ describe('a change in a work tree', () => {
     assert.deepEqual(changes, was)
     assert.equal(omitted, 0)
     await files.noticed(found)
-    assert.deepEqual((await files.undo()).left, [])
+    assert.deepEqual((await files.undo()).unchanged, [])
     for (const [name, text] of Object.entries(was)) assert.equal(readFileSync(join(root, name), 'utf8'), text)
   })
 
@@ -593,8 +593,8 @@ describe('a change in a work tree', () => {
     assert.deepEqual(changes, was)
     assert.equal(omitted, 0)
     await files.noticed(found)
-    const { left, undone } = await files.undo()
-    assert.deepEqual(left, [])
+    const { unchanged, undone } = await files.undo()
+    assert.deepEqual(unchanged, [])
     assert.equal(readFileSync(join(root, 'clean.txt'), 'utf8'), 'clean.txt\n')
     assert.equal(readFileSync(join(root, 'sub/in.txt'), 'utf8'), 'sub/in.txt\n')
     assert.deepEqual(await tracker.review.restore(undone!.id), [])
@@ -603,7 +603,7 @@ describe('a change in a work tree', () => {
     put('clean.txt/mine.txt', 'by the person\n')
     const again = await files.undo()
     assert.deepEqual(
-      again.left.map(({ path, why }) => [relative(root, path), why instanceof Error && why.message]),
+      again.unchanged.map(({ path, why }) => [relative(root, path), why instanceof Error && why.message]),
       [['clean.txt', 'A folder that contains other files is in its place.']],
     )
     assert.equal(readFileSync(join(root, 'clean.txt/mine.txt'), 'utf8'), 'by the person\n')
@@ -790,7 +790,7 @@ describe('a change in a work tree', () => {
           ['utf16.txt', 'modified', 'all'],
         ],
       )
-      assert.deepEqual((await files.undo()).left, [])
+      assert.deepEqual((await files.undo()).unchanged, [])
       for (const [name, bytes] of Object.entries(content))
         assert.deepEqual(readFileSync(join(root, name)), bytes, name)
       assert.equal(statSync(join(root, 'clean.txt')).mode & 0o777, 0o751)

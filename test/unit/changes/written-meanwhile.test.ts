@@ -24,7 +24,7 @@ import { useTemporaryFolder } from '../editor/temporary-folder.ts'
 
 const LEFT = /^The file was written at the same moment and was left unchanged\. Try again\.$/
 
-const whyLeft = ({ left: [first] }: UndoReport) => (first?.why instanceof Error ? first.why.message : '')
+const whyLeft = ({ unchanged: [first] }: UndoReport) => (first?.why instanceof Error ? first.why.message : '')
 
 describe('a file that another program writes while it is restored', () => {
   const folder = useTemporaryFolder()
@@ -127,7 +127,7 @@ describe('a file that another program writes while it is restored', () => {
     assert.match(whyLeft(report), LEFT)
     assert.deepEqual(readdirSync(folder()), ['a.txt'])
     writeFileSync(file(), 'changed\n')
-    assert.deepEqual((await changes.undo()).left, [])
+    assert.deepEqual((await changes.undo()).unchanged, [])
     assert.equal(text(), 'original\n')
   })
 

@@ -6,11 +6,11 @@ import { SessionExporter } from '../../../src/app/history/export-sessions.ts'
 import type { PickItem, Workbench } from '../../../src/app/workbench.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { writeWhole } from '../../../src/common/whole-files.ts'
-import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../../../src/conversation/replay/restore-state.ts'
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
 import type { HistoryItem } from '../../../src/sessions/listing/history-item.ts'
 
-const said = (text: string): KeptConversation => ({
+const said = (text: string): SavedConversation => ({
   entries: [
     { kind: 'message', id: 'e0', turn: 1, role: 'user', blocks: [{ type: 'text', text }] },
     { kind: 'message', id: 'e1', turn: 1, role: 'agent', blocks: [{ type: 'text', text: 'Done' }] },
@@ -107,7 +107,7 @@ describe('Export All Conversations', () => {
   })
 
   it('says that a session was deleted while the file was chosen', async () => {
-    let kept: KeptConversation | undefined = said('In s')
+    let kept: SavedConversation | undefined = said('In s')
     const written: string[] = []
     const exporter = new SessionExporter({
       workbench: {

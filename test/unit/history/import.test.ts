@@ -7,7 +7,7 @@ import { SessionImporter } from '../../../src/app/history/import-sessions.ts'
 import type { Dialogs } from '../../../src/app/workbench.ts'
 import { MAX_IMPORTED_ENTRIES, MAX_IMPORTED_TERMINALS } from '../../../src/common/limits.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
-import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../../../src/conversation/replay/restore-state.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
@@ -24,7 +24,7 @@ const session: ExportedSession = {
   ...{ agentId: 'a', agentName: 'Agent', sessionId: 's', cwd: '/work', additionalDirectories: [] },
   ...{ title: 'Fix the parser', createdAt: 1, updatedAt: 2 },
 }
-const said = (...texts: string[]): KeptConversation => ({
+const said = (...texts: string[]): SavedConversation => ({
   entries: texts.map(
     (text, position): Entry => ({
       ...{ kind: 'message', id: `e${position}`, turn: 1 + (position >> 1) },
@@ -35,7 +35,7 @@ const said = (...texts: string[]): KeptConversation => ({
   terminals: [],
   head: {},
 })
-const fileText = (...all: Array<[KeptConversation, Partial<ExportedSession>]>) =>
+const fileText = (...all: Array<[SavedConversation, Partial<ExportedSession>]>) =>
   all
     .flatMap(([kept, about]) => [...conversationLines(kept, { ...session, ...about }, new SecretRegistry())])
     .join('\n')

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
-import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../../../src/conversation/replay/restore-state.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { conversationLines, type ExportedSession } from '../../../src/history/protocol-lines.ts'
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
@@ -25,7 +25,7 @@ const session: ExportedSession = {
   updatedAt: 2,
 }
 
-const linesOf = (kept: KeptConversation, about = session, secrets = new SecretRegistry()) => [
+const linesOf = (kept: SavedConversation, about = session, secrets = new SecretRegistry()) => [
   ...conversationLines(kept, about, secrets),
 ]
 
@@ -135,7 +135,7 @@ describe('a conversation as lines of the protocol', () => {
   it('contains no secret, also one that became known after it was saved', () => {
     const secrets = new SecretRegistry()
     secrets.add('hunter2hunter2')
-    const kept: KeptConversation = {
+    const kept: SavedConversation = {
       entries: [message(0, 'The password is hunter2hunter2.')],
       terminals: [{ terminalId: 'x', output: 'hunter2hunter2', truncated: false }],
       head: { title: 'hunter2hunter2' },
@@ -146,7 +146,7 @@ describe('a conversation as lines of the protocol', () => {
   })
 
   it('keeps what is whole of a damaged file, and counts what is left out', () => {
-    const kept: KeptConversation = {
+    const kept: SavedConversation = {
       entries: [message(0, 'one'), message(1, 'two'), message(2, 'three')],
       terminals: [],
       head: {},

@@ -157,7 +157,7 @@ describe('files that only a command changed', () => {
     const stored = memoryStore()
     const store = new MemoryStore()
     const shared = filesShared({ documents: editor, fileSystem: disk })
-    const hosted = { isKept: true }
+    const hosted = { outlivesWindow: true }
     const open = (state?: ReducingState) => {
       const one = new FakeAgent()
       Object.assign(one, { hosted })
@@ -351,7 +351,7 @@ describe('files that only a command changed', () => {
     agent.prompts[0]!.answer.resolve()
     await until(() => looks === 2)
     assert.deepEqual(changes.list(), [{ path, status: 'modified', uncertain: 'all', added: 1, removed: 1 }])
-    assert.deepEqual((await changes.undo()).left, [])
+    assert.deepEqual((await changes.undo()).unchanged, [])
     assert.equal(readFileSync(path, 'utf8'), 'a\nby the user\n')
   })
 

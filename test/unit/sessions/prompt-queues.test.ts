@@ -184,7 +184,7 @@ describe('the prompts of a conversation', () => {
       },
       sources: fixture.sources,
       continuing: { continues: () => left.promise, sessionOf: () => undefined },
-      handover: { leave: () => true, take: (_, store) => store([prompt('p1'), prompt('p2')]) },
+      handover: { add: () => true, take: (_, store) => store([prompt('p1'), prompt('p2')]) },
     })
     const queue = queues.of('one/s1')
     queues.arrive('one/s1')

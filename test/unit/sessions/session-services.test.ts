@@ -339,8 +339,8 @@ describe('the requests of an agent in the editor', () => {
         changes.list().map(({ path }) => path),
         [join(root, '.git/hooks/pre-commit')],
       )
-      const { left } = await changes.undo({ paths: [join(root, '.git/hooks/pre-commit')] })
-      assert.deepEqual(left, [])
+      const { unchanged } = await changes.undo({ paths: [join(root, '.git/hooks/pre-commit')] })
+      assert.deepEqual(unchanged, [])
       assert.equal(existsSync(join(root, '.git/hooks/pre-commit')), false)
       // what no watcher reported is found at the end of the turn; changes by a push aren't reported
       writeFileSync(join(root, '.git/config'), `${config}[branch "b"]\n\tmerge = refs/heads/b\n`)

@@ -3,7 +3,7 @@ import { type AgentLaunch, AgentRequestError, type StartAgent } from '../../../s
 import type { ConfigOption, ContentBlock } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
-import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
+import { HandedOverPrompts } from '../../../src/app/storage/handed-over-prompts.ts'
 import { MementoState } from '../../../src/app/storage/window-states.ts'
 import { toDisposable } from '../../../src/common/disposable.ts'
 import { draftOf } from '../../../src/common/draft.ts'
@@ -13,7 +13,7 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import { attachmentOf } from '../../../src/conversation/attachment.ts'
 import { terminalsIn } from '../../../src/conversation/entries/tool-call.ts'
 import { isReturned } from '../../../src/conversation/prompts/prompt-states.ts'
-import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
+import type { SavedConversation } from '../../../src/conversation/replay/restore-state.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
@@ -109,7 +109,7 @@ export class MemoryRecords implements SessionRecords {
 
 /** Conversations in memory, serialized like in a database. */
 export class MemoryTranscripts implements SavedConversations {
-  readonly kept = new Map<string, KeptConversation>()
+  readonly kept = new Map<string, SavedConversation>()
   readonly writes: TranscriptChanges[] = []
   fails = false
 
@@ -161,7 +161,7 @@ export class MemoryTranscripts implements SavedConversations {
     })
     return true
   }
-  read(agentId: string, sessionId: string): KeptConversation | undefined {
+  read(agentId: string, sessionId: string): SavedConversation | undefined {
     const kept = this.kept.get(`${agentId}/${sessionId}`)
     return kept && kept.entries.length > 0 ? structuredClone(kept) : undefined
   }
@@ -316,7 +316,7 @@ export class SessionsFixture {
       continues: key => this.hosted?.continues(key),
       sessionOf: queue => this.manager.sessionOf(queue),
     },
-    handover: this.#hosting && new LeftPrompts(this.#hosting.folder, silentLogger),
+    handover: this.#hosting && new HandedOverPrompts(this.#hosting.folder, silentLogger),
   })
   readonly records = machine?.records ?? new MemoryRecords()
   readonly transcripts = machine?.transcripts ?? new MemoryTranscripts()
@@ -486,8 +486,8 @@ export class SessionsFixture {
       ...{ records: this.records, transcripts: this.#stored, queues: this.queues },
       onUnavailable: () => {},
       onTooMuchUnsaved: () => {},
-      mark: isLeft => {
-        this.isMarked = isLeft
+      mark: mayRun => {
+        this.isMarked = mayRun
       },
       log: silentLogger,
     })

@@ -183,9 +183,9 @@ describe('PromptQueue', () => {
 
   it('leaves its prompts to another window once they are stored for it', async () => {
     const last = session.prompt([text('last')])
-    session.turns.queue.leave(() => false)
+    session.turns.queue.handOver(() => false)
     assert.deepEqual(waiting(), ['one', 'two', 'three', 'last'])
-    session.turns.queue.leave(() => true)
+    session.turns.queue.handOver(() => true)
     assert.deepEqual(waiting(), [])
     assert.deepEqual(await last, { type: 'withdrawn' })
   })

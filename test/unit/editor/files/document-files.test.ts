@@ -186,7 +186,7 @@ describe('files with an open document', () => {
     answer = 'mine'
     const document = open('one\ntwo\nthree\n')
     document.type('one\nmine\nthree\n')
-    assert.deepEqual(await write(document, "one\nthe agent's\nthree\nfour\n"), { isKept: true })
+    assert.deepEqual(await write(document, "one\nthe agent's\nthree\nfour\n"), { hasUserLines: true })
     assert.equal(onDisk(), 'one\nmine\nthree\nfour\n')
   })
 

@@ -24,12 +24,12 @@ import {
   nameProblem,
 } from '../../../../src/editor/worktrees/create-worktree.ts'
 import {
+  DISCARDED_WORKTREE_DAYS,
   discardWorktree,
-  KEPT_DAYS,
-  listKept,
-  restoreKept,
+  listDiscarded,
+  restoreDiscarded,
   tidyDiscarded,
-} from '../../../../src/editor/worktrees/keep-worktree.ts'
+} from '../../../../src/editor/worktrees/discarded-worktrees.ts'
 import { linkedWorktrees, worktreesFolder } from '../../../../src/editor/worktrees/linked-worktrees.ts'
 import {
   findWorktree,
@@ -422,21 +422,21 @@ describe('worktrees', () => {
         assert.ok(!existsSync(worktree.path))
         assert.ok(!has('parley/task'))
         git(top, 'gc', '-q', '--prune=now')
-        assert.deepEqual(await listKept(repository, () => 0), [{ ref, name: 'task', at }])
+        assert.deepEqual(await listDiscarded(repository, () => 0), [{ ref, name: 'task', at }])
         // later, only the copy is left
         if (isTidied) await tidyDiscarded(repository.common, silentLogger, at + DAY_MS)
         assert.equal(existsSync(path.join(directory, 'project.worktrees', '.discarded')), !isTidied)
-        const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+        const restored = await restoreDiscarded(repository, { ref, name: 'task' }, { folder: '' })
         assert.equal(restored.head, worktree.head)
         assert.equal(read(restored.path, 'committed.txt'), 'committed')
         assert.equal(status(restored.path), 'MM a.txt\n D b/c.txt\n?? b/new.txt')
         assert.equal(git(restored.path, 'show', ':a.txt'), 'staged')
         assert.equal(read(restored.path, 'a.txt'), 'changed\n')
-        assert.deepEqual(await listKept(repository, () => KEPT_DAYS * DAY_MS - 1), [
+        assert.deepEqual(await listDiscarded(repository, () => DISCARDED_WORKTREE_DAYS * DAY_MS - 1), [
           { ref, name: 'task', at },
         ])
-        assert.deepEqual(await listKept(repository, () => KEPT_DAYS * DAY_MS), [])
-        assert.deepEqual(await listKept(repository, () => 0), [])
+        assert.deepEqual(await listDiscarded(repository, () => DISCARDED_WORKTREE_DAYS * DAY_MS), [])
+        assert.deepEqual(await listDiscarded(repository, () => 0), [])
         assert.ok(!existsSync(path.join(restored.path, 'build')))
         assert.deepEqual(
           git(top, 'worktree', 'list')
@@ -467,7 +467,7 @@ describe('worktrees', () => {
         const ref = await discardWorktree(repository, worktree)
         assert.ok(!existsSync(worktree.path))
         await more()
-        const { path: at } = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+        const { path: at } = await restoreDiscarded(repository, { ref, name: 'task' }, { folder: '' })
         assert.equal(at, worktree.path)
         await more()
         writer.kill()
@@ -509,7 +509,7 @@ describe('worktrees', () => {
       const { worktree: other } = await make()
       write(other.path, { 'new.txt': 'second' })
       const committed = await commitAll(other, 'second')
-      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      const restored = await restoreDiscarded(repository, { ref, name: 'task' }, { folder: '' })
       assert.equal(restored.name, 'task-2')
       assert.equal(restored.branch, 'parley/task-2')
       assert.equal(restored.current, 'parley/task-2')
@@ -542,7 +542,7 @@ describe('worktrees', () => {
       git(worktree.path, 'add', 'new.txt')
       rmSync(path.join(worktree.path, 'new.txt'))
       const ref = await discardWorktree(repository, worktree)
-      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      const restored = await restoreDiscarded(repository, { ref, name: 'task' }, { folder: '' })
       assert.equal(status(restored.path), 'AD new.txt')
       assert.equal(git(restored.path, 'show', ':new.txt'), 'staged')
     })
@@ -558,7 +558,7 @@ describe('worktrees', () => {
       assert.deepEqual((await stateOf(worktree)).changed, ['a.txt', 'b/c.txt'])
       await assert.rejects(removeWorktree(repository, worktree), /only there/)
       const ref = await discardWorktree(repository, worktree)
-      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      const restored = await restoreDiscarded(repository, { ref, name: 'task' }, { folder: '' })
       assert.equal(read(restored.path, 'a.txt'), 'skipped')
       assert.equal(read(restored.path, 'b/c.txt'), 'assumed')
     })
@@ -572,7 +572,7 @@ describe('worktrees', () => {
       assert.throws(() => git(at, 'merge', '-q', 'main'))
       const repository = await openRepository(top)
       const ref = await discardWorktree(repository, worktree)
-      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      const restored = await restoreDiscarded(repository, { ref, name: 'task' }, { folder: '' })
       assert.match(read(restored.path, 'a.txt'), /<<<</)
     })
 
@@ -583,7 +583,7 @@ describe('worktrees', () => {
       write(worktree.path, { 'a.txt': 'changed', 'known.log': 'known', 'late.log': 'late' })
       await assert.rejects(discardWorktree(repository, worktree, { ignored: ['known.log'] }), /late\.log/)
       assert.equal(read(worktree.path, 'late.log'), 'late')
-      assert.deepEqual(await listKept(repository, () => 0), [])
+      assert.deepEqual(await listDiscarded(repository, () => 0), [])
       const { ignored } = await stateOf(worktree)
       await discardWorktree(repository, worktree, { ignored })
       assert.equal(existsSync(worktree.path), false)
@@ -994,7 +994,11 @@ describe('worktrees', () => {
       assert.equal(git(top, 'log', '-1', '--format=%s', 'parley/task'), 'work')
       write(worktree.path, { 'new.txt': 'new' })
       const ref = await discardWorktree(await openRepository(top), worktree)
-      const restored = await restoreKept(await openRepository(top), { ref, name: 'task' }, { folder: '' })
+      const restored = await restoreDiscarded(
+        await openRepository(top),
+        { ref, name: 'task' },
+        { folder: '' },
+      )
       assert.equal(restored.path, worktree.path)
       assert.equal(git(restored.path, 'rev-parse', '--absolute-git-dir'), own)
       assert.equal(read(restored.path, 'new.txt'), 'new')

@@ -44,7 +44,7 @@ describe('HistoryList', () => {
       organizer: fixture.organizer,
       deletions,
       slowAfterMs: 5,
-      kept: () => fixture.transcripts.keys(),
+      savedKeys: () => fixture.transcripts.keys(),
       listingOf: () => {
         let shown = 0
         const deleted = new Set<string>()

@@ -10,7 +10,7 @@ const sources: SessionSources = {
   ...{ agentName: 'Agent', isAvailable: true, running: undefined, canLoad: true, canResume: false },
   records: [record('one', { title: 'One' }), record('unused')],
   listed: [{ sessionId: 'two', cwd: '/w', additionalDirectories: [], title: 'Two' }],
-  ...{ isWhole: false, statuses: new Map(), kept: new Set<string>() },
+  ...{ isWhole: false, statuses: new Map(), savedKeys: new Set<string>() },
 }
 
 describe('KnownSessions', () => {
@@ -37,7 +37,7 @@ describe('KnownSessions', () => {
       known.update({ ...sources, ...change })
       return known.listed
     }
-    assert.deepEqual([listedWith({ kept: new Set(['a/unused']) }).length, listedWith({}).length], [3, 2])
+    assert.deepEqual([listedWith({ savedKeys: new Set(['a/unused']) }).length, listedWith({}).length], [3, 2])
     assert.deepEqual([listedWith({ canLoad: false })[0]?.canLoad, listedWith({})[0]?.canLoad], [false, true])
     assert.deepEqual(
       [listedWith({ isWhole: true })[0]?.unlisted, listedWith({})[0]?.unlisted],

@@ -63,7 +63,7 @@ describe('what the user allows for a session', () => {
 
   it('accepts nothing at first', async () => {
     assert.equal(await answer(edit('src/a.ts'), {}), 'ask')
-    assert.equal(new SessionAllowance().kept, undefined)
+    assert.equal(new SessionAllowance().state, undefined)
   })
 
   it('accepts edits in the folders, once each', async () => {
@@ -261,7 +261,7 @@ describe('what the user allows for a session', () => {
     allowance.replace(rule!, undefined)
     assert.equal(allowance.rules.length, 2, 'it was replaced')
     for (const one of [...allowance.rules]) allowance.replace(one, undefined)
-    assert.deepEqual([allowance.allowed, allowance.rules.length, allowance.kept], ['ask', 0, undefined])
+    assert.deepEqual([allowance.allowed, allowance.rules.length, allowance.state], ['ask', 0, undefined])
   })
 
   it('goes on in the next window with what can be read', () => {
@@ -269,8 +269,8 @@ describe('what the user allows for a session', () => {
     allowance.allow('everything')
     allowance.add({ command: 'git log *', action: 'allow' })
     const next = new SessionAllowance()
-    next.restore(JSON.parse(JSON.stringify(allowance.kept)))
-    assert.deepEqual(next.kept, allowance.kept)
+    next.restore(JSON.parse(JSON.stringify(allowance.state)))
+    assert.deepEqual(next.state, allowance.state)
     assert.deepEqual(
       next.rules.map(({ text, scope }) => `${scope} ${text}`),
       ['session git log *', 'session Accept Everything'],
@@ -285,7 +285,7 @@ describe('what the user allows for a session', () => {
     ]) {
       const other = new SessionAllowance()
       other.restore(kept)
-      assert.equal(other.kept, undefined, JSON.stringify(kept))
+      assert.equal(other.state, undefined, JSON.stringify(kept))
     }
   })
 })

@@ -53,7 +53,7 @@ describe('agents of earlier windows', () => {
       onUnavailable: () => {},
       onTooMuchUnsaved: () => {},
       onUnreachable: () => void heard.unreachable++,
-      mark: isLeft => void heard.marks.push(isLeft),
+      mark: mayRun => void heard.marks.push(mayRun),
       log: silentLogger,
     })
     // the runners ask it for the agents

@@ -12,10 +12,10 @@ import type { StoredPrompt } from '../../conversation/attachment.ts'
 const storedPrompts = z.array(z.object({ id: z.string(), draft: draftText.extend({ items: draftItems }) }))
 
 /**
- * Prompts that a window leaves to the one that goes on with their session, which may have another workspace. They are on disk
+ * Prompts that a window hands over to the window that continues their session, which may have another workspace. They are on disk
  * until that window has stored them.
  */
-export class LeftPrompts {
+export class HandedOverPrompts {
   readonly #folder: string
   readonly #log: Logger
 
@@ -24,8 +24,8 @@ export class LeftPrompts {
     this.#log = log
   }
 
-  /** Returns whether they were stored, after those that were left there before. */
-  leave(key: string, prompts: readonly StoredPrompt[]): boolean {
+  /** Adds prompts after those that are there already. Returns whether they were stored. */
+  add(key: string, prompts: readonly StoredPrompt[]): boolean {
     const file = this.#file(key)
     try {
       const all = [...this.#read(file), ...prompts]
@@ -37,7 +37,7 @@ export class LeftPrompts {
     }
   }
 
-  /** Passes on what was left, if anything was; deletes it once `store` has returned. */
+  /** Passes the prompts to `store`, if there are any; deletes them once it has returned. */
   take(key: string, store: (prompts: StoredPrompt[]) => void): void {
     const file = this.#file(key)
     try {

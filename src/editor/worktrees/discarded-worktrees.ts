@@ -36,8 +36,8 @@ import {
   writeRecord,
 } from './repository.ts'
 
-const KEPT = 'refs/parley/discarded'
-export const KEPT_DAYS = 30
+const DISCARDED_REFS = 'refs/parley/discarded'
+export const DISCARDED_WORKTREE_DAYS = 30
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Commits of copies have no author, so that they need no name and address of the user. */
 const AUTHOR = {
@@ -72,7 +72,7 @@ export function checkNoHistory(nested: readonly string[]): void {
 }
 
 /**
- * Discards a worktree, and keeps it for {@link KEPT_DAYS} days. Returns the name of the copy. Its folder, without ignored
+ * Discards a worktree, and keeps it for {@link DISCARDED_WORKTREE_DAYS} days. Returns the name of the copy. Its folder, without ignored
  * files, stays for {@link FOLDER_MS}, so that also what programs go on writing there isn't lost. `ignored`: the files without
  * a copy that the user agreed to delete; if there are others, nothing is discarded.
  */
@@ -82,7 +82,7 @@ export async function discardWorktree(
   { ignored, now = Date.now() }: { ignored?: readonly string[]; now?: number } = {},
 ): Promise<string> {
   const key = `${name}-${now.toString(36)}`
-  const ref = `${KEPT}/${key}`
+  const ref = `${DISCARDED_REFS}/${key}`
   checkNoHistory(await nestedRepositories(top))
   const { moved, worktree, state } = await withMovedFolder(top, { common, key }, async moved => {
     const worktree = await findWorktree(moved.path)
@@ -124,7 +124,7 @@ async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name
   return commitTree(top, tree, [head, ...index], name)
 }
 
-export interface KeptWorktree {
+export interface DiscardedWorktree {
   ref: string
   name: string
   /** milliseconds since the epoch */
@@ -135,22 +135,22 @@ export interface KeptWorktree {
  * The copies of discarded worktrees, the latest first. Older ones are deleted. `ageOf`: how old something of that time is, also if
  * the clock was set since.
  */
-export async function listKept(
+export async function listDiscarded(
   { common }: Pick<Repository, 'common'>,
   ageOf: (time: number) => number,
-): Promise<KeptWorktree[]> {
-  const args = ['for-each-ref', '--sort=-committerdate', '--format=%(refname)%09%(subject)', KEPT]
-  const all = (await runUserGit(common, args)).split('\n').flatMap((line): KeptWorktree[] => {
+): Promise<DiscardedWorktree[]> {
+  const args = ['for-each-ref', '--sort=-committerdate', '--format=%(refname)%09%(subject)', DISCARDED_REFS]
+  const all = (await runUserGit(common, args)).split('\n').flatMap((line): DiscardedWorktree[] => {
     const [ref = '', name = ''] = line.split('\t')
     const at = discardedAt(ref)
     return ref === '' || at === undefined ? [] : [{ ref, name, at }]
   })
-  const isKept = ({ at }: KeptWorktree) => ageOf(at) < KEPT_DAYS * DAY_MS
-  for (const { ref } of all.filter(one => !isKept(one))) {
+  const isRecent = ({ at }: DiscardedWorktree) => ageOf(at) < DISCARDED_WORKTREE_DAYS * DAY_MS
+  for (const { ref } of all.filter(one => !isRecent(one))) {
     await removeDiscarded(common, keyOf(ref))
     await runUserGit(common, ['update-ref', '-d', ref])
   }
-  return all.filter(isKept)
+  return all.filter(isRecent)
 }
 
 /**
@@ -167,9 +167,13 @@ export async function tidyDiscarded(common: string, log: Logger, now = Date.now(
     const worktree = found && (await readWorktree(found))
     if (worktree) {
       const [known] = (
-        await runUserGit(common, ['for-each-ref', '--format=%(subject)', `${KEPT}/${key}`])
+        await runUserGit(common, ['for-each-ref', '--format=%(subject)', `${DISCARDED_REFS}/${key}`])
       ).split('\n')
-      await runUserGit(common, ['update-ref', `${KEPT}/${key}`, await copyOf(worktree, known || key)])
+      await runUserGit(common, [
+        'update-ref',
+        `${DISCARDED_REFS}/${key}`,
+        await copyOf(worktree, known || key),
+      ])
     }
     await removeDiscarded(common, key)
   }
@@ -183,7 +187,7 @@ export async function tidyDiscarded(common: string, log: Logger, now = Date.now(
 }
 
 function keyOf(ref: string): string {
-  return ref.slice(KEPT.length + 1)
+  return ref.slice(DISCARDED_REFS.length + 1)
 }
 
 /** Milliseconds since the epoch. */
@@ -193,9 +197,9 @@ function discardedAt(key: string): number | undefined {
 }
 
 /** Makes a worktree with the commits and the uncommitted changes of a discarded one. Its copy stays. */
-export async function restoreKept(
+export async function restoreDiscarded(
   repository: Repository,
-  { ref, name }: Pick<KeptWorktree, 'ref' | 'name'>,
+  { ref, name }: Pick<DiscardedWorktree, 'ref' | 'name'>,
   { folder }: Pick<NewWorktree, 'folder'>,
 ): Promise<Worktree> {
   const discarded = await findDiscarded(repository.common, keyOf(ref))
@@ -215,7 +219,7 @@ export async function restoreKept(
 async function restoreFolder(
   repository: Repository,
   discarded: DiscardedFolder,
-  { name }: Pick<KeptWorktree, 'name'>,
+  { name }: Pick<DiscardedWorktree, 'name'>,
 ): Promise<Worktree> {
   const known = await readWorktree(discarded)
   if (!known) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
+import { HandedOverPrompts } from '../../../src/app/storage/handed-over-prompts.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { StoredPrompt } from '../../../src/conversation/attachment.ts'
@@ -16,7 +16,7 @@ describe('prompts left to another window', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  const left = () => new LeftPrompts(folder, silentLogger)
+  const left = () => new HandedOverPrompts(folder, silentLogger)
   const prompt = (id: string): StoredPrompt => ({
     id,
     draft: { text: `text of ${id}`, chips: [], items: [] },
@@ -28,8 +28,8 @@ describe('prompts left to another window', () => {
   }
 
   it('are taken once, in order', () => {
-    assert.equal(left().leave('key', [prompt('a')]), true)
-    assert.equal(left().leave('key', [prompt('b'), prompt('c')]), true)
+    assert.equal(left().add('key', [prompt('a')]), true)
+    assert.equal(left().add('key', [prompt('b'), prompt('c')]), true)
     assert.deepEqual(
       take().map(({ id, draft }) => [id, draft.text]),
       ['a', 'b', 'c'].map(id => [id, `text of ${id}`]),
@@ -39,7 +39,7 @@ describe('prompts left to another window', () => {
   })
 
   it('are deleted with their session', () => {
-    left().leave('key', [prompt('a')])
+    left().add('key', [prompt('a')])
     const { event: onDidTakeOver } = new Emitter<string>()
     const storage = { save() {}, holds: () => true, claim: () => [], forget() {}, onDidTakeOver }
     const queues = new PromptQueues({ storage, sources: {} as ContextSources, handover: left() })
@@ -49,7 +49,7 @@ describe('prompts left to another window', () => {
   })
 
   it('stay on disk if they could not be stored', () => {
-    left().leave('key', [prompt('a')])
+    left().add('key', [prompt('a')])
     left().take('key', () => {
       throw new Error('The disk is full')
     })
@@ -60,12 +60,12 @@ describe('prompts left to another window', () => {
   })
 
   it('are kept in a file of their own if the file is damaged', () => {
-    left().leave('key', [prompt('a')])
+    left().add('key', [prompt('a')])
     const [name] = readdirSync(folder)
     const file = join(folder, name!)
     const torn = readFileSync(file, 'utf8').slice(0, -5)
     writeFileSync(file, torn)
-    assert.equal(left().leave('key', [prompt('b')]), true)
+    assert.equal(left().add('key', [prompt('b')]), true)
     assert.deepEqual(
       take().map(({ id }) => id),
       ['b'],
@@ -80,13 +80,13 @@ describe('prompts left to another window', () => {
   })
 
   it('stay where they are if the file could not be read for now', () => {
-    left().leave('key', [prompt('a')])
+    left().add('key', [prompt('a')])
     const [name] = readdirSync(folder)
     const file = join(folder, name!)
     // a folder, which can't be read either
     renameSync(file, `${file}.busy`)
     mkdirSync(file)
-    assert.equal(left().leave('key', [prompt('b')]), false)
+    assert.equal(left().add('key', [prompt('b')]), false)
     assert.deepEqual(take(), [])
     assert.deepEqual(readdirSync(folder).sort(), [name, `${name}.busy`])
     rmSync(file, { recursive: true })

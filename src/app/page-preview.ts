@@ -67,7 +67,7 @@ export class PreviewStore {
 export function previewHtml({ rows, title, themeId, colors, ...sizes }: Preview, below: string): string {
   const more = JSON.stringify({ themeId, colors, ...sizes })
   return `<div id="preview" inert aria-hidden="true" data-more="${escapeHtml(more)}">
-<div class="header"><span class="dot dot-starting"></span><h1 class="header-title" dir="auto"><button type="button" class="header-sessions"><span class="header-title-text">${escapeHtml(title)}</span></button></h1><span class="preview-beside"></span></div>
+<div class="header"><span class="dot dot-starting"></span><h1 class="header-title truncate" dir="auto"><button type="button" class="header-sessions"><span class="truncate">${escapeHtml(title)}</span></button></h1><span class="preview-beside"></span></div>
 <div class="body"><div class="list transcript"><div class="list-content"><div>${htmlOf(rows)}</div><div class="list-footer"><div class="progress-text invisible">${escapeHtml(below)}</div></div></div></div></div>
 <div class="dock"><div class="composer"></div></div>
 </div>`

@@ -40,7 +40,7 @@ describe('the views', () => {
     async function fitsAndIsChinese() {
       assert.deepEqual(await layoutProblems(frame), [])
       const english = /\b(Start|session|Stop|Allow this|Working directory|Send|context)\b/
-      const shown = await frame.locator('.header, .empty, .composer, .permission-title').allInnerTexts()
+      const shown = await frame.locator('.header, .empty, .composer, .permission .card-title').allInnerTexts()
       assert.doesNotMatch(shown.join('\n'), english)
     }
   })

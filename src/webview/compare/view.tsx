@@ -140,9 +140,7 @@ function AgentCard({ at, agent, comparison, files, picked, onPick, host }: Agent
           {name}
         </h2>
         {own?.applied && (
-          <span class="compare-tag">
-            {own.applied === 'all' ? t('Applied') : t('Applied, changed since')}
-          </span>
+          <span class="agent-tag">{own.applied === 'all' ? t('Applied') : t('Applied, changed since')}</span>
         )}
         {onPick && (
           <label class="compare-pick">

@@ -24,7 +24,7 @@ export function ChosenBar({ chosen }: { chosen: ChosenRows }) {
   const allPinned = rows.every(({ pinned }) => pinned)
   return (
     <div class="history-bar">
-      <span class="history-bar-text">{text}</span>
+      <span class="history-bar-text truncate">{text}</span>
       {allPinned ? (
         <IconButton icon="pinned" label={t('Unpin')} onClick={() => act('unpin')} />
       ) : (

@@ -17,7 +17,7 @@ export function DeletedNote({ deleted, onUndo }: DeletedNoteProps) {
   if (text === undefined) return null
   return (
     <div class="history-bar history-deleted">
-      <span class="history-bar-text" title={deleted.map(({ title }) => title).join('\n')} dir="auto">
+      <span class="history-bar-text truncate" title={deleted.map(({ title }) => title).join('\n')} dir="auto">
         {text}
       </span>
       <button type="button" class="link-button" title={t('Undo (Ctrl+Z)')} onClick={onUndo}>

@@ -82,7 +82,7 @@ export function HistoryRowView({
 function Hit({ hit: { excerpt, count } }: { hit: HistoryHit }) {
   return (
     <span class="history-hit" title={excerpt.join('')}>
-      <span class="history-excerpt" dir="auto">
+      <span class="history-excerpt truncate" dir="auto">
         {excerpt.map((part, i) => (i % 2 === 0 ? part : <mark>{part}</mark>))}
       </span>
       {count > 1 && (

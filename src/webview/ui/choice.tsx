@@ -40,7 +40,7 @@ export function Choice({
       >
         {icon}
         <span class="choice-text">
-          <span class="choice-name">{name}</span>
+          <span class="choice-name truncate">{name}</span>
           {about && <span class="choice-about">{about}</span>}
           {note && <span class="choice-about">{note}</span>}
         </span>

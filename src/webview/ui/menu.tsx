@@ -260,7 +260,7 @@ function MenuText({ choice, chosen }: Pick<MenuRowProps, 'choice' | 'chosen'>) {
         <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
       )}
       <span class="menu-text">
-        <span class="menu-name">{choice.name}</span>
+        <span class="menu-name truncate">{choice.name}</span>
         {choice.description && <span class="menu-description">{choice.description}</span>}
       </span>
     </>

@@ -35,14 +35,14 @@ export function SessionRow({ row, icon, folder, title, actions, third }: Session
       <span class="session-text" title={sessionTooltip(row)}>
         <span class="session-line">
           {title || (
-            <span class={`session-title${row.untitled ? ' untitled' : ''}`} dir="auto">
+            <span class={`session-title truncate${row.untitled ? ' untitled' : ''}`} dir="auto">
               {row.title}
             </span>
           )}
-          {state && <span class={`session-state state-${dotOf(row)}`}>{state}</span>}
+          {state && <span class={`session-state truncate state-${dotOf(row)}`}>{state}</span>}
         </span>
         <span class="session-line">
-          <span class="session-about">
+          <span class="session-about truncate">
             <span class="session-agent">{row.agentName}</span>
             <span class="session-rest">{restOf(row, folder)}</span>
           </span>

@@ -55,7 +55,9 @@ export function AllowanceChip() {
       <li>
         <span class={`chip allowance-chip ${allowed}`} title={choiceOf(allowed).description}>
           <Icon name="shield" />
-          <span class="chip-label">{allowed === 'edits' ? t('Edits allowed') : t('Everything allowed')}</span>
+          <span class="chip-label truncate">
+            {allowed === 'edits' ? t('Edits allowed') : t('Everything allowed')}
+          </span>
           <IconButton icon="close" class="chip-remove" label={t('Ask Again')} onClick={off} />
         </span>
       </li>

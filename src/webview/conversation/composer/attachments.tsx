@@ -31,7 +31,7 @@ export function Attachments({ items, onRemove, onOpen }: AttachmentsProps) {
             <span class="chip" title={item.detail}>
               <button type="button" class="chip-open" onClick={() => onOpen(item)}>
                 <Icon name={item.icon} />
-                <span class="chip-label" dir="auto">
+                <span class="chip-label truncate" dir="auto">
                   {item.label}
                 </span>
               </button>
@@ -165,7 +165,7 @@ export function AddedContext({ item, onRemove }: { item: Attachment; onRemove: (
       <li>
         <span class="chip" title={t('{0} is added to the prompt', item.detail ?? item.label)}>
           <Icon name={item.icon} />
-          <span class="chip-label" dir="auto">
+          <span class="chip-label truncate" dir="auto">
             {item.label}
           </span>
           <IconButton

@@ -38,13 +38,13 @@ export function CommandList({ commands, active, onChoose, onPoint }: CommandList
           onClick={() => onChoose(command)}
         >
           <span class="menu-text">
-            <span class="menu-name">
+            <span class="menu-name truncate">
               /{command.name}
               {command.hint && <span class="command-hint"> {command.hint}</span>}
             </span>
             {command.description && <span class="menu-description">{command.description}</span>}
           </span>
-          {command.source && <span class="command-source">{command.source}</span>}
+          {command.source && <span class="command-source truncate">{command.source}</span>}
         </div>
       ))}
     </div>
@@ -164,12 +164,12 @@ function Name({ text, matches, isSentence }: NameProps) {
   const cut = isSentence ? text.length : cutOf(text)
   if (cut === text.length)
     return (
-      <span class="mention-name" dir="auto">
+      <span class="mention-name truncate" dir="auto">
         <Marked text={text} matches={matches} />
       </span>
     )
   return (
-    <span class="mention-name cut">
+    <span class="mention-name truncate cut">
       <span class="cut-start">
         <Marked text={text.slice(0, cut)} matches={matches.filter(i => i < cut)} />
       </span>
@@ -186,9 +186,9 @@ function Detail({ text, matches, name }: { text: string; matches: readonly numbe
   if (folder === name) return null
   const cut = folder.lastIndexOf('/')
   const shift = matches.filter(i => i < folder.length)
-  if (cut <= 0) return <span class="mention-detail">{<Marked text={folder} matches={shift} />}</span>
+  if (cut <= 0) return <span class="mention-detail truncate">{<Marked text={folder} matches={shift} />}</span>
   return (
-    <span class="mention-detail mention-path">
+    <span class="mention-detail truncate mention-path">
       <span class="mention-path-start">
         <Marked text={folder.slice(0, cut)} matches={shift.filter(i => i < cut)} />
       </span>

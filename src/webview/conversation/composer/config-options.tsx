@@ -81,7 +81,7 @@ function SelectOption({ option, pending }: SelectProps) {
         title={title}
         onClick={() => setOpen(!open)}
       >
-        <span class="option-name">{name || option.name}</span>
+        <span class="truncate">{name || option.name}</span>
         <Icon name="chevron-down" class="option-chevron" />
       </button>
       {open && (
@@ -166,7 +166,7 @@ function BooleanOption({ option, pending, named }: BooleanProps) {
       onClick={() => host.send('conversation/option', { optionId: option.id, value: !on })}
     >
       <Icon name={on ? 'pass-filled' : 'circle-large-outline'} class="option-mark" />
-      <span class="option-name">{named ? (on ? t('On') : t('Off')) : option.name}</span>
+      <span class="truncate">{named ? (on ? t('On') : t('Off')) : option.name}</span>
     </button>
   )
 }

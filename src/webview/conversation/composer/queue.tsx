@@ -118,7 +118,7 @@ function QueuedRow({ note, place, several, sendsBy, dragged, ...on }: QueuedRowP
           <Icon name="gripper" />
         </button>
       )}
-      <span class="queue-text" dir="auto" title={note.text}>
+      <span class="queue-text truncate" dir="auto" title={note.text}>
         {words}
         {note.reason !== undefined && <span class="queue-reason">{note.reason}</span>}
       </span>

@@ -48,9 +48,9 @@ function Question({ slot, entry }: PartProps) {
         host.send('conversation/elicitation', { requestId: entry.requestId, answer: { action: 'cancel' } })
       }}
     >
-      <div class="permission-head">
-        <Icon name={ask.mode === 'url' ? 'link-external' : 'question'} class="permission-icon" />
-        <div class="permission-title" dir="auto">
+      <div class="card-head">
+        <Icon name={ask.mode === 'url' ? 'link-external' : 'question'} class="card-icon" />
+        <div class="card-title" dir="auto">
           {heading}
         </div>
       </div>
@@ -69,7 +69,7 @@ function Question({ slot, entry }: PartProps) {
 
 function Paragraph({ text }: { text: string }) {
   return (
-    <div class="permission-description" dir="auto">
+    <div class="card-text" dir="auto">
       {visibleProse(text)}
     </div>
   )

@@ -42,7 +42,7 @@ export function Line({
     <>
       <Icon name={icon} class={`line-icon${iconClass ? ` ${iconClass}` : ''}`} />
       {iconLabel && <span class="visually-hidden">{iconLabel}: </span>}
-      <span class="line-title">
+      <span class="line-title truncate">
         {typeof children === 'string' ? <span class="line-text">{children}</span> : children}
       </span>
       {end && <span class="line-end">{end}</span>}

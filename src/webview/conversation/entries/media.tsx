@@ -62,7 +62,7 @@ function Blob({ name, mimeType, data, icon }: BlobProps) {
       onClick={() => host.send('conversation/openBlob', { name, mimeType: mimeType ?? '', data })}
     >
       <Icon name={icon} />
-      <span class="chip-label">{name}</span>
+      <span class="chip-label truncate">{name}</span>
       <span class="quiet">{[mimeType, sizeOf(data)].filter(Boolean).join(' · ')}</span>
     </button>
   )
@@ -92,7 +92,7 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
       onClick={() => host.send('conversation/link', { href: link.uri })}
     >
       <Icon name={web ? 'globe' : fileIcon(baseName(link.uri))} />
-      <span class="chip-label">{visibleProse(name)}</span>
+      <span class="chip-label truncate">{visibleProse(name)}</span>
       {target !== undefined && <span class="link-host">{target}</span>}
     </button>
   )
@@ -113,7 +113,7 @@ export function Resource({ resource }: { resource: ResourceBlock }) {
     <details class="fold resource" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
       <summary title={chipOf(resource).detail ?? resource.uri}>
         <Icon name={fileIcon(file)} />
-        <span class="chip-label">{name}</span>
+        <span class="chip-label truncate">{name}</span>
       </summary>
       {open && <HighlightedCode text={text} language={languageOfPath(file) || languageOfType(mimeType)} />}
     </details>

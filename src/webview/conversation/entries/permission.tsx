@@ -111,20 +111,20 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       data-request={entry.requestId}
       tabIndex={-1}
     >
-      <div class="permission-head">
-        <Icon name="shield" class="permission-icon" />
-        <div class="permission-title" dir="auto">
+      <div class="card-head">
+        <Icon name="shield" class="card-icon" />
+        <div class="card-title" dir="auto">
           {questionTitle(entry, tool, store.head.value?.roots)}
         </div>
         {count && <div class="permission-count">{count}</div>}
       </div>
       {entry.description && !isSaid(entry.description, entry, tool) && (
-        <div class="permission-description" dir="auto">
+        <div class="card-text" dir="auto">
           {visibleProse(entry.description)}
         </div>
       )}
       <Subject entry={entry} tool={tool} slot={call} />
-      {entry.refusal && <div class="quiet permission-description">{visibleProse(entry.refusal)}</div>}
+      {entry.refusal && <div class="quiet card-text">{visibleProse(entry.refusal)}</div>}
       <div class={`permission-options${needsRows(entry) ? ' rows' : ''}`}>
         {entry.options.map((option, i) => (
           <button
@@ -362,7 +362,7 @@ function Subject({ entry, tool, slot }: SubjectProps) {
         </div>
       )}
       {command !== undefined && place && (
-        <div class="quiet permission-place" title={visible(place)}>
+        <div class="quiet permission-place truncate" title={visible(place)}>
           {t('in {0}', place === roots?.cwd ? roots.cwdLabel : visible(relativePath(place, roots)))}
         </div>
       )}

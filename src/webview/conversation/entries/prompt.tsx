@@ -128,7 +128,7 @@ function PromptChip({ block, onPress }: { block: ResourceBlock | ResourceLinkBlo
   return (
     <button type="button" class="chip mention" title={detail ?? label} onClick={onPress}>
       <Icon name={icon} />
-      <span class="chip-label" dir="auto">
+      <span class="chip-label truncate" dir="auto">
         {label}
       </span>
     </button>

@@ -315,7 +315,7 @@ function Locations({ locations }: { locations: readonly ToolCallLocation[] }) {
           onClick={() => host.send('conversation/file', { path, line })}
         >
           <Icon name="go-to-file" />
-          <span class="chip-label">
+          <span class="chip-label truncate">
             {relativePath(path, roots)}
             {line ? `:${line}` : ''}
           </span>

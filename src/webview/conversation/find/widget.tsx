@@ -71,7 +71,7 @@ export function FindWidget({ find }: { find: FindModel }) {
         {option('regex', 'regex', t('Use Regular Expression (Alt+R)'))}
       </div>
       <div
-        class={`find-count${none && query.text !== '' && !find.searching.value ? ' none' : ''}`}
+        class={`find-count truncate${none && query.text !== '' && !find.searching.value ? ' none' : ''}`}
         title={problem}
       >
         <Count find={find} />

@@ -30,7 +30,7 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
         onClick={() => setOpen(!open)}
       >
         <AgentIcon icon={agent.icon} />
-        <span class="header-agent-name">{agent.name}</span>
+        <span class="header-agent-name truncate">{agent.name}</span>
         <Icon name="chevron-down" class="header-chevron" />
       </button>
       {open && (

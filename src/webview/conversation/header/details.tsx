@@ -32,7 +32,7 @@ export function SessionDetails({ head, state }: SessionDetailsProps) {
         <section>
           <h2>{t('Session')}</h2>
           <div class="details-row">
-            <code class="details-id" title={head.sessionId}>
+            <code class="details-id truncate" title={head.sessionId}>
               {head.sessionId}
             </code>
             <IconButton
@@ -84,14 +84,14 @@ function Roots({ roots, worktree }: Pick<ConversationHead, 'worktree'> & { roots
       <h2>{t('Folders')}</h2>
       <div class="details-row" title={roots.cwd}>
         <Icon name={roots.scratch ? 'beaker' : 'folder-opened'} />
-        <span class="details-name">{roots.cwdLabel}</span>
+        <span class="truncate">{roots.cwdLabel}</span>
         <span class="quiet">{roots.scratch ? t('private scratch folder') : t('working directory')}</span>
       </div>
       {worktree && (
         <>
           <div class="details-row details-branch" title={worktreeText(worktree)}>
             <Icon name="git-branch" />
-            <span class="details-name">{worktree.branch ?? worktreeText(worktree)}</span>
+            <span class="truncate">{worktree.branch ?? worktreeText(worktree)}</span>
           </div>
           <button
             type="button"
@@ -109,14 +109,14 @@ function Roots({ roots, worktree }: Pick<ConversationHead, 'worktree'> & { roots
       {roots.additional.map(folder => (
         <div key={folder.path} class="details-row" title={folder.path}>
           <Icon name="folder" />
-          <span class="details-name">{folder.label}</span>
+          <span class="truncate">{folder.label}</span>
           <span class="quiet">{folder.added ? t('added from this window') : t('accessible')}</span>
         </div>
       ))}
       {roots.unseen.map(folder => (
         <div key={folder.label} class="details-row details-missing">
           <Icon name="eye-closed" label={t('Not visible to the agent')} />
-          <span class="details-name">{folder.label}</span>
+          <span class="truncate">{folder.label}</span>
           <span class="quiet details-reason">{folder.reason}</span>
         </div>
       ))}
@@ -132,7 +132,7 @@ function ProjectEnvironment({ environment }: { environment: EnvironmentNote }) {
       {environment.tools.map(({ tool, names }) => (
         <div key={tool} class="details-row">
           <Icon name="symbol-variable" />
-          <span class="details-name">{tool}</span>
+          <span class="truncate">{tool}</span>
           <span class="quiet details-reason">{names.join(', ')}</span>
         </div>
       ))}
@@ -167,7 +167,7 @@ function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
                   : t('Not passed to the agent')
             }
           />
-          <span class="details-name">{server.name}</span>
+          <span class="truncate">{server.name}</span>
           <span class="quiet">{server.type}</span>
           {server.reason && <span class="quiet details-reason">{server.reason}</span>}
         </div>
@@ -191,7 +191,7 @@ function EditorTools({ isOn }: { isOn: boolean }) {
       <h2>{t('Editor tools')}</h2>
       <div class={`details-row${isOn ? '' : ' details-missing'}`}>
         <Icon name="tools" />
-        <span class="details-name">{isOn ? t('On for this session') : t('Off for this session')}</span>
+        <span class="truncate">{isOn ? t('On for this session') : t('Off for this session')}</span>
         <button
           type="button"
           class="link-button"

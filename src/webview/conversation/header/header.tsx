@@ -123,7 +123,7 @@ function SessionTitle() {
     setEditing(sessionId)
   }
   const title = head?.title || t('New session')
-  const className = `header-title${head?.title ? '' : ' untitled'}`
+  const className = `header-title truncate${head?.title ? '' : ' untitled'}`
   if (edited) {
     return (
       <TitleField
@@ -152,7 +152,7 @@ function SessionTitle() {
         onClick={() => setSwitching(!isSwitching)}
         onDblClick={() => rename()}
       >
-        <span class="header-title-text">{title}</span>
+        <span class="truncate">{title}</span>
         <Icon name="chevron-down" class="header-chevron" />
       </button>
     </h1>

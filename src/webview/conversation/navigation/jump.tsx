@@ -49,7 +49,7 @@ export function JumpButtons() {
         title={t('Scroll to Latest Message')}
       >
         <Icon name="arrow-down" />
-        <span class={`jump-text${question || fresh === 0 ? ' visually-hidden' : ''}`}>
+        <span class={`truncate${question || fresh === 0 ? ' visually-hidden' : ''}`}>
           {fresh > 0 ? plural(fresh, '{0} new', '{0} new') : t('Scroll to Latest Message')}
         </span>
       </button>
@@ -70,7 +70,7 @@ function JumpToQuestion({ row, count }: { row: Row; count: number }) {
   return (
     <button type="button" class="jump-button jump-question" onClick={() => list.toItem(row)}>
       <Icon name="shield" />
-      <span class="jump-text">{plural(count, '1 pending request', '{0} pending requests')}</span>
+      <span class="truncate">{plural(count, '1 pending request', '{0} pending requests')}</span>
     </button>
   )
 }

@@ -26,7 +26,7 @@ export function BarLine({ open, icon, children, end }: BarLineProps) {
       }}
     >
       <Icon name={icon} class="line-icon" />
-      <span class="line-title">{children}</span>
+      <span class="line-title truncate">{children}</span>
       {end}
     </button>
   )

@@ -116,9 +116,9 @@ function File({ file }: { file: ChangedFileNote }) {
           {file.status ? letter : decided && <Icon name={decided.icon} />}
         </span>
         <span class="visually-hidden">{word}: </span>
-        <span class="line-title">
-          <bdi class="changes-name">{name}</bdi>
-          <bdi class="changes-folder">
+        <span class="line-title truncate">
+          <bdi class="changes-name truncate">{name}</bdi>
+          <bdi class="changes-folder truncate">
             {from === undefined ? folder.replace(/[\\/]$/, '') : t('was {0}', from)}
           </bdi>
         </span>

@@ -37,9 +37,9 @@ export function RunningWork() {
         icon="server-process"
         end={<Icon name="chevron-right" class={`line-chevron${open.value ? ' open' : ''}`} />}
       >
-        <span class="running-count">{label}</span>
+        <span class="running-count truncate">{label}</span>
         {newest && !open.value && (
-          <bdi class="running-aside" title={newest.title}>
+          <bdi class="running-aside truncate" title={newest.title}>
             {newest.title}
           </bdi>
         )}
@@ -130,7 +130,7 @@ function Row({ work, line }: { work: Work; line: string }) {
         >
           <Icon name={iconOf(work)} class="line-icon" label={title ? nameOf(work) : undefined} />
           <Title isCode={terminalId !== undefined}>{name}</Title>
-          <bdi class="running-last">{line}</bdi>
+          <bdi class="running-last truncate">{line}</bdi>
           {since !== undefined && (
             <span class="line-end">{formatSeconds(Math.max(0, now.value - since) / 1000)}</span>
           )}
@@ -162,7 +162,7 @@ function Row({ work, line }: { work: Work; line: string }) {
 }
 
 function Title({ isCode, children }: { isCode: boolean; children: ComponentChildren }) {
-  return <bdi class={`running-title${isCode ? ' code' : ''}`}>{children}</bdi>
+  return <bdi class={`running-title truncate${isCode ? ' code' : ''}`}>{children}</bdi>
 }
 
 function nameOf({ id }: Work): string {

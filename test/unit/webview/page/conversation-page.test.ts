@@ -530,7 +530,7 @@ describe('conversation page', () => {
     const options = [{ optionId: 'a', name: 'Allow', kind: 'allow_once' as const }]
     const ask = async (tool: Partial<ToolCallEntry>, title: string) => {
       await show([toolCall('t', tool), permission('1', { options, title, toolCallId: 'call-t' })])
-      const question = () => page.document.querySelector('.permission-title')?.textContent
+      const question = () => page.document.querySelector('.permission .card-title')?.textContent
       const about = () => page.document.querySelector('.permission-tool')?.textContent
       await page.until(question)
       return [question(), about()]

@@ -362,10 +362,8 @@ describe('conversation page: work of an agent', () => {
       const asks = () => query(`.permission.first[data-request="${requestId}"]`)
       await page.until(asks)
       const box = asks()!
-      return [box.getAttribute('aria-label'), box.querySelector('.permission-title')?.textContent].concat(
-        [...box.querySelectorAll('.permission-description, .permission-subject > *')].map(
-          one => one.textContent,
-        ),
+      return [box.getAttribute('aria-label'), box.querySelector('.card-title')?.textContent].concat(
+        [...box.querySelectorAll('.card-text, .permission-subject > *')].map(one => one.textContent),
       )
     }
     const rawInput = { file: 'src/a.ts' }

@@ -103,7 +103,7 @@ class ChipWidget extends WidgetType {
     icon.className = `codicon codicon-${this.#item.icon}`
     icon.setAttribute('aria-hidden', 'true')
     const label = chip.appendChild(document.createElement('span'))
-    label.className = 'chip-label'
+    label.className = 'chip-label truncate'
     label.dir = 'auto'
     const name = this.#item.label
     const cut = cutOf(name)

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { ABSENT } from '../../changes/model/file-state.ts'
 import { Owner } from '../../common/disposable.ts'
 
 export const BASE_SCHEME = 'parley-base'
@@ -8,10 +9,14 @@ const MAX_KNOWN = 2000
 
 /**
  * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that
- * represents a missing one.
+ * represents a missing one. `to`: the path of a renamed file, under which it is once the user has kept that.
  */
-export function baseUri(path: string, session?: string, missing?: boolean): vscode.Uri {
-  const query = new URLSearchParams({ ...(session && { session }), ...(missing && { missing: '1' }) })
+export function baseUri(path: string, session?: string, missing?: boolean, to?: string): vscode.Uri {
+  const query = new URLSearchParams({
+    ...(session && { session }),
+    ...(missing && { missing: '1' }),
+    ...(to !== undefined && to !== path && { to }),
+  })
   return vscode.Uri.from({ scheme: BASE_SCHEME, path: vscode.Uri.file(path).path, query: query.toString() })
 }
 
@@ -44,7 +49,9 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
       tracker.files.onDidChange(paths => {
         this.#changes++
         const keys = new Set([...paths].map(path => tracker.files.key(path)))
-        const changed = [...this.#known.values()].filter(uri => keys.has(tracker.files.key(pathOf(uri))))
+        const changed = [...this.#known.values()].filter(uri =>
+          [pathOf(uri), renamedTo(uri)].some(path => path !== null && keys.has(tracker.files.key(path))),
+        )
         if (changed.length > 0)
           this.#change.fire(changed.map(uri => ({ type: vscode.FileChangeType.Changed, uri })))
       }),
@@ -68,8 +75,11 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
     const { tracker, summaryOf } = await this.#services()
     const summary = query.get('summary')
     const session = query.get('session') ?? undefined
-    if (summary !== null) return summaryOf(tracker, pathOf(uri), summary === 'before', session)
-    const state = await tracker.views.before(pathOf(uri), session)
+    const to = renamedTo(uri)
+    const old = await tracker.views.before(pathOf(uri), session)
+    const isKept = to !== null && (old ?? ABSENT).attributes.type === 'absent'
+    if (summary !== null) return summaryOf(tracker, isKept ? to : pathOf(uri), summary === 'before', session)
+    const state = isKept ? await tracker.views.before(to, session) : old
     return state ? tracker.views.bytesOf(state) : new Uint8Array()
   }
 
@@ -100,6 +110,10 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   rename(uri: vscode.Uri): never {
     throw vscode.FileSystemError.NoPermissions(uri)
   }
+}
+
+function renamedTo({ query }: vscode.Uri): string | null {
+  return new URLSearchParams(query).get('to')
 }
 
 export function pathOf(uri: vscode.Uri): string {

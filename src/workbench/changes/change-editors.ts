@@ -110,7 +110,7 @@ export class ChangeEditors extends Owner {
   async open({ session }: ChangeScope, file: ChangedFile, selection?: vscode.Range): Promise<void> {
     if (!isText(file.path) || !isText(file.from ?? '')) return tellUnnamable(file.path)
     const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
-    const left = baseUri(file.from ?? file.path, session, file.status === 'added')
+    const left = baseUri(file.from ?? file.path, session, file.status === 'added', file.path)
     const right = file.status === 'deleted' ? baseUri(file.path, session, true) : vscode.Uri.file(file.path)
     await vscode.commands.executeCommand('vscode.diff', left, right, title, {
       preview: true,
@@ -142,8 +142,8 @@ export class ChangeEditors extends Owner {
     const resources = files.map(({ path, status, from = path, opaque }) => {
       const uri = vscode.Uri.file(path)
       const [before, now] = opaque
-        ? [summaryUri(from, 'before', changes.session), summaryUri(path, 'now', changes.session)]
-        : [baseUri(from, changes.session), uri]
+        ? [summaryUri(from, 'before', changes.session, path), summaryUri(path, 'now', changes.session)]
+        : [baseUri(from, changes.session, false, path), uri]
       return [uri, status === 'added' ? undefined : before, status === 'deleted' ? undefined : now]
     })
     await vscode.commands.executeCommand('vscode.changes', title, resources)

@@ -1,17 +1,19 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
+import type * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { FileState } from '../../changes/model/file-state.ts'
 import { readable } from '../../common/file-names.ts'
-import { BASE_SCHEME } from './base-files.ts'
+import { baseUri } from './base-files.ts'
 
 /**
  * The URI of a text that describes a file which isn't text, with or without the changes of one session, or of all agents:
- * VS Code's review shows texts alone.
+ * VS Code's review shows texts alone. `to`: see {@link baseUri}.
  */
-export function summaryUri(path: string, when: 'before' | 'now', session?: string): vscode.Uri {
-  const query = new URLSearchParams({ ...(session && { session }), summary: when })
-  return vscode.Uri.from({ scheme: BASE_SCHEME, path: vscode.Uri.file(path).path, query: query.toString() })
+export function summaryUri(path: string, when: 'before' | 'now', session?: string, to?: string): vscode.Uri {
+  const base = baseUri(path, session, false, to)
+  const query = new URLSearchParams(base.query)
+  query.set('summary', when)
+  return base.with({ query: query.toString() })
 }
 
 /** The text for {@link summaryUri}. */

@@ -48,6 +48,8 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   #hidesDecided = false
   /** All changes of the review were decided at the last update. */
   #isDone = false
+  /** What reviews were like when they were shown last. `isReviewed`: they ended with the user's decisions. */
+  readonly #last = new WeakMap<ChangeScope, { decided: number; total: number; isReviewed: boolean }>()
   #timer: NodeJS.Timeout | undefined
 
   readonly onDidChangeTreeData = this.#change.event
@@ -102,10 +104,19 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     this.#nodes = nodesOf(this.#hidesDecided ? files.filter(({ undecided }) => undecided > 0) : files, scope)
     this.#change.fire()
     const isDone = total > 0 && decided === total
-    const text = isDone ? l10n.t('All reviewed') : l10n.t('{0} of {1} decided', decided, total)
+    const isReviewed = scope !== undefined && this.#isReviewed(scope, { decided, total })
+    const text = isReviewed
+      ? l10n.t('All reviewed')
+      : isDone
+        ? l10n.t('No changes left')
+        : l10n.t('{0} of {1} decided', decided, total)
     this.#view.description = total > 0 ? text : ''
     this.#view.message =
-      isDone && this.#hidesDecided ? l10n.t('All changes are kept or reverted.') : undefined
+      isDone && this.#hidesDecided
+        ? isReviewed
+          ? l10n.t('All changes are kept or reverted.')
+          : l10n.t('No changes left')
+        : undefined
     if (total === 0) this.#status.hide()
     else {
       this.#status.text = `$(${isDone ? 'check-all' : 'checklist'}) ${text}`
@@ -114,8 +125,18 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
       this.#status.show()
     }
     void vscode.commands.executeCommand('setContext', ContextKey.reviewDone, isDone)
-    if (isDone && !this.#isDone && this.#editors.shownReview) void tellDone(files)
+    if (isReviewed && !this.#isDone && this.#editors.shownReview) void tellDone(files)
     this.#isDone = isDone
+  }
+
+  /** Whether the user's decisions were the last, and not Git or another program that took changes out of the files. */
+  #isReviewed(scope: ChangeScope, now: { decided: number; total: number }): boolean {
+    const last = this.#last.get(scope)
+    const isDone = now.decided === now.total && now.total > 0
+    const wasDone = last?.decided === last?.total
+    const isReviewed = isDone && last !== undefined && (wasDone ? last.isReviewed : now.total >= last.total)
+    this.#last.set(scope, { ...now, isReviewed })
+    return isReviewed
   }
 }
 

@@ -170,7 +170,7 @@ function openCommand(session: string, file: ChangedFile, uri: vscode.Uri): vscod
   const title = l10n.t('Open Diff')
   if (!isText(file.path) || !isText(file.from ?? ''))
     return { command: TELL_UNNAMABLE, title, arguments: [file.path] }
-  const left = baseUri(file.from ?? file.path, session, file.status === 'added')
+  const left = baseUri(file.from ?? file.path, session, file.status === 'added', file.path)
   const right = file.status === 'deleted' ? baseUri(file.path, session, true) : uri
   const name = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
   return { command: 'vscode.diff', title, arguments: [left, right, name] }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CommandId } from '../../../src/app/ids.ts'
@@ -151,6 +152,37 @@ describe('the tree of a review', () => {
     await handlers[CommandId.toggleDecided]!()
     await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, Kept', 'z.txt, +0 −1, open')
   })
+
+  it("doesn't say that all is reviewed if Git takes the rest out of the files", async () => {
+    const run = (...args: string[]) =>
+      execFileSync('git', [...author, ...args], { cwd: join(folder(), 'git'), stdio: 'pipe' })
+    const author = ['-c', 'user.name=t', '-c', 'user.email=t@t.example']
+    mkdirSync(join(folder(), 'git'))
+    for (const name of ['git/x.txt', 'git/y.txt']) writeFileSync(join(folder(), name), 'one\ntwo\n')
+    run('init', '-q')
+    run('add', '.')
+    run('commit', '-q', '-m', 'first')
+    await edit('second', 'git/x.txt', 'one', 'ONE')
+    review = await edit('second', 'git/y.txt', 'two', 'TWO')
+    await shows('x.txt, +1 −1, open', 'y.txt, +1 −1, open')
+    run('stash')
+    await review.refresh()
+    // nothing was decided
+    await shows()
+    assert.equal(context.get('parley.reviewOpen'), false)
+    run('stash', 'pop')
+    await review.refresh()
+    await shows('x.txt, +1 −1, open', 'y.txt, +1 −1, open')
+    review.keep({ paths: [join(folder(), 'git/x.txt')] })
+    await shows('x.txt, Kept', 'y.txt, +1 −1, open')
+    assert.equal(status.text, '$(checklist) 1 of 2 decided')
+    run('checkout', 'y.txt')
+    await review.refresh()
+    await shows('x.txt, Kept')
+    assert.equal(status.text, '$(check-all) No changes left')
+    assert.deepEqual(told, [])
+  })
+
   it('decides about what the session before changed in a conversation that was continued', async () => {
     const second = await edit('second', 'src/z.txt', 'three', '3')
     second.origins = () => [{ session: 'first', turn: 9, continued: true }]

@@ -53,7 +53,7 @@ const codeText = z.string().max(16 * MiB)
 const agentOnly = z.literal(true).optional()
 const keyed = z.object({ key })
 const work = z.union([
-  z.object({ toolCallId: id }),
+  z.object({ toolCallId: id, within: id.optional() }),
   z.object({ terminalId: id }),
   z.object({ subagentId: id }),
 ])

@@ -1,8 +1,8 @@
 import { SUBAGENT } from './entries/subagent.ts'
 import { TOOL_CALL } from './entries/tool-call.ts'
-import type { WorkId } from './running-work.ts'
+import { positionOf, type WorkId } from './running-work.ts'
 import type { Session } from './session.ts'
-import { positionsOf, type ReducerState } from './step.ts'
+import { entryAt, positionsOf } from './step.ts'
 
 /**
  * Stops one tool call, subagent or terminal command that the agent reported as stoppable; ignores other work. The turn continues.
@@ -17,20 +17,16 @@ export async function cancelWork(session: Session, work: WorkId): Promise<void> 
     if (terminal?.canCancel) await agent.cancelTerminal?.(terminal.within ?? sessionId, terminalId)
     return
   }
-  const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
-  for (const { memory, within } of all) {
-    const position =
-      'toolCallId' in work
-        ? positionsOf(memory, TOOL_CALL).get(work.toolCallId)
-        : positionsOf(memory, SUBAGENT).get(work.subagentId)
-    const entry = state.entries[position ?? -1]
-    if (entry?.kind === 'subagent' && entry.canCancel) {
-      const subagent = entry.sessionId
-      agent.cancel(subagent)
-      requests.withdraw(request => request.sessionId === subagent)
-    }
-    if (entry?.kind !== 'tool_call' || !entry.canCancel) continue
-    await agent.cancelToolCall?.(within ?? sessionId, entry.toolCallId)
+  if ('toolCallId' in work) {
+    const entry = entryAt(state, positionOf(state, work), TOOL_CALL)
+    if (entry?.canCancel) await agent.cancelToolCall?.(work.within ?? sessionId, entry.toolCallId)
     return
+  }
+  for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
+    const entry = entryAt(state, positionsOf(memory, SUBAGENT).get(work.subagentId), SUBAGENT)
+    if (!entry?.canCancel) continue
+    const subagent = entry.sessionId
+    agent.cancel(subagent)
+    requests.withdraw(request => request.sessionId === subagent)
   }
 }

@@ -5,8 +5,11 @@ import type { EntryBase, EntryId, TerminalState } from './state-base.ts'
 import { entryAt, NO_BACKGROUND, positionsOf, type ReducerState } from './step.ts'
 import { withoutEscapes } from './tool-output.ts'
 
-/** Identifies work of a session that can run on its own. */
-export type WorkId = { terminalId: string } | { toolCallId: string } | { subagentId: string }
+/** Identifies work of a session that can run on its own. `within`: the subagent whose tool call it is, which may have the id of another's. */
+export type WorkId =
+  | { terminalId: string }
+  | { toolCallId: string; within?: string | undefined }
+  | { subagentId: string }
 
 /** Work that outlives its tool call or its turn. */
 export interface RunningWork {
@@ -42,6 +45,7 @@ export function runningWork(state: ReducerState, commands: ReadonlyMap<string, n
   const work = [...terminalWork(state, sessions, commands, shown)]
   let others = 0
   for (const session of sessions) {
+    const { within } = session
     const { background } = session.memory
     others += background.others
     for (const id of background.terminals) if (!state.terminals.has(id)) others++
@@ -50,7 +54,9 @@ export function runningWork(state: ReducerState, commands: ReadonlyMap<string, n
       const entry = entryAt(state, index, TOOL_CALL)
       if (index === undefined || !entry) others++
       else if (!isFinalStatus(entry.status) && !shown.has(entry.id))
-        work.push(workOf(entry, index, { toolCallId }, entry.title || entry.toolName, entry.canCancel))
+        work.push(
+          workOf(entry, index, { toolCallId, within }, entry.title || entry.toolName, entry.canCancel),
+        )
     }
     for (const id of background.subagents) if (!state.memory.subagentStates.has(id)) others++
     for (const [subagentId, index] of positionsOf(session.memory, SUBAGENT)) {
@@ -155,11 +161,17 @@ export function lastLine(state: ReducerState, work: WorkId): string {
     }
     return ''
   }
-  for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
-    const entry = entryAt(state, positionsOf(memory, TOOL_CALL).get(work.toolCallId), TOOL_CALL)
-    if (entry) return contentLine(entry)
-  }
-  return ''
+  const entry = entryAt(state, positionOf(state, work), TOOL_CALL)
+  return entry ? contentLine(entry) : ''
+}
+
+/** Where the entry of a tool call is. */
+export function positionOf(
+  state: ReducerState,
+  { toolCallId, within }: { toolCallId: string; within?: string | undefined },
+): number | undefined {
+  const of = within === undefined ? state : state.memory.subagentStates.get(within)
+  return of && positionsOf(of.memory, TOOL_CALL).get(toolCallId)
 }
 
 function lineOf(entry: EntryBase & { title?: unknown; blocks?: unknown }): string {

@@ -29,6 +29,11 @@ describe('Session: stopping a single tool call or terminal', () => {
     session.receive({ type: 'terminal', terminal: { terminalId: 'y1', canCancel: true } }, 'a1')
     await cancelWork(session, { terminalId: 'y1' })
     assert.deepEqual(asked, ['a1 terminal y1'])
+    // an id that the session and a subagent use
+    session.receive(tool('t1', { canCancel: true }), 'a1')
+    await cancelWork(session, { toolCallId: 't1', within: 'a1' })
+    await cancelWork(session, { toolCallId: 't1', within: 'a2' })
+    assert.deepEqual(asked, ['a1 terminal y1', 'a1 tool t1'])
     for (const subagentId of ['a1', 'a2', 'none']) await cancelWork(session, { subagentId })
     assert.deepEqual(agent.cancels, ['a1'])
   })

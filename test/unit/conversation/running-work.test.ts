@@ -101,6 +101,27 @@ describe('the work that outlives its tool call or its turn', () => {
     assert.deepEqual(runs(), ['sleep', 'other'])
   })
 
+  it('has tool calls of several subagents apart that use the same id', () => {
+    const { state, play, idle, subagent } = working()
+    for (const id of ['a', 'b']) {
+      subagent(id, 'running')
+      play(
+        tool('t', { status: 'in_progress', content: [{ type: 'content', content: text(`of ${id}`) }] }),
+        id,
+      )
+      idle({ background: ['t'] }, id)
+    }
+    const ids = runningWork(state, new Map()).work.flatMap(({ id }) => ('toolCallId' in id ? id : []))
+    assert.deepEqual(ids, [
+      { toolCallId: 't', within: 'a' },
+      { toolCallId: 't', within: 'b' },
+    ])
+    assert.deepEqual(
+      ids.map(id => lastLine(state, id)),
+      ['of a', 'of b'],
+    )
+  })
+
   it('ends with the agent, and is empty in a stored conversation', () => {
     const { state, local, play, terminal, idle, subagent, runs } = working()
     terminal('x', { canCancel: true })
@@ -166,7 +187,7 @@ describe('the last line of running work', () => {
     assert.equal(lastLine(state, { subagentId: 'child' }), 'There it is.')
     play(tool('t', { title: 'Read it', content: [{ type: 'content', content: text('one\ntwo') }] }), 'child')
     assert.equal(lastLine(state, { subagentId: 'child' }), 'Read it')
-    assert.equal(lastLine(state, { toolCallId: 't' }), 'two')
+    assert.equal(lastLine(state, { toolCallId: 't', within: 'child' }), 'two')
     assert.equal(lastLine(state, { toolCallId: 'unknown' }), '')
   })
 })

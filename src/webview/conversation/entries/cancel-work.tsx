@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { WorkId } from '../../../conversation/running-work.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { lazyWithStyles } from '../../ui/lazy.tsx'
@@ -14,7 +15,7 @@ export const TerminalTail = lazyWithStyles(() => loadTerminals().then(module => 
 
 interface WithCancelProps {
   /** absent if it can't be stopped separately */
-  work: { toolCallId: string } | { terminalId: string } | { subagentId: string } | undefined
+  work: WorkId | undefined
   label: string
   children: ComponentChildren
 }

@@ -41,7 +41,11 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   return (
     <div class="work" data-status={entry.status}>
       <WithCancel
-        work={isRunning(entry) && entry.canCancel ? { toolCallId: entry.toolCallId } : undefined}
+        work={
+          isRunning(entry) && entry.canCancel
+            ? { toolCallId: entry.toolCallId, within: entry.within }
+            : undefined
+        }
         label={t('Stop Tool Call')}
       >
         <Line

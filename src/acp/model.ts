@@ -7,6 +7,8 @@
  * fields marked as unstable, are in the unstable schema only.
  */
 
+import type { TOOL_KINDS } from '../common/tool-kinds.ts'
+
 /** Keeps the known values visible to completion while any string is allowed. */
 export type Open<T extends string> = T | (string & {})
 
@@ -73,9 +75,7 @@ export type ContentBlock =
 // https://agentclientprotocol.com/protocol/v1/tool-calls
 // https://agentclientprotocol.com/protocol/v2/draft/tool-calls
 
-export type ToolKind = Open<
-  'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'switch_mode' | 'other'
->
+export type ToolKind = Open<(typeof TOOL_KINDS)[number]>
 export type ToolCallStatus = Open<'pending' | 'in_progress' | 'paused' | 'completed' | 'failed' | 'cancelled'>
 
 /** One changed file of a diff. */

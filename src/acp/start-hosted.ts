@@ -2,17 +2,22 @@ import { SpawnError } from '../common/processes/spawn-process.ts'
 import { AgentGoneError, type AgentLaunch, type ConnectOptions } from './agent.ts'
 import { AgentProcess } from './transport/agent-process.ts'
 import { AgentHosts, type OtherHost } from './transport/host/agent-hosts.ts'
-import type { AgentClaim, AgentTag, HostedAgentInfo, KeepTimes } from './transport/host/hosted-agent-state.ts'
+import type {
+  AgentClaim,
+  AgentTag,
+  HostedAgentInfo,
+  OutliveTimes,
+} from './transport/host/hosted-agent-state.ts'
 import { QUICK_STOP } from './transport/running-process.ts'
 
-export type { HostedAgentInfo, KeepTimes }
+export type { HostedAgentInfo, OutliveTimes }
 export { AgentHosts, type OtherHost }
 
 export interface HostedStart {
   hosts: Pick<AgentHosts, 'start'>
   tag: AgentTag
   /** How long the agent may go on without a window, at first. */
-  keep: () => KeepTimes
+  keep: () => OutliveTimes
   /** There is no host, so the agent ends with its window. */
   onUnavailable: (reason: unknown) => void
 }

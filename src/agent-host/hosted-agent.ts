@@ -9,7 +9,7 @@ import type {
   AgentTag,
   HostedAgentInfo,
   HostedAgentState,
-  KeepTimes,
+  OutliveTimes,
 } from '../acp/transport/host/hosted-agent-state.ts'
 import type { ProcessExit, StopTimes } from '../acp/transport/running-process.ts'
 import {
@@ -101,7 +101,7 @@ export class HostedAgent {
   #isHostEnding = false
   /** of the envelope, when the journal was told */
   #changes = 0
-  #keep: KeepTimes = { silentMs: 0 }
+  #keep: OutliveTimes = { silentMs: 0 }
   /** on a clock that isn't set */
   #lastFrameAt = 0
   /** the same with the output of its commands */
@@ -327,7 +327,7 @@ export class HostedAgent {
         this.#confirm(Number(message.number))
         return
       case 'keep':
-        this.#keep = message.times as KeepTimes
+        this.#keep = message.times as OutliveTimes
         this.#journal.stateChanged()
         return
       case 'secrets':

@@ -144,7 +144,7 @@ export function createWindowScope(
     })
 
   const { sideBar, tabs } = createConversationServices({
-    bridge: {
+    pageOptions: {
       ...{
         agents,
         accounts,

@@ -15,7 +15,7 @@ const MAX_BYTES = 128 * 1024 * 1024
  * ones if all are larger than `maxBytes`. Node does the former only when a process exits by itself, and never the latter. Does
  * nothing if the code is stored in another folder. Never rejects.
  */
-export async function keepCompiledCode(
+export async function storeCompiledCode(
   folder: string,
   log: Logger,
   node: Partial<Pick<typeof module, 'getCompileCacheDir' | 'flushCompileCache'>> = module,

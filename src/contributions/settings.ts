@@ -1,6 +1,7 @@
 import { AGENT_COLORS } from '../common/agent-icon.ts'
 import { EDITOR_TOOL_NAMES } from '../common/editor-tool-names.ts'
 import { keepAgentsRunningChoices, protocolChoices } from '../common/settings.ts'
+import { TOOL_KINDS } from '../common/tool-kinds.ts'
 import { type SettingsGroup, text } from './contribution.ts'
 
 const PROTOCOL = {
@@ -14,7 +15,7 @@ const PROTOCOL = {
 
 const TOOL_KIND = {
   type: 'string',
-  enum: ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'switch_mode', 'other'],
+  enum: TOOL_KINDS,
   enumDescriptions: [
     text('settings.permissionRules.kind.read', 'Reads files or data.'),
     text('settings.permissionRules.kind.edit', 'Changes or creates files.'),

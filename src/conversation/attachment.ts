@@ -112,7 +112,7 @@ export interface MentionRow {
   /** the chip that it adds, what to capture for one, or the session whose text it adds */
   attaches: Attachment | { capture: CaptureKind } | { session: SessionId }
   /** Of a folder: the text to continue after, to find something in it. */
-  goOn?: string
+  continuation?: string
   /** A file outside of the workspace's folders: the user is asked whether its content is added. */
   isOutside?: true
 }

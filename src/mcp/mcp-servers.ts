@@ -8,7 +8,7 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import type { RemoteMcpServer, WindowSocket } from './bridge/bridged-server.ts'
-import type { Bridged, BridgeLink, Bridges } from './bridge/bridges.ts'
+import type { BridgedServer, BridgeFollower, Bridges } from './bridge/bridges.ts'
 import { type InputAnswer, inputOf, type McpInputs } from './inputs.ts'
 import { type McpFileLocations, mcpFiles, readMcpFile } from './mcp-files.ts'
 import {
@@ -100,7 +100,7 @@ interface ServerSelection {
   passed: McpServer[]
   notes: McpServerNote[]
   /** Of the bridges, until the session ends. */
-  links: BridgeLink[]
+  links: BridgeFollower[]
 }
 
 /**
@@ -180,7 +180,7 @@ export class McpServers extends Owner {
     const allowed = await this.#allowed(candidates, session, 'once')
     const passed: McpServer[] = []
     const notes: McpServerNote[] = []
-    const links: BridgeLink[] = []
+    const links: BridgeFollower[] = []
     // resolved one after the other, since each may ask
     for (const one of planned) {
       const resolution = await this.#resolve(one, session, allowed)
@@ -220,7 +220,7 @@ export class McpServers extends Owner {
   async #bridged(
     server: McpServer,
     capabilities: AgentCapabilities['mcp'],
-  ): Promise<(Bridged & { reason: string }) | undefined> {
+  ): Promise<(BridgedServer & { reason: string }) | undefined> {
     if (server.type === 'stdio' || !capabilities.stdio) return undefined
     const tokens = await this.#tokensFor(server)
     if (!tokens && capabilities[server.type]) return undefined

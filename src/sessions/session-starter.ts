@@ -23,7 +23,7 @@ import type { SavedSessions } from './saved-sessions.ts'
 import { type HeldSessions, SessionElsewhereError } from './session-leases.ts'
 import { forkLimit, type SpanRecords } from './session-limiter.ts'
 import type { SessionManager } from './session-manager.ts'
-import { keepListedTitle, sessionTitle, titleOfFork } from './session-title.ts'
+import { recordListedTitle, sessionTitle, titleOfFork } from './session-title.ts'
 import { applyStartOptions, type StartOptions } from './start-options.ts'
 import { forkUsage, type UsageRecords } from './usage-meter.ts'
 
@@ -242,7 +242,7 @@ export class SessionStarter {
       ? sessions.loadSession(sessionId, plan.setup, signal, known, lastOptions)
       : sessions.resumeSession(sessionId, plan.setup, signal, before, lastOptions)
     const open = this.#create(agentId, opening.session, plan)
-    keepListedTitle(records, open, reference)
+    recordListedTitle(records, open, reference)
     const replaced = manager.find(agentId, sessionId)
     // the agent may request files before it answers
     manager.admit(open, continues ? 'unsaved' : 'known')

@@ -35,7 +35,7 @@ export function sessionTitle(state: SessionState): string | undefined {
 /**
  * Some agents report a session's title only in their list: the session keeps it until they report another one.
  */
-export function keepListedTitle(
+export function recordListedTitle(
   records: Pick<SessionRecords, 'get'>,
   { agentId, session }: { agentId: string; session: Session },
   { sessionId, title }: { sessionId: string; title?: string | undefined },

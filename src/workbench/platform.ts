@@ -15,7 +15,7 @@ import { Diffs, Proposals } from './editor/diffs.ts'
 import { onDidSaveFile, vscodeFiles } from './editor/files.ts'
 import { onDidChangeUnsaved } from './editor/other-editors.ts'
 import { MentionSearch } from './mentions/search.ts'
-import { keepPickedIn } from './mentions/sources.ts'
+import { storePickedIn } from './mentions/sources.ts'
 import { NativePrompts } from './native-elicitation.ts'
 import { ruleSettings } from './rule-settings.ts'
 import {
@@ -52,7 +52,7 @@ export function createPlatform(
   const logs = own.add(new AgentLogs(secrets))
   const traffic = own.add(new ProtocolTraffic(secrets))
   const storage = windowStorage(context)
-  keepPickedIn(storage.workspace)
+  storePickedIn(storage.workspace)
   const proposals = own.add(new Proposals())
   const comments = own.add(new VsCodeComments(commentController))
   const { extensionUri } = context

@@ -6,7 +6,7 @@
  * the agent says.
  */
 import { AgentHosts } from '../../src/acp/transport/host/agent-hosts.ts'
-import type { KeepTimes } from '../../src/acp/transport/host/hosted-agent-state.ts'
+import type { OutliveTimes } from '../../src/acp/transport/host/hosted-agent-state.ts'
 import { HostedProcess } from '../../src/acp/transport/host/hosted-process.ts'
 import { IDLE_AGENT_KEPT_MS } from '../../src/common/limits.ts'
 import { hostedWindows, sendPrompt } from '../unit/sessions/sessions-fixture.ts'
@@ -18,9 +18,9 @@ const [programs = '', entries = '', source = '', confirms = ''] = process.argv.s
 const { keep, confirm } = HostedProcess.prototype
 let confirmed = 0
 Object.assign(HostedProcess.prototype, {
-  keep(this: HostedProcess, times: KeepTimes) {
+  keep(this: HostedProcess, times: OutliveTimes) {
     const shorter = Object.entries(times).map(([name, ms]) => [name, ms === IDLE_AGENT_KEPT_MS ? 100 : ms])
-    keep.call(this, Object.fromEntries(shorter) as KeepTimes)
+    keep.call(this, Object.fromEntries(shorter) as OutliveTimes)
   },
   confirm(this: HostedProcess, number: number) {
     confirmed = number

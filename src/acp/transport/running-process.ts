@@ -6,7 +6,7 @@ import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { CommandHost } from '../../common/processes/run-command.ts'
 import type { SpawnRequest } from '../../common/processes/spawn-process.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
-import type { HostedAgentState, KeepTimes } from './host/hosted-agent-state.ts'
+import type { HostedAgentState, OutliveTimes } from './host/hosted-agent-state.ts'
 
 export interface AgentProcessOptions {
   /** Receives stderr in whole lines. */
@@ -45,7 +45,7 @@ export interface HostedLink {
   /** Whether the agent keeps running when this window is gone. */
   readonly outlivesWindow: boolean
   /** Decides how long the agent keeps running when this window is gone. */
-  keep(times: KeepTimes): void
+  keep(times: OutliveTimes): void
   /** What the agent said up to this frame is stored, so the host may forget it. Each line of its output is a frame. */
   confirm(frame: number): void
   /** Where the commands of a session run, so that they can outlive this window. */

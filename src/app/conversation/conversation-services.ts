@@ -9,7 +9,7 @@ import { DraftStore } from '../storage/draft-store.ts'
 import { OptionMemory } from '../storage/option-memory.ts'
 import type { WindowStorage } from '../storage/stores.ts'
 import { MementoState, WindowFiles, type WindowStates } from '../storage/window-states.ts'
-import type { ConversationBridgeOptions } from './conversation-bridge.ts'
+import type { ConversationPageOptions } from './conversation-page.ts'
 import { ConversationTabs, type ConversationTabsOptions } from './conversation-tabs.ts'
 import { type SecondPage, SideBar } from './side-bar.ts'
 
@@ -18,7 +18,7 @@ const SEARCH_AFTER_MS = 1000
 
 interface ConversationServicesOptions
   extends Pick<ConversationTabsOptions, 'surfaces' | 'indicators' | 'store' | 'createController'> {
-  bridge: Omit<ConversationBridgeOptions, 'controller'>
+  pageOptions: Omit<ConversationPageOptions, 'controller'>
   /** Which page the side bar shows. */
   shown: KeyValueStore
   history: SecondPage
@@ -27,7 +27,7 @@ interface ConversationServicesOptions
 
 /** The places for conversations: the view in the side bar, and any number of editor tabs. */
 export function createConversationServices({
-  bridge,
+  pageOptions,
   surfaces,
   indicators,
   store,
@@ -38,12 +38,14 @@ export function createConversationServices({
 }: ConversationServicesOptions): { sideBar: SideBar; tabs: ConversationTabs } {
   const controller = own.add(createController(store, NEW_KEY))
   const sideBar: SideBar = new SideBar(
-    { ...bridge, controller },
+    { ...pageOptions, controller },
     {
       onFirstShown: () => {
         // The saved conversation is shown immediately, whereas finding the agents takes as long as the shell's profile. A turn
         // that goes on is shown first, since starting the shell would delay it.
-        void withTimeout(controller.opener.restore(), SEARCH_AFTER_MS).finally(() => bridge.agents.ready())
+        void withTimeout(controller.opener.restore(), SEARCH_AFTER_MS).finally(() =>
+          pageOptions.agents.ready(),
+        )
       },
       onFocus: focus => surfaces.focused(sideBar, focus),
       onReveal: () => surfaces.activate(sideBar),
@@ -53,7 +55,9 @@ export function createConversationServices({
     shown,
   )
   own.add(surfaces).add(sideBar)
-  const tabs = own.add(new ConversationTabs({ ...bridge, surfaces, indicators, store, createController }))
+  const tabs = own.add(
+    new ConversationTabs({ ...pageOptions, surfaces, indicators, store, createController }),
+  )
   return { sideBar, tabs }
 }
 

@@ -8,17 +8,17 @@ import {
 import { titleOf } from '../../sessions/session-title.ts'
 import type { ShownTab, TabPanel } from '../webviews.ts'
 import type { FocusReport } from './active-surface.ts'
-import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
+import { ConversationPage, type ConversationPageOptions } from './conversation-page.ts'
 import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
 import type { TitledTab } from './tab-titles.ts'
 
 /** A conversation in an editor tab, whose title is that of the session. */
 export class ConversationTab extends Owner implements ConversationSurface {
-  readonly controller: ConversationBridgeOptions['controller']
+  readonly controller: ConversationPageOptions['controller']
   readonly #panel: TabPanel
-  readonly #bridge: ConversationBridge
+  readonly #conversation: ConversationPage
   readonly #indicators: SessionIndicators
-  readonly #worktrees: ConversationBridgeOptions['worktrees']
+  readonly #worktrees: ConversationPageOptions['worktrees']
   #indicator: SessionIndicator | undefined
 
   /**
@@ -27,7 +27,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
    */
   constructor(
     { panel, page }: ShownTab,
-    options: ConversationBridgeOptions,
+    options: ConversationPageOptions,
     indicators: SessionIndicators,
     onFocus: (focus: FocusReport) => void,
     onFront: () => void,
@@ -39,11 +39,11 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#worktrees = options.worktrees
     this.controller = this.register(options.controller)
     this.#panel = panel
-    this.#bridge = this.register(new ConversationBridge(page, options))
-    this.register(this.#bridge.onDidFocus(onFocus))
+    this.#conversation = this.register(new ConversationPage(page, options))
+    this.register(this.#conversation.onDidFocus(onFocus))
     this.register(
       panel.onDidChangeState(() => {
-        this.#bridge.setVisible(panel.visible)
+        this.#conversation.setVisible(panel.visible)
         onSeen()
         // a tab may become active because another one was closed, while the user is typing elsewhere
         if (panel.active && !options.pageFocus.isInConversation) onFront()
@@ -73,10 +73,10 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   /** Focuses the composer once the page has loaded. */
   focusComposer(): void {
-    this.#bridge.focusComposer()
+    this.#conversation.focusComposer()
   }
 
-  readonly tell: TellPage = (name, ...params) => this.#bridge.tell(name, ...params)
+  readonly tell: TellPage = (name, ...params) => this.#conversation.tell(name, ...params)
 
   /** Moves it to the editor group beside; creates one if necessary. */
   moveBeside(): void {
@@ -89,28 +89,28 @@ export class ConversationTab extends Owner implements ConversationSurface {
   }
 
   attach(attachment: Attachment): void {
-    this.#bridge.attach(attachment)
+    this.#conversation.attach(attachment)
   }
 
   commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): boolean {
-    return this.#bridge.commentChanged(...change)
+    return this.#conversation.commentChanged(...change)
   }
 
   write(text: string): void {
-    this.#bridge.write(text)
+    this.#conversation.write(text)
   }
 
   sendTo(): boolean {
-    this.#bridge.sendTo()
+    this.#conversation.sendTo()
     return true
   }
 
   showRequest(requestId: string): void {
-    this.#bridge.showRequest(requestId)
+    this.#conversation.showRequest(requestId)
   }
 
   showMatch(match: ConversationMatch): void {
-    this.#bridge.showMatch(match)
+    this.#conversation.showMatch(match)
   }
 
   /** The session's title, else its agent's name. */

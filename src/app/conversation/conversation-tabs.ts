@@ -8,14 +8,14 @@ import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import { TAB_VIEW_TYPE } from '../ids.ts'
 import { TABS } from '../storage/stores.ts'
 import type { ShownTab } from '../webviews.ts'
-import type { ConversationBridgeOptions } from './conversation-bridge.ts'
+import type { ConversationPageOptions } from './conversation-page.ts'
 import type { ConversationSurface, ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTab } from './conversation-tab.ts'
 import { tabTitles } from './tab-titles.ts'
 
 const MAX_STORED_TABS = 100
 
-export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions, 'controller'> {
+export interface ConversationTabsOptions extends Omit<ConversationPageOptions, 'controller'> {
   surfaces: ConversationSurfaces
   indicators: SessionIndicators
   store: KeyValueStore

@@ -9,7 +9,7 @@ import { SHOWN_PAGE } from '../storage/stores.ts'
 import type { PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { SideBarView } from '../webviews.ts'
 import type { FocusReport } from './active-surface.ts'
-import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
+import { ConversationPage, type ConversationPageOptions } from './conversation-page.ts'
 import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
 
 export interface SideBarEvents {
@@ -39,19 +39,19 @@ export interface SecondPage {
  * page when VS Code shows it.
  */
 export class SideBar implements ConversationSurface {
-  readonly controller: ConversationBridgeOptions['controller']
-  readonly #options: ConversationBridgeOptions
+  readonly controller: ConversationPageOptions['controller']
+  readonly #options: ConversationPageOptions
   readonly #events: SideBarEvents
   readonly #history: SecondPage
   readonly #store: KeyValueStore
   #page: ViewPage = 'conversation'
   #view: SideBarView | undefined
-  #bridge: ConversationBridge | undefined
+  #conversation: ConversationPage | undefined
   #waitingSessions = { here: 0, elsewhere: 0 }
-  #waiting: Array<(bridge: ConversationBridge) => void> = []
+  #waiting: Array<(conversation: ConversationPage) => void> = []
 
   constructor(
-    options: ConversationBridgeOptions,
+    options: ConversationPageOptions,
     events: SideBarEvents,
     history: SecondPage,
     store: KeyValueStore,
@@ -78,24 +78,24 @@ export class SideBar implements ConversationSurface {
   show(view: SideBarView, page: PageChannel): void {
     const first = this.#view === undefined
     this.#view = view
-    const bridge = new ConversationBridge(page, this.#options, connection =>
+    const conversation = new ConversationPage(page, this.#options, connection =>
       this.#history.listen('sideBar', connection, () => this.#isShown('history')),
     )
-    this.#bridge = bridge
-    bridge.showPage(this.#page, false)
-    bridge.onDidFocus(this.#events.onFocus)
+    this.#conversation = conversation
+    conversation.showPage(this.#page, false)
+    conversation.onDidFocus(this.#events.onFocus)
     const visibility = view.onDidChangeVisibility(() => {
-      bridge.setVisible(view.visible)
+      conversation.setVisible(view.visible)
       if (this.#isShown('history')) this.#history.shown()
       this.#events.onSeen()
     })
     view.onDidDispose(() => {
       visibility.dispose()
-      bridge.dispose()
-      if (this.#bridge === bridge) this.#bridge = undefined
+      conversation.dispose()
+      if (this.#conversation === conversation) this.#conversation = undefined
     })
     this.setWaiting(this.#waitingSessions.here, this.#waitingSessions.elsewhere)
-    for (const task of this.#waiting.splice(0)) task(bridge)
+    for (const task of this.#waiting.splice(0)) task(conversation)
     if (first) this.#events.onFirstShown()
   }
 
@@ -116,19 +116,19 @@ export class SideBar implements ConversationSurface {
     await this.#focusView()
     // closing a tab activates the next one
     this.#events.onReveal()
-    this.#withBridge(bridge => bridge.focusComposer())
+    this.#withConversation(conversation => conversation.focusComposer())
   }
 
   /** Shows History instead of the conversation, and focuses its search field. */
   async showHistory(): Promise<void> {
     this.#setPage('history')
     await this.#focusView()
-    this.#withBridge(bridge => bridge.showPage(this.#page, true))
+    this.#withConversation(conversation => conversation.showPage(this.#page, true))
   }
 
   /** If the view has the focus already, VS Code would take it away for a moment, and drop what the user types meanwhile. */
   async #focusView(): Promise<void> {
-    const hasFocus = this.#view?.visible && this.#bridge?.hasFocus
+    const hasFocus = this.#view?.visible && this.#conversation?.hasFocus
     if (!hasFocus) await this.#options.workbench.execute(`${ViewId.conversation}.focus`)
   }
 
@@ -137,7 +137,7 @@ export class SideBar implements ConversationSurface {
     this.#page = page
     this.#store.set(SHOWN_PAGE, page)
     this.#tellPage()
-    this.#bridge?.showPage(page, false)
+    this.#conversation?.showPage(page, false)
     if (this.#isShown('history')) this.#history.shown()
     this.#events.onSeen()
   }
@@ -146,35 +146,35 @@ export class SideBar implements ConversationSurface {
     this.#options.workbench.setContext(ContextKey.historyShown, this.#page === 'history')
   }
 
-  readonly tell: TellPage = (name, ...params) => this.#bridge?.tell(name, ...params)
+  readonly tell: TellPage = (name, ...params) => this.#conversation?.tell(name, ...params)
 
   attach(attachment: Attachment): void {
-    this.#withBridge(bridge => bridge.attach(attachment))
+    this.#withConversation(conversation => conversation.attach(attachment))
   }
 
   commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): boolean {
-    return this.#bridge?.commentChanged(...change) ?? false
+    return this.#conversation?.commentChanged(...change) ?? false
   }
 
   write(text: string): void {
-    this.#withBridge(bridge => bridge.write(text))
+    this.#withConversation(conversation => conversation.write(text))
   }
 
   sendTo(): boolean {
-    this.#bridge?.sendTo()
-    return this.#bridge !== undefined
+    this.#conversation?.sendTo()
+    return this.#conversation !== undefined
   }
 
   showRequest(requestId: string): void {
-    this.#withBridge(bridge => bridge.showRequest(requestId))
+    this.#withConversation(conversation => conversation.showRequest(requestId))
   }
 
   showMatch(match: ConversationMatch): void {
-    this.#withBridge(bridge => bridge.showMatch(match))
+    this.#withConversation(conversation => conversation.showMatch(match))
   }
 
-  #withBridge(task: (bridge: ConversationBridge) => void): void {
-    if (this.#bridge) task(this.#bridge)
+  #withConversation(task: (conversation: ConversationPage) => void): void {
+    if (this.#conversation) task(this.#conversation)
     else this.#waiting.push(task)
   }
 }

@@ -5,7 +5,7 @@ import type { SearchClient } from '../../history/search/search-client.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
 import type { SessionDeleter } from '../../sessions/listing/session-deleter.ts'
-import { keepNeeded, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
+import { restoreNeeded, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
 import type { AgentRunners } from '../../sessions/runners/agent-runners.ts'
@@ -81,7 +81,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     own,
   } = options
   const deletions = own.add(new SessionDeletions())
-  own.add(keepNeeded(deletions, manager))
+  own.add(restoreNeeded(deletions, manager))
   const history = own.add(
     new HistoryList({
       agents,

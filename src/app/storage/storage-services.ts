@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { CheckpointLimits } from '../../changes/model/checkpoints.ts'
-import { keepCompiledCode } from '../../common/compiled-code.ts'
+import { storeCompiledCode } from '../../common/compiled-code.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { protectFolders } from '../../common/private-files.ts'
@@ -54,7 +54,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
   const codeKeeper = setTimeout(
-    () => void keepCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log),
+    () => void storeCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log),
     KEEP_CODE_AFTER_MS,
   )
   own.add(

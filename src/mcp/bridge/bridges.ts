@@ -29,14 +29,14 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 const REPORTED: ReadonlySet<unknown> = new Set<BridgeState>(['connecting', 'connected', 'failed'])
 
 /** Follows the bridge of one server in one session, until it's disposed. The bridge goes on. */
-export interface BridgeLink extends Disposable {
+export interface BridgeFollower extends Disposable {
   readonly id: string
 }
 
-export interface Bridged {
+export interface BridgedServer {
   server: StdioServer
   /** Absent if the window has no socket for it. */
-  link?: BridgeLink
+  link?: BridgeFollower
 }
 
 export interface BridgesOptions {
@@ -51,7 +51,7 @@ export interface BridgesOptions {
 export class Bridges extends Owner {
   readonly #options: BridgesOptions
   readonly #changed = this.register(new Emitter<void>())
-  readonly #open = new Map<string, OpenBridge>()
+  readonly #open = new Map<string, FollowedBridge>()
 
   constructor(options: BridgesOptions) {
     super()
@@ -63,11 +63,11 @@ export class Bridges extends Owner {
   }
 
   /** A program for an agent that connects to the server. `tokens`: where it gets those of the user's sign-in. */
-  async bridge(server: RemoteMcpServer, tokens?: WindowSocket): Promise<Bridged> {
+  async bridge(server: RemoteMcpServer, tokens?: WindowSocket): Promise<BridgedServer> {
     const { program, environment, secrets, log } = this.#options
     const own = secretsOf(server)
     const redact = (text: string) => redactText(own.redact(secrets.redact(text)))
-    const open = new OpenBridge(redact, () => this.#changed.fire())
+    const open = new FollowedBridge(redact, () => this.#changed.fire())
     let window: WindowSocket | undefined
     try {
       const socket = await BridgeSocket.listen(channel => open.serve(channel))
@@ -102,7 +102,7 @@ export class Bridges extends Owner {
 
 type ChannelStatus = Omit<BridgeStatus, 'log'>
 
-class OpenBridge implements BridgeLink {
+class FollowedBridge implements BridgeFollower {
   readonly id = randomUUID()
   onDispose = () => {}
   readonly #redact: (text: string) => string

@@ -11,7 +11,7 @@ import { HELD_PORT_POLL_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { readSettingValue, SETTINGS } from '../../common/settings.ts'
-import type { Bridged, BridgeLink } from '../bridge/bridges.ts'
+import type { BridgedServer, BridgeFollower } from '../bridge/bridges.ts'
 import type { McpServerNote } from '../server-note.ts'
 import type { McpSwitches } from '../switches.ts'
 import type { EditorFeatures } from './editor-features.ts'
@@ -30,7 +30,7 @@ export interface EditorToolsOptions {
   onDidChangeNames: (listener: () => void) => Disposable
   guard: (roots: SessionRoots) => RootGuard
   /** A program that connects an agent without HTTP to the server. */
-  bridge: (server: Exclude<McpServer, { type: 'stdio' }>) => Promise<Bridged>
+  bridge: (server: Exclude<McpServer, { type: 'stdio' }>) => Promise<BridgedServer>
   version: string
   secrets: Pick<SecretRegistry, 'add'>
   log: Logger
@@ -352,7 +352,7 @@ class OpenTools implements SessionTools {
   address: ToolServerAddress | undefined
   #server: McpServer | undefined
   reopen?: NonNullable<SessionTools['reopen']>
-  link: BridgeLink | undefined
+  link: BridgeFollower | undefined
   #isOn: boolean
   #session: string | undefined
 
@@ -361,7 +361,7 @@ class OpenTools implements SessionTools {
     this.#isOn = options.isOn
   }
 
-  started(address: ToolServerAddress, { server, link }: { server: McpServer; link?: BridgeLink }): void {
+  started(address: ToolServerAddress, { server, link }: { server: McpServer; link?: BridgeFollower }): void {
     this.address = address
     this.#server = server
     this.link = link

@@ -126,7 +126,7 @@ export class SessionDeletions extends Owner {
 }
 
 /** Brings sessions back that are opened in this window, or that another window has or requests. */
-export function keepNeeded(
+export function restoreNeeded(
   deletions: SessionDeletions,
   manager: Pick<SessionManager, 'find' | 'onDidChange' | 'onDidYield'>,
 ): Disposable {

@@ -12,8 +12,9 @@ import {
   withoutHuge,
 } from '../../agents/setting-problem.ts'
 import { isRecord } from '../../common/is-record.ts'
+import { TOOL_KINDS } from '../../common/tool-kinds.ts'
 import { parseCommandPattern } from './command-line.ts'
-import { type PermissionRule, type PermissionRuleSetting, ruleActions, toolKinds } from './rule.ts'
+import { type PermissionRule, type PermissionRuleSetting, ruleActions } from './rule.ts'
 
 const SETTING = 'parley.permissionRules'
 
@@ -97,8 +98,8 @@ function readRule(
   }
   const kinds = kind === undefined ? undefined : new Set(typeof kind === 'string' ? [kind] : kind)
   for (const one of kinds ?? []) {
-    if ((toolKinds as readonly string[]).includes(one)) continue
-    const message = l10n.t('unknown tool kind {0} (known: {1})', JSON.stringify(one), toolKinds.join(', '))
+    if ((TOOL_KINDS as readonly string[]).includes(one)) continue
+    const message = l10n.t('unknown tool kind {0} (known: {1})', JSON.stringify(one), TOOL_KINDS.join(', '))
     problem(['kind'], message, false)
   }
   const pattern = command === undefined ? undefined : parseCommandPattern(command, platform)

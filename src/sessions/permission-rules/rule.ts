@@ -5,20 +5,6 @@ import { isKnownStart } from './known-words.ts'
 export type RuleAction = 'allow' | 'ask' | 'reject'
 export const ruleActions = ['allow', 'ask', 'reject'] as const
 
-/** The tool kinds of the protocol. An agent may use others. */
-export const toolKinds = [
-  'read',
-  'edit',
-  'delete',
-  'move',
-  'search',
-  'execute',
-  'think',
-  'fetch',
-  'switch_mode',
-  'other',
-] as const
-
 /** A rule as written in the settings. */
 export interface PermissionRuleSetting {
   agent?: string

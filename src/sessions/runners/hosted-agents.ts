@@ -5,7 +5,7 @@ import {
   type EarlierAgent,
   earlierAgent,
   type HostedAgentInfo,
-  type KeepTimes,
+  type OutliveTimes,
   startHosted,
 } from '../../acp/start-hosted.ts'
 import { delay } from '../../common/async.ts'
@@ -530,7 +530,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     )
   }
 
-  #timesFor(isWorking: boolean): KeepTimes {
+  #timesFor(isWorking: boolean): OutliveTimes {
     switch (this.#options.keep()) {
       case 'off':
         return { silentMs: 0 }

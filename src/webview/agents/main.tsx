@@ -16,8 +16,8 @@ const connection = startPage(() => document.querySelector<HTMLElement>('.agents-
 fitTheme()
 const host = hostClient<AgentsMessages>(connection)
 const state = signal<AgentsState | undefined>(undefined)
-const kept = vscodeApi().getState()
-const search = signal(typeof kept === 'string' ? kept : '')
+const stored = vscodeApi().getState()
+const search = signal(typeof stored === 'string' ? stored : '')
 search.subscribe(text => vscodeApi().setState(text))
 
 listenToHost<AgentsHostMessages>(connection, {

@@ -109,8 +109,8 @@ export class ConversationStore {
         slots[snapshot.first + i] = this.#upsert(snapshot.first + i, entry)
       }
       for (const { index, entry } of snapshot.pendingEntries ?? []) slots[index] = this.#upsert(index, entry)
-      const kept = new Set(slots)
-      for (const slot of this.#slots.values()) if (!kept.has(slot)) this.#drop(slot)
+      const current = new Set(slots)
+      for (const slot of this.#slots.values()) if (!current.has(slot)) this.#drop(slot)
       this.total.value = snapshot.total
       this.#rest?.resolve()
       this.#rest = snapshot.more ? deferred() : undefined

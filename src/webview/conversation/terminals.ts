@@ -161,8 +161,8 @@ export class Watched {
     this.#viewers.set(id, (this.#viewers.get(id) ?? 0) + 1)
     this.changed()
     return () => {
-      const left = (this.#viewers.get(id) ?? 1) - 1
-      if (left > 0) this.#viewers.set(id, left)
+      const remaining = (this.#viewers.get(id) ?? 1) - 1
+      if (remaining > 0) this.#viewers.set(id, remaining)
       else this.#viewers.delete(id)
       this.changed()
     }

@@ -1,4 +1,4 @@
-import { keepState, keptState } from '../host/vscode-api.ts'
+import { pageState, storeState } from '../host/vscode-api.ts'
 import type { App } from './context.ts'
 
 /** Requests whose answers are stored; the oldest go first. */
@@ -51,11 +51,11 @@ export function returnReason(requestId: string, composer: App['composer']): void
 
 function store(): void {
   const short = [...answers()].filter(([, answer]) => JSON.stringify(answer).length <= MAX_STORED_LENGTH)
-  keepState({ answers: short })
+  storeState({ answers: short })
 }
 
 function storedAnswers(): Array<[string, unknown]> {
-  const stored = keptState().answers
+  const stored = pageState().answers
   if (!Array.isArray(stored)) return []
   const isPair = (one: unknown): one is [string, unknown] => Array.isArray(one) && typeof one[0] === 'string'
   return stored.filter(isPair).slice(-MAX_ANSWERS)

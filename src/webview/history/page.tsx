@@ -4,7 +4,7 @@ import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import type { HistoryPreview, HistorySummary, HistorySurface } from '../../bridge/history.ts'
 import type { HistoryHostMessages, HistoryMessages } from '../../bridge/history-messages.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
-import { keepState, keptState } from '../host/vscode-api.ts'
+import { pageState, storeState } from '../host/vscode-api.ts'
 import { HistoryProvider } from './context.ts'
 import { type HistoryFilter, HistoryLines, rowKey } from './items.ts'
 import { HistoryView } from './view.tsx'
@@ -20,10 +20,10 @@ export function historyPage(
 ): FunctionComponent {
   const summary = signal<HistorySummary | undefined>(undefined)
   const lines = new HistoryLines()
-  const filter = signal(keptFilter())
+  const filter = signal(storedFilter())
   const preview = signal<HistoryPreview | undefined>(undefined)
   const renamed = signal<string | undefined>(undefined)
-  effect(() => keepState({ history: filter.value }))
+  effect(() => storeState({ history: filter.value }))
   const searched = { id: 0, isRunning: signal(false), isLimited: signal(false) }
   const hasAllRows = signal(false)
   // what isn't in the first rows may be in the others
@@ -88,16 +88,17 @@ export function historyPage(
   )
 }
 
-function keptFilter(): HistoryFilter {
-  const { history } = keptState()
-  const kept: Record<string, unknown> = typeof history === 'object' && history !== null ? { ...history } : {}
-  const text = typeof kept.text === 'string' ? kept.text : ''
-  const group = kept.group === 'agent' || kept.group === 'folder' ? kept.group : undefined
+function storedFilter(): HistoryFilter {
+  const { history } = pageState()
+  const stored: Record<string, unknown> =
+    typeof history === 'object' && history !== null ? { ...history } : {}
+  const text = typeof stored.text === 'string' ? stored.text : ''
+  const group = stored.group === 'agent' || stored.group === 'folder' ? stored.group : undefined
   return {
     text,
-    here: kept.here === true,
-    archived: kept.archived === true,
+    here: stored.here === true,
+    archived: stored.archived === true,
     group,
-    preview: kept.preview === true,
+    preview: stored.preview === true,
   }
 }

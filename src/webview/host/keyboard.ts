@@ -57,9 +57,9 @@ export function focusOnEntry(focus: () => void): void {
  * Keeps Select All, Undo and Redo in the page's fields. VS Code also gets the keys of a webview: it would run the command
  * a second time, and before it knows that the webview has the focus, in the active editor.
  */
-export function keepFieldKeys(): void {
+export function keepKeysInFields(): void {
   document.addEventListener('keydown', event => {
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && isKept(event) && isField(event.target))
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && isEditingKey(event) && isField(event.target))
       event.stopPropagation()
   })
   keepChords()
@@ -92,7 +92,7 @@ function keepChords(): void {
 }
 
 /** A, Y or Z, by letter, or by position on a keyboard without Latin letters. */
-function isKept({ key, keyCode }: KeyboardEvent): boolean {
+function isEditingKey({ key, keyCode }: KeyboardEvent): boolean {
   return /^[ayz]$/i.test(key) || (!/^[a-z]$/i.test(key) && [65, 89, 90].includes(keyCode))
 }
 

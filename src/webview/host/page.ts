@@ -1,7 +1,7 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import { setBundle } from '../l10n.ts'
 import { connectToHost } from './connection.ts'
-import { focusOnEntry, keepFieldKeys } from './keyboard.ts'
+import { focusOnEntry, keepKeysInFields } from './keyboard.ts'
 
 /**
  * Initializes a page. `onEntry` focuses the initial element. Call the connection's `listen` after all handlers are
@@ -9,7 +9,7 @@ import { focusOnEntry, keepFieldKeys } from './keyboard.ts'
  */
 export function startPage(onEntry: () => void): MessageConnection {
   readTexts()
-  keepFieldKeys()
+  keepKeysInFields()
   focusOnEntry(onEntry)
   return connectToHost()
 }

@@ -16,12 +16,12 @@ export function vscodeApi(): VsCodeApi {
 }
 
 /** The page's stored state, which may contain anything. */
-export function keptState(): Record<string, unknown> {
+export function pageState(): Record<string, unknown> {
   const state = vscodeApi().getState()
   return typeof state === 'object' && state !== null ? { ...state } : {}
 }
 
 /** Stores these values in addition to the others. */
-export function keepState(values: Record<string, unknown>): void {
-  vscodeApi().setState({ ...keptState(), ...values })
+export function storeState(values: Record<string, unknown>): void {
+  vscodeApi().setState({ ...pageState(), ...values })
 }

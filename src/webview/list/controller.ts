@@ -37,7 +37,7 @@ export class ListController<T extends WindowItem> {
   /** the height of all rows when they were last in place */
   #placedHeight = 0
   /** the least height of all rows together */
-  #keptHeight: number | undefined
+  #minHeight: number | undefined
   /** the row under the pressed pointer, since a click must end on the element where it started */
   #pressed: Anchor<T> | undefined
   #lastTop = 0
@@ -74,7 +74,7 @@ export class ListController<T extends WindowItem> {
     this.#top = top
     this.#bottom = bottom
     this.#viewHeight = element.clientHeight
-    this.#keptHeight = undefined
+    this.#minHeight = undefined
     this.#observer = new ResizeObserver(entries => this.#resized(entries))
     this.#observer.observe(element)
     this.#observer.observe(content)
@@ -252,16 +252,16 @@ export class ListController<T extends WindowItem> {
    * starts or the width changes. At most half of the view is left empty.
    */
   keepHeight(): void {
-    this.#setKeptHeight(this.#placedHeight)
+    this.#setMinHeight(this.#placedHeight)
   }
 
   dropHeight(): void {
-    this.#setKeptHeight(undefined)
+    this.#setMinHeight(undefined)
   }
 
-  #setKeptHeight(height: number | undefined): void {
-    if (height === this.#keptHeight) return
-    this.#keptHeight = height
+  #setMinHeight(height: number | undefined): void {
+    if (height === this.#minHeight) return
+    this.#minHeight = height
     const rows = this.#top?.parentElement
     if (rows) rows.style.minHeight = height === undefined ? '' : `${height}px`
   }
@@ -318,10 +318,10 @@ export class ListController<T extends WindowItem> {
     const { start, end } = this.#drawn
     this.#top.style.height = `${this.#window.offsetOf(Math.min(start, this.#window.count))}px`
     this.#bottom.style.height = `${Math.max(0, this.#window.height - this.#window.offsetOf(Math.min(end, this.#window.count)))}px`
-    const kept = this.#keptHeight ?? 0
-    if (this.#window.height >= kept) this.dropHeight()
+    const minHeight = this.#minHeight ?? 0
+    if (this.#window.height >= minHeight) this.dropHeight()
     // otherwise nothing but the space of a long row would be in view
-    else this.#setKeptHeight(Math.min(kept, this.#window.height + element.clientHeight / 2))
+    else this.#setMinHeight(Math.min(minHeight, this.#window.height + element.clientHeight / 2))
     this.#placedHeight = this.#window.height
     this.#place(element)
     this.moved.value++

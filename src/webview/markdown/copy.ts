@@ -38,7 +38,7 @@ export function toMarkdown(root: Node): string {
 }
 
 const blockTags = /^(?:P|DIV|UL|OL|LI|PRE|TABLE|H[1-6]|BLOCKQUOTE|DETAILS|SUMMARY|HR|DL|DT|DD)$/
-const left =
+const notCopied =
   '.code-bar, .row-actions, .subagent-name, .visually-hidden, script, style, .codicon:not(.task-box)'
 
 /** The blocks of a node, each followed by an empty line; text between them as a paragraph. */
@@ -60,7 +60,7 @@ function blocks(node: Node): string {
 }
 
 function block(element: Element): string {
-  if (element.matches(left)) return ''
+  if (element.matches(notCopied)) return ''
   if (element.matches('.footnote')) return footnote(element as HTMLElement)
   if (element.matches('.diagram')) return `\`\`\`mermaid\n${sourceOf(element as HTMLElement)}\n\`\`\`\n\n`
   const { tagName } = element
@@ -148,7 +148,7 @@ function inline(node: Node): string {
   if (node instanceof Text) return node.data.replace(/\s+/g, ' ')
   if (!(node instanceof Element)) return ''
   if (node.matches('.task-box')) return node.classList.contains('codicon-pass-filled') ? '[x] ' : '[ ] '
-  if (node.matches(left)) return ''
+  if (node.matches(notCopied)) return ''
   if (node.matches('.math')) return formula(node as HTMLElement)
   if (blockTags.test(node.tagName)) return blocks(node)
   switch (node.tagName) {

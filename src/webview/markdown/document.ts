@@ -92,8 +92,8 @@ export class MarkdownDocument {
   html(index: number): string {
     const block = this.#stream.blocks[index]
     if (!block) return ''
-    const kept = this.#html.get(index)
-    if (kept?.version === block.version) return kept.html
+    const rendered = this.#html.get(index)
+    if (rendered?.version === block.version) return rendered.html
     const html = sanitize(this.#stream.html(block))
     this.#html.set(index, { version: block.version, html })
     const wanted = takeWanted()

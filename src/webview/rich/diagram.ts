@@ -10,8 +10,8 @@ export interface DiagramImage {
 }
 
 /** Rendered again only in another theme. */
-const kept = new Map<string, Promise<DiagramImage>>()
-const MAX_KEPT = 40
+const images = new Map<string, Promise<DiagramImage>>()
+const MAX_IMAGES = 40
 
 /**
  * Renders a diagram in the colors of the theme. `large`: also if it takes long. Rejects with the reason if it can't be
@@ -20,12 +20,12 @@ const MAX_KEPT = 40
 export function diagramImage(source: string, large = false): Promise<DiagramImage> {
   const colors = diagramColors()
   const key = `${JSON.stringify(colors)}\n${source}`
-  let image = kept.get(key)
+  let image = images.get(key)
   if (!image) {
     image = inTurn(() => draw(source, colors, large))
-    kept.set(key, image)
-    const [oldest] = kept.keys()
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+    images.set(key, image)
+    const [oldest] = images.keys()
+    if (images.size > MAX_IMAGES && oldest !== undefined) images.delete(oldest)
   }
   return image
 }

@@ -100,9 +100,9 @@ function useColors(
   language: string,
 ): (line: number) => readonly Token[] | undefined {
   const [, setLoaded] = useState(0)
-  const kept = useRef({ language, groups: new Map<number, { text: string; lines: Token[][] }>() })
-  if (kept.current.language !== language) kept.current = { language, groups: new Map() }
-  const { groups } = kept.current
+  const highlighted = useRef({ language, groups: new Map<number, { text: string; lines: Token[][] }>() })
+  if (highlighted.current.language !== language) highlighted.current = { language, groups: new Map() }
+  const { groups } = highlighted.current
   let wanted: string[] = []
   let isMissing = language === ''
   useLayoutEffect(() => {

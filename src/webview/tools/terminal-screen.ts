@@ -27,7 +27,7 @@ const emulator = (xterm as { default?: typeof xterm }).default ?? xterm
 const DEFAULT_COLUMNS = 200
 const DEFAULT_ROWS = 50
 /** Number of rows kept above the screen. */
-export const KEPT_ROWS = 10_000
+export const MAX_SCROLLBACK_ROWS = 10_000
 /** Length of output that the emulator processes before other work can run. Characters. */
 const PIECE = 16_384
 
@@ -40,7 +40,7 @@ function createTerminal(size: TerminalSize | undefined): Terminal {
   return new emulator.Terminal({
     cols: Math.min(Math.max(size?.cols ?? DEFAULT_COLUMNS, 20), 500),
     rows: Math.min(Math.max(size?.rows ?? DEFAULT_ROWS, 5), 200),
-    scrollback: KEPT_ROWS,
+    scrollback: MAX_SCROLLBACK_ROWS,
     convertEol: true,
     allowProposedApi: true,
     logLevel: 'off',
@@ -111,16 +111,16 @@ export class TerminalScreen {
   spans(line: TerminalLine): TerminalSpan[] {
     const spans: TerminalSpan[] = []
     const cell = this.#buffer.getNullCell()
-    let left = line.columns
+    let remaining = line.columns
     for (let i = 0; i < line.rows; i++) {
       const row = this.#row(line, i)
-      const columns = Math.min(left, row?.length ?? 0)
+      const columns = Math.min(remaining, row?.length ?? 0)
       for (let column = 0; column < columns; column++) {
         // the second half of a wide character
         if (!row?.getCell(column, cell) || cell.getWidth() === 0) continue
         pushCell(spans, cell)
       }
-      left -= columns
+      remaining -= columns
     }
     return spans
   }
@@ -271,7 +271,7 @@ export async function plainOutput(raw: string, size?: TerminalSize): Promise<str
       from = line.start + line.rows
     }
   }
-  for (const piece of piecesOf(raw, KEPT_ROWS / 2, columns)) {
+  for (const piece of piecesOf(raw, MAX_SCROLLBACK_ROWS / 2, columns)) {
     await screen.append(piece)
     // rows far above the screen don't change anymore
     const { lines } = screen

@@ -173,7 +173,7 @@ function fileRow({ root, path: file, isFolder, matches }: FoundFile): MentionRow
     detail: `${prefix}${file}`,
     detailMatches: matches.map(i => i + prefix.length),
     attaches: fileAttachment(uri, isFolder),
-    ...(isFolder && { goOn: `${file}/` }),
+    ...(isFolder && { continuation: `${file}/` }),
   }
 }
 
@@ -188,7 +188,7 @@ function typedRow({ path: file, isFolder, typed, isOutside }: TypedPath): Mentio
     icon: isFolder ? 'folder' : fileIcon(name),
     detail: inFolder ? vscode.workspace.asRelativePath(uri) : typed,
     attaches: fileAttachment(uri, isFolder),
-    ...(isFolder && { goOn: `${typed}/` }),
+    ...(isFolder && { continuation: `${typed}/` }),
     ...(isOutside && !isFolder && { isOutside }),
   }
 }

@@ -20,7 +20,7 @@ const rules = new PathRules()
 const picked = new PickedFiles()
 
 /** They stay picked after a reload: `store` is this window's. */
-export function keepPickedIn(store: KeyValueStore): void {
+export function storePickedIn(store: KeyValueStore): void {
   picked.keepIn(store)
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keepCompiledCode } from '../../../src/common/compiled-code.ts'
+import { storeCompiledCode } from '../../../src/common/compiled-code.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 
 describe('compiled code', () => {
@@ -28,7 +28,7 @@ describe('compiled code', () => {
     getCompileCacheDir: () => string | undefined,
     flush = flushCompileCache,
     maxBytes: number | undefined = undefined,
-  ) => keepCompiledCode(folder, silentLogger, { getCompileCacheDir, flushCompileCache: flush }, maxBytes)
+  ) => storeCompiledCode(folder, silentLogger, { getCompileCacheDir, flushCompileCache: flush }, maxBytes)
   const write = (name: string, days: number, text = '1') => {
     const file = join(used, name)
     writeFileSync(file, text)
@@ -72,7 +72,7 @@ describe('compiled code', () => {
   it('is left alone if Node stores it elsewhere, or not at all', async () => {
     await keep(() => `${folder}-of-vscode`)
     await keep(() => undefined)
-    await keepCompiledCode(folder, silentLogger, {})
+    await storeCompiledCode(folder, silentLogger, {})
     assert.equal(flushes, 0)
     assert.ok(existsSync(old))
   })

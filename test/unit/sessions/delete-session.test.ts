@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
-import { keepNeeded, SessionDeletions } from '../../../src/sessions/listing/session-deletions.ts'
+import { restoreNeeded, SessionDeletions } from '../../../src/sessions/listing/session-deletions.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
 
@@ -192,7 +192,7 @@ describe('SessionDeleter', () => {
     const fixture = await SessionsFixture.withSession()
     const [open] = fixture.manager.list()
     const deletions = new SessionDeletions(1e6)
-    keepNeeded(deletions, fixture.manager)
+    restoreNeeded(deletions, fixture.manager)
     fixture.controller.leave()
     await fixture.manager.close(open!)
     deletions.mark([{ item: theirs, reserved: fixture.held.reserve(theirs) }])
@@ -207,7 +207,7 @@ describe('SessionDeleter', () => {
   it("doesn't delete a session that another window takes over meanwhile", async () => {
     const [first, second] = twoWindows()
     const deletions = new SessionDeletions(1e6)
-    keepNeeded(deletions, first.manager)
+    restoreNeeded(deletions, first.manager)
     deletions.mark([{ item: theirs, reserved: first.held.reserve(theirs) }])
     await second.held.takeOver(theirs, new AbortController().signal)
     assert.equal(deletions.has('one', 's1'), false)

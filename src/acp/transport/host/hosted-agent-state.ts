@@ -36,7 +36,7 @@ export interface HostedAgentState {
 }
 
 /** How long an agent goes on without a window, in milliseconds. */
-export interface KeepTimes {
+export interface OutliveTimes {
   /** after the last frame; 0: it ends with its window */
   silentMs: number
   /** after the last frame once no turn runs anymore; absent: as in a turn */

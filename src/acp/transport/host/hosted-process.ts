@@ -17,7 +17,7 @@ import {
   type StopTimes,
 } from '../running-process.ts'
 import type { HostChannel, HostMessage } from './channel.ts'
-import type { AgentClaim, AgentTag, HostedAgentState, KeepTimes } from './hosted-agent-state.ts'
+import type { AgentClaim, AgentTag, HostedAgentState, OutliveTimes } from './hosted-agent-state.ts'
 import { type HostedCommandInfo, WindowCommands } from './window-commands.ts'
 
 /** Attaches again to an agent whose host has died, after the frame `read`; `undefined` if nothing is left of it. */
@@ -183,7 +183,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   /** At first, the agent ends with its window. */
-  keep(times: KeepTimes): void {
+  keep(times: OutliveTimes): void {
     this.#outlivesWindow = times.silentMs > 0
     this.#channel.send({ type: 'keep', times })
   }

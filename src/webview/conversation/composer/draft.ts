@@ -12,7 +12,7 @@ import {
   validDraft,
 } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
-import { keepState } from '../../host/vscode-api.ts'
+import { storeState } from '../../host/vscode-api.ts'
 import { t } from '../../l10n.ts'
 
 export type WrittenDraft = DraftContent<Attachment>
@@ -118,7 +118,7 @@ export class Draft {
     const saved = this.#onTheWay.get(key)?.draft ?? received
     this.#savedItems = idsOf(saved.items)
     // a tab is restored by the key of its conversation
-    keepState({ key })
+    storeState({ key })
     this.#handedOver.value = []
     // content from before the conversation was known: typed, or attached by the command that opened the view
     const early = first ? this.content.peek() : EMPTY_DRAFT
@@ -141,7 +141,7 @@ export class Draft {
     const before = this.#key
     this.#key = key
     this.#savedItems = ''
-    keepState({ key })
+    storeState({ key })
     const { text, chips, items } = this.content.peek()
     const comments = saved.items.filter(
       item => item.content.type === 'comment' && !items.some(({ id }) => id === item.id),
@@ -257,8 +257,8 @@ export class Draft {
   }
 
   #release(prompts: readonly StoredPrompt[]): void {
-    const left = this.#handedOver.peek().filter(one => !prompts.some(({ id }) => id === one.id))
-    if (left.length !== this.#handedOver.peek().length) this.#handedOver.value = left
+    const pending = this.#handedOver.peek().filter(one => !prompts.some(({ id }) => id === one.id))
+    if (pending.length !== this.#handedOver.peek().length) this.#handedOver.value = pending
   }
 
   /** Saves pending changes now. */

@@ -55,7 +55,7 @@ interface EarlyChoice {
   from: number
   to: number
   row: number
-  goOn: boolean
+  continues: boolean
   /** actions requested since */
   next: () => void
   /** whether a prompt gets the content of this row's file */
@@ -94,8 +94,8 @@ export function useCompletion({
     input.current?.replace({ from: 0, to: called }, `/${command.name}${space}`)
     input.current?.focus()
   }
-  const takeMention = (row: MentionRow, range: { from: number; to: number }, goOn: boolean) => {
-    if (goOn && row.goOn !== undefined) input.current?.replace(range, `@${row.goOn}`)
+  const takeMention = (row: MentionRow, range: { from: number; to: number }, continues: boolean) => {
+    if (continues && row.continuation !== undefined) input.current?.replace(range, `@${row.continuation}`)
     else if (!('content' in row.attaches) || (isPicture(row.attaches) && !row.isOutside)) {
       input.current?.replace(range, '')
       onAttach(row)
@@ -112,19 +112,19 @@ export function useCompletion({
     setEarly(now => (now?.question === question ? { ...now, question: { row, answer } } : now))
     input.current?.focus()
   }
-  const completeMention = (row: MentionRow, goOn: boolean) => {
+  const completeMention = (row: MentionRow, continues: boolean) => {
     if (completion?.kind !== 'mentions') return
     input.current?.focus()
     const { text: query, from, to } = completion.query
-    take({ query, from, to, row: chosen, goOn, next: early?.next ?? (() => {}) }, row)
+    take({ query, from, to, row: chosen, continues, next: early?.next ?? (() => {}) }, row)
   }
   /** Puts the row in the text, after the question about it. */
   const take = (choice: EarlyChoice, row: MentionRow) => {
-    const uri = choice.goOn ? undefined : outsideUri(row)
+    const uri = choice.continues ? undefined : outsideUri(row)
     if (uri !== undefined && !choice.question) return void askOutside(choice, row, uri)
     setEarly(undefined)
     if (choice.question?.answer === 'cancel') return setDismissed(choice.from)
-    takeMention(row, choice, choice.goOn)
+    takeMention(row, choice, choice.continues)
     choice.next()
   }
   // before the next key, so that the range matches the text
@@ -137,12 +137,12 @@ export function useCompletion({
     setEarly(undefined)
     if (isHere) early.next()
   })
-  const complete = (goOn: boolean): boolean => {
+  const complete = (continues: boolean): boolean => {
     if (completion?.kind === 'commands') completeCommand(completion.matches[chosen]!)
     else if (completion && found.isStale) {
       const { text: query, from, to } = completion.query
-      setEarly({ query, from, to, row: chosen, goOn, next: () => {} })
-    } else if (found.rows[chosen]) completeMention(found.rows[chosen], goOn)
+      setEarly({ query, from, to, row: chosen, continues, next: () => {} })
+    } else if (found.rows[chosen]) completeMention(found.rows[chosen], continues)
     // accepting a row before anything was found must not send the prompt
     else return found.searching
     return true

@@ -48,10 +48,10 @@ function editOf(app: App, key: string, entry: MessageEntry): Edit {
     movedToComposer: () => NOTHING,
   })
   const original = draftOf(entry.blocks.filter(isWritten), itemOf)
-  const kept = app.edits.get(key)
-  draft.put(kept ?? original)
+  const stored = app.edits.get(key)
+  draft.put(stored ?? original)
   // the focus stays in the composer after a reload
-  if (kept) focused = key
+  if (stored) focused = key
   const edit = { draft, original, stop: store(app, draft, entry) }
   edits.set(key, edit)
   return edit

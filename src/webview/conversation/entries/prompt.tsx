@@ -100,13 +100,13 @@ interface PromptTextProps {
 }
 
 function PromptText({ blocks, within, whole, onChip }: PromptTextProps) {
-  let left = whole ? Number.POSITIVE_INFINITY : MAX_FOLDED
+  let remaining = whole ? Number.POSITIVE_INFINITY : MAX_FOLDED
   const first = within.indexOf(true)
   const last = within.lastIndexOf(true)
   return (
     <>
       {blocks.map((block, i) => {
-        if (!within[i] || left <= 0) return null
+        if (!within[i] || remaining <= 0) return null
         if (block.type === 'resource' || block.type === 'resource_link')
           return <PromptChip key={i} block={block} onPress={() => onChip(block)} />
         if (block.type !== 'text') return null
@@ -115,8 +115,8 @@ function PromptText({ blocks, within, whole, onChip }: PromptTextProps) {
         if (i === last) text = text.trimEnd()
         // two texts in a row: this is how agents report the parts of a prompt
         if (blocks[i - 1]?.type === 'text') text = `\n${text}`
-        text = text.slice(0, left)
-        left -= text.length
+        text = text.slice(0, remaining)
+        remaining -= text.length
         return text
       })}
     </>

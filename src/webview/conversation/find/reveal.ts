@@ -93,7 +93,7 @@ function rowOf(
   occurrence: number,
 ): { row: Row; occurrence: number } | undefined {
   const rows = context.store.rows.rowsOf(slot.index).filter(row => 'slot' in row && row.slot === slot)
-  let left = occurrence
+  let remaining = occurrence
   let last: { row: Row; occurrence: number } | undefined
   for (const row of rows) {
     if (row.kind !== 'markdown' && row.kind !== 'content') {
@@ -101,10 +101,10 @@ function rowOf(
       if (rows.length > 1) continue
       return { row, occurrence }
     }
-    const count = countMatches(pattern, textOfRow(slot, row), left + 1)
-    if (count > left) return { row, occurrence: left }
+    const count = countMatches(pattern, textOfRow(slot, row), remaining + 1)
+    if (count > remaining) return { row, occurrence: remaining }
     if (count > 0 || !last) last = { row, occurrence: Math.max(0, count - 1) }
-    left -= count
+    remaining -= count
   }
   return last ?? (rows[0] && { row: rows[0], occurrence })
 }
@@ -198,16 +198,16 @@ async function sought(
   // matches above the lines come first
   if (before < 0) before = all.length
   if (occurrence < before) return undefined
-  let left = occurrence - before
+  let remaining = occurrence - before
   for (const { element: box, source } of sources) {
     for (let line = 0; line < source.count; line++) {
-      const count = countMatches(pattern, source.text(line), left + 1)
-      if (count <= left) {
-        left -= count
+      const count = countMatches(pattern, source.text(line), remaining + 1)
+      if (count <= remaining) {
+        remaining -= count
         continue
       }
       source.show(line)
-      return lineMatch(highlights, element, box, line, left, isWanted)
+      return lineMatch(highlights, element, box, line, remaining, isWanted)
     }
   }
   return undefined

@@ -58,12 +58,12 @@ export class RowModel {
    */
   reset(slots: ReadonlyArray<EntrySlot | undefined>, isPart = false): void {
     this.#isPart = isPart
-    const kept = keptRows(this.window.items)
+    const earlier = rowsByKey(this.window.items)
     this.window.splice(0, this.window.count, [])
     this.#segments.length = 0
     this.#segmentOf.length = 0
     this.slots = [...slots]
-    this.#replaceSegments(0, 0, 0, this.slots.length, kept)
+    this.#replaceSegments(0, 0, 0, this.slots.length, earlier)
     this.version.value++
   }
 
@@ -90,8 +90,8 @@ export class RowModel {
     const first = low < this.#segmentOf.length ? this.#segmentOf[low]!.position : this.#segments.length
     let last = first
     while (last < this.#segments.length && this.#segments[last]!.from < high) last++
-    const kept = keptRows(this.#segments.slice(first, last).flatMap(segment => segment.rows))
-    this.#replaceSegments(first, last - first, low, high, kept)
+    const earlier = rowsByKey(this.#segments.slice(first, last).flatMap(segment => segment.rows))
+    this.#replaceSegments(first, last - first, low, high, earlier)
     this.version.value++
   }
 
@@ -124,11 +124,11 @@ export class RowModel {
     if (!isOpen && (this.#staysInView(added) || this.#inOpenRuns(old).size > 0)) return false
 
     const replaced = old.flatMap(segment => segment.rows)
-    const kept = keptRows(replaced)
+    const earlier = rowsByKey(replaced)
     const start = run.rows.at(-1)!.index + 1
     const rows: Row[] = []
     for (const row of isOpen ? added.flatMap(rowsInRun) : []) {
-      rows.push(keepHeight(kept.get(row.key), row, leadOf(rows.at(-1) ?? run.rows.at(-1), row)))
+      rows.push(keepHeight(earlier.get(row.key), row, leadOf(rows.at(-1) ?? run.rows.at(-1), row)))
     }
     this.window.splice(start, replaced.length, rows)
     this.#segments.splice(first, last - first)
@@ -239,7 +239,7 @@ export class RowModel {
     return new Set(slots)
   }
 
-  #replaceSegments(first: number, remove: number, from: number, to: number, kept: Map<string, Row>): void {
+  #replaceSegments(first: number, remove: number, from: number, to: number, earlier: Map<string, Row>): void {
     const old = this.#segments.slice(first, first + remove)
     const start = this.#rowBefore(first)
     const removedRows = old.reduce((sum, segment) => sum + segment.rows.length, 0)
@@ -251,7 +251,7 @@ export class RowModel {
       for (let i = 0; i < own.length; i++) {
         const row = own[i]!
         const lead = before?.kind === 'missing' && row.kind === 'missing' ? BOTH_MISSING : leadOf(before, row)
-        before = keepHeight(kept.size > 0 ? kept.get(row.key) : undefined, row, lead)
+        before = keepHeight(earlier.size > 0 ? earlier.get(row.key) : undefined, row, lead)
         own[i] = before
         rows.push(before)
       }
@@ -338,7 +338,7 @@ export class RowModel {
   }
 }
 
-function keptRows(rows: readonly Row[]): Map<string, Row> {
+function rowsByKey(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map(row => [row.key, row]))
 }
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { linkedParts, readings } from '../../../../src/common/file-links.ts'
-import { KEPT_ROWS, plainOutput, TerminalScreen } from '../../../../src/webview/tools/terminal-screen.ts'
+import {
+  MAX_SCROLLBACK_ROWS,
+  plainOutput,
+  TerminalScreen,
+} from '../../../../src/webview/tools/terminal-screen.ts'
 import { cpuTime } from '../../../support/cpu-time.ts'
 import { scaledRuns } from '../../../support/property-tests.ts'
 
@@ -102,12 +106,12 @@ describe('terminal screen', () => {
     const screen = await fed(lines(...Array.from({ length: 100 }, (_, i) => `line ${i}`)))
     const { start } = screen.lines[99]!
     assert.equal(screen.isCut, false)
-    for (let at = 100; at < KEPT_ROWS + 2000; at += 1000)
+    for (let at = 100; at < MAX_SCROLLBACK_ROWS + 2000; at += 1000)
       await screen.append(lines(...Array.from({ length: 1000 }, (_, i) => `line ${at + i}`)))
     assert.equal(screen.isCut, true)
     const said = textOf(screen)
-    assert.ok(said.length <= KEPT_ROWS + 50 && said.length >= KEPT_ROWS - 50)
-    assert.equal(said.at(-1), `line ${KEPT_ROWS + 2099}`)
+    assert.ok(said.length <= MAX_SCROLLBACK_ROWS + 50 && said.length >= MAX_SCROLLBACK_ROWS - 50)
+    assert.equal(said.at(-1), `line ${MAX_SCROLLBACK_ROWS + 2099}`)
     assert.equal(screen.lines[0]!.start - start, Number(said[0]!.slice(5)) - 99)
   })
 

@@ -39,7 +39,7 @@ import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
 import { sessionHandlers } from './session-handlers.ts'
 import type { Summarize } from './summarize.ts'
 
-export interface ConversationBridgeOptions {
+export interface ConversationPageOptions {
   controller: ConversationController
   agents: AgentDirectory
   workbench: Workbench
@@ -67,8 +67,8 @@ export interface ConversationBridgeOptions {
 }
 
 /** Connects a webview with a conversation, for the webview's lifetime. */
-export class ConversationBridge extends Owner {
-  readonly #options: ConversationBridgeOptions
+export class ConversationPage extends Owner {
+  readonly #options: ConversationPageOptions
   readonly #connection: WebviewConnection<ConversationHostMessages & HistoryHostMessages>
   readonly #pump: PatchPump
   readonly #find: FindSearch
@@ -89,7 +89,7 @@ export class ConversationBridge extends Owner {
   /** `listen`: registers handlers for other content of the page, such as History. */
   constructor(
     page: PageChannel,
-    options: ConversationBridgeOptions,
+    options: ConversationPageOptions,
     listen?: (connection: WebviewConnection<HistoryHostMessages>) => Disposable,
   ) {
     super()

@@ -1,0 +1,13 @@
+/** The kinds of tool calls in the protocol. An agent may use others. */
+export const TOOL_KINDS = [
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+] as const

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { startAgent } from '../acp/start-agent.ts'
 import { accountFolders } from '../agents/agent-settings.ts'
 import { startInstalled } from '../agents/registry/installed-agents.ts'
@@ -37,7 +36,6 @@ import { composerServices } from './conversation/conversation-services.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
-import { HandedOverPrompts } from './storage/handed-over-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { gitFolderStore, HAS_AGENTS, turnStore, viewStore } from './storage/stores.ts'
 
@@ -65,7 +63,7 @@ export function createProcessScope(
     windows: stored.windowRows,
   })
   const { agents, rules, nameOf, providers } = agentServices
-  const composer = composerServices(storage, stored.windowRows, log, own)
+  const composer = composerServices(storage, stored.conversations, own)
   /** resolves when this window goes on with the turns of an earlier one */
   const agentsBack = deferred()
   const { files, tracker } = createChangeServices(
@@ -87,7 +85,6 @@ export function createProcessScope(
         continues: key => hosted.continues(key),
         sessionOf: queue => manager.sessionOf(queue),
       },
-      handover: new HandedOverPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
     }),
   )
   const held = new HeldSessions(stored.leases)

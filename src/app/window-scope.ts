@@ -151,6 +151,7 @@ export function createWindowScope(
         organizer,
         drafts,
         comments,
+        views: shown,
         workbench,
         pageFocus,
         follow,

@@ -6,6 +6,7 @@ import { serializable, serializableEntry } from '../conversation/replay/restore-
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import { CHANGES_TABLES, countSavedChanges, DECISION_TABLES, SALVAGED_CHANGES } from './changes-schema.ts'
 import type { Salvage } from './database.ts'
+import { SALVAGED_UNSENT, UNSENT_TABLES } from './unsent-schema.ts'
 
 /** The minimum shape of a row of a saved conversation, checked on reading, since a file may contain anything. */
 
@@ -154,6 +155,7 @@ function parsed(json: string): unknown {
 export const TRANSCRIPT_SALVAGE: Salvage = {
   tables: {
     ...SALVAGED_CHANGES,
+    ...SALVAGED_UNSENT,
     entries: ({ position }) => isPosition(position),
     texts: ({ position }) => isPosition(position),
     terminals: () => true,
@@ -273,4 +275,5 @@ export const TRANSCRIPT_MIGRATIONS = [
    ALTER TABLE windows ADD COLUMN request TEXT;`,
   CHANGES_TABLES,
   DECISION_TABLES,
+  UNSENT_TABLES,
 ]

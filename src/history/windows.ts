@@ -103,6 +103,12 @@ export class Windows implements Disposable {
     return this.#is(id, earlier, row => this.#responds(row))
   }
 
+  /** Whether a window is among those that are there, and responds. In a transaction. */
+  isListed(id: string): boolean {
+    const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
+    return row !== undefined && this.#responds(row)
+  }
+
   /** Tells the other windows, as long as this one is there. */
   publish(state: string): void {
     this.#state = state

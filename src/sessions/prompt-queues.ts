@@ -14,7 +14,11 @@ import type { OpenSession } from './open-session.ts'
 export interface PromptQueuesStorage extends PromptStorage {
   /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
   claim(key: string): StoredPrompt[]
-  /** Deletes the draft and the prompts of a conversation. */
+  /** Passes prompts to the window that continues their session. Returns whether they were stored. */
+  handOver(key: string, prompts: readonly StoredPrompt[]): boolean
+  /** Prompts that another window handed over with the session of a conversation, in their order. */
+  arrive(key: string): StoredPrompt[]
+  /** The session of a conversation was deleted: nothing that was written for it stays. */
   forget(key: string): void
   /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver: Event<string>
@@ -28,20 +32,11 @@ export interface ContinuingPrompts {
   sessionOf(queue: PromptQueue): OpenSession | undefined
 }
 
-/** Passes prompts from a window to the window that continues their session. */
-export interface PromptHandover {
-  /** Returns whether they were stored. */
-  add(key: string, prompts: readonly StoredPrompt[]): boolean
-  /** Passes the prompts to `store`, if there are any; deletes them once it has returned. */
-  take(key: string, store: (prompts: StoredPrompt[]) => void): void
-}
-
 interface PromptQueuesOptions {
   storage: PromptQueuesStorage
   /** What a prompt can refer to. */
   sources: ContextSources
   continuing?: ContinuingPrompts | undefined
-  handover?: PromptHandover | undefined
 }
 
 /** The prompt queues of this window, by the key of their conversation, and what their prompts consist of. */
@@ -49,19 +44,17 @@ export class PromptQueues extends Owner {
   readonly #storage: PromptQueuesStorage
   readonly #sources: ContextSources
   readonly #continuing: ContinuingPrompts | undefined
-  readonly #handover: PromptHandover | undefined
   readonly #queues = new Map<string, PromptQueue>()
   readonly #change = this.register(new Emitter<PromptQueue>())
 
   /** A queue changed. */
   readonly onDidChange = this.#change.event
 
-  constructor({ storage, sources, continuing, handover }: PromptQueuesOptions) {
+  constructor({ storage, sources, continuing }: PromptQueuesOptions) {
     super()
     this.#storage = storage
     this.#sources = sources
     this.#continuing = continuing
-    this.#handover = handover
     this.register(
       storage.onDidTakeOver(key => {
         const queue = this.#queues.get(key)
@@ -119,22 +112,18 @@ export class PromptQueues extends Owner {
 
   /** The session of a conversation continues in another window, which gets the conversation's prompts. */
   handOver(key: string): void {
-    const handover = this.#handover
-    if (handover) this.#queues.get(key)?.handOver(prompts => handover.add(key, prompts))
+    this.#queues.get(key)?.handOver(prompts => this.#storage.handOver(key, prompts))
   }
 
   /** This window has the session of a conversation now, and gets the prompts that another one left with it. */
   arrive(key: string): void {
-    const handover = this.#handover
-    if (!handover) return
     const queue = this.of(key)
-    this.#decide(key, isSent => handover.take(key, prompts => this.#put(queue, prompts, isSent)))
+    this.#decide(key, isSent => this.#put(queue, this.#storage.arrive(key), isSent))
   }
 
   /** The session of a conversation was deleted, with all that was written for it and not sent. */
   forget(key: string): void {
     this.#queues.delete(key)
-    this.#handover?.take(key, () => {})
     this.#storage.forget(key)
   }
 

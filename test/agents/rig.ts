@@ -444,6 +444,8 @@ export class AgentRig {
         save() {},
         holds: () => true,
         claim: () => [],
+        handOver: () => true,
+        arrive: () => [],
         forget() {},
         onDidTakeOver: new Emitter<string>().event,
       },

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import path from 'node:path'
-import { installVsCode } from '../host/install-vscode.ts'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { testDirectory } from '../host/paths.ts'
-import { current } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { agentHostsOf, endAgentHosts, journalsOf } from '../support/agent-hosts-of.ts'
 import { isRunning } from '../support/contracts/running-process.ts'
@@ -22,22 +20,15 @@ import {
   openGate,
   receivedParams,
 } from '../ui/support/fixture-agent.ts'
-import { storedDrafts } from '../ui/support/stored.ts'
+import { storedDrafts, storedRows } from '../ui/support/stored.ts'
 
-/** What is saved of all conversations, as JSON, once it contains a text. VS Code's own Node has SQLite. */
-async function savedText(folder: string, awaited: string): Promise<string> {
-  const { node } = await installVsCode(current)
-  const names = readdirSync(folder, { recursive: true }).map(String)
-  const file = path.join(folder, names.find(name => name.endsWith('conversations.db')) ?? '')
-  const script = `
-    const { DatabaseSync } = require('node:sqlite')
-    const db = new DatabaseSync(process.argv[1], { readOnly: true })
-    for (const { entry } of db.prepare('SELECT entry FROM entries ORDER BY position').all()) console.log(entry)`
-  return waitFor('the saved text', () => {
-    const text = execFileSync(node, ['-e', script, file], { encoding: 'utf8' })
+/** What is saved of all conversations, as JSON, once it contains a text. */
+const savedText = (root: IsolatedRoot, awaited: string): Promise<string> =>
+  waitFor('the saved text', () => {
+    const rows = storedRows(root, 'SELECT entry FROM entries ORDER BY position')
+    const text = rows.map(({ entry }) => entry).join('\n')
     return text.includes(awaited) && text
   })
-}
 
 /** Resolves once somebody listens at the port. */
 const isListenedAt = (port: number) =>
@@ -173,7 +164,7 @@ describe('an agent that outlives its window', () => {
     }
     await conversation.text('[end of flood]').waitFor()
     await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
-    const text = await savedText(vscode.root.directory, 'c899 ')
+    const text = await savedText(vscode.root, 'c899 ')
     const numbers = [...text.matchAll(/c(\d+) /g)].map(([, number]) => Number(number))
     assert.deepEqual(
       numbers,
@@ -220,7 +211,7 @@ describe('an agent that outlives its window', () => {
       const areThere = async () =>
         assert.deepEqual(await waitFor('the tools', () => tools().catch(() => false as const)), before)
       await conversation.runTurn('[[say Once.]]')
-      await savedText(vscode.root.directory, 'Once.')
+      await savedText(vscode.root, 'Once.')
       await reload()
       await conversation.agentMessage('Once.').waitFor()
       await areThere()

@@ -41,7 +41,6 @@ const { args, ...agent } = script(source)
 const { controller } = hostedWindows({
   program: { window } as AgentHostProgram,
   launch: { ...agent, args: [...args] },
-  folder: programs,
 })()
 await controller.opener.start('one')
 await sendPrompt(controller, 'go')

@@ -3,6 +3,7 @@ import type { Handlers } from '../../bridge/contract.ts'
 import type { EditOptions } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
 import { keyOf } from '../../sessions/start-options.ts'
@@ -11,6 +12,7 @@ import type { Decisions } from '../changes/decisions.ts'
 import { CommandId } from '../ids.ts'
 import { type DraftStore, editKey } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
+import { COMPOSER_HEIGHT } from '../storage/stores.ts'
 import type { Workbench } from '../workbench.ts'
 import type { LineComments } from './line-comments.ts'
 import type { MentionedSessions } from './mentioned-sessions.ts'
@@ -18,6 +20,7 @@ import type { MentionedSessions } from './mentioned-sessions.ts'
 interface ComposerOptions {
   controller: ConversationController
   drafts: DraftStore
+  views: KeyValueStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   mentioned: MentionedSessions
   optionMemory: OptionMemory
@@ -34,6 +37,7 @@ export function composerHandlers(
   {
     controller,
     drafts,
+    views,
     comments,
     mentioned,
     optionMemory,
@@ -104,7 +108,7 @@ export function composerHandlers(
     'composer/sendTo': async ({ key }) => void (await execute(CommandId.sendTo, { conversation: key })),
     'composer/resumeQueue': ({ key }) => queue(key)?.resume(),
     'composer/height': ({ height }) => {
-      drafts.height = height
+      views.set(COMPOSER_HEIGHT, height)
     },
     'conversation/option': ({ key, optionId, value }) => {
       const { agentId } = controller

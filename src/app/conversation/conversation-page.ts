@@ -6,6 +6,7 @@ import type { ViewPage } from '../../bridge/history.ts'
 import type { HistoryHostMessages } from '../../bridge/history-messages.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
@@ -18,6 +19,7 @@ import type { PageFocus } from '../page-focus.ts'
 import type { PreviewStore } from '../page-preview.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
+import { COMPOSER_HEIGHT } from '../storage/stores.ts'
 import { type PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
@@ -46,6 +48,8 @@ export interface ConversationPageOptions {
   accounts: Accounts
   organizer: SessionOrganizer
   drafts: DraftStore
+  /** what views show */
+  views: KeyValueStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   /** for `@` */
   mentioned: MentionedSessions
@@ -103,7 +107,7 @@ export class ConversationPage extends Owner {
         head: () => buildHead({ ...options, isSwitching: this.#isSwitching }),
         running: () => controller.current && runningIn(controller.current),
         draft: () => options.drafts.get(controller.key),
-        composerHeight: () => options.drafts.height,
+        composerHeight: () => options.views.get<number>(COMPOSER_HEIGHT),
         returned: () => [...controller.prompts.queue.returned],
         sendSnapshot: snapshot => {
           const edits = options.drafts.edits(snapshot.head.key)

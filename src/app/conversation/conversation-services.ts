@@ -1,14 +1,12 @@
-import path from 'node:path'
 import { withTimeout } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
-import { FolderStore, type KeyValueStore } from '../../common/key-value-store.ts'
-import type { Logger } from '../../common/logger.ts'
-import type { Windows } from '../../history/windows.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import type { ConversationStorage } from '../../history/conversation-storage.ts'
+import { StoredUnsentTexts } from '../../history/unsent-texts.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
 import { DraftStore } from '../storage/draft-store.ts'
 import { OptionMemory } from '../storage/option-memory.ts'
-import type { WindowStorage } from '../storage/stores.ts'
-import { MementoState, WindowFiles, type WindowStates } from '../storage/window-states.ts'
+import { type WindowStorage, workspaceName } from '../storage/stores.ts'
 import type { ConversationPageOptions } from './conversation-page.ts'
 import { ConversationTabs, type ConversationTabsOptions } from './conversation-tabs.ts'
 import { type SecondPage, SideBar } from './side-bar.ts'
@@ -66,23 +64,14 @@ interface Own {
 }
 
 /** Services that the composers of all conversations share. */
-export function composerServices(storage: WindowStorage, windows: Windows, log: Logger, own: Own) {
+export function composerServices(
+  storage: WindowStorage,
+  { database, windows }: Pick<ConversationStorage, 'database' | 'windows'>,
+  own: Own,
+) {
+  const texts = new StoredUnsentTexts({ database, windows, workspace: workspaceName(storage) })
   return {
-    drafts: own.add(new DraftStore(draftStorage(storage, windows, log))),
+    drafts: own.add(new DraftStore(texts)),
     optionMemory: own.add(new OptionMemory(storage.global)),
-  }
-}
-
-/** The drafts of this workspace. A window without a workspace has no folder for files. */
-function draftStorage(
-  { workspaceFolder, workspace }: WindowStorage,
-  windows: Windows,
-  log: Logger,
-): { windows: WindowStates; items: KeyValueStore } {
-  if (workspaceFolder === undefined)
-    return { windows: new MementoState(workspace, 'parley.drafts'), items: workspace }
-  return {
-    windows: new WindowFiles({ folder: path.join(workspaceFolder, 'drafts'), log, windows }),
-    items: new FolderStore(path.join(workspaceFolder, 'draft-items'), log),
   }
 }

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import * as z from 'zod'
 import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type ChipRange, type Draft, EMPTY_DRAFT, validDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
-import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { DRAFTS_POLL_MS, REWRITE_AFTER_MS } from '../../common/limits.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
+import type { UnsentText, UnsentTexts } from '../../history/unsent-texts.ts'
 import type { Drafts } from '../../sessions/ports.ts'
-import type { WindowStates } from './window-states.ts'
+import type { PromptQueuesStorage } from '../../sessions/prompt-queues.ts'
 
 /** Maximum number of drafts; the oldest are deleted first. */
 const MAX_DRAFTS = 100
@@ -17,82 +16,53 @@ const SAVE_DELAY_MS = 30
 /** After a start, a previous window may still be closing: number of checks for it. */
 const MAX_TAKE_OVERS = 40
 
-const storedText = draftText.extend({
-  /** the key of its items, which are stored separately because images are large */
-  items: z.string().optional(),
-})
-const storedDraft = storedText.extend({ key: z.string() })
-const storedPrompt = storedDraft.extend({ id: z.string() })
-const storedState = z.object({
-  drafts: z.array(storedDraft).catch([]),
-  prompts: z.array(storedPrompt).catch([]),
-  /** The height of the composer that the user set, in pixels. */
-  height: z.number().positive().optional().catch(undefined),
-})
-
-const editedPrompt = z.tuple([z.string(), z.string()])
-
+/** A draft, or a prompt with the key of its conversation. */
 interface Text {
+  id: string
   text: string
   chips: ChipRange[]
+  /** the name of its items */
   items?: string
 }
-interface StoredText extends Text {
-  id: string
+interface Prompt extends Text {
   key: string
 }
 
 /**
- * Stores drafts and unsent prompts by conversation: drafts are written in the background and when the window closes,
- * prompts immediately. A prompt leaves its draft, and returns to it, in a single write. This window takes
- * over what closed windows have left.
+ * The drafts and unsent prompts of this window by conversation: drafts are written in the background and when the window closes,
+ * prompts immediately. A prompt leaves its draft, and returns to it, in a single write. This window takes over what closed windows had.
  */
-export class DraftStore extends Owner implements Drafts {
-  readonly #windows: WindowStates
-  readonly #items: KeyValueStore
+export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
+  readonly #texts: UnsentTexts
   readonly #drafts = new Map<string, Text>()
-  #prompts: StoredText[] = []
-  /** ids of prompts of a closed window that no queue has claimed */
+  #prompts: Prompt[] = []
+  /** ids of prompts of earlier windows that nobody is responsible for yet */
   readonly #unclaimed = new Set<string>()
   /** ids of prompts that another window took over from this one */
   readonly #lost = new Set<string>()
+  /** items that aren't stored yet, by their names */
+  readonly #newItems = new Map<string, Attachment[]>()
   readonly #takeOver = this.register(new Emitter<string>())
   readonly #itemsChange = this.register(new Emitter<string>())
-  /** items that what is stored may refer to until it's written again */
-  readonly #unused = new Set<string>()
-  /** by items that couldn't be written yet: those on disk that they replace */
-  readonly #replaced = new Map<string, string>()
-  #height: number | undefined
   #timer: NodeJS.Timeout | undefined
   #takeOverTimer: NodeJS.Timeout | undefined
 
-  /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver = this.#takeOver.event
   /** The items of the draft or of the unsent prompts of the conversation with this key changed. */
   readonly onDidChangeItems = this.#itemsChange.event
 
-  constructor({ windows, items }: { windows: WindowStates; items: KeyValueStore }) {
+  constructor(texts: UnsentTexts) {
     super()
-    this.#windows = this.register(windows)
-    this.#items = items
+    this.#texts = this.register(texts)
     this.register(toDisposable(() => this.#timer && this.#flush()))
     this.register(toDisposable(() => clearTimeout(this.#takeOverTimer)))
-    this.#windows.takeOver(states => this.#takeIn(states, true))
+    this.#takeIn(this.#texts.takeOver(), true)
     this.#takeOverLater(MAX_TAKE_OVERS)
   }
 
-  /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
-  get height(): number | undefined {
-    return this.#height
-  }
-  set height(height: number | undefined) {
-    this.#height = height
-    this.#writeSoon()
-  }
-
   get(key: string): Draft<Attachment> {
-    const stored = this.#drafts.get(key)
-    return stored ? this.#whole(stored) : EMPTY_DRAFT
+    const draft = this.#drafts.get(key)
+    return draft ? this.#whole(draft) : EMPTY_DRAFT
   }
 
   set(key: string, draft: Draft<Attachment>): void {
@@ -121,37 +91,27 @@ export class DraftStore extends Owner implements Drafts {
   }
 
   setText(key: string, text: string, chips: ChipRange[]): void {
-    const items = this.#drafts.get(key)?.items
-    this.#keep(key, { text, chips, ...(items !== undefined && { items }) })
+    const before = this.#drafts.get(key)
+    this.#setDraft(key, { id: randomUUID(), ...before, text, chips })
     this.#writeSoon()
   }
 
   setItems(key: string, items: readonly Attachment[]): void {
     const { text, chips } = this.#drafts.get(key) ?? EMPTY_DRAFT
-    this.#put(key, { text, chips, items: [...items] })
-    this.#writeSoon()
-    this.#itemsChange.fire(key)
+    this.set(key, { text, chips, items: [...items] })
   }
 
   save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void {
     this.#findLost()
     const known = new Map(this.#prompts.map(prompt => [prompt.id, prompt]))
     const ids = new Set(prompts.map(({ id }) => id))
-    const isHere = (prompt: StoredText) => prompt.key === key && !this.#unclaimed.has(prompt.id)
-    const gone = this.#prompts.filter(prompt => isHere(prompt) && !ids.has(prompt.id))
+    const isHere = (prompt: Prompt) => prompt.key === key && !this.#unclaimed.has(prompt.id)
     const now = prompts
       .filter(({ id }) => !this.#lost.has(id))
-      .map(({ id, draft: written }) => {
-        const stored = known.get(id)
-        return stored ? { ...stored, key } : { id, key, ...this.#stored(written) }
-      })
+      .map(({ id, draft: written }) => ({ ...(known.get(id) ?? this.#textOf(id, written)), key }))
     if (!draft && sameStored(this.#prompts.filter(isHere), now)) return
     this.#prompts = [...this.#prompts.filter(prompt => !isHere(prompt) && !ids.has(prompt.id)), ...now]
-    if (draft) {
-      this.#forgetItems(this.#drafts.get(key))
-      this.#keep(key, this.#stored(draft))
-    }
-    for (const prompt of gone) this.#forgetItems(prompt)
+    if (draft) this.#setDraft(key, this.#textOf(randomUUID(), draft))
     this.#write()
     const from = now.flatMap(({ id }) => known.get(id)?.key ?? [])
     for (const one of new Set([...from, key])) this.#itemsChange.fire(one)
@@ -162,28 +122,40 @@ export class DraftStore extends Owner implements Drafts {
     return !this.#lost.has(id)
   }
 
-  /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
   claim(key: string): StoredPrompt[] {
     const claimed = this.#prompts.filter(prompt => prompt.key === key && this.#unclaimed.delete(prompt.id))
     return claimed.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
   }
 
-  /** The session of the conversation was deleted: nothing that was written for it stays. */
+  handOver(key: string, prompts: readonly StoredPrompt[]): boolean {
+    const known = new Map(this.#prompts.map(prompt => [prompt.id, prompt]))
+    const handedOver = prompts.map(({ id, draft }) => ({
+      ...(known.get(id) ?? this.#textOf(id, draft)),
+      key,
+    }))
+    return this.#texts.handOver(handedOver.map(unsentPrompt), this.#itemsToStore(handedOver))
+  }
+
+  arrive(key: string): StoredPrompt[] {
+    const arrived = this.#texts.arrive(key).flatMap(text => read(text) ?? [])
+    const known = new Set(this.#prompts.map(({ id }) => id))
+    this.#prompts.push(...arrived.filter(({ id }) => !known.has(id)).map(prompt => ({ ...prompt, key })))
+    return arrived.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
+  }
+
   forget(key: string): void {
     this.#findLost()
-    const isGone = (prompt: StoredText) => prompt.key === key
-    const drafts = [...this.#drafts.keys()].filter(one => one === key || editOf(one)?.key === key)
-    const gone = [...drafts.map(one => this.#drafts.get(one)), ...this.#prompts.filter(isGone)]
-    for (const { id } of this.#prompts.filter(isGone)) this.#unclaimed.delete(id)
-    for (const one of drafts) this.#drafts.delete(one)
-    this.#prompts = this.#prompts.filter(prompt => !isGone(prompt))
-    for (const one of gone) this.#forgetItems(one)
+    for (const { id } of this.#prompts.filter(prompt => prompt.key === key)) this.#unclaimed.delete(id)
+    this.#prompts = this.#prompts.filter(prompt => prompt.key !== key)
+    for (const one of [...this.#drafts.keys()])
+      if (one === key || editOf(one)?.key === key) this.#drafts.delete(one)
+    this.#texts.forget(key)
     this.#write()
     this.#itemsChange.fire(key)
   }
 
   #takeOverLater(tries: number): void {
-    if (!this.#windows.hasOthers || tries === 0 || this.owned.isDisposed) return
+    if (!this.#texts.hasOthers || tries === 0 || this.owned.isDisposed) return
     this.#takeOverTimer = setTimeout(() => {
       this.takeOver()
       this.#takeOverLater(tries - 1)
@@ -191,36 +163,36 @@ export class DraftStore extends Owner implements Drafts {
     this.#takeOverTimer.unref()
   }
 
-  /** Takes over the state of closed windows. */
+  /** Takes over the texts of closed windows. */
   takeOver(): void {
-    this.#windows.takeOver(states => this.#takeIn(states, false))
+    this.#takeIn(this.#texts.takeOver(), false)
   }
 
   /**
    * `isStart`: no composer shows anything yet. Later, a draft of another window arrives as an unsent prompt, since
    * composers have their own drafts.
    */
-  #takeIn(states: readonly unknown[], isStart: boolean): void {
+  #takeIn(texts: readonly UnsentText[], isStart: boolean): void {
+    if (texts.length === 0) return
     const keys = new Set<string>()
     const known = new Set(this.#prompts.map(({ id }) => id))
-    const add = (prompt: StoredText) => {
+    const add = (prompt: Prompt) => {
       if (known.has(prompt.id)) return
       known.add(prompt.id)
       this.#prompts.push(prompt)
       this.#unclaimed.add(prompt.id)
       keys.add(prompt.key)
     }
-    for (const value of states) {
-      const { success, data } = storedState.safeParse(value)
-      if (!success) continue
-      this.#height ??= data.height
-      for (const prompt of data.prompts) add(prompt)
-      for (const { key, ...draft } of data.drafts) {
-        const own = this.#drafts.get(key)
-        if (own && sameText(own, draft)) continue
-        if (isStart && !own) this.#keep(key, draft)
-        else add({ id: `draft-${randomUUID()}`, key: editOf(key)?.key ?? key, ...draft })
-      }
+    for (const stored of texts) {
+      const text = read(stored)
+      if (!text) continue
+      const { kind, conversation, entryId } = stored
+      const key = entryId === undefined ? conversation : editKey(conversation, entryId)
+      const own = this.#drafts.get(key)
+      if (kind === 'prompt') add({ ...text, key: conversation })
+      else if (own && sameText(own, text)) continue
+      else if (isStart && !own) this.#setDraft(key, text)
+      else add({ ...text, id: `draft-${text.id}`, key: conversation })
     }
     this.#write()
     for (const key of keys) this.#takeOver.fire(key)
@@ -229,7 +201,7 @@ export class DraftStore extends Owner implements Drafts {
 
   /** Another window considered this one closed and has taken over what was written until then. */
   #findLost(): void {
-    if (this.#windows.isOwn) return
+    if (!this.#texts.takeLoss()) return
     for (const { id } of this.#prompts) this.#lost.add(id)
     this.#prompts = []
     this.#unclaimed.clear()
@@ -238,49 +210,37 @@ export class DraftStore extends Owner implements Drafts {
   }
 
   #whole({ text, chips, items }: Text): Draft<Attachment> {
-    const read = draftItems.safeParse(items === undefined ? [] : this.#items.get(items))
-    return validDraft({ text, chips, items: read.success ? read.data : [] })
+    return validDraft({ text, chips, items: this.#itemsOf(items) })
   }
 
-  #stored({ text, chips, items }: Draft<Attachment>, before?: Text): Text {
-    if (items.length === 0) return { text, chips }
+  #itemsOf(name: string | undefined): Attachment[] {
+    if (name === undefined) return []
+    const added = this.#newItems.get(name)
+    if (added) return added
+    const json = this.#texts.items(name)
+    return (json === undefined ? undefined : parsed(draftItems, json)) ?? []
+  }
+
+  #textOf(id: string, { text, chips, items }: Draft<Attachment>): Text {
+    if (items.length === 0) return { id, text, chips }
     const name = `items-${randomUUID()}`
-    this.#items.set(name, items)
-    const earlier = before?.items && this.#onDisk(before.items)
-    // they may be too large for a disk that still has space for the text
-    if (earlier && this.#items.isUnwritten?.(name)) this.#replaced.set(name, earlier)
-    return { text, chips, items: name }
-  }
-
-  #onDisk(items: string): string | undefined {
-    return this.#items.isUnwritten?.(items) ? this.#replaced.get(items) : items
+    this.#newItems.set(name, items)
+    return { id, text, chips, items: name }
   }
 
   #put(key: string, draft: Draft<Attachment>): void {
     const before = this.#drafts.get(key)
-    if (before?.items === undefined && draft.items.length === 0) {
-      this.#keep(key, { text: draft.text, chips: draft.chips })
-      return
-    }
-    this.#findLost()
-    this.#forgetItems(before)
-    this.#keep(key, this.#stored(draft, before))
-    this.#write()
+    if (before?.items !== undefined || draft.items.length > 0) this.#findLost()
+    this.#setDraft(key, this.#textOf(before?.id ?? randomUUID(), draft))
+    if (before?.items !== undefined || draft.items.length > 0) this.#write()
   }
 
   /** The last written draft comes last. */
-  #keep(key: string, stored: Text): void {
+  #setDraft(key: string, draft: Text): void {
     this.#drafts.delete(key)
-    if (stored.text !== '' || stored.items !== undefined) this.#drafts.set(key, stored)
-    if (this.#drafts.size <= MAX_DRAFTS) return
-    const [oldest] = this.#drafts
-    if (!oldest) return
-    this.#drafts.delete(oldest[0])
-    this.#forgetItems(oldest[1])
-  }
-
-  #forgetItems(text: Text | undefined): void {
-    if (text?.items !== undefined) this.#unused.add(text.items)
+    if (draft.text !== '' || draft.items !== undefined) this.#drafts.set(key, draft)
+    const [oldest] = this.#drafts.keys()
+    if (this.#drafts.size > MAX_DRAFTS && oldest !== undefined) this.#drafts.delete(oldest)
   }
 
   #writeSoon(): void {
@@ -295,16 +255,19 @@ export class DraftStore extends Owner implements Drafts {
   #write(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const onDisk = <T extends Text>(one: T): T => ({ ...one, items: one.items && this.#onDisk(one.items) })
-    const drafts = [...this.#drafts].map(([key, draft]) => ({ key, ...onDisk(draft) }))
-    const height = this.#height === undefined ? {} : { height: this.#height }
-    const isWritten = this.#windows.write({ ...height, drafts, prompts: this.#prompts.map(onDisk) })
     const all = [...this.#drafts.values(), ...this.#prompts]
-    if (isWritten && all.every(({ items }) => !items || !this.#items.isUnwritten?.(items))) {
-      for (const name of this.#unused) this.#items.set(name, undefined)
-      this.#unused.clear()
-      this.#replaced.clear()
-    } else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
+    const texts = [...this.#prompts.map(unsentPrompt), ...[...this.#drafts].map(unsentDraft)]
+    if (this.#texts.write(texts, this.#itemsToStore(all))) this.#newItems.clear()
+    else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
+  }
+
+  #itemsToStore(texts: readonly Text[]): Map<string, string> {
+    return new Map(
+      texts.flatMap(({ items }) => {
+        const added = items === undefined ? undefined : this.#newItems.get(items)
+        return items !== undefined && added ? [[items, JSON.stringify(added)] as const] : []
+      }),
+    )
   }
 }
 
@@ -316,14 +279,47 @@ export function editKey(key: string, entryId: string): string {
 function editOf(key: string): { key: string; entryId: string } | undefined {
   if (!key.startsWith('["')) return undefined
   try {
-    const { success, data } = editedPrompt.safeParse(JSON.parse(key))
-    return success ? { key: data[0], entryId: data[1] } : undefined
+    const [conversation, entryId, ...others]: unknown[] = JSON.parse(key)
+    if (typeof conversation !== 'string' || typeof entryId !== 'string' || others.length > 0) return undefined
+    return { key: conversation, entryId }
   } catch {
     return undefined
   }
 }
 
-function sameStored(a: readonly StoredText[], b: readonly StoredText[]): boolean {
+function unsentDraft([key, text]: [string, Text]): UnsentText {
+  const edit = editOf(key)
+  return edit
+    ? { ...unsent(text), kind: 'draft', conversation: edit.key, entryId: edit.entryId }
+    : { ...unsent(text), kind: 'draft', conversation: key }
+}
+
+function unsentPrompt({ key, ...text }: Prompt): UnsentText {
+  return { ...unsent(text), kind: 'prompt', conversation: key }
+}
+
+function unsent({ id, text, chips, items }: Text): Pick<UnsentText, 'id' | 'text' | 'items'> {
+  return { id, text: JSON.stringify({ text, chips }), ...(items !== undefined && { items }) }
+}
+
+/** What the file contains is checked, since it may be damaged. */
+function read({ id, text, items, conversation }: UnsentText): Prompt | undefined {
+  const stored = parsed(draftText, text)
+  return stored && { id, key: conversation, ...stored, ...(items !== undefined && { items }) }
+}
+
+function parsed<T>(
+  schema: { safeParse(value: unknown): { data?: T | undefined } },
+  json: string,
+): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(json)).data
+  } catch {
+    return undefined
+  }
+}
+
+function sameStored(a: readonly Prompt[], b: readonly Prompt[]): boolean {
   return a.length === b.length && a.every((one, i) => one.id === b[i]?.id && one.key === b[i]?.key)
 }
 

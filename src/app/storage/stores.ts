@@ -1,10 +1,17 @@
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { join, relative } from 'node:path'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { FolderStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 
 /** The page that the side bar showed last, to restore it after a reload. */
 export const SHOWN_PAGE = 'parley.page'
+
+/** The height of the composer that the user set, in pixels; none for automatic height. */
+export const COMPOSER_HEIGHT = 'parley.composerHeight'
+
+/** The name of a window without a workspace. */
+const WINDOW_NAME = 'parley.windowName'
 
 /** The sessions of tabs by their keys; a tab keeps its key across reloads. */
 export const TABS = 'parley.tabs'
@@ -30,6 +37,16 @@ export interface WindowStorage {
   globalFolder: string
 }
 
+/** What identifies the workspace in the database of conversations. A window without a workspace has a name of its own. */
+export function workspaceName({ workspaceFolder, globalFolder, workspace }: WindowStorage): string {
+  if (workspaceFolder !== undefined) return relative(globalFolder, workspaceFolder)
+  const known = workspace.get<string>(WINDOW_NAME)
+  if (typeof known === 'string') return known
+  const name = `window ${randomUUID()}`
+  workspace.set(WINDOW_NAME, name)
+  return name
+}
+
 /** What the folders of running turns contained when they began. */
 export function turnStore({ workspaceFolder, globalFolder }: WindowStorage, log: Logger): KeyValueStore {
   return new FolderStore(join(workspaceFolder ?? globalFolder, 'turns'), log)
@@ -46,10 +63,8 @@ export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Lo
 /** The folders to which stores write files. */
 export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): string[] {
   const inWorkspace =
-    workspaceFolder !== undefined
-      ? ['', 'views', 'drafts', 'draft-items', 'turns'].map(name => join(workspaceFolder, name))
-      : []
-  const shared = ['previews', 'left-prompts', 'turns', 'worktrees'].map(name => join(globalFolder, name))
+    workspaceFolder !== undefined ? ['', 'views', 'turns'].map(name => join(workspaceFolder, name)) : []
+  const shared = ['previews', 'turns', 'worktrees'].map(name => join(globalFolder, name))
   return [...shared, ...inWorkspace]
 }
 

@@ -1,21 +1,52 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { installedNode } from '../../host/install-vscode.ts'
+import { current } from '../../host/vscode-versions.ts'
 
-/** The stored drafts and unsent prompts of all workspaces of a server, as the files contain them. */
-export function storedDrafts({ userData }: { userData: string }): string {
-  const storages = join(userData, 'User', 'workspaceStorage')
-  return readdirSync(storages)
-    .map(one => join(storages, one, 'parley.parley', 'drafts'))
-    .filter(folder => existsSync(folder))
-    .flatMap(folder => readdirSync(folder).map(name => join(folder, name)))
-    .filter(path => path.endsWith('.json'))
-    .map(readIfThere)
-    .join('\n')
+interface Root {
+  userData: string
+}
+
+const storageOf = ({ userData }: Root) => join(userData, 'User/globalStorage/parley.parley')
+
+/** The rows of the database of conversations. VS Code's own Node has SQLite. */
+export function storedRows(root: Root, sql: string): Array<Record<string, unknown>> {
+  const file = join(storageOf(root), 'conversations.db')
+  if (!existsSync(file)) return []
+  const read = `
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    const db = new DatabaseSync(${JSON.stringify(file)}, { readOnly: true })
+    try {
+      console.log(JSON.stringify(db.prepare(${JSON.stringify(sql)}).all()))
+    } finally {
+      db.close()
+    }`
+  return JSON.parse(
+    execFileSync(installedNode(current), ['-e', read], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      maxBuffer: 64 << 20,
+    }),
+  )
+}
+
+/** The stored drafts and unsent prompts of all workspaces of a server, as JSON. */
+export function storedDrafts(root: Root): string {
+  try {
+    const rows = storedRows(root, 'SELECT kind, text FROM unsent ORDER BY place')
+    const of = (wanted: string) =>
+      rows.filter(({ kind }) => kind === wanted).map(({ text }) => JSON.parse(String(text)))
+    return JSON.stringify({ prompts: of('prompt'), drafts: of('draft') })
+  } catch {
+    // the table isn't there yet, or is being written
+    return ''
+  }
 }
 
 /** The stored conversations of a server, as the database file contains them. */
-export function storedConversations({ userData }: { userData: string }): string {
-  const storage = join(userData, 'User/globalStorage/parley.parley')
+export function storedConversations(root: Root): string {
+  const storage = storageOf(root)
   if (!existsSync(storage)) return ''
   return readdirSync(storage)
     .filter(name => name.startsWith('conversations.db'))

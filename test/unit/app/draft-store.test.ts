@@ -1,49 +1,33 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { mock } from 'node:test'
 import fc from 'fast-check'
 import { DraftStore, editKey } from '../../../src/app/storage/draft-store.ts'
-import { WindowFiles } from '../../../src/app/storage/window-states.ts'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
-import { FolderStore } from '../../../src/common/key-value-store.ts'
 import { REWRITE_AFTER_MS } from '../../../src/common/limits.ts'
-import { silentLogger } from '../../../src/common/logger.ts'
 import type { Attachment } from '../../../src/conversation/attachment.ts'
+import { MemoryUnsentTexts, UnsentTable } from '../../support/memory-unsent-texts.ts'
 import { scaledRuns } from '../../support/property-tests.ts'
-import { SmallDisk } from '../../support/small-disk.ts'
 
 describe('DraftStore', () => {
-  let directory: string
+  let table: UnsentTable
   /** the ids of the running windows; removing one simulates a crash */
   const running = new Set<string>()
   const opened: DraftStore[] = []
   let last = ''
-  const open = () => {
+  const open = (workspace = 'w') => {
     last = randomUUID()
     running.add(last)
-    const windows = new WindowFiles({
-      folder: join(directory, 'drafts'),
-      log: silentLogger,
-      windows: { own: last, start() {}, isOpen: id => running.has(id) },
-    })
-    const store = new DraftStore({ windows, items: new FolderStore(join(directory, 'items'), silentLogger) })
+    const texts = new MemoryUnsentTexts(table, { own: last, workspace, isListed: id => running.has(id) })
+    const store = new DraftStore(texts)
     opened.push(store)
     return store
   }
-  const crash = (id = last) => void running.delete(id)
   /** The store of the next window. */
   const reopen = () => {
-    crash()
+    running.delete(last)
     return open()
   }
-  const disk = SmallDisk.create(4)
-  // mounting needs the rights of an administrator
-  const onDisk = disk ? it : it.skip
-  after(() => disk?.dispose())
-  const itemFiles = () => readdirSync(join(directory, 'items'))
   const image = (id: string): Attachment => ({
     id,
     label: 'Image',
@@ -58,94 +42,54 @@ describe('DraftStore', () => {
   })
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'parley-drafts-'))
+    table = new UnsentTable()
   })
   afterEach(() => {
     for (const store of opened.splice(0)) store.dispose()
     running.clear()
-    rmSync(directory, { recursive: true, force: true })
-    disk?.empty()
   })
 
-  for (const end of ['is killed', 'is closed'])
-    onDisk(
-      `keeps what it takes over while the disk is full until that is written (the window ${end})`,
-      () => {
-        directory = mkdtempSync(join(disk!.folder, 'drafts-'))
-        const before = open()
-        const draft = (text: string) => ({ text, chips: [], items: [image(text)] })
-        before.set('one', draft('a draft'))
-        before.save('one', [{ id: 'p1', draft: draft('a prompt') }])
-        before.dispose()
-        crash()
-        disk!.fill()
-        const full = open()
-        assert.deepEqual(full.get('one'), draft('a draft'))
-        assert.deepEqual(full.claim('one'), [{ id: 'p1', draft: draft('a prompt') }])
-        if (end === 'is closed') full.dispose()
-        disk!.empty()
-        const next = reopen()
-        assert.deepEqual(next.get('one'), draft('a draft'))
-        assert.deepEqual(next.claim('one'), [{ id: 'p1', draft: draft('a prompt') }])
-        assert.equal(readdirSync(join(directory, 'drafts')).length, 1)
-      },
-    )
-
-  onDisk('keeps what was attached before if the disk has space for its text only', () => {
+  it('has what is written while the disk is full, and stores it once there is space', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     try {
-      directory = mkdtempSync(join(disk!.folder, 'drafts-'))
-      const large = {
-        ...image('b'),
-        content: { type: 'image', data: 'A'.repeat(400_000), mimeType: 'image/png' },
-      }
-      const both = { text: 'both', chips: [], items: [image('a'), large as Attachment] }
-      const drafts = open()
-      drafts.set('one', { text: 'first', chips: [], items: [image('a')] })
-      disk!.fill(200_000)
-      drafts.set('one', both)
-      assert.deepEqual(drafts.get('one'), both)
-      const killed = mkdtempSync(join(tmpdir(), 'parley-drafts-'))
-      cpSync(directory, killed, { recursive: true })
-      disk!.empty()
-      mock.timers.tick(REWRITE_AFTER_MS)
-      mock.timers.tick(REWRITE_AFTER_MS)
-      assert.equal(itemFiles().length, 1)
-      assert.deepEqual(reopen().get('one'), both)
-      directory = killed
-      assert.deepEqual(reopen().get('one'), { text: 'both', chips: [], items: [image('a')] })
-    } finally {
-      mock.timers.reset()
-    }
-  })
-
-  onDisk('has what is attached while the disk is full, and writes it once there is space', () => {
-    mock.timers.enable({ apis: ['setTimeout'] })
-    try {
-      directory = mkdtempSync(join(disk!.folder, 'drafts-'))
       const drafts = open()
       const draft = (text: string) => ({ text, chips: [], items: [image(text)] })
       drafts.set('one', draft('before'))
-      disk!.fill()
+      table.isWritable = false
       drafts.set('one', draft('meanwhile'))
       drafts.save('two', [{ id: 'p1', draft: draft('a prompt') }])
       assert.deepEqual(drafts.get('one'), draft('meanwhile'))
       assert.deepEqual(drafts.prompts('two'), [draft('a prompt')])
       mock.timers.tick(REWRITE_AFTER_MS)
-      const killed = mkdtempSync(join(tmpdir(), 'parley-drafts-'))
-      cpSync(directory, killed, { recursive: true })
-      disk!.empty()
+      // as if it had been killed while the disk was full
+      const killed = new DraftStore(new MemoryUnsentTexts(table.copy()))
+      assert.deepEqual(killed.get('one'), draft('before'))
+      table.isWritable = true
       mock.timers.tick(REWRITE_AFTER_MS)
+      assert.equal(table.items.size, 2)
       const next = reopen()
       assert.deepEqual(next.get('one'), draft('meanwhile'))
       assert.deepEqual(next.claim('two'), [{ id: 'p1', draft: draft('a prompt') }])
-      assert.equal(itemFiles().length, 2)
-      // as if it had been killed while the disk was full
-      directory = killed
-      assert.deepEqual(reopen().get('one'), draft('before'))
     } finally {
       mock.timers.reset()
     }
+  })
+
+  it('hands prompts with their items over to the window that continues their session', () => {
+    const one = open('workspace one')
+    const draft = (text: string) => ({ text, chips: [], items: [image(text)] })
+    one.save('a/1', [
+      { id: 'p1', draft: draft('one') },
+      { id: 'p2', draft: draft('two') },
+    ])
+    assert.equal(one.handOver('a/1', [{ id: 'p2', draft: draft('two') }]), true)
+    one.save('a/1', [{ id: 'p1', draft: draft('one') }])
+    const two = open('workspace two')
+    assert.deepEqual(two.arrive('a/1'), [{ id: 'p2', draft: draft('two') }])
+    assert.deepEqual(two.arrive('a/1'), [])
+    assert.deepEqual(two.prompts('a/1'), [draft('two')])
+    table.isWritable = false
+    assert.equal(two.handOver('a/1', two.claim('a/1')), false)
   })
 
   it('reports a prompt that moves to another conversation for both', () => {
@@ -175,10 +119,10 @@ describe('DraftStore', () => {
   it("removes a draft when it's sent", () => {
     const drafts = open()
     drafts.set('one', { text: 'a', chips: [], items: [image('y')] })
-    assert.equal(itemFiles().length, 1)
+    assert.equal(table.items.size, 1)
     drafts.set('one', { text: '', chips: [], items: [] })
     drafts.dispose()
-    assert.deepEqual(itemFiles(), [])
+    assert.equal(table.items.size, 0)
     assert.deepEqual(open().get('one'), { text: '', chips: [], items: [] })
   })
 
@@ -211,7 +155,7 @@ describe('DraftStore', () => {
     assert.deepEqual([last.claim('one'), last.claim('two')], [[], []])
     assert.equal(last.get('two').text, 'see @a.ts, and more')
     last.set('two', EMPTY_DRAFT)
-    assert.deepEqual(itemFiles(), [])
+    assert.equal(table.items.size, 0)
   })
 
   it('keeps prompts that are edited where they are with their conversation, which has no draft for it', () => {
@@ -236,7 +180,7 @@ describe('DraftStore', () => {
     next.forget('a/1')
     assert.deepEqual(next.edits('a/1'), [])
     assert.equal(next.edits('a/2').length, 1)
-    assert.deepEqual(itemFiles(), [])
+    assert.equal(table.items.size, 0)
   })
 
   it('leaves nothing in any file of what was written for a deleted session', () => {
@@ -246,15 +190,12 @@ describe('DraftStore', () => {
     drafts.save('one', [{ id: 'p1', draft: draft('secret prompt') }])
     drafts.set('two', draft('kept'))
     const next = reopen()
-    assert.equal(itemFiles().length, 3)
+    assert.equal(table.items.size, 3)
     next.forget('one')
-    const files = readdirSync(directory, { recursive: true, withFileTypes: true })
-    const texts = files
-      .filter(found => found.isFile())
-      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
-    assert.doesNotMatch(texts.join(), /secret/)
-    assert.match(texts.join(), /kept/)
-    assert.equal(itemFiles().length, 1)
+    const stored = JSON.stringify([table.rows, [...table.items]])
+    assert.doesNotMatch(stored, /secret/)
+    assert.match(stored, /kept/)
+    assert.equal(table.items.size, 1)
     assert.deepEqual([next.keys(), next.claim('one')], [['two'], []])
   })
 
@@ -303,33 +244,19 @@ describe('DraftStore', () => {
     )
   })
 
-  it("stores the height of the composer until it's automatic again", () => {
-    const drafts = open()
-    drafts.height = 200
-    drafts.dispose()
-    const next = open()
-    assert.equal(next.height, 200)
-    next.height = undefined
-    next.dispose()
-    assert.equal(open().height, undefined)
-  })
-
   it('keeps a hundred drafts, and deletes older ones with their images', () => {
     const drafts = open()
     for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, chips: [], items: [image('y')] })
     assert.equal(drafts.get('k0').text, '')
     assert.equal(drafts.get('k100').text, 't100')
-    assert.equal(itemFiles().length, 100)
+    assert.equal(table.items.size, 100)
     drafts.dispose()
   })
 
   it('restores the text and the items of a draft that an earlier build stored', () => {
     open().set('one', { text: 'see @a.ts', chips: [{ from: 4, to: 9, id: 'x' }], items: [file('x')] })
     opened.splice(0).forEach(store => void store.dispose())
-    for (const name of readdirSync(join(directory, 'drafts'))) {
-      const path = join(directory, 'drafts', name)
-      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"chips":', '"marks":'))
-    }
+    for (const row of table.rows) row.text = row.text.replace('"chips":', '"marks":')
     assert.deepEqual(open().get('one'), { text: 'see @a.ts', chips: [], items: [file('x')] })
   })
 
@@ -337,7 +264,7 @@ describe('DraftStore', () => {
     const drafts = open()
     drafts.set('one', { text: 'see @a.ts', chips: [{ from: 4, to: 9, id: 'x' }], items: [file('x')] })
     drafts.dispose()
-    for (const name of itemFiles()) writeFileSync(join(directory, 'items', name), '[{"id": 7}]')
+    for (const name of table.items.keys()) table.items.set(name, '[{"id": 7}]')
     assert.deepEqual(open().get('one'), { text: 'see @a.ts', chips: [], items: [] })
   })
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { LineComments } from '../../../src/app/conversation/line-comments.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
-import { MementoState } from '../../../src/app/storage/window-states.ts'
 import type { CommentAction, ShownComment } from '../../../src/app/workbench.ts'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import type { Attachment } from '../../../src/conversation/attachment.ts'
+import { MemoryUnsentTexts, UnsentTable } from '../../support/memory-unsent-texts.ts'
 import { memoryStore } from '../sessions/sessions-fixture.ts'
 
 const comment = {
@@ -28,8 +28,7 @@ describe('a comment on lines', () => {
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] })
-    const disk = memoryStore()
-    drafts = new DraftStore({ windows: new MementoState(disk, 'drafts'), items: disk })
+    drafts = new DraftStore(new MemoryUnsentTexts(new UnsentTable()))
     act = new Emitter()
     done = []
     key = 'agent/session'
@@ -57,7 +56,7 @@ describe('a comment on lines', () => {
       surfaces: { active: surface, withKey: (one: string) => (one === key ? surface : undefined) } as never,
       sessions: { list: () => [] },
       tracker: { files: { onDidChange: () => ({ dispose() {} }) } } as never,
-      store: disk,
+      store: memoryStore(),
       onAdd: () => {},
     })
   })

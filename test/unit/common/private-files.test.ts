@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { previewFiles, privateFolders, storeFolders, viewStore } from '../../../src/app/storage/stores.ts'
-import { WindowFiles } from '../../../src/app/storage/window-states.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { protectFolders } from '../../../src/common/private-files.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
@@ -44,16 +43,8 @@ describe('what Parley stores', () => {
   it('can be read by the user only, whatever the mask', () => {
     viewStore(storage(), silentLogger).set('a', 'b')
     previewFiles(storage(), silentLogger).set('a', 'b')
-    const drafts = new WindowFiles({
-      folder: path.join(storage().workspaceFolder, 'drafts'),
-      log: silentLogger,
-      windows: { own: '0', start() {}, isOpen: () => true },
-    })
-    drafts.write({ text: 'a draft' })
     assert.deepEqual(readable(directory), [])
-    assert.equal(readdirSync(directory, { recursive: true }).length, 8)
-    drafts.dispose()
-    assert.deepEqual(readable(directory), [])
+    assert.equal(readdirSync(directory, { recursive: true }).length, 6)
   })
 
   it('is protected if an earlier version stored it', async () => {

@@ -188,7 +188,8 @@ describe('what was stored', () => {
     leave(folder, LEFT.closed)
     const db = new sqlite!.DatabaseSync(path.join(folder, 'conversations.db'))
     db.exec(`DROP TABLE said; DROP TABLE clock; DROP TABLE options; DROP TABLE windows; DROP TABLE workspaces; DROP TABLE changed_files;
-      DROP TABLE undone_files; DROP TABLE contents; DROP TABLE content_uses; DROP TABLE decided_files; PRAGMA user_version = 2`)
+      DROP TABLE undone_files; DROP TABLE contents; DROP TABLE content_uses; DROP TABLE decided_files; DROP TABLE unsent;
+      DROP TABLE unsent_items; DROP TABLE taken_over; PRAGMA user_version = 2`)
     db.close()
     disk!.fill()
     const { conversations } = open(folder)

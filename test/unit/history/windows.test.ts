@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, utimesSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
 import { mock } from 'node:test'
 import { withFileLock } from '../../../src/agents/registry/file-lock.ts'
-import { WindowFiles } from '../../../src/app/storage/window-states.ts'
-import { silentLogger } from '../../../src/common/logger.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { TRANSCRIPT_MIGRATIONS } from '../../../src/history/transcript-schema.ts'
@@ -208,74 +206,6 @@ describe('the windows of a machine', () => {
     } finally {
       mock.timers.reset()
     }
-  })
-
-  it('take over what others left in files only when those are gone, whatever the times of the files are', () => {
-    const folder = path.join(directory, 'drafts')
-    const open = () => {
-      const storage = start()
-      return { storage, files: new WindowFiles({ folder, log: silentLogger, windows: storage.windows }) }
-    }
-    const [one, two] = [open(), open()]
-    const taken = () => {
-      const found: unknown[] = []
-      two.files.takeOver(states => found.push(...states))
-      return found
-    }
-    one.files.write('a')
-    assert.deepEqual(taken(), [], 'just started')
-    one.storage.windows.renew()
-    two.storage.windows.renew()
-    const [name] = readdirSync(folder)
-    for (const years of [-30, 30]) {
-      utimesSync(path.join(folder, name!), new Date(), new Date(set + years * 365 * 24 * 3_600_000))
-      assert.deepEqual(taken(), [])
-      assert.equal(two.files.hasOthers, true)
-    }
-    now += 15_000
-    one.storage.windows.renew()
-    now += 15_000
-    assert.deepEqual(taken(), [])
-    sql('UPDATE windows SET answered = 0, beat = ?', now)
-    later(two.storage, 75_000)
-    sql('UPDATE windows SET beat = ?', now)
-    assert.deepEqual(taken(), ['a'], "it doesn't respond")
-    assert.equal(one.files.isOwn, false)
-
-    // another one that was closed, one that was killed, and those of an earlier version
-    const three = open()
-    three.files.write('b')
-    three.files.dispose()
-    assert.deepEqual(taken(), ['b'])
-    const four = open()
-    four.files.write('c')
-    four.storage.windows.renew()
-    assert.deepEqual(taken(), [])
-    sql('UPDATE windows SET pid = ? WHERE id = ?', killed(), four.storage.windows.own)
-    assert.deepEqual(taken(), ['c'])
-    writeFileSync(path.join(folder, `${killed()}-0123abcd.json`), '"d"')
-    writeFileSync(path.join(folder, `${process.pid}-0123abcd.json`), '"e"')
-    assert.deepEqual(taken(), ['d'])
-    now += 15_000
-    assert.deepEqual(taken(), [])
-    now += 15_000
-    assert.deepEqual(taken(), ['e'])
-  })
-
-  it('leave alone what others have in files if the database can not be read', () => {
-    const folder = path.join(directory, 'drafts')
-    const windows = () => {
-      const trouble = new StorageTrouble(() => {})
-      const storage = new ConversationStorage({ file, trouble, sqlite: undefined })
-      open = [...open, storage]
-      return new WindowFiles({ folder, log: silentLogger, windows: storage.windows })
-    }
-    const [one, two] = [windows(), windows()]
-    one.write('a')
-    writeFileSync(path.join(folder, `${killed()}-0123abcd.json`), '"b"')
-    const found: unknown[] = []
-    two.takeOver(states => found.push(...states))
-    assert.deepEqual([found, one.isOwn], [['b'], true])
   })
 
   it('do something one after the other, as long as they live, however the clock is set', async () => {

@@ -670,7 +670,7 @@ describe('ConversationController', () => {
     )
     assert.deepEqual(open.session.turns.queue.queued, [])
     assert.deepEqual(
-      fixture.disk.get<{ prompts: Array<{ text: string }> }>('drafts')?.prompts.map(({ text }) => text),
+      fixture.unsent.prompts.map(({ text }) => text),
       ['second', 'third'],
     )
   })

@@ -152,7 +152,7 @@ describe('commands that an agent runs in terminals', () => {
     for (const one of [file, starts]) writeFileSync(one, '')
     const { args, ...agent } = script(AGENT)
     const env = { ...agent.env, RECEIVED: file, [rootVariable]: root }
-    const open = hostedWindows({ program, launch: { ...agent, args: [...args], env }, folder })
+    const open = hostedWindows({ program, launch: { ...agent, args: [...args], env } })
     const creates = acts.filter(one => one.do === 'create')
     const commands = creates.map(
       ({ lines, pauseEvery, exit, leaves }, at) =>

@@ -248,7 +248,7 @@ describe('two windows with sessions whose agent outlives them', () => {
   function windowsWith(file: string): [SessionsFixture, SessionsFixture] {
     const { args, ...agent } = script(AGENT)
     const launch = { ...agent, args: [...args], env: { ...agent.env, RECEIVED: file } }
-    return twoWindows({ program, launch, folder })
+    return twoWindows({ program, launch })
   }
 
   async function end(windows: readonly SessionsFixture[]): Promise<void> {

@@ -28,10 +28,7 @@ describe('the prompts of a conversation', () => {
       content.map(block => (block.type === 'text' ? block.text : '')).join(),
     )
   const states = (key: string) => fixture.queues.of(key).prompts.map(({ id, state }) => [id, state])
-  const stored = () =>
-    fixture.disk
-      .get<{ prompts: Array<{ id: string; key: string }> }>('drafts')
-      ?.prompts.map(({ id, key }) => [id, key])
+  const stored = () => fixture.unsent.prompts.map(({ id, key }) => [id, key])
   const begin = async (agentId: string, sessionId: string) => {
     const starting = fixture.controller.opener.start(agentId)
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
@@ -180,11 +177,12 @@ describe('the prompts of a conversation', () => {
         forget() {},
         holds: () => true,
         claim: () => [],
+        handOver: () => true,
+        arrive: () => [prompt('p1'), prompt('p2')],
         onDidTakeOver: new Emitter<string>().event,
       },
       sources: fixture.sources,
       continuing: { continues: () => left.promise, sessionOf: () => undefined },
-      handover: { add: () => true, take: (_, store) => store([prompt('p1'), prompt('p2')]) },
     })
     const queue = queues.of('one/s1')
     queues.arrive('one/s1')
@@ -201,9 +199,7 @@ describe('the prompts of a conversation', () => {
   it('are taken over from another window after it closes', async () => {
     fixture.controller.prompts.enqueue('two/s9', prompt('p1', 'one'))
     await until(() => states('two/s9')[0]?.[1] === 'refused')
-    const next = new SessionsFixture()
-    next.disk.set('drafts', fixture.disk.get('drafts'))
-    const { queues } = next.nextWindow()
+    const { queues } = fixture.nextWindow()
     assert.deepEqual(
       queues.of('two/s9').returned.map(({ id, reason }) => [id, reason]),
       [['p1', 'The window closed before the prompt was sent.']],

@@ -14,10 +14,6 @@ const rest = async () => {
   for (let turns = 0; turns < 5; turns++) await new Promise<void>(resolve => setImmediate(resolve))
 }
 
-interface Stored {
-  prompts: Array<{ id: string }>
-}
-
 /** A window with two agents, whose view a user works with: each prompt has a unique id, which is also its text. */
 class World {
   readonly fixture = new SessionsFixture()
@@ -63,7 +59,7 @@ class World {
   }
 
   get stored(): string[] {
-    return (this.fixture.disk.get<Stored>('drafts')?.prompts ?? []).map(({ id }) => id)
+    return this.fixture.unsent.prompts.map(({ id }) => id)
   }
 
   /** What reads the disk when the window crashes now: everything unsent must be there. */
@@ -205,14 +201,13 @@ describe('the prompts of a view', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async names => {
         const world = await play(names)
-        const { queues, disk } = world.fixture
+        const { queues, unsent } = world.fixture
+        const mineOf = new Map(
+          unsent.prompts.map(({ key }) => [key, queues.of(key).prompts.map(({ id }) => id)]),
+        )
         // another window reads what this one left, and sends nothing
         const next = world.fixture.nextWindow().queues
-        const keys = (disk.get<{ prompts: Array<{ id: string; key: string }> }>('drafts')?.prompts ?? []).map(
-          ({ key }) => key,
-        )
-        for (const key of new Set(keys)) {
-          const mine = queues.of(key).prompts.map(({ id }) => id)
+        for (const [key, mine] of mineOf) {
           assert.deepEqual(
             next.of(key).prompts.map(({ id, state }) => [id, isReturned(state)]),
             mine.map(id => [id, true]),

@@ -3,8 +3,6 @@ import { type AgentLaunch, AgentRequestError, type StartAgent } from '../../../s
 import type { ConfigOption, ContentBlock } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
-import { HandedOverPrompts } from '../../../src/app/storage/handed-over-prompts.ts'
-import { MementoState } from '../../../src/app/storage/window-states.ts'
 import { toDisposable } from '../../../src/common/disposable.ts'
 import { draftOf } from '../../../src/common/draft.ts'
 import { Emitter } from '../../../src/common/event.ts'
@@ -48,6 +46,7 @@ import type { StartOptions } from '../../../src/sessions/start-options.ts'
 import type { AgentHostProgram } from '../../support/agent-host-program.ts'
 import { HeldConnections } from '../../support/held-connections.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
+import { MemoryUnsentTexts, UnsentTable } from '../../support/memory-unsent-texts.ts'
 import { noContext } from '../../support/no-context.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
@@ -235,6 +234,7 @@ let machine:
       leases: Map<string, MemoryLeases>
       transcripts: MemoryTranscripts
       records?: MemoryRecords
+      unsent: UnsentTable
       hosting?: Hosting
     }
   | undefined
@@ -243,8 +243,6 @@ let machine:
 export interface Hosting {
   program: AgentHostProgram
   launch: AgentLaunch
-  /** for prompts that a window leaves */
-  folder: string
   /** of the windows that open from now on, if it isn't this one's */
   version?: number
 }
@@ -258,6 +256,7 @@ export function hostedWindows(
     leases: new Map<string, MemoryLeases>(),
     transcripts,
     records: new MemoryRecords(),
+    unsent: new UnsentTable(),
     hosting,
   }
   return () => {
@@ -273,7 +272,12 @@ export function hostedWindows(
 /** Two windows on one machine; with `hosting`, their agents are real ones, which outlive them. */
 export function twoWindows(hosting?: Hosting): [SessionsFixture, SessionsFixture] {
   const transcripts = new MemoryTranscripts()
-  machine = { leases: new Map(), transcripts, ...(hosting && { hosting, records: new MemoryRecords() }) }
+  machine = {
+    leases: new Map(),
+    transcripts,
+    unsent: new UnsentTable(),
+    ...(hosting && { hosting, records: new MemoryRecords() }),
+  }
   try {
     return [new SessionsFixture(), new SessionsFixture()]
   } finally {
@@ -301,9 +305,10 @@ export class SessionsFixture {
   /** Listeners for files that change on disk. */
   readonly watched: Array<(path: string) => void> = []
   readonly kept = new Map<string, unknown>()
-  /** the drafts and prompts on disk */
-  readonly disk = memoryStore()
-  readonly drafts = new DraftStore({ windows: new MementoState(this.disk, 'drafts'), items: this.disk })
+  /** the drafts and prompts of all windows on disk */
+  readonly unsent = machine?.unsent ?? new UnsentTable()
+  readonly #workspace = randomUUID()
+  readonly drafts = new DraftStore(new MemoryUnsentTexts(this.unsent, { workspace: this.#workspace }))
   readonly #hosting = machine?.hosting
   /** those to the agent host */
   readonly connections = new HeldConnections()
@@ -316,7 +321,6 @@ export class SessionsFixture {
       continues: key => this.hosted?.continues(key),
       sessionOf: queue => this.manager.sessionOf(queue),
     },
-    handover: this.#hosting && new HandedOverPrompts(this.#hosting.folder, silentLogger),
   })
   readonly records = machine?.records ?? new MemoryRecords()
   readonly transcripts = machine?.transcripts ?? new MemoryTranscripts()
@@ -531,8 +535,7 @@ export class SessionsFixture {
 
   /** The queues of a window that opens after this one. */
   nextWindow(): { queues: PromptQueues } {
-    const windows = new MementoState(this.disk, 'drafts')
-    const storage = new DraftStore({ windows, items: this.disk })
+    const storage = new DraftStore(new MemoryUnsentTexts(this.unsent.copy(), { workspace: this.#workspace }))
     return { queues: new PromptQueues({ storage, sources: this.sources }) }
   }
 

@@ -144,7 +144,7 @@ describe('a turn during which the disk is full and the window ends', () => {
       mkdirSync(gates)
       const file = path.join(state, 'conversations.db')
       const { args, ...agent } = script(AGENT)
-      const hosting: Hosting = { program, launch: { ...agent, args: [...args] }, folder }
+      const hosting: Hosting = { program, launch: { ...agent, args: [...args] } }
       transcripts = new StoredTranscripts()
       const shared = hostedWindows(hosting, transcripts)
       let window = open(shared, file)

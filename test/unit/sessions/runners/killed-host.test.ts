@@ -41,7 +41,7 @@ describe('a session whose agent host was killed', () => {
   before(() => program.build())
   beforeEach(() => {
     const { args, ...agent } = script(AGENT)
-    const shared = hostedWindows({ program, launch: { ...agent, args: [...args] }, folder })
+    const shared = hostedWindows({ program, launch: { ...agent, args: [...args] } })
     open = () => {
       const window = shared()
       windows.push(window)

@@ -102,7 +102,7 @@ describe('an agent that an earlier window left', () => {
   function prepare(more: Record<string, string>): void {
     const { args, ...agent } = script(AGENT)
     const env = { ...agent.env, RECEIVED: file, GATE: gate(), ...more }
-    open = hostedWindows({ program, launch: { ...agent, args: [...args], env }, folder })
+    open = hostedWindows({ program, launch: { ...agent, args: [...args], env } })
   }
 
   /** The first window is in a turn, which waits for the user. */

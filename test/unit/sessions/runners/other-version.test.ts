@@ -47,7 +47,7 @@ describe('a session whose agent runs in a host of another version', () => {
   })
   beforeEach(() => {
     const { args, ...agent } = script(AGENT)
-    hosting = { program, launch: { ...agent, args: [...args] }, folder }
+    hosting = { program, launch: { ...agent, args: [...args] } }
     const shared = hostedWindows(hosting)
     open = () => {
       const window = shared()

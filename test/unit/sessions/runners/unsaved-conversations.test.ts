@@ -38,7 +38,7 @@ describe("a conversation that can't be stored, whose agent outlives its window",
   before(() => program.build())
   beforeEach(() => {
     const { args, ...agent } = script(AGENT)
-    const shared = hostedWindows({ program, launch: { ...agent, args: [...args] }, folder })
+    const shared = hostedWindows({ program, launch: { ...agent, args: [...args] } })
     open = () => {
       const window = shared()
       windows.push(window)

@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { mock } from 'node:test'
 import fc from 'fast-check'
 import { DraftStore } from '../../../../src/app/storage/draft-store.ts'
-import { WindowFiles, type WindowStates } from '../../../../src/app/storage/window-states.ts'
 import { EMPTY_DRAFT, type Draft as WrittenDraft } from '../../../../src/common/draft.ts'
-import type { KeyValueStore } from '../../../../src/common/key-value-store.ts'
-import { silentLogger } from '../../../../src/common/logger.ts'
 import type { Attachment, StoredPrompt } from '../../../../src/conversation/attachment.ts'
 import type { PromptQueue } from '../../../../src/conversation/prompts/prompt-queue.ts'
 import { isReturned } from '../../../../src/conversation/prompts/prompt-states.ts'
 import { Session } from '../../../../src/conversation/session.ts'
+import type { UnsentTexts } from '../../../../src/history/unsent-texts.ts'
 import { PromptQueues } from '../../../../src/sessions/prompt-queues.ts'
 import { Draft } from '../../../../src/webview/conversation/composer/draft.ts'
+import { MemoryUnsentTexts, UnsentTable } from '../../../support/memory-unsent-texts.ts'
 import { noContext } from '../../../support/no-context.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'
-import { memoryStore } from '../../sessions/sessions-fixture.ts'
 
 const key = 'agent/session'
 /** A clock for everything that a page or a window waits for; it advances only in the steps for that. */
@@ -34,8 +29,7 @@ const wordsOf = ({ text, items }: WrittenDraft<Attachment>) => [
 
 /** The disk and the agents, which aren't affected when windows close or crash. */
 class World {
-  readonly folder = mkdtempSync(join(tmpdir(), 'parley-queue-'))
-  readonly items: KeyValueStore = memoryStore()
+  readonly unsent = new UnsentTable()
   /** the prompts that agents received, in order */
   readonly received: string[][] = []
   readonly written: string[] = []
@@ -104,7 +98,6 @@ class World {
 
   end(): void {
     for (const window of this.windows) window.store.dispose()
-    rmSync(this.folder, { recursive: true, force: true })
   }
 }
 
@@ -131,16 +124,11 @@ class Window {
   constructor(world: World) {
     this.#world = world
     world.running.add(this)
-    const files = new WindowFiles({
-      folder: world.folder,
-      log: silentLogger,
-      windows: {
-        own: this.id,
-        start() {},
-        isOpen: id => [...world.running].some(window => window.id === id),
-      },
+    const texts = new MemoryUnsentTexts(world.unsent, {
+      own: this.id,
+      isListed: id => [...world.running].some(window => window.id === id),
     })
-    this.store = new DraftStore({ windows: this.#unlessGone(files), items: world.items })
+    this.store = new DraftStore(this.#unlessGone(texts))
     this.queues = new PromptQueues({ storage: this.store, sources: noContext })
     this.queue = this.queues.of(key)
     this.queue.onDidChange(() => {
@@ -155,19 +143,13 @@ class Window {
     this.openPage()
   }
 
-  #unlessGone(files: WindowFiles): WindowStates {
-    const isGone = () => this.isGone
-    return {
-      get hasOthers() {
-        return files.hasOthers
-      },
-      get isOwn() {
-        return files.isOwn
-      },
-      takeOver: take => void (isGone() || files.takeOver(take)),
-      write: state => !isGone() && files.write(state),
-      dispose: () => files.dispose(),
-    }
+  /** A window that crashed takes over and writes nothing. */
+  #unlessGone(texts: MemoryUnsentTexts): UnsentTexts {
+    const { takeOver, write } = texts
+    return Object.assign(texts, {
+      takeOver: () => (this.isGone ? [] : takeOver.call(texts)),
+      write: (...written: Parameters<typeof write>) => !this.isGone && write.apply(texts, written),
+    })
   }
 
   openSession(): void {

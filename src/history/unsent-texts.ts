@@ -1,0 +1,255 @@
+import type { Disposable } from '../common/disposable.ts'
+import { idOfStored, storedId } from '../common/session-key.ts'
+import type { TranscriptDatabase } from './transcript-database.ts'
+import type { Windows } from './windows.ts'
+
+/** A draft, or a prompt that wasn't sent. */
+export interface UnsentText {
+  id: string
+  kind: 'draft' | 'prompt'
+  /** the key of its conversation */
+  conversation: string
+  /** the prompt that is edited where it is, if the draft is for that */
+  entryId?: string
+  /** its text and its chips, as JSON */
+  text: string
+  /** the name of its items, which are stored separately because images are large */
+  items?: string
+}
+
+/**
+ * The unsent texts of all windows. Each belongs to one window, which alone changes it; windows of the same workspace take over those of
+ * windows that are gone, each by one window only.
+ */
+export interface UnsentTexts extends Disposable {
+  /** Whether other windows of the workspace had texts of their own when this window last looked for those of windows that are gone. */
+  readonly hasOthers: boolean
+  /** Takes over the texts of windows that are gone, in their order. */
+  takeOver(): UnsentText[]
+  /**
+   * Returns once whether another window has taken over what this one had written, because this window seemed to be gone. Nothing of it
+   * belongs to this window anymore.
+   */
+  takeLoss(): boolean
+  /**
+   * Writes all texts of this window, in their order, with items that aren't stored yet, by their names. Returns whether it could be
+   * written; if not, what was stored before stays.
+   */
+  write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
+  /** Passes texts to the next window that continues their conversation, in any workspace. Returns whether they were stored. */
+  handOver(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
+  /** Takes the texts that were handed over with a conversation. */
+  arrive(conversation: string): UnsentText[]
+  /** Removes all texts of a conversation that this window has, or no window. */
+  forget(conversation: string): void
+  /** Stored items, as JSON; `undefined` if there are none with this name. */
+  items(name: string): string | undefined
+}
+
+/** The workspace of texts that any window takes that continues their conversation. No workspace has this name. */
+const ANY = '*'
+/** How many windows that were taken over are remembered: nearly all of them never return. */
+const MAX_TAKEN_OVER = 100
+
+type Row = Record<string, unknown>
+
+export interface StoredUnsentTextsOptions {
+  database: TranscriptDatabase
+  windows: Pick<Windows, 'own' | 'beat' | 'isListed'>
+  /** which of those in the database it is */
+  workspace: string
+}
+
+/** Stores the unsent texts of a window in the database of conversations. */
+export class StoredUnsentTexts implements UnsentTexts {
+  readonly #database: TranscriptDatabase
+  readonly #windows: StoredUnsentTextsOptions['windows']
+  readonly #workspace: string
+  /** what was written of each text, by its id */
+  #written = new Map<string, string>()
+  /** by the id of a text that couldn't be taken over yet, since the disk can't be written: the window that had it */
+  readonly #shown = new Map<string, string>()
+  #isKnown = false
+  /** another window's taking over was noticed, and couldn't be removed yet */
+  #knowsLoss = false
+  hasOthers = false
+
+  constructor({ database, windows, workspace }: StoredUnsentTextsOptions) {
+    this.#database = database
+    this.#windows = windows
+    this.#workspace = workspace
+  }
+
+  takeOver(): UnsentText[] {
+    const gone = this.#database.attempt(() => this.#gone(), [])
+    if (gone.length === 0) return []
+    const taken = this.#database.transaction<Row[] | undefined>(() => {
+      this.#beat()
+      const rows = this.#rowsOf(this.#gone())
+      for (const { id } of rows)
+        this.#database.run('UPDATE unsent SET owner = ? WHERE id = ?', this.#own, String(id))
+      this.#takenFrom(rows.map(({ owner }) => String(owner)))
+      return rows
+    }, undefined)
+    if (taken) return taken.map(textOf)
+    // shown although the disk can't be written, and taken over as soon as it can be
+    const shown = this.#database.attempt(() => this.#rowsOf(gone), [])
+    const fresh = shown.filter(({ id }) => !this.#shown.has(String(id)))
+    for (const { id, owner } of fresh) this.#shown.set(String(id), String(owner))
+    return fresh.map(textOf)
+  }
+
+  takeLoss(): boolean {
+    const isTaken = () => this.#database.all('SELECT 1 FROM taken_over WHERE owner = ?', this.#own).length > 0
+    if (!this.#isKnown || this.#knowsLoss || !this.#database.attempt(isTaken, false)) return false
+    this.#knowsLoss = true
+    this.#written.clear()
+    return true
+  }
+
+  write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
+    if (texts.length === 0 && !this.#isKnown) return true
+    const written = new Map(texts.map((text, place) => [text.id, JSON.stringify([place, text])]))
+    const isWritten = this.#database.transaction(() => {
+      this.#beat()
+      if (this.#knowsLoss) this.#database.run('DELETE FROM taken_over WHERE owner = ?', this.#own)
+      this.#takenFrom(this.#shown.values())
+      const stored = new Set(
+        this.#database.all('SELECT id FROM unsent WHERE owner = ?', this.#own).map(({ id }) => String(id)),
+      )
+      this.#putItems(items)
+      for (const [place, text] of texts.entries())
+        if (!stored.has(text.id) || this.#written.get(text.id) !== written.get(text.id))
+          this.#put(text, place, this.#own, this.#workspace)
+      for (const id of stored) if (!written.has(id)) this.#database.run('DELETE FROM unsent WHERE id = ?', id)
+      return true
+    }, false)
+    if (!isWritten) return false
+    this.#written = written
+    this.#shown.clear()
+    this.#knowsLoss = false
+    return true
+  }
+
+  handOver(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
+    return this.#database.transaction(() => {
+      this.#putItems(items)
+      const [last] = this.#database.all('SELECT max(place) AS place FROM unsent WHERE workspace = ?', ANY)
+      const first = Number(last?.place ?? 0) + 1
+      for (const [i, text] of texts.entries()) this.#put(text, first + i, '', ANY)
+      return true
+    }, false)
+  }
+
+  arrive(conversation: string): UnsentText[] {
+    const of = 'WHERE workspace = ? AND conversation = ?'
+    const values = [ANY, storedId(conversation)]
+    const found = () => this.#database.all(`SELECT * FROM unsent ${of} ORDER BY place`, ...values)
+    if (this.#database.attempt(() => found().length, 0) === 0) return []
+    return this.#database
+      .transaction<Row[]>(() => {
+        this.#beat()
+        const rows = found()
+        this.#database.run(
+          `UPDATE unsent SET owner = ?, workspace = ? ${of}`,
+          ...[this.#own, this.#workspace, ...values],
+        )
+        return rows
+      }, [])
+      .map(textOf)
+  }
+
+  forget(conversation: string): void {
+    const isRemoved = this.#database.transaction(() => {
+      const values = [this.#own, storedId(conversation)]
+      const of = "WHERE owner IN ('', ?) AND conversation = ?"
+      const count = this.#database.all(`SELECT id FROM unsent ${of}`, ...values).length
+      if (count > 0) this.#database.run(`DELETE FROM unsent ${of}`, ...values)
+      return count > 0
+    }, false)
+    if (isRemoved) this.#database.compactLater()
+  }
+
+  items(name: string): string | undefined {
+    const read = () => this.#database.all('SELECT items FROM unsent_items WHERE name = ?', name)[0]?.items
+    const items = this.#database.attempt(read, undefined)
+    return items === undefined ? undefined : String(items)
+  }
+
+  /** The window closes: the next one may take over its texts at once. */
+  dispose(): void {
+    if (!this.#isKnown || !this.#database.isOpen) return
+    const release = () => this.#database.run("UPDATE unsent SET owner = '' WHERE owner = ?", this.#own)
+    this.#database.attempt(release, undefined)
+  }
+
+  get #own(): string {
+    return this.#windows.own
+  }
+
+  /** Others see that this window is there before they see its texts. */
+  #beat(): void {
+    if (!this.#isKnown) this.#windows.beat()
+    this.#isKnown = true
+  }
+
+  /** The windows of the workspace that are gone, and had texts. */
+  #gone(): string[] {
+    const owners = this.#database
+      .all('SELECT DISTINCT owner FROM unsent WHERE workspace = ? AND owner <> ?', this.#workspace, this.#own)
+      .map(({ owner }) => String(owner))
+    const gone = owners.filter(owner => owner === '' || !this.#windows.isListed(owner))
+    this.hasOthers = gone.length < owners.length
+    return gone
+  }
+
+  #rowsOf(owners: readonly string[]): Row[] {
+    return this.#database.all(
+      `SELECT * FROM unsent WHERE workspace = ? AND owner IN (SELECT value FROM json_each(?)) ORDER BY place`,
+      this.#workspace,
+      JSON.stringify(owners),
+    )
+  }
+
+  /** So that those windows notice it if they are only late. */
+  #takenFrom(owners: Iterable<string>): void {
+    for (const owner of new Set(owners))
+      if (owner !== '') this.#database.run('INSERT OR IGNORE INTO taken_over (owner) VALUES (?)', owner)
+    this.#database.run(
+      'DELETE FROM taken_over WHERE rowid <= (SELECT max(rowid) FROM taken_over) - ?',
+      MAX_TAKEN_OVER,
+    )
+  }
+
+  #putItems(items: ReadonlyMap<string, string>): void {
+    for (const [name, json] of items)
+      this.#database.run('INSERT OR REPLACE INTO unsent_items VALUES (?, ?)', name, json)
+  }
+
+  #put(
+    { id, kind, conversation, entryId, text, items }: UnsentText,
+    place: number,
+    owner: string,
+    workspace: string,
+  ): void {
+    this.#database.run(
+      `INSERT INTO unsent (id, owner, workspace, place, kind, conversation, entry_id, text, items)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET owner = excluded.owner,
+       workspace = excluded.workspace, place = excluded.place, kind = excluded.kind,
+       conversation = excluded.conversation, entry_id = excluded.entry_id, text = excluded.text,
+       items = excluded.items`,
+      ...[id, owner, workspace, place, kind, storedId(conversation), entryId ?? null, text, items ?? null],
+    )
+  }
+}
+
+function textOf(row: Row): UnsentText {
+  return {
+    id: String(row.id),
+    kind: row.kind === 'prompt' ? 'prompt' : 'draft',
+    conversation: idOfStored(String(row.conversation)),
+    ...(row.entry_id !== null && { entryId: String(row.entry_id) }),
+    text: String(row.text),
+    ...(row.items !== null && { items: String(row.items) }),
+  }
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
+import { StorageTrouble } from '../../../src/history/database.ts'
+import { StoredUnsentTexts, type UnsentText } from '../../../src/history/unsent-texts.ts'
+import { hasSqlite } from '../../support/changes-on-disk.ts'
+import { unsentTextsContract } from '../../support/contracts/unsent-texts.ts'
+import { SmallDisk } from '../../support/small-disk.ts'
+
+describe('the unsent texts in the database', () => {
+  let directory = ''
+  const opened = new Map<StoredUnsentTexts, ConversationStorage>()
+  before(function () {
+    if (!hasSqlite) this.skip()
+  })
+  beforeEach(() => {
+    directory = mkdtempSync(path.join(tmpdir(), 'unsent-'))
+  })
+  afterEach(() => {
+    for (const [texts, storage] of opened) {
+      texts.dispose()
+      storage.dispose()
+    }
+    opened.clear()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  function open(workspace = 'one', folder = directory): StoredUnsentTexts {
+    const storage = new ConversationStorage({
+      file: path.join(folder, 'conversations.db'),
+      trouble: new StorageTrouble(() => {}),
+    })
+    const { database, windows } = storage
+    const texts = new StoredUnsentTexts({ database, windows, workspace })
+    opened.set(texts, storage)
+    return texts
+  }
+  /** As if it had been silent for long. */
+  const kill = (texts: StoredUnsentTexts) => {
+    const { database, windows } = opened.get(texts)!
+    database.run('DELETE FROM windows WHERE id = ?', windows.own)
+  }
+
+  unsentTextsContract(() => ({ open, kill: texts => kill(texts as StoredUnsentTexts) }))
+
+  const text = (id: string, more: Partial<UnsentText> = {}): UnsentText => ({
+    ...{ id, kind: 'draft', conversation: 'a/1', text: `{"text":"${id}","chips":[]}` },
+    ...more,
+  })
+  const ids = (texts: readonly UnsentText[]) => texts.map(({ id }) => id)
+
+  it('are written again if the file was damaged', () => {
+    const one = open()
+    one.write([text('a'), text('b')], new Map())
+    const { database } = opened.get(one)!
+    database.run('DELETE FROM unsent')
+    one.write([text('a'), text('b')], new Map())
+    assert.deepEqual([one.takeLoss(), database.all('SELECT id FROM unsent').length], [false, 2])
+  })
+
+  it('write nothing but what has changed', () => {
+    const one = open()
+    one.write([text('a', { items: 'i' }), text('b')], new Map([['i', '[]']]))
+    const { database } = opened.get(one)!
+    const changes = () => Number(database.all('SELECT total_changes() AS n')[0]?.n)
+    const before = changes()
+    one.write([text('a', { items: 'i' }), text('b', { text: '{"text":"B","chips":[]}' })], new Map())
+    assert.equal(changes() - before, 1)
+  })
+
+  describe('on a full disk', () => {
+    const disk = hasSqlite ? SmallDisk.create(4) : undefined
+    before(function () {
+      // mounting needs the rights of an administrator
+      if (!disk) this.skip()
+    })
+    afterEach(() => disk?.empty())
+    after(() => disk?.dispose())
+
+    it('are shown, and belong to the window as soon as they can be written', () => {
+      const folder = mkdtempSync(path.join(disk!.folder, 'unsent-'))
+      const one = open('one', folder)
+      one.write([text('a', { items: 'i' })], new Map([['i', '["x"]']]))
+      one.dispose()
+      opened.get(one)!.dispose()
+      opened.delete(one)
+      disk!.fill()
+      const two = open('one', folder)
+      assert.deepEqual(ids(two.takeOver()), ['a'])
+      assert.deepEqual([two.takeOver(), two.items('i')], [[], '["x"]'])
+      const large = '"'.padEnd(500_000, 'x')
+      assert.equal(
+        two.write([text('a', { items: 'i' }), text('b', { items: 'j' })], new Map([['j', `[${large}"]`]])),
+        false,
+      )
+      disk!.empty()
+      opened.get(two)!.database.dispose()
+      const three = open('one', folder)
+      assert.deepEqual(ids(three.takeOver()), ['a'])
+    })
+  })
+})

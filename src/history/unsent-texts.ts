@@ -81,6 +81,8 @@ export class StoredUnsentTexts implements UnsentTexts {
   }
 
   takeOver(): UnsentText[] {
+    // the first window doesn't create the file for this
+    if (!this.#database.hasFile) return []
     const gone = this.#database.attempt(() => this.#gone(), [])
     if (gone.length === 0) return []
     const taken = this.#database.transaction<Row[] | undefined>(() => {

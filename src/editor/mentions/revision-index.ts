@@ -21,6 +21,8 @@ interface List {
 const MIN_QUERY = 3
 /** An older list is made again, in milliseconds. */
 const MAX_AGE_MS = 5000
+/** The same for one in which nothing was found. */
+const MIN_AGE_MS = 1000
 const HASH = /^[0-9a-f]{4,64}$/i
 /** Minimum score of a match, from 0 to 1. */
 const THRESHOLD = 0.5
@@ -39,7 +41,19 @@ export class RevisionIndex {
 
   async search(folders: readonly string[], query: string, limit: number): Promise<FoundRevision[]> {
     if (query.length < MIN_QUERY) return []
-    const { revisions } = await this.#listOf(folders)
+    const list = await this.#listOf(folders)
+    const found = await this.#searchIn(list, folders, query, limit)
+    // what is new isn't in an old list
+    if (found.length > 0 || this.#now() - list.madeAt < MIN_AGE_MS) return found
+    return this.#searchIn(await this.#make(folders, list.folders), folders, query, limit)
+  }
+
+  async #searchIn(
+    { revisions }: List,
+    folders: readonly string[],
+    query: string,
+    limit: number,
+  ): Promise<FoundRevision[]> {
     const byHash = HASH.test(query) ? await withHash(folders, revisions, query.toLowerCase()) : []
     const others = revisions.filter(revision => !byHash.includes(revision))
     const byName = fuzzysort.go(query, others, { key: 'name', limit, threshold: THRESHOLD })

@@ -3,6 +3,7 @@ import { mock } from 'node:test'
 import { deferred } from '../../../../src/common/async.ts'
 import type { Revision } from '../../../../src/editor/git-revisions.ts'
 import { RevisionIndex } from '../../../../src/editor/mentions/revision-index.ts'
+import { until } from '../../../support/until.ts'
 
 describe('searching commits', () => {
   let now: number
@@ -45,6 +46,21 @@ describe('searching commits', () => {
     assert.equal(lists.length, 2)
     lists[1]!.resolve(named('moon two'))
     assert.deepEqual(await search('moon'), ['moon two'])
+    assert.equal(lists.length, 2)
+  })
+
+  it('lists them again at once if an old list has none that matches', async () => {
+    const first = search('moon')
+    lists[0]!.resolve(named('moon one'))
+    await first
+    now = 900
+    assert.deepEqual(await search('sun'), [])
+    now = 1000
+    const again = search('sun')
+    await until(() => lists.length === 2)
+    lists[1]!.resolve(named('sun'))
+    assert.deepEqual(await again, ['sun'])
+    assert.deepEqual(await search('mars'), [], 'the list is new')
     assert.equal(lists.length, 2)
   })
 

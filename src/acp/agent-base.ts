@@ -56,6 +56,8 @@ export interface SurfaceOptions {
   answer: WireInitialize
   client: AgentClient
   log: Logger
+  /** It has neither this machine's files nor its terminals. */
+  isRemote?: boolean
 }
 
 /** What the surfaces of both versions have in common; `v1/` and `v2/` add what is specific to theirs. */
@@ -80,7 +82,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   /** `offers`: whether the user can use a sign-in method. */
   constructor(
-    { link, answer, client, log }: SurfaceOptions,
+    { link, answer, client, log, isRemote = false }: SurfaceOptions,
     capabilities: AgentCapabilities,
     offers: (method: AuthMethod) => boolean = () => true,
   ) {
@@ -92,8 +94,14 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     this.#onAuthStatus = new Emitter(error => log.error(`Handling a sign-in status failed: ${error}`))
     this.onDidClose = link.onDidClose
     this.hosted = link.hosted
-    this.capabilities = capabilities
-    this.authMethods = readAuthMethods(answer.authMethods, this.report).filter(offers)
+    this.capabilities = isRemote
+      ? { ...capabilities, isRemote, mcp: { ...capabilities.mcp, stdio: false } }
+      : capabilities
+    // what a program of this machine gets doesn't reach the agent
+    const isThere = ({ type }: AuthMethod) => !isRemote || (type !== 'terminal' && type !== 'env_var')
+    this.authMethods = readAuthMethods(answer.authMethods, this.report).filter(
+      one => offers(one) && isThere(one),
+    )
     this.info = readInfo(answer)
   }
 

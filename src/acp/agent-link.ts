@@ -8,8 +8,10 @@ import {
   type AgentLaunch,
   type ConnectOptions,
   type HostedAgent,
+  type StartRemote,
 } from './agent.ts'
 import { Connection, type ConnectionHandlers, UnreadAnswersError } from './connection.ts'
+import { ConnectionError } from './remote-address.ts'
 import { AgentProcess, Tail } from './transport/agent-process.ts'
 import type { HostedAgentState } from './transport/host/hosted-agent-state.ts'
 import { hostExited } from './transport/host/hosted-process.ts'
@@ -45,14 +47,17 @@ export class AgentLink implements Disposable {
   #ending = false
   #exit: AgentExit | undefined
 
-  /** @throws SpawnError */
+  /** @throws SpawnError, ConnectionError */
   static async open(
     launch: AgentLaunch,
     options: ConnectOptions,
     handlers: ConnectionHandlers,
   ): Promise<AgentLink> {
-    const { onStderr, guard, secrets, startProcess = AgentProcess.start } = options
-    return new AgentLink(await startProcess(launch, { onStderr, guard, secrets }), options, handlers)
+    const { onStderr, guard, secrets, startProcess = AgentProcess.start, startRemote = loadRemote } = options
+    const process = launch.remote
+      ? await startRemote(launch.remote, options)
+      : await startProcess(launch, { onStderr, guard, secrets })
+    return new AgentLink(process, options, handlers)
   }
 
   private constructor(process: RunningProcess, options: ConnectOptions, handlers: ConnectionHandlers) {
@@ -181,9 +186,13 @@ export class AgentLink implements Disposable {
   }
 
   async #endByExit(): Promise<void> {
-    const { exitCode, signal } = await this.#process.exited
+    const { exitCode, signal, problem } = await this.#process.exited
     await this.#begun.promise
     await this.#outputRead()
+    if (problem) {
+      const { message } = new ConnectionError(problem)
+      return this.#end({ reason: 'connection', problem, message })
+    }
     const isHostGone = signal === null && exitCode === null
     const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode}`
     const message = isHostGone ? hostExited() : `The agent ${how}.`
@@ -223,6 +232,10 @@ export class AgentLink implements Disposable {
     this.#onDidClose.dispose()
   }
 }
+
+/** Few users have an agent on a server. */
+const loadRemote: StartRemote = async (address, options) =>
+  (await import('./transport/remote/remote-agent.ts')).startRemote(address, options)
 
 /** The sessions with a prompt among these messages. */
 function promptedSessions(lines: string): string[] {

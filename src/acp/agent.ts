@@ -28,7 +28,8 @@ import type {
   TerminalOutput,
   WriteTextFileRequest,
 } from './model.ts'
-import type { HostedLink, StartProcess } from './transport/running-process.ts'
+import type { ConnectionProblem, RemoteAddress } from './remote-address.ts'
+import type { HostedLink, RunningProcess, StartProcess } from './transport/running-process.ts'
 
 /**
  * What other layers see of a running agent: its capabilities and its methods, in the terms of the model.
@@ -278,11 +279,13 @@ export interface AgentClient {
 
 /** How an agent's connection ended. */
 export interface AgentExit {
-  reason: 'disposed' | 'exited' | 'stream' | 'protocol'
+  reason: 'disposed' | 'exited' | 'stream' | 'protocol' | 'connection'
   exitCode?: number | null
   signal?: string | null
   /** A sentence for the user, if there is more to say than the exit code. */
   message?: string
+  /** Why the connection to an agent on a server was lost, for the reason `connection`. */
+  problem?: ConnectionProblem
   /** The last lines of stderr. */
   stderrTail: string
 }
@@ -292,6 +295,8 @@ export type AgentStartFailure =
   /** `searched`: the directories of the PATH that was searched. */
   | { kind: 'command-missing'; command: string; searched: string[] }
   | { kind: 'spawn'; command: string; message: string }
+  /** an agent on a server */
+  | { kind: 'unreachable'; command: string; message: string; problem: ConnectionProblem }
   | { kind: 'exited'; command: string; exit: AgentExit; stdoutNoise: string }
   | { kind: 'initialize-timeout'; command: string; seconds: number; stderrTail: string; stdoutNoise: string }
   | {
@@ -368,6 +373,8 @@ export interface AgentLaunch {
   args: string[]
   env: Record<string, string>
   cwd: string
+  /** It runs on a server, so nothing is spawned; `command` is what is shown of its address. */
+  remote?: RemoteAddress
 }
 
 export interface ConnectOptions {
@@ -384,6 +391,8 @@ export interface ConnectOptions {
   guard?: ProcessGuard
   /** What becomes the agent's parent; by default, this process. */
   startProcess?: StartProcess
+  /** Connects to an agent on a server. */
+  startRemote?: StartRemote
   /** Secrets to redact in errors, logs and the agent's output. */
   secrets?: SecretRegistry
   signal?: AbortSignal
@@ -397,11 +406,16 @@ export interface ConnectOptions {
   features?: {
     /** Sign-in methods that run in a terminal. */
     terminalAuth?: boolean
+    /** The agent has neither this machine's files nor its terminals. */
+    isRemote?: boolean
   }
 }
 
 /** Spawns and initializes an agent. Rejects with {@link AgentStartError} and leaves nothing running. */
 export type StartAgent = (launch: AgentLaunch, client: AgentClient, options: ConnectOptions) => Promise<Agent>
+
+/** Rejects with {@link ConnectionError}. */
+export type StartRemote = (address: RemoteAddress, options: ConnectOptions) => Promise<RunningProcess>
 
 /** One frame on the wire, for *Show Protocol Traffic* and the tests. */
 export interface TraceFrame {

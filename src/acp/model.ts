@@ -617,6 +617,8 @@ export interface AgentCapabilities {
   additionalDirectories: boolean
   logout: boolean
   mcp: { stdio: boolean; http: boolean; sse: boolean }
+  /** It runs on another machine: the editor's own MCP server can't be reached from there. */
+  isRemote?: boolean
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** Unstable; present only if `true`. */
   fork?: boolean

@@ -17,6 +17,7 @@ import { AgentLink } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
 import { RpcCode, RpcError } from './errors.ts'
 import type { AuthMethod } from './model.ts'
+import { ConnectionError, type ConnectionProblem } from './remote-address.ts'
 import { QUICK_STOP } from './transport/running-process.ts'
 import { AgentV1 } from './v1/agent-v1.ts'
 import { AgentV2 } from './v2/agent-v2.ts'
@@ -28,7 +29,12 @@ const DRAFT_VERSION = 2
 /** The protocol versions that Parley supports, oldest first. */
 const SUPPORTED_VERSIONS = [STABLE_VERSION, DRAFT_VERSION]
 
-export const startAgent: StartAgent = async (launch, client, options) => {
+export const startAgent: StartAgent = async (launch, client, given) => {
+  const { remote } = launch
+  // what runs in a terminal here wouldn't be on its machine
+  const options = remote
+    ? { ...given, features: { ...given.features, terminalAuth: false, isRemote: !remote.sharesFiles } }
+    : given
   const { signal } = options
   if (signal?.aborted) throw failed({ kind: 'cancelled' })
   // The agent may not send requests before the version is negotiated.
@@ -41,6 +47,7 @@ export const startAgent: StartAgent = async (launch, client, options) => {
     })
   } catch (error) {
     if (error instanceof AgentGoneError) throw error
+    if (signal?.aborted) throw failed({ kind: 'cancelled' })
     throw failed(spawnFailure(error, launch))
   }
   try {
@@ -96,7 +103,8 @@ function surfaceOf(
     throw new RpcError(RpcCode.internalError, message)
   }
   const { protocolVersion } = answer.data
-  const surface = { link, answer: answer.data, client, log: options.log }
+  const isRemote = options.features?.isRemote === true
+  const surface = { link, answer: answer.data, client, log: options.log, isRemote }
   if (protocolVersion === STABLE_VERSION) return new AgentV1(surface)
   if (protocolVersion === DRAFT_VERSION) return new AgentV2(surface)
   throw new VersionError(protocolVersion)
@@ -128,7 +136,12 @@ function spawnFailure(error: unknown, { command }: AgentLaunch): AgentStartFailu
   if (error instanceof SpawnError && error.kind === 'command-missing') {
     return { kind: 'command-missing', command, searched: error.searched }
   }
+  if (error instanceof ConnectionError) return unreachable(command, error.problem)
   return { kind: 'spawn', command, message: messageOf(error) }
+}
+
+function unreachable(command: string, problem: ConnectionProblem): AgentStartFailure {
+  return { kind: 'unreachable', command, message: new ConnectionError(problem).message, problem }
 }
 
 function startFailure(
@@ -143,6 +156,7 @@ function startFailure(
     const seconds = options.initializeTimeoutMs / 1000
     return { kind: 'initialize-timeout', command, seconds, stderrTail, stdoutNoise }
   }
+  if (error instanceof AgentClosedError && error.exit.problem) return unreachable(command, error.exit.problem)
   if (error instanceof AgentClosedError) return { kind: 'exited', command, exit: error.exit, stdoutNoise }
   if (error instanceof VersionError) {
     return { kind: 'version', command, offered: error.offered, supported: SUPPORTED_VERSIONS }
@@ -185,6 +199,7 @@ function sentence(failure: AgentStartFailure): string {
     case 'command-missing':
       return `There is no command ${failure.command}.`
     case 'spawn':
+    case 'unreachable':
       return failure.message
     case 'exited':
       return failure.exit.message ?? 'The agent ended before it was ready.'

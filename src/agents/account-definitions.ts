@@ -60,7 +60,7 @@ function accountDefinition(
   if (!account || !agent)
     return wrongAgent(l10n.t("the agent of this account isn't available: {0}", account?.of ?? ''))
   const environment = accountEnvironmentOf(agent.id, presets)
-  if (!environment)
+  if (!environment || agent.remote)
     return wrongAgent(
       l10n.t("{0} can't have accounts: it isn't known to keep its sign-in in a folder", agent.name),
     )

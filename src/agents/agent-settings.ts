@@ -6,6 +6,7 @@ import { AGENT_COLORS } from '../common/agent-icon.ts'
 import { isRecord } from '../common/is-record.ts'
 import { protocolChoices } from '../common/settings.ts'
 import { type AgentAccount, type AgentDefinition, systemPromptSetting } from './definition.ts'
+import { isWebAddress } from './registry/secure-fetch.ts'
 import { expandHome } from './resolve-launch.ts'
 import { layerOf, mergeLayers, type SettingLayer, type SettingsSource, valueAt } from './setting-layers.ts'
 import {
@@ -54,6 +55,25 @@ const agentEntry = z.object({
     )
     .optional(),
 })
+const ofProcess = { command: true, args: true, env: true, cwd: true } as const
+/** An agent on a server. */
+const remoteEntry = agentEntry.omit(ofProcess).extend({
+  url: filledText
+    .transform(url => url.trim())
+    .refine(url => url.includes('${') || isAgentAddress(url), {
+      error: () =>
+        l10n.t('expected a wss or https URL, or a ws or http URL of this machine, without a user name'),
+    }),
+  headers: z.record(z.string(), processText).default({}),
+  sharesFiles: z.boolean().default(false),
+})
+const ofRemote = ['url', 'headers', 'sharesFiles']
+
+/** Unencrypted only on this machine. */
+export function isAgentAddress(url: string): boolean {
+  return /^(?:ws|http)s?:/i.test(url) && isWebAddress(url.replace(/^ws/i, 'http'))
+}
+
 /** Settings of a well-known agent that don't set a command. */
 const agentChange = agentEntry
   .partial()
@@ -70,7 +90,7 @@ const accountFolder = filledText
   })
   .transform(normalize)
 const accountEntry = agentChange.extend({ account: z.object({ of: filledText, folder: accountFolder }) })
-const known = new Set([...Object.keys(agentEntry.shape), 'account'])
+const known = new Set([...Object.keys(agentEntry.shape), ...ofRemote, 'account'])
 /** Properties that an agent can start without: an invalid one is reported and ignored. */
 const cosmetic = new Set<unknown>(['name', 'icon', 'color', 'protocol', 'systemPrompt', 'defaultOptions'])
 
@@ -220,7 +240,7 @@ function readEntry(
     return { problems }
   }
   if (!isRecord(raw)) {
-    problem([], l10n.t('expected an object with a "command", found {0}', kindOf(raw)))
+    problem([], l10n.t('expected an object with a "command" or a "url", found {0}', kindOf(raw)))
     return { problems }
   }
 
@@ -231,12 +251,40 @@ function readEntry(
     delete entry[key]
   }
   if (Object.hasOwn(entry, 'account')) return { account: readAccount(id, entry, problem, problems), problems }
+  const isRemote = entry.url !== undefined
+  if (isRemote && entry.command !== undefined) {
+    problem([], l10n.t('expected either a "command" or a "url", found both'))
+    return { problems }
+  }
+  for (const key of isRemote ? Object.keys(ofProcess) : ofRemote) {
+    if (entry[key] === undefined) continue
+    const message = isRemote
+      ? l10n.t('has no effect for an agent with a "url"')
+      : l10n.t('has no effect for an agent without a "url"')
+    problem([key], message, false)
+    delete entry[key]
+  }
+  if (isRemote) {
+    const parsed = parseEntry(remoteEntry, entry, problem)
+    if (!parsed) return { problems }
+    const { url, headers, sharesFiles, ...shown } = parsed
+    const remote = { url, headers, ...(sharesFiles && { sharesFiles }) }
+    return { agent: { ...definitionOf(id, shown, defaults), remote }, problems }
+  }
   const isChange = entry.command === undefined && (defaults !== undefined || isOnlyDefaults(entry))
   const schema = isChange ? agentChange.extend({ command: z.undefined().optional() }) : agentEntry
   const parsed = parseEntry(schema, entry, problem)
   if (!parsed) return { problems }
   const { command, ...change } = parsed
   if (command === undefined) return { change: withoutAbsent(change), problems }
+  return { agent: definitionOf(id, { ...change, command }, defaults), problems }
+}
+
+function definitionOf(
+  id: string,
+  { command = '', ...change }: z.output<typeof agentChange> & { command?: string },
+  defaults: { name: string; icon: string } | undefined,
+): AgentDefinition {
   const { name, args, env, cwd, icon, color, protocol, systemPrompt, defaultOptions } = change
   const agent: AgentDefinition = {
     id,
@@ -253,13 +301,13 @@ function readEntry(
   if (color !== undefined) agent.color = color
   const shown = icon ?? defaults?.icon
   if (shown !== undefined) agent.icon = shown.trim()
-  return { agent, problems }
+  return agent
 }
 
 type ReportProblem = (path: Array<string | number>, message: string, fatal?: boolean) => void
 
 /** `undefined` if the entry can't be used. */
-function parseEntry<S extends z.ZodType<{ env?: Record<string, string> | undefined }>>(
+function parseEntry<S extends z.ZodType<object>>(
   schema: S,
   entry: Record<string, unknown>,
   problem: ReportProblem,
@@ -274,7 +322,8 @@ function parseEntry<S extends z.ZodType<{ env?: Record<string, string> | undefin
     parsed = schema.safeParse(entry)
   }
   if (!parsed.success) return undefined
-  const invalid = Object.keys(parsed.data.env ?? {}).find(key => !isEnvironmentName(key))
+  const { env = {} } = parsed.data as { env?: Record<string, string> }
+  const invalid = Object.keys(env).find(key => !isEnvironmentName(key))
   if (invalid === undefined) return parsed.data
   problem(['env', invalid], notAnEnvironmentName())
   return undefined

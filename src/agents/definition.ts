@@ -23,6 +23,8 @@ export interface AgentDefinition {
   env: Record<string, string>
   /** The directory of the process; each session has its own working directory. */
   cwd?: string
+  /** It runs on a server: nothing is started, and `command` is empty. */
+  remote?: RemoteDefinition
   /** The name of a codicon, or the `data:` URI of an image. */
   icon?: string
   /** Distinguishes the agent, together with its name. */
@@ -36,6 +38,14 @@ export interface AgentDefinition {
   source: AgentSource
   /** Another sign-in of an agent. */
   account?: AgentAccount
+}
+
+/** Where an agent on a server is. */
+export interface RemoteDefinition {
+  url: string
+  headers: Record<string, string>
+  /** It has the files of this machine at the same paths, so it may use them and the terminals. */
+  sharesFiles?: true
 }
 
 /** An account of an agent: the same agent with a sign-in of its own. */

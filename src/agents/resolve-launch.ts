@@ -121,17 +121,17 @@ export function expandHome(path: string, home: string): string {
 }
 
 /** How an agent starts, as configured. */
-export type ConfiguredLaunch = Pick<AgentDefinition, 'command' | 'args' | 'env' | 'cwd'>
+export type ConfiguredLaunch = Pick<AgentDefinition, 'command' | 'args' | 'env' | 'cwd' | 'remote'>
 
-export function configuredLaunch({ command, args, env, cwd }: ConfiguredLaunch): ConfiguredLaunch {
-  return { command, args, env, cwd }
+export function configuredLaunch({ command, args, env, cwd, remote }: ConfiguredLaunch): ConfiguredLaunch {
+  return { command, args, env, cwd, ...(remote && { remote }) }
 }
 
 /** `agents/<id>/<version>-<unique>/`, the folder of an installed agent. */
 const VERSION_FOLDER = /([/\\]agents[/\\][^/\\]+[/\\])[^/\\]+-[0-9a-f]{8}(?=[/\\])/
 
 /**
- * A hash of how an agent starts: the program, its arguments, its environment and its directory, as configured. A
+ * A hash of how an agent starts: the program or the server, its arguments, its environment and its directory, as configured. A
  * workspace may redefine an agent id; values that the user entered for the original agent must not be passed to that one.
  */
 export function launchFingerprint({
@@ -139,11 +139,15 @@ export function launchFingerprint({
   args,
   env,
   cwd,
+  remote,
   source,
 }: ConfiguredLaunch & Partial<Pick<AgentDefinition, 'source'>>): string {
   // An updated version of an installed agent is still the same agent to the user.
   const plain = (path: string) => (source === 'installed' ? path.replace(VERSION_FOLDER, '$1') : path)
   const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))
-  const written = JSON.stringify([plain(command), args.map(plain), variables, cwd ?? null])
+  const server = remote
+    ? [remote.url, Object.entries(remote.headers).sort(), remote.sharesFiles ?? false]
+    : []
+  const written = JSON.stringify([plain(command), args.map(plain), variables, cwd ?? null, ...server])
   return createHash('sha256').update(written).digest('base64url')
 }

@@ -84,7 +84,7 @@ function lookUp(name: string, context: VariableContext): string | { message: str
     case 'input':
       return {
         message: l10n.t(
-          'inputs are supported only in parley.mcpServers; use env: to pass an environment variable',
+          "inputs are supported only in parley.mcpServers and in an agent's headers; use env: to pass an environment variable",
         ),
         fatal: true,
       }

@@ -113,7 +113,9 @@ export function createProcessScope(
       start: startInstalled(startAgent, agentServices.installed, log),
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
       client: clients.of,
-      starting: (agentId, { cwd }) => agentServices.environments.starting(agentId, cwd),
+      // what a folder's project adds to the environment doesn't reach a server
+      starting: (agentId, { cwd, remote }) =>
+        remote ? () => {} : agentServices.environments.starting(agentId, cwd),
       nextEarlier: agentId => hosted.nextEarlier(agentId),
       reattach: (agentId, running) => {
         agentServices.environments.continued(agentId, running.cwd)

@@ -19,7 +19,7 @@ import {
 } from '../editor/roots.ts'
 import { worktreeRoot } from '../editor/worktrees/linked-worktrees.ts'
 import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
-import type { EditorTools } from '../mcp/server/editor-tools.ts'
+import type { EditorTools, OfferedTools } from '../mcp/server/editor-tools.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
 import type { EarlierServers, ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 import type { Dialogs, Workbench } from './workbench.ts'
@@ -176,12 +176,10 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const cwd = own?.path ?? roots.cwd
     const { passed, notes, links } = await this.#mcp.select(capabilities.mcp, { ...session, cwd })
     const taken = notes.map(({ name }) => name)
-    const { tools, note } = await this.#editorTools.offer(
-      rootsOf(roots),
-      { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools },
-      taken,
-      session.session,
-    )
+    const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools }
+    const { tools, note }: OfferedTools = capabilities.isRemote
+      ? {}
+      : await this.#editorTools.offer(rootsOf(roots), can, taken, session.session)
     const servers = tools ? [...passed, tools.server] : passed
     const plan = planOf(roots, servers, note ? [...notes, note] : notes, systemPrompt, capabilities)
     return { ...plan, ...(tools && { editorTools: tools }), bridges: links }

@@ -29,6 +29,8 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'asking' | 'running'
   source: string
   /** its command */
   command?: string
+  /** the host of its URL */
+  server?: string
   hasRepository?: true
   /** its accounts can be added: it keeps its sign-in in a folder */
   canAddAccount?: true

@@ -17,6 +17,12 @@ export const PROCESS_VANISH_MS = 3000
 export const PROCESS_POLL_MS = 40
 /** How often the processes of an active agent are listed. */
 export const FOLLOW_PROCESSES_MS = 2000
+/** How long an agent on a server may take to answer a request with its status. */
+export const REMOTE_ANSWER_MS = 30_000
+/** A connection to an agent on a server on which nothing arrives for this long, not even an answer to a ping, is lost. */
+export const REMOTE_ALIVE_MS = 30_000
+/** How long a server may take to learn that its agent isn't needed anymore. */
+export const REMOTE_CLOSE_MS = 1000
 
 /** How long a new agent host may take until windows can reach it, and how often that's checked. */
 export const HOST_START_MS = 20_000
@@ -122,6 +128,8 @@ export const LOG_IN_USE_MS = 1000
 
 /** Tests set this variable, so that they needn't wait for the times below. */
 const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
+/** The pauses before each attempt to connect again to an agent on a server. */
+export const RECONNECT_MS = [1000, 2000, 4000, 8000, 15_000].map(ms => Math.min(ms, patience ?? ms))
 /** After this time, Parley tells the user that the agent is slow and offers to cancel. */
 export const SLOW_ANSWER_MS = patience ?? 15_000
 /** How long a new session's first prompt waits for an option to be set. Longer than the above, so that the user can stop it. */

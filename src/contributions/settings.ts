@@ -42,7 +42,7 @@ export const settings: readonly SettingsGroup[] = [
         type: 'object',
         markdownDescription: text(
           'settings.agents',
-          'Configures agents by ID. Each agent communicates over its standard input and output with the Agent Client Protocol. An entry without a `command` changes only the specified properties of the well-known agent with that ID. `${workspaceFolder}`, `${userHome}` and `${env:NAME}` are replaced in all values.',
+          'Configures agents by ID. Each agent communicates with the Agent Client Protocol, over its standard input and output or at a `url`. An entry without both changes only the specified properties of the well-known agent with that ID. `${workspaceFolder}`, `${userHome}` and `${env:NAME}` are replaced in all values.',
         ),
         additionalProperties: {
           type: 'object',
@@ -80,6 +80,31 @@ export const settings: readonly SettingsGroup[] = [
               markdownDescription: text(
                 'settings.agents.cwd',
                 "The directory in which the program starts. Doesn't affect a session's working directory. Defaults to the first workspace folder.",
+              ),
+            },
+            url: {
+              type: 'string',
+              pattern: '^(?:wss?|https?)://|^\\$\\{',
+              markdownDescription: text(
+                'settings.agents.url',
+                'In place of `command`: the URL of an agent on a server, `wss:` for a WebSocket or `https:` for streamable HTTP. `ws:` and `http:` are only for this machine. The agent gets your prompts, the files that you add to them and the MCP servers that it supports over HTTP, with their headers.',
+              ),
+            },
+            headers: {
+              type: 'object',
+              additionalProperties: { type: 'string' },
+              default: {},
+              markdownDescription: text(
+                'settings.agents.headers',
+                "HTTP headers for `url`. Don't store secrets here. `${input:NAME}` asks for a value once and keeps it in VS Code's secret storage.",
+              ),
+            },
+            sharesFiles: {
+              type: 'boolean',
+              default: false,
+              markdownDescription: text(
+                'settings.agents.sharesFiles',
+                'Whether the agent at `url` has the files of this machine at the same paths. It may then read and write them through VS Code, run commands in terminals here, and use MCP servers of this machine.',
               ),
             },
             icon: {

@@ -70,6 +70,15 @@ export class McpInputs {
     return value === undefined ? { missing: notDefined(id, inputs) } : { value }
   }
 
+  /** Deletes the value of an input, so that it's asked for again. */
+  async forget(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<void> {
+    const input = inputOf(id, server, inputs)
+    if (!input) return
+    const key = this.#key(input)
+    await this.#secrets.delete(key)
+    await this.#keys.delete(key)
+  }
+
   /** Deletes all values, so that each is asked for again. Returns their number. */
   async clear(): Promise<number> {
     const keys = await this.#keys.items()

@@ -414,6 +414,8 @@ export interface McpInput {
   folder?: string
   file?: string
   type: 'promptString' | 'pickString'
+  /** Of what it's an input, if not of the MCP server that needs it. */
+  title?: string
   description?: string
   /** Hidden while the user types. */
   password: boolean

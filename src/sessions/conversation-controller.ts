@@ -329,7 +329,7 @@ export class ConversationController extends Owner {
     }
     // it was removed from the settings
     if (replaced && !this.#reports.isReady(agentId, true)) return
-    const how = replaced ? restartedExit() : exit
+    const how = replaced && exit.reason !== 'connection' ? restartedExit() : exit
     this.#failures.add({ type: 'ended', agentId, agentName, exit: how, attempt })
   }
 

@@ -11,6 +11,10 @@ export class OpenSockets {
     socket.once('close', () => this.#open.delete(socket))
   }
 
+  get size(): number {
+    return this.#open.size
+  }
+
   /** Closes all connections, even those still in the TLS handshake. */
   destroy(): void {
     for (const socket of this.#open) socket.destroy()

@@ -6,6 +6,7 @@ import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { CommandHost } from '../../common/processes/run-command.ts'
 import type { SpawnRequest } from '../../common/processes/spawn-process.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
+import type { ConnectionProblem } from '../remote-address.ts'
 import type { HostedAgentState, OutliveTimes } from './host/hosted-agent-state.ts'
 
 export interface AgentProcessOptions {
@@ -33,6 +34,8 @@ export const QUICK_STOP: StopTimes = { terminateAfterMs: 100, killAfterMs: 500 }
 export interface ProcessExit {
   exitCode: number | null
   signal: string | null
+  /** Why the connection to an agent on a server was lost. */
+  problem?: ConnectionProblem
 }
 
 /** What a window does with an agent that can outlive it. */

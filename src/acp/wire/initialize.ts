@@ -14,8 +14,7 @@ import { canSteer } from './steering.ts'
 export function clientCapabilitiesV1(client: Partial<AgentClient>, features: ConnectOptions['features']) {
   const terminalAuth = features?.terminalAuth === true
   return {
-    fs: { readTextFile: true, writeTextFile: true },
-    terminal: true,
+    ...(!features?.isRemote && { fs: { readTextFile: true, writeTextFile: true }, terminal: true }),
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     // Not released yet: plans by id, and plans that are documents; sessions within a session.
     plan: {},

@@ -12,6 +12,7 @@ import { raceAbort } from '../../common/async.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { KILL_AFTER_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
+import { networkProblemOfOutput } from '../../common/network-problem.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { type Environment, findCommand, spawnProcess } from '../../common/processes/spawn-process.ts'
 import { DownloadError, download } from './download.ts'
@@ -22,7 +23,6 @@ import {
   type InstallRecord,
   OWN_NAMES,
 } from './installed-agents.ts'
-import { networkProblemOfOutput } from './network-problem.ts'
 import {
   archiveKind,
   type BinaryTarget,

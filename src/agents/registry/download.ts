@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { CancelledError } from '../../common/errors.ts'
 import { DOWNLOAD_IDLE_MS } from '../../common/limits.ts'
-import { networkProblem, type RequestProblem, statusProblem } from './network-problem.ts'
+import { networkProblem, type RequestProblem, statusProblem } from '../../common/network-problem.ts'
 import { RedirectError, secureFetch } from './secure-fetch.ts'
 
 export interface DownloadOptions {

@@ -16,6 +16,7 @@ import type { PermissionRules } from '../../sessions/permission-rules/permission
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
 import type { AgentEnvironments } from './agent-environments.ts'
 import type { LaunchConsent } from './launch-consent.ts'
+import { type RemoteLaunchOptions, resolveRemoteLaunch } from './remote-launch.ts'
 
 export interface AgentDirectoryParts {
   catalog: AgentCatalog
@@ -25,6 +26,8 @@ export interface AgentDirectoryParts {
   environment: LaunchEnvironmentSource
   environments: Pick<AgentEnvironments, 'in'>
   consent: Pick<LaunchConsent, 'agent'>
+  /** What agents on servers need. */
+  remote: Pick<RemoteLaunchOptions, 'inputs' | 'secrets'> & { network(): RemoteLaunchOptions['network'] }
   /** The workspace folders. */
   folders: () => Array<{ name: string; path: string }>
   logFor: (agentId: string) => Logger
@@ -89,7 +92,7 @@ function installableOf(agentId: string): { id: string; name: string } | undefine
 }
 
 async function launchOf(
-  { catalog, consent, environment, folders, environments, installed, logFor }: AgentDirectoryParts,
+  { catalog, consent, environment, folders, environments, installed, remote, logFor }: AgentDirectoryParts,
   agentId: string,
 ): Promise<{ definition: AgentDefinition; launch: AgentLaunch }> {
   // another window may have updated it and removed the version that this one knows
@@ -106,6 +109,14 @@ async function launchOf(
       ),
     )
   const log = logFor(agentId)
+  if (definition.remote) {
+    const launch = await resolveRemoteLaunch(
+      { ...definition, remote: definition.remote },
+      { ...remote, network: remote.network(), folders: folders(), environment: await environment.get() },
+    )
+    log.info(`Connecting to ${launch.command}`)
+    return { definition, launch }
+  }
   const context = {
     folders: folders(),
     userHome: homedir(),

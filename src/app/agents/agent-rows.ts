@@ -95,6 +95,7 @@ function startableRow(agent: AccountDefinition, options: AgentRowsOptions): Agen
     ...(license !== undefined && { license }),
     source: there ? there.source : sourceOf(agent, options.agents),
     ...(agent.command !== '' && { command: [agent.command, ...agent.args].join(' ') }),
+    ...(agent.remote && { server: hostOf(agent.remote.url) }),
     account: account(agent.id),
     ...(agent.id === defaultAgentId && { isDefault: true }),
     ...(isRunning(agent.id) && { isRunning: true }),
@@ -103,8 +104,15 @@ function startableRow(agent: AccountDefinition, options: AgentRowsOptions): Agen
     ...(listed?.repository !== undefined && { hasRepository: true }),
     ...(agent.account && { folder: agent.account.folder }),
     ...(agent.problem && { problem: describeProblem(agent.problem) }),
-    ...(!agent.account && accountEnvironmentOf(agent.id, agentPresets) && { canAddAccount: true }),
+    ...(!agent.account &&
+      !agent.remote &&
+      accountEnvironmentOf(agent.id, agentPresets) && { canAddAccount: true }),
   }
+}
+
+/** The rest of a URL may contain a secret. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url
 }
 
 function sourceOf({ account, source }: AgentDefinition, agents: readonly AgentDefinition[]): string {

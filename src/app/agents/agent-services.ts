@@ -220,6 +220,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     rules,
     environment,
     environments,
+    remote: { inputs: mcpServices.inputs, secrets, network },
     logFor: agentId => logs.logger(agentId, nameOf(agentId)),
     signInEnvironment: agentId => signInValues.environment(agentId),
   })

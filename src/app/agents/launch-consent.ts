@@ -178,7 +178,15 @@ function shownPrompt(text: string): string {
   return `${all.slice(0, MAX_START).join('')}\n${more}\n${all.slice(-MAX_END).join('')}`
 }
 
-function agentLines({ command, args, env, cwd }: AgentDefinition): string {
+function agentLines({ command, args, env, cwd, remote }: AgentDefinition): string {
+  if (remote) {
+    const { url, headers, sharesFiles } = remote
+    return lines([
+      l10n.t('URL: {0}', quoted(url)),
+      Object.keys(headers).length > 0 && l10n.t('Headers: {0}', quotedEnvironment(headers)),
+      sharesFiles && l10n.t('Gets access to files and terminals of this machine.'),
+    ])
+  }
   return lines([
     l10n.t('Command: {0}', [command, ...args].map(quoted).join(' ')),
     Object.keys(env).length > 0 && l10n.t('Environment: {0}', quotedEnvironment(env)),

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import type { AgentExit } from '../../acp/agent.ts'
 import type { Card, CardButton } from '../../bridge/conversation.ts'
 import { isSettingName, type SettingName } from '../../common/settings.ts'
 import { chosenName, type LostOption } from '../../conversation/option-changes.ts'
@@ -87,12 +88,19 @@ const CARDS: {
   },
   ended: failure => ({
     kind: 'error',
-    title: l10n.t('{0} stopped', failure.agentName),
+    title: isLost(failure.exit)
+      ? l10n.t('The connection to {0} was lost', failure.agentName)
+      : l10n.t('{0} stopped', failure.agentName),
     text: `${exitSentence(failure.exit)} ${l10n.t('The conversation was saved.')}`,
     details: texts([l10n.t('Last output'), failure.exit.stderrTail]),
     buttons: [
       ...(failure.attempt
-        ? [{ ...button.restart(), label: l10n.t('Restart and Continue') }]
+        ? [
+            {
+              ...button.restart(),
+              label: isLost(failure.exit) ? l10n.t('Reconnect and Continue') : l10n.t('Restart and Continue'),
+            },
+          ]
         : [button.continueInNew(), button.startNew()]),
       button.openLog(),
     ],
@@ -161,6 +169,11 @@ const CARDS: {
       ? [button.retry(), button.openLog(), button.dismiss()]
       : [button.openLog(), button.dismiss()],
   }),
+}
+
+/** An agent on a server may still run. */
+function isLost({ reason }: AgentExit): boolean {
+  return reason === 'connection'
 }
 
 /** The card for a failure. `canInstall`: agents can be installed from a registry. */

@@ -33,6 +33,14 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
         details: texts([l10n.t('Program'), failure.command]),
         buttons: way,
       }
+    case 'unreachable':
+      return {
+        ...base,
+        title: l10n.t("{0} couldn't be reached", agentName),
+        text: failure.message,
+        details: texts([l10n.t('Server'), failure.command], [l10n.t('Detail'), failure.problem.detail]),
+        buttons: way,
+      }
     case 'exited':
       return {
         ...base,

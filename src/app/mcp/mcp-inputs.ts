@@ -7,7 +7,7 @@ import type { Dialogs } from '../workbench.ts'
 export function inputPrompter(dialogs: Dialogs): InputPrompter {
   return {
     async prompt(input: McpInput, serverName: string): Promise<string | undefined> {
-      const title = l10n.t('MCP server "{0}"', serverName)
+      const title = input.title ?? l10n.t('MCP server "{0}"', serverName)
       const description = input.description ?? l10n.t('Value of "{0}"', input.id)
       if (input.type === 'pickString') {
         const items = input.options.map(option => ({

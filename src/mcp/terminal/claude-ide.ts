@@ -7,6 +7,7 @@ import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelc
 import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { makePrivateFolder } from '../../common/private-files.ts'
+import { CloseCode, refuseUpgrade, WebSocketConnection } from '../../common/websocket.ts'
 import type { EditorSelection } from '../server/editor-features.ts'
 import { listenLocally, portOf, refuse } from '../server/local-http.ts'
 import { ClaudeTools, selectionOf } from './claude-tools.ts'
@@ -14,7 +15,6 @@ import { alreadyExists, removeStaleFiles } from './discovery-files.ts'
 import { LocalIde } from './local-ide.ts'
 import { MAX_CONNECTIONS, MAX_MESSAGE, type TerminalIde, type TerminalIdeOptions } from './terminal-editor.ts'
 import { toolsServer } from './tools-server.ts'
-import { CloseCode, refuseUpgrade, WebSocketConnection } from './websocket.ts'
 
 /**
  * Lets Claude Code in a terminal use the editor, as its own extension does: MCP over a WebSocket, which it finds by a lock file

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Agent,
   type AgentClient,
@@ -13,6 +14,7 @@ import { deferred, raceAbort } from '../../common/async.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import { RECONNECT_MS } from '../../common/limits.ts'
 import { AgentSessions } from '../../conversation/agent-sessions.ts'
 import type { Session } from '../../conversation/session.ts'
 
@@ -68,6 +70,8 @@ export class AgentRunner extends Owner {
   readonly #replaced = new WeakMap<Agent, Promise<void>>()
   #running: RunningAgent | undefined
   #starting: Starting | undefined
+  /** aborts when this window doesn't need the agent anymore */
+  readonly #over = new AbortController()
   /** cancels the start of a process that is to replace the running one */
   #succession: AbortController | undefined
 
@@ -213,8 +217,28 @@ export class AgentRunner extends Owner {
   }
 
   override dispose(): void {
+    this.#over.abort()
     this.stop()
     super.dispose()
+  }
+
+  /**
+   * Connects again to a server, less and less often. Also resolves when it gives up, and whoever needs the agent learns why with an
+   * attempt of its own.
+   */
+  async #reconnect(): Promise<void> {
+    const { signal } = this.#over
+    for (const pause of RECONNECT_MS) {
+      try {
+        await delay(pause, undefined, { signal, ref: false })
+        await this.ensure(signal)
+        return
+      } catch (error) {
+        // the user may have to enter something, or has canceled it
+        if (!(error instanceof AgentStartError) || error.failure.kind !== 'unreachable') return
+        if (error.failure.problem.isRefused) return
+      }
+    }
   }
 
   #processOf(agent: Agent): RunningAgent | undefined {
@@ -305,6 +329,10 @@ export class AgentRunner extends Owner {
       ...connectOptions,
       ...(earlier && { startProcess: earlier.startProcess }),
       signal,
+    })
+    // before its sessions end, which continue when it's connected again
+    agent.onDidClose(({ reason }) => {
+      if (reason === 'connection' && sessions?.sessions.size) this.#replaced.set(agent, this.#reconnect())
     })
     await this.#prepare(agent, launch, signal)
     if (signal.aborted || this.owned.isDisposed) {

@@ -189,6 +189,11 @@ function AgentView({ row, trusted, act, confirm }: AgentViewProps) {
           {t('Command:')} <code>{row.command}</code>
         </div>
       )}
+      {row.server !== undefined && (
+        <div class="agent-facts quiet">
+          {t('Server:')} <code>{row.server}</code>
+        </div>
+      )}
       {row.folder !== undefined && row.folder !== '' && (
         <div class="agent-facts quiet">
           {t('Folder:')} <code>{row.folder}</code>

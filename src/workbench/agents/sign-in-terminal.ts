@@ -22,6 +22,10 @@ export function signInTerminal(
 ): SignInTerminal {
   return async (agentId, method, signal) => {
     const launch = await resolveLaunch(agentId)
+    if (launch.remote)
+      throw new Error(
+        l10n.t("{0} runs on a server, so it can't sign in in a terminal here.", nameOf(agentId)),
+      )
     const { command, args, env } = method.terminal ?? { args: [], env: {} }
     const folder = await mkdtemp(path.join(tmpdir(), 'parley-sign-in-'))
     const file = path.join(folder, 'exit-code')

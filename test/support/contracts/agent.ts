@@ -17,8 +17,10 @@ export interface AgentUnderTest {
   work?(sessionId: string): void
   /** Ends the turn that was canceled. */
   stopTurn?(sessionId: string): void
-  /** The agent's process exits by itself. */
+  /** The agent's process exits by itself, or the connection to it is cut. */
   exit(): void
+  /** By default, that a process exited. */
+  exitReason?: AgentExit['reason']
 }
 
 const HELLO = [{ type: 'text' as const, text: 'hello' }]
@@ -103,7 +105,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
   })
 
   it('ends every request once when its process exits', async () => {
-    const { agent, setup, sessionId, said, states, exits, work, exit } = await open()
+    const { agent, setup, sessionId, said, states, exits, work, exit, exitReason } = await open()
     const turn = agent.prompt(sessionId, HELLO)
     turn.catch(() => {})
     work?.(sessionId)
@@ -115,7 +117,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     assert.equal(last.stopReason, 'error')
     assert.ok(last.error?.message)
     await until(() => exits.length > 0)
-    assert.equal(exits[0]!.reason, 'exited')
+    assert.equal(exits[0]!.reason, exitReason ?? 'exited')
     for (const request of [agent.newSession(setup), agent.prompt(sessionId, HELLO)]) await closed(request)
     agent.cancel(sessionId)
     agent.dispose()

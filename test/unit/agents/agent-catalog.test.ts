@@ -273,6 +273,10 @@ describe('AgentCatalog', () => {
         { cwd: 'elsewhere' },
       ])
         assert.deepEqual(startedByWorkspace({ mine: change }, mine), ['mine'], JSON.stringify(change))
+      const remote = { mine: { url: 'wss://example.com', headers: { A: 'b' } } }
+      for (const change of [{ url: 'wss://example.org' }, { headers: { A: 'c' } }, { sharesFiles: true }])
+        assert.deepEqual(startedByWorkspace({ mine: change }, remote), ['mine'], JSON.stringify(change))
+      assert.deepEqual(startedByWorkspace({ mine: { color: 'charts.red' } }, remote), [])
     })
 
     it('tells the system prompt that they set from that of the user', () => {

@@ -65,6 +65,61 @@ describe('the setting parley.agents', () => {
     ])
   })
 
+  it('reads agents on servers', () => {
+    const headers = { Authorization: 'Bearer ${input:key}' }
+    const { agents, problems } = readAgentSettings([
+      user({
+        cloud: {
+          name: 'Cloud',
+          url: ' wss://agents.example.com/acp ',
+          headers,
+          sharesFiles: true,
+          args: ['x'],
+        },
+        here: { url: 'http://localhost:8080/acp' },
+        variable: { url: '${env:AGENT_URL}' },
+        local: { command: 'x', headers },
+      }),
+    ])
+    assert.deepEqual(
+      agents.map(({ id, name, command, remote }) => ({ id, name, command, remote })),
+      [
+        {
+          ...{ id: 'cloud', name: 'Cloud', command: '' },
+          remote: { url: 'wss://agents.example.com/acp', headers, sharesFiles: true },
+        },
+        { id: 'here', name: 'here', command: '', remote: { url: 'http://localhost:8080/acp', headers: {} } },
+        { id: 'variable', name: 'variable', command: '', remote: { url: '${env:AGENT_URL}', headers: {} } },
+        { id: 'local', name: 'local', command: 'x', remote: undefined },
+      ],
+    )
+    assert.deepEqual(problems.map(describeProblem), [
+      'parley.agents › cloud › args (user settings): has no effect for an agent with a "url".',
+      'parley.agents › local › headers (user settings): has no effect for an agent without a "url".',
+    ])
+  })
+
+  it("doesn't connect to what isn't encrypted, except on this machine, nor to what isn't a server of agents", () => {
+    const urls = [
+      'ws://example.com',
+      'http://10.0.0.1/acp',
+      'https://me:pw@example.com',
+      'ftp://example.com',
+      'x',
+      'file:///a',
+    ]
+    for (const url of urls) {
+      const { agents, problems } = readAgentSettings([user({ a: { url } })])
+      assert.deepEqual(agents, [], url)
+      assert.equal(problems.length, 1, url)
+      assert.match(describeProblem(problems[0]!), /expected a wss or https URL/)
+      assert.doesNotMatch(describeProblem(problems[0]!), /me:pw/)
+    }
+    assert.deepEqual(problemsOf(user({ a: { url: 'wss://x.org' } }), workspace({ a: { command: 'x' } })), [
+      'parley.agents › a (workspace settings): expected either a "command" or a "url", found both.',
+    ])
+  })
+
   it('keeps the default options of an agent that was removed', () => {
     const { agents, problems } = readAgentSettings([user({ gone: { defaultOptions: { mode: 'plan' } } })])
     assert.deepEqual([agents, problems], [[], []])
@@ -178,7 +233,7 @@ describe('the setting parley.agents', () => {
     [
       'an entry that is a string',
       { a: 'claude --acp' },
-      'parley.agents › a (user settings): expected an object with a "command", found a string.',
+      'parley.agents › a (user settings): expected an object with a "command" or a "url", found a string.',
     ],
     [
       'an empty id',
@@ -280,7 +335,7 @@ describe('the setting parley.agents', () => {
         const layers = values.map(value => user(value))
         const { agents, problems } = readAgentSettings(layers)
         for (const agent of agents) {
-          assert.ok(agent.command.trim() !== '')
+          assert.ok(agent.command.trim() !== '' || agent.remote)
           assert.ok([...agent.args, ...Object.values(agent.env)].every(text => typeof text === 'string'))
         }
         for (const problem of problems)

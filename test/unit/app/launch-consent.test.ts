@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
 import { AgentStartError } from '../../../src/acp/agent.ts'
 import type { AgentCapabilities } from '../../../src/acp/model.ts'
@@ -7,7 +8,10 @@ import { WorkspaceConsent } from '../../../src/agents/workspace-consent.ts'
 import { type AgentDirectoryParts, agentDirectory } from '../../../src/app/agents/agent-directory.ts'
 import { type LaunchConsent, launchConsent } from '../../../src/app/agents/launch-consent.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+import { McpInputs } from '../../../src/mcp/inputs.ts'
 import type { McpInput, McpServerDefinition } from '../../../src/mcp/mcp-settings.ts'
+import { until } from '../../support/until.ts'
 
 describe('an agent that the settings of the workspace start', () => {
   let stored: Map<string, unknown>
@@ -87,6 +91,84 @@ describe('an agent that the settings of the workspace start', () => {
     answer = undefined
     await assert.rejects(resolve(agent({ env: { A: 'c' } })), AgentStartError)
     await resolve(agent())
+  })
+
+  describe('on a server', () => {
+    const headers = { Authorization: 'Bearer ${input:key}' }
+    const remote = { url: 'wss://evil.example/acp?x=1', headers, sharesFiles: true as const }
+    let prompts: string[]
+    let secrets: Map<string, string>
+    const connect = (more: Partial<CatalogAgent>) => {
+      const definition = agent({ command: '', args: [], remote, ...more })
+      const store = {
+        get: async (key: string) => secrets.get(key),
+        store: async (key: string, value: string) => void secrets.set(key, value),
+        delete: async (key: string) => void secrets.delete(key),
+      }
+      const prompt = async ({ title, description }: McpInput) => {
+        prompts.push(`${title}: ${description}`)
+        return `value ${prompts.length}`
+      }
+      return agentDirectory({
+        catalog: { get: () => definition },
+        environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+        consent: consent(),
+        folders: () => [],
+        remote: {
+          inputs: new McpInputs({ prompt }, store, 'workspace'),
+          secrets: new SecretRegistry(),
+          network: () => ({}),
+        },
+        logFor: () => silentLogger,
+        signInEnvironment: async () => ({}),
+      } as unknown as AgentDirectoryParts).resolveLaunch('mine')
+    }
+    const sentTo = async (more: Partial<CatalogAgent>) => (await connect(more)).remote?.headers[0]?.value
+
+    beforeEach(() => {
+      prompts = []
+      secrets = new Map()
+    })
+
+    it("isn't contacted unless the user allows what is shown", async () => {
+      answer = undefined
+      await assert.rejects(connect({}), AgentStartError)
+      assert.match(shown[0]!, /^URL: "?wss:\/\/evil\.example\/acp\?x=1"?$/m)
+      assert.match(shown[0]!, /^Headers: Authorization="Bearer \$\{input:key\}"$/m)
+      assert.match(shown[0]!, /^Gets access to files and terminals of this machine\.$/m)
+      assert.deepEqual(prompts, [])
+    })
+
+    it('gets a value only if it was entered for that server, by the user for the same settings', async () => {
+      const own = { url: 'https://good.example/acp', headers }
+      const ofUser = { startedByWorkspace: undefined }
+      assert.equal(await sentTo({ ...ofUser, remote: own }), 'Bearer value 1')
+      assert.equal(
+        await sentTo({ ...ofUser, remote: { ...own, url: 'https://good.example/other' } }),
+        'Bearer value 1',
+      )
+      assert.deepEqual(prompts, ['Agent "Mine": "key" for good.example'])
+      // another server, also of the user
+      assert.equal(await sentTo({ ...ofUser, remote }), 'Bearer value 2')
+      // the same server in the settings of the workspace
+      assert.equal(await sentTo({ remote: own }), 'Bearer value 3')
+      // another agent
+      assert.equal(await sentTo({ ...ofUser, id: 'other', remote: own }), 'Bearer value 4')
+      const { remote: address, command } = await connect({ ...ofUser, remote: own })
+      assert.equal(command, 'https://good.example/acp')
+      address?.onRefused?.()
+      await until(() => secrets.size === 4, 'the value to be forgotten')
+      assert.equal(await sentTo({ ...ofUser, remote: own }), 'Bearer value 5')
+    })
+
+    it('shows no more of its URL than where it is', async () => {
+      assert.equal((await connect({})).command, 'wss://evil.example/acp')
+    })
+
+    it("isn't contacted if variables lead to something else", async () => {
+      for (const url of ['${env:NOWHERE}', 'ws://${pathSeparator}x', '${input:key}'])
+        await assert.rejects(connect({ remote: { url, headers: {} } }), AgentStartError, url)
+    })
   })
 
   it('starts sessions with the options of the workspace only if the user allows what is shown', async () => {

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import {
-  frame,
-  type Received,
-  WebSocketError,
-  WebSocketReader,
-} from '../../../../src/mcp/terminal/websocket.ts'
-import { maskedFrame } from '../../../support/websocket-client.ts'
+import { frame, type Received, WebSocketError, WebSocketReader } from '../../../src/common/websocket.ts'
+import { maskedFrame } from '../../support/websocket-client.ts'
 
 const MAX = 1_000_000
 

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** The server's side of WebSocket (RFC 6455), for texts alone and without extensions. */
+/** WebSocket (RFC 6455), for texts alone and without extensions. */
 
 /** RFC 6455, 1.3. */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -34,18 +34,25 @@ export class WebSocketError extends Error {
   }
 }
 
-export type Received = { type: 'text'; text: string } | { type: 'ping'; data: Buffer } | { type: 'close' }
+export type Received =
+  | { type: 'text'; text: string }
+  | { type: 'ping'; data: Buffer }
+  | { type: 'close'; code?: number }
+
+/** Only what clients send is masked. */
+type Side = 'client' | 'server'
 
 interface FrameHeader {
   opcode: number
   isFinal: boolean
   length: number
-  mask: Buffer
+  mask: Buffer | undefined
 }
 
-/** Reads the messages of a client from the bytes as they arrive. Nothing larger than `maxBytes` is kept. */
+/** Reads the messages of one side from the bytes as they arrive. Nothing larger than `maxBytes` is kept. */
 export class WebSocketReader {
   readonly #maxBytes: number
+  readonly #from: Side
   #chunks: Buffer[] = []
   #available = 0
   #header: FrameHeader | undefined
@@ -53,11 +60,12 @@ export class WebSocketReader {
   #fragments: Buffer[] | undefined
   #fragmentBytes = 0
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, from: Side = 'client') {
     this.#maxBytes = maxBytes
+    this.#from = from
   }
 
-  /** Throws a `WebSocketError` if the bytes aren't what a client may send; nothing can be read after that. */
+  /** Throws a `WebSocketError` if the bytes aren't what that side may send; nothing can be read after that. */
   *read(chunk: Buffer): Generator<Received> {
     if (chunk.length > 0) this.#chunks.push(chunk)
     this.#available += chunk.length
@@ -67,7 +75,8 @@ export class WebSocketReader {
       if (!header || this.#available < header.length) return
       this.#header = undefined
       const data = this.#take(header.length)
-      for (let i = 0; i < data.length; i++) data[i]! ^= header.mask[i & 3]!
+      const { mask } = header
+      if (mask) for (let i = 0; i < data.length; i++) data[i]! ^= mask[i & 3]!
       const received = this.#receive(header, data)
       if (received) yield received
     }
@@ -79,13 +88,15 @@ export class WebSocketReader {
     const [first = 0, second = 0] = start
     const [opcode, isFinal, short] = [first & 0x0f, (first & 0x80) !== 0, second & 0x7f]
     if ((first & 0x70) !== 0) throw protocolError()
-    if ((second & 0x80) === 0) throw protocolError()
+    const isMasked = (second & 0x80) !== 0
+    if (isMasked !== (this.#from === 'client')) throw protocolError()
     const size = short === 127 ? 8 : short === 126 ? 2 : 0
-    if (start.length < 6 + size) return undefined
+    const maskSize = isMasked ? 4 : 0
+    if (start.length < 2 + size + maskSize) return undefined
     const length = size === 8 ? Number(start.readBigUInt64BE(2)) : size === 2 ? start.readUInt16BE(2) : short
     this.#check(opcode, isFinal, length)
-    const mask = this.#take(6 + size).subarray(2 + size)
-    return { opcode, isFinal, length, mask }
+    const header = this.#take(2 + size + maskSize)
+    return { opcode, isFinal, length, mask: isMasked ? header.subarray(2 + size) : undefined }
   }
 
   /** Before the data has arrived, which may be too large. */
@@ -105,7 +116,8 @@ export class WebSocketReader {
   #receive({ opcode, isFinal }: FrameHeader, data: Buffer): Received | undefined {
     if (opcode === Opcode.pong) return undefined
     if (opcode === Opcode.ping) return { type: 'ping', data }
-    if (opcode === Opcode.close) return { type: 'close' }
+    if (opcode === Opcode.close)
+      return { type: 'close', ...(data.length >= 2 && { code: data.readUInt16BE(0) }) }
     const fragments = this.#fragments ?? []
     if (data.length > 0) fragments.push(data)
     this.#fragmentBytes += data.length
@@ -149,8 +161,8 @@ function protocolError(): WebSocketError {
   return new WebSocketError(CloseCode.protocol)
 }
 
-/** One unmasked frame, as servers send it. */
-export function frame(opcode: number, data: Buffer): Buffer {
+/** One frame: unmasked, as servers send it, or with the mask of a client. */
+export function frame(opcode: number, data: Buffer, mask?: Buffer): Buffer {
   const { length } = data
   const size = length > 0xffff ? 8 : length > 125 ? 2 : 0
   const header = Buffer.alloc(2 + size)
@@ -158,24 +170,44 @@ export function frame(opcode: number, data: Buffer): Buffer {
   header[1] = size === 8 ? 127 : size === 2 ? 126 : length
   if (size === 8) header.writeBigUInt64BE(BigInt(length), 2)
   if (size === 2) header.writeUInt16BE(length, 2)
-  return Buffer.concat([header, data])
+  if (!mask) return Buffer.concat([header, data])
+  header[1]! |= 0x80
+  const masked = Buffer.from(data)
+  for (let i = 0; i < length; i++) masked[i]! ^= mask[i & 3]!
+  return Buffer.concat([header, mask, masked])
+}
+
+/** What a server answers to the key of a client. */
+export function acceptanceOf(key: string): string {
+  return createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64')
 }
 
 export interface WebSocketEvents {
   text(text: string): void
-  /** Called once, whoever closed it. */
-  closed(): void
+  /** Called once, whoever closed it; with the reason, if there is one. `isOwn`: what the other side sent can't be read. */
+  closed(code?: number, isOwn?: boolean): void
+  /** Anything has arrived. */
+  alive?(): void
 }
 
-/** An open connection to a client. */
+/** An open connection. */
 export class WebSocketConnection {
   readonly #socket: Duplex
   readonly #reader: WebSocketReader
+  readonly #side: Side
   #isClosing = false
+  #code: number | undefined
+  #isOwn = false
 
-  private constructor(socket: Duplex, maxBytes: number) {
+  private constructor(socket: Duplex, maxBytes: number, side: Side) {
     this.#socket = socket
-    this.#reader = new WebSocketReader(maxBytes)
+    this.#side = side
+    this.#reader = new WebSocketReader(maxBytes, side === 'client' ? 'server' : 'client')
+  }
+
+  /** The client's side, once the server has accepted it. */
+  static toServer(socket: Duplex, maxBytes: number): WebSocketConnection {
+    return new WebSocketConnection(socket, maxBytes, 'client')
   }
 
   /**
@@ -199,18 +231,17 @@ export class WebSocketConnection {
       return undefined
     }
     const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map(name => name.trim())
-    const accept = createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64')
     socket.write(
       [
         'HTTP/1.1 101 Switching Protocols',
         'Upgrade: websocket',
         'Connection: Upgrade',
-        `Sec-WebSocket-Accept: ${accept}`,
+        `Sec-WebSocket-Accept: ${acceptanceOf(key)}`,
         ...(offered.includes(protocol) ? [`Sec-WebSocket-Protocol: ${protocol}`] : []),
         '\r\n',
       ].join('\r\n'),
     )
-    return new WebSocketConnection(socket, maxBytes)
+    return new WebSocketConnection(socket, maxBytes, 'server')
   }
 
   /** `head`: what arrived after the request. */
@@ -221,16 +252,22 @@ export class WebSocketConnection {
           if (this.#isClosing) return
           if (received.type === 'text') events.text(received.text)
           else if (received.type === 'ping') this.#write(Opcode.pong, received.data)
-          else this.close(CloseCode.normal)
+          else {
+            this.#code = received.code
+            this.close(CloseCode.normal)
+          }
         }
       } catch (error) {
         if (!(error instanceof WebSocketError)) throw error
+        this.#code = error.code
+        this.#isOwn = true
         this.close(error.code)
       }
     }
-    this.#socket.once('close', events.closed)
+    this.#socket.once('close', () => events.closed(this.#code, this.#isOwn))
     this.#socket.on('end', () => this.#socket.end())
     this.#socket.on('data', (chunk: Buffer) => {
+      events.alive?.()
       if (!this.#isClosing) read(chunk)
     })
     read(head)
@@ -238,6 +275,10 @@ export class WebSocketConnection {
 
   send(text: string): void {
     if (!this.#isClosing) this.#write(Opcode.text, Buffer.from(text))
+  }
+
+  ping(): void {
+    if (!this.#isClosing) this.#write(Opcode.ping, Buffer.alloc(0))
   }
 
   close(code: number): void {
@@ -258,7 +299,7 @@ export class WebSocketConnection {
   #write(opcode: number, data: Buffer): void {
     if (this.#socket.destroyed) return
     if (this.#socket.writableLength > MAX_UNREAD) this.#socket.destroy()
-    else this.#socket.write(frame(opcode, data))
+    else this.#socket.write(frame(opcode, data, this.#side === 'client' ? randomBytes(4) : undefined))
   }
 }
 

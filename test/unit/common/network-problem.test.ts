@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
-import {
-  networkProblem,
-  networkProblemOfOutput,
-  statusProblem,
-} from '../../../../src/agents/registry/network-problem.ts'
-import { selfSigned } from '../../../support/certificate.ts'
-import { LoopbackServer } from '../../../support/loopback-server.ts'
+import { networkProblem, networkProblemOfOutput, statusProblem } from '../../../src/common/network-problem.ts'
+import { selfSigned } from '../../support/certificate.ts'
+import { LoopbackServer } from '../../support/loopback-server.ts'
 
 const address = 'https://user:secret@registry.example/list.json?signature=secret'
 

@@ -1,0 +1,32 @@
+import * as l10n from '@vscode/l10n'
+import type { RequestProblem } from '../common/network-problem.ts'
+
+/** Where an agent on a server is. */
+export interface RemoteAddress {
+  /** `ws:` or `wss:` for a WebSocket, `http:` or `https:` for streamable HTTP. Encrypted, unless it's this machine. */
+  url: string
+  /** What they contain is secret. */
+  headers: ReadonlyArray<{ name: string; value: string }>
+  /** It has the files of this machine at the same paths, and may use its terminals. */
+  sharesFiles: boolean
+  /** The user turned off that VS Code checks certificates. */
+  acceptsAnyCertificate: boolean
+  /** Called when the server refuses the headers. */
+  onRefused?: () => void
+}
+
+/** Why an agent on a server can't be reached. */
+export interface ConnectionProblem extends RequestProblem {
+  /** The server refused the headers. */
+  isRefused?: true
+}
+
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError'
+  readonly problem: ConnectionProblem
+
+  constructor(problem: ConnectionProblem) {
+    super(l10n.t('The connection failed: {0}. {1}', problem.reason, problem.advice))
+    this.problem = problem
+  }
+}

@@ -1,0 +1,159 @@
+import type { IncomingMessage } from 'node:http'
+import { deferred } from '../../../common/async.ts'
+import { LineSplitter } from '../line-splitter.ts'
+
+const [NEWLINE, RETURN, COLON, SPACE] = [10, 13, 58, 32]
+const END = Buffer.from('\n')
+const BETWEEN = Buffer.from(' ')
+const DATA = 'data'
+const BYTE_ORDER_MARK = '\u00EF\u00BB\u00BF'
+/** The longest name of a field that matters, with a byte order mark. */
+const MAX_NAME = 7
+/** How much of a response that says what is wrong is read. */
+const MAX_ERROR_BYTES = 8 * 1024
+
+/** Lets something through only while somebody waits for it, so that nothing piles up behind. */
+export class Turnstile {
+  #isWaiting = false
+  #isOpen = false
+  #opened = deferred()
+
+  /** Waits for what is let through meanwhile. */
+  async wait<T>(next: Promise<T>): Promise<T> {
+    this.#isWaiting = true
+    this.#opened.resolve()
+    try {
+      return await next
+    } finally {
+      this.#isWaiting = false
+      if (!this.#isOpen) this.#opened = deferred()
+    }
+  }
+
+  async pass(): Promise<void> {
+    while (!this.#isWaiting && !this.#isOpen) await this.#opened.promise
+  }
+
+  /** Nobody waits anymore, and what comes is dropped. */
+  open(): void {
+    this.#isOpen = true
+    this.#opened.resolve()
+  }
+}
+
+/**
+ * The server-sent events of a response, each with one message, within the bounds that messages from a process have.
+ * @throws LineTooLongError
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+ */
+export async function* boundedEvents(
+  body: AsyncIterable<Buffer>,
+  turnstile: Turnstile,
+  maxBytes: number,
+): AsyncGenerator<Buffer> {
+  const lines = new LineSplitter(maxBytes)
+  const data = new EventData()
+  for await (const chunk of body)
+    for (const piece of data.read(chunk)) {
+      lines.push(piece)
+      for (let message = lines.next(); message !== undefined; message = lines.next()) {
+        await turnstile.pass()
+        yield Buffer.from(`data: ${message}\n\n`)
+      }
+    }
+}
+
+/** Finds the data of events, as their bytes arrive. */
+class EventData {
+  /** where in a line the next byte is; `skipped` is a line that isn't data */
+  #place: 'name' | 'space' | 'data' | 'skipped' = 'name'
+  #name = ''
+  /** an event has begun */
+  #hasData = false
+  #isAfterReturn = false
+
+  get #isData(): boolean {
+    return this.#name.replace(BYTE_ORDER_MARK, '') === DATA
+  }
+
+  /** The pieces of each event's data, with a newline after it. */
+  *read(chunk: Buffer): Generator<Buffer> {
+    let nextReturn = chunk.indexOf(RETURN)
+    for (let at = 0; at < chunk.length; ) {
+      const byte = chunk[at]!
+      const isAfterReturn = this.#isAfterReturn
+      this.#isAfterReturn = byte === RETURN
+      if (byte === NEWLINE && isAfterReturn) at++
+      else if (byte === NEWLINE || byte === RETURN) {
+        at++
+        yield* this.#endLine()
+      } else if (this.#place === 'name') {
+        at++
+        yield* this.#readName(byte)
+      } else if (this.#place === 'space') {
+        if (byte === SPACE) at++
+        this.#place = 'data'
+      } else {
+        if (nextReturn >= 0 && nextReturn < at) nextReturn = chunk.indexOf(RETURN, at)
+        const newline = chunk.indexOf(NEWLINE, at)
+        const end = Math.min(...[newline, nextReturn, chunk.length].filter(one => one >= 0))
+        if (this.#place === 'data') yield chunk.subarray(at, end)
+        at = end
+      }
+    }
+  }
+
+  *#readName(byte: number): Generator<Buffer> {
+    if (byte !== COLON) {
+      this.#name += String.fromCharCode(byte)
+      if (this.#name.length > MAX_NAME) this.#place = 'skipped'
+      return
+    }
+    if (!this.#isData) {
+      this.#place = 'skipped'
+      return
+    }
+    this.#place = 'space'
+    // the lines of an event's data are one message
+    if (this.#hasData) yield BETWEEN
+    this.#hasData = true
+  }
+
+  *#endLine(): Generator<Buffer> {
+    const isBlank = this.#place === 'name' && this.#name === ''
+    this.#place = 'name'
+    this.#name = ''
+    if (!isBlank || !this.#hasData) return
+    this.#hasData = false
+    yield END
+  }
+}
+
+/**
+ * The message in a response, within the bounds that messages from a process have; the beginning of one that says what is wrong.
+ * @throws LineTooLongError
+ */
+export async function boundedMessage(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const { statusCode = 0 } = response
+  if (statusCode >= 300) return beginningOf(response)
+  const lines = new LineSplitter(maxBytes)
+  let message: string | undefined
+  const read = (piece: Buffer) => {
+    lines.push(piece)
+    for (let next = lines.next(); next !== undefined; next = lines.next()) message ??= next
+  }
+  // a message is one line
+  for await (const chunk of response as AsyncIterable<Buffer>)
+    read(Buffer.from(chunk.map(byte => (byte === NEWLINE ? SPACE : byte))))
+  read(END)
+  return message ?? ''
+}
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    text += chunk.toString('utf8')
+    if (text.length > MAX_ERROR_BYTES) break
+  }
+  return text.slice(0, MAX_ERROR_BYTES)
+}

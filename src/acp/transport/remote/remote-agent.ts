@@ -1,0 +1,76 @@
+import type { Readable, Writable } from 'node:stream'
+import { deferred } from '../../../common/async.ts'
+import { REMOTE_ANSWER_MS } from '../../../common/limits.ts'
+import type { StartRemote } from '../../agent.ts'
+import { ConnectionError, type RemoteAddress } from '../../remote-address.ts'
+import type { ProcessExit, RunningProcess } from '../running-process.ts'
+import type { RemoteChannel } from './channel.ts'
+import { openHttp } from './http-channel.ts'
+import { openWebSocket } from './websocket-channel.ts'
+
+/** An agent on a server. For whoever holds it, it's a process that exits when the connection to it is gone. */
+class RemoteAgent implements RunningProcess {
+  readonly pid = 0
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderrTail = ''
+  readonly exited: Promise<ProcessExit>
+  readonly #channel: RemoteChannel
+  readonly #exit = deferred<ProcessExit>()
+  #hasExited = false
+  #stopping: Promise<void> | undefined
+
+  constructor(channel: RemoteChannel, address: RemoteAddress) {
+    this.#channel = channel
+    this.stdin = channel.stdin
+    this.stdout = channel.stdout
+    this.exited = this.#exit.promise
+    void channel.ended.then(problem => {
+      if (problem?.isRefused) address.onRefused?.()
+      // what arrived before is read first
+      const exit = () => {
+        this.#hasExited = true
+        this.stdin.destroy()
+        this.#exit.resolve({ exitCode: null, signal: null, ...(problem && { problem }) })
+      }
+      if (this.stdout.closed || this.#stopping) exit()
+      else this.stdout.once('close', exit)
+    })
+  }
+
+  get hasExited(): boolean {
+    return this.#hasExited
+  }
+
+  async stderrRead(): Promise<void> {}
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  dispose(): void {
+    void this.stop()
+  }
+
+  async #stop(): Promise<void> {
+    await this.#channel.close()
+    this.stdout.destroy()
+  }
+}
+
+/**
+ * Connects to an agent on a server. Over HTTP, that happens with the first message.
+ * @throws ConnectionError
+ */
+export const startRemote: StartRemote = async (address, { maxFrameBytes, initializeTimeoutMs, signal }) => {
+  const answerMs = Math.min(REMOTE_ANSWER_MS, initializeTimeoutMs)
+  const options = { maxBytes: maxFrameBytes, answerMs, signal }
+  if (!/^ws/i.test(address.url)) return new RemoteAgent(openHttp(address, options), address)
+  try {
+    return new RemoteAgent(await openWebSocket(address, options), address)
+  } catch (error) {
+    if (error instanceof ConnectionError && error.problem.isRefused) address.onRefused?.()
+    throw error
+  }
+}

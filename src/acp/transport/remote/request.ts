@@ -1,0 +1,86 @@
+// VS Code applies its proxy settings and certificates to the members of these objects, but not to functions imported by name.
+
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import * as l10n from '@vscode/l10n'
+import { networkProblem, statusProblem } from '../../../common/network-problem.ts'
+import { ConnectionError, type ConnectionProblem, type RemoteAddress } from '../../remote-address.ts'
+
+/** When the system begins to ask whether a connection on which nothing arrives still exists. Milliseconds. */
+const TCP_KEEP_ALIVE_MS = 30_000
+
+export interface RequestOptions {
+  method: string
+  /** In addition to those of the address. */
+  headers: Iterable<readonly [name: string, value: string]>
+  body?: string
+  signal?: AbortSignal | undefined
+}
+
+/** WebSockets begin as HTTP requests. */
+export function httpAddress(url: string): string {
+  return url.replace(/^ws/i, 'http')
+}
+
+/** Follows no redirect, since the headers are for this server alone. */
+export function send(address: RemoteAddress, options: RequestOptions): ClientRequest {
+  const url = new URL(httpAddress(address.url))
+  const headers = new Headers(address.headers.map(({ name, value }): [string, string] => [name, value]))
+  for (const [name, value] of options.headers) headers.set(name, value)
+  if (options.body !== undefined) headers.set('Content-Length', String(Buffer.byteLength(options.body)))
+  const all = {
+    method: options.method,
+    headers: Object.fromEntries(headers),
+    ...(options.signal && { signal: options.signal }),
+    ...(address.acceptsAnyCertificate && { rejectUnauthorized: false }),
+  }
+  const request = url.protocol === 'https:' ? https.request(url, all) : http.request(url, all)
+  request.setNoDelay(true)
+  request.setSocketKeepAlive(true, TCP_KEEP_ALIVE_MS)
+  return request.end(options.body)
+}
+
+/** The response to a request, of which only the head has arrived. */
+export function responseTo(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.on('response', resolve).on('error', reject)
+  })
+}
+
+export function timedOut(): Error {
+  return Object.assign(new Error('No answer'), { code: 'ETIMEDOUT' })
+}
+
+/** The server closed a connection that should stay. */
+export function interrupted(): Error {
+  return Object.assign(new Error('The connection was closed'), { code: 'ECONNRESET' })
+}
+
+/** Why a request failed. */
+export function connectionProblem(error: unknown, address: RemoteAddress): ConnectionProblem {
+  return error instanceof ConnectionError ? error.problem : networkProblem(error, httpAddress(address.url))
+}
+
+/** Why a response can't be used: it isn't one of success. */
+export function responseProblem(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {
+  const { statusCode: status = 0, headers } = response
+  const problem = statusProblem(status, httpAddress(address.url))
+  const target = headers.location
+  if (status >= 300 && status < 400 && target !== undefined) {
+    const url = httpAddress(address.url)
+    const shown = URL.canParse(target, url) ? new URL(target, url).origin : ''
+    return {
+      ...problem,
+      reason: l10n.t('the server redirects to another URL: {0}', shown),
+      advice: l10n.t(
+        "Parley doesn't follow redirects of agents. If you trust that URL, use it for the agent.",
+      ),
+    }
+  }
+  if (status === 401 || status === 403) {
+    const advice = l10n.t("Check the agent's headers. Values that you entered for them are asked for again.")
+    return { ...problem, advice, isRefused: true }
+  }
+  if (status !== 404 && status !== 410) return problem
+  return { ...problem, reason: l10n.t('the server has no agent at this URL (status {0})', status) }
+}

@@ -1,0 +1,89 @@
+import { homedir } from 'node:os'
+import * as l10n from '@vscode/l10n'
+import { type AgentLaunch, AgentStartError } from '../../acp/agent.ts'
+import { isAgentAddress } from '../../agents/agent-settings.ts'
+import type { AgentDefinition, RemoteDefinition } from '../../agents/definition.ts'
+import type { NetworkSettings } from '../../agents/environment.ts'
+import type { LaunchEnvironment } from '../../agents/launch-environment.ts'
+import { settingPath } from '../../agents/setting-problem.ts'
+import { substitute } from '../../agents/variables.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
+import type { McpInputs } from '../../mcp/inputs.ts'
+import type { McpInput, RemoteServerDefinition } from '../../mcp/mcp-settings.ts'
+import { resolveServer } from '../../mcp/resolve-server.ts'
+
+export interface RemoteLaunchOptions {
+  environment: LaunchEnvironment
+  folders: ReadonlyArray<{ name: string; path: string }>
+  inputs: Pick<McpInputs, 'value' | 'forget'>
+  network: NetworkSettings
+  /** Receives the values of the headers. */
+  secrets: SecretRegistry
+}
+
+/**
+ * Resolves where an agent on a server is, as that of an MCP server is resolved: `${input:id}` in its headers is asked for once,
+ * and stored for this agent and the origin of its URL alone.
+ * @throws AgentStartError
+ */
+export async function resolveRemoteLaunch(
+  definition: Pick<AgentDefinition, 'id' | 'name'> & { remote: RemoteDefinition; startedByWorkspace?: true },
+  { environment, folders, inputs, network, secrets }: RemoteLaunchOptions,
+): Promise<AgentLaunch> {
+  const { id, name, remote } = definition
+  const fail = (message: string) => new AgentStartError({ kind: 'spawn', command: '', message }, message)
+  const variables = { folders, userHome: homedir(), env: environment.env, platform: environment.platform }
+  const { text: url, problems } = substitute(remote.url, variables)
+  const where = settingPath('parley.agents', [id, 'url'])
+  const [problem] = problems
+  if (problem) throw fail(l10n.t('{0}: {1}: {2}.', where, problem.variable, problem.message))
+  if (url.includes('${') || !isAgentAddress(url))
+    throw fail(
+      l10n.t(
+        '{0}: expected a wss or https URL, or a ws or http URL of this machine, without a user name.',
+        where,
+      ),
+    )
+  const { protocol, host, pathname } = new URL(url)
+  const server: RemoteServerDefinition = {
+    ...{ type: 'http', name, disabled: false, headers: remote.headers },
+    url: url.replace(/^ws/i, 'http'),
+    scope: definition.startedByWorkspace ? 'workspace' : 'user',
+    // a value entered for one server is never sent to another
+    file: `${settingPath('parley.agents', [encodeURIComponent(id)])} ${protocol}//${host}`,
+  }
+  const used: McpInput[] = []
+  const resolution = await resolveServer(server, {
+    environment,
+    folders,
+    userHome: homedir(),
+    input: (inputId, of) => {
+      const input: McpInput = {
+        ...{ id: inputId, scope: of.scope, type: 'promptString', password: true, options: [] },
+        ...(of.file !== undefined && { file: of.file }),
+        title: l10n.t('Agent "{0}"', name),
+        description: l10n.t('"{0}" for {1}', inputId, host),
+      }
+      used.push(input)
+      return inputs.value(inputId, of, [input])
+    },
+  })
+  if ('reason' in resolution) throw fail(resolution.reason)
+  if (resolution.server.type === 'stdio') throw fail(where)
+  const { headers } = resolution.server
+  for (const { value } of headers) secrets.add(value)
+  return {
+    command: `${protocol}//${host}${pathname}`,
+    ...{ args: [], env: {} },
+    cwd: folders[0]?.path ?? homedir(),
+    remote: {
+      url,
+      headers,
+      sharesFiles: remote.sharesFiles ?? false,
+      acceptsAnyCertificate: network.strictSSL === false,
+      onRefused: () => {
+        for (const input of used) void inputs.forget(input.id, server, used)
+      },
+    },
+  }
+}

@@ -1,0 +1,413 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { mock } from 'node:test'
+import { type AgentApp, agent } from '@agentclientprotocol/sdk'
+import {
+  type Agent,
+  type AgentClient,
+  type AgentExit,
+  AgentStartError,
+  type AgentStartFailure,
+  type ConnectOptions,
+} from '../../../../src/acp/agent.ts'
+import type { RemoteAddress } from '../../../../src/acp/remote-address.ts'
+import { startAgent } from '../../../../src/acp/start-agent.ts'
+import { openHttp } from '../../../../src/acp/transport/remote/http-channel.ts'
+import { startRemote } from '../../../../src/acp/transport/remote/remote-agent.ts'
+import { openWebSocket } from '../../../../src/acp/transport/remote/websocket-channel.ts'
+import { REMOTE_ALIVE_MS } from '../../../../src/common/limits.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import { acceptanceOf } from '../../../../src/common/websocket.ts'
+import { agentContract } from '../../../support/contracts/agent.ts'
+import { LoopbackServer } from '../../../support/loopback-server.ts'
+import { RemoteAgentServer } from '../../../support/remote-agent-server.ts'
+import { until } from '../../../support/until.ts'
+
+const SETUP = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [] }
+const HELLO = [{ type: 'text' as const, text: 'hello' }]
+const MAX_BYTES = 1 << 20
+
+/** An agent whose turns end with `finish`, or when they are canceled. */
+class TestAgent {
+  readonly asked: unknown[] = []
+  client: { notify(method: 'session/update', params: never): Promise<unknown> } | undefined
+  capabilities: unknown
+  #count = 0
+  #turn: ((stopReason: 'end_turn' | 'cancelled') => void) | undefined
+
+  app = (): AgentApp =>
+    agent({ name: 'test' })
+      .onRequest('initialize', ({ params }) => {
+        this.capabilities = params.clientCapabilities
+        return {
+          protocolVersion: 1,
+          agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } },
+        }
+      })
+      .onRequest('session/new', ({ client }) => {
+        this.client = client as never
+        return { sessionId: `s${++this.#count}` }
+      })
+      .onRequest('session/load', ({ params }) => {
+        this.asked.push(params.sessionId)
+        return {}
+      })
+      .onRequest('session/prompt', async ({ client }) => {
+        this.client = client as never
+        const stopReason = await new Promise<'end_turn' | 'cancelled'>(resolve => {
+          this.#turn = resolve
+        })
+        return { stopReason }
+      })
+      .onNotification('session/cancel', () => this.#turn?.('cancelled'))
+
+  say(sessionId: string, text = 'hi'): Promise<unknown> {
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }
+    return this.client!.notify('session/update', { sessionId, update } as never)
+  }
+
+  get isInTurn(): boolean {
+    return this.#turn !== undefined
+  }
+
+  finish(): void {
+    this.#turn?.('end_turn')
+  }
+}
+
+describe('an agent on a server', () => {
+  const running: Agent[] = []
+  const servers: Array<{ stop(): Promise<void> }> = []
+  afterEach(async () => {
+    for (const one of running.splice(0)) one.dispose()
+    for (const server of servers.splice(0)) await server.stop()
+  })
+
+  const connect = async (
+    url: string,
+    { remote = {}, ...more }: Partial<ConnectOptions> & { remote?: Partial<RemoteAddress> } = {},
+  ): Promise<Agent> => {
+    const address = { url, headers: [], sharesFiles: false, acceptsAnyCertificate: false, ...remote }
+    const launch = { command: url, args: [], env: {}, cwd: process.cwd(), remote: address }
+    const started = await startAgent(launch, {} as AgentClient, {
+      clientInfo: { name: 'parley-test', title: 'Test', version: '0' },
+      initializeTimeoutMs: 5000,
+      maxFrameBytes: MAX_BYTES,
+      log: silentLogger,
+      startRemote,
+      ...more,
+    })
+    running.push(started)
+    return started
+  }
+  const failure = async (starting: Promise<Agent>): Promise<AgentStartFailure> => {
+    const error = await starting.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    assert.ok(error instanceof AgentStartError, String(error))
+    return error.failure
+  }
+  const serve = async (test: TestAgent, options: Parameters<typeof RemoteAgentServer.start>[1] = {}) => {
+    const server = await RemoteAgentServer.start(test.app, options)
+    let isGone = false
+    const kill = async () => {
+      if (!isGone) await server.kill()
+      isGone = true
+    }
+    servers.push({ stop: kill })
+    return Object.assign(server, { stop: kill })
+  }
+  const exitOf = (one: Agent) => new Promise<AgentExit>(resolve => one.onDidClose(resolve))
+  const textsOf = (one: Agent) => {
+    const texts: string[] = []
+    one.onUpdate(({ update }) => {
+      if (update.type === 'message_chunk' && update.content.type === 'text') texts.push(update.content.text)
+    })
+    return texts
+  }
+
+  for (const transport of ['ws', 'http'] as const)
+    describe(`over ${transport}`, () => {
+      agentContract(async () => {
+        const test = new TestAgent()
+        const server = await serve(test)
+        const started = await connect(server.url(transport))
+        const whenInTurn = (act: () => void) => void until(() => test.isInTurn).then(act)
+        return {
+          agent: started,
+          lacks: ['resume', 'list', 'close', 'delete', 'logout'],
+          setup: SETUP,
+          work: sessionId => whenInTurn(() => void test.say(sessionId)),
+          finishTurn: sessionId => whenInTurn(() => void test.say(sessionId).then(() => test.finish())),
+          exit: () => void server.stop(),
+          exitReason: 'connection',
+        }
+      })
+
+      it('sends its headers, and offers neither files nor terminals, unless it shares the files', async () => {
+        const test = new TestAgent()
+        const server = await serve(test)
+        const remote = { headers: [{ name: 'X-Key', value: 'secret' }] }
+        const started = await connect(server.url(transport), { remote })
+        await started.newSession(SETUP)
+        assert.deepEqual(new Set(server.requests.map(({ headers }) => headers['x-key'])), new Set(['secret']))
+        const can = (test.capabilities ?? {}) as Record<string, unknown>
+        const none = { readTextFile: false, writeTextFile: false }
+        assert.deepEqual([can.fs ?? none, can.terminal ?? false], [none, false])
+        assert.equal(started.capabilities.mcp.stdio, false)
+        const sharing = await connect(server.url(transport), { remote: { sharesFiles: true } })
+        const all = (test.capabilities ?? {}) as Record<string, unknown>
+        assert.deepEqual(all.fs, { readTextFile: true, writeTextFile: true })
+        assert.equal(sharing.capabilities.mcp.stdio, true)
+      })
+
+      it('loads a session again once a server that was killed in a turn is back', async () => {
+        const test = new TestAgent()
+        const server = await serve(test)
+        const { port } = server
+        const started = await connect(server.url(transport))
+        const { sessionId } = await started.newSession(SETUP)
+        const turn = started.prompt(sessionId, HELLO)
+        const rejected = assert.rejects(turn, { name: 'AgentClosedError' })
+        await until(() => test.isInTurn)
+        const exited = exitOf(started)
+        await server.stop()
+        await rejected
+        const { reason, message } = await exited
+        assert.equal(reason, 'connection')
+        assert.match(message ?? '', /^The connection failed: the connection was interrupted/)
+        const { kind } = await failure(connect(`${transport}://127.0.0.1:${port}/acp`))
+        assert.equal(kind, 'unreachable')
+        const again = new TestAgent()
+        await serve(again, { port })
+        const back = await connect(`${transport}://127.0.0.1:${port}/acp`)
+        await back.loadSession(sessionId, SETUP)
+        assert.deepEqual(again.asked, [sessionId])
+      })
+
+      for (const status of [401, 403])
+        it(`says that the server refuses the headers with ${status}`, async () => {
+          const server = await serve(new TestAgent(), { refuse: () => status })
+          let refused = 0
+          const remote = { onRefused: () => void refused++ }
+          const found = await failure(connect(server.url(transport), { remote }))
+          assert.ok(found.kind === 'unreachable', JSON.stringify(found))
+          assert.equal(found.problem.isRefused, true)
+          assert.match(found.message, new RegExp(`denied access \\(status ${status}\\)`))
+          assert.equal(refused, 1)
+        })
+
+      it('follows no redirect, so that no other server gets the headers', async () => {
+        const other = await LoopbackServer.start((_request, response) => void response.end('{}'))
+        const moved = await LoopbackServer.start((_request, response) =>
+          response.writeHead(307, { location: `${other.origin}/acp` }).end(),
+        )
+        servers.push(other, moved)
+        const headers = [{ name: 'Authorization', value: 'Bearer secret' }]
+        const url = `${moved.origin.replace('http', transport)}/acp`
+        const found = await failure(connect(url, { remote: { headers } }))
+        assert.ok(found.kind === 'unreachable', JSON.stringify(found))
+        assert.match(found.message, new RegExp(`redirects to another URL: ${other.origin}`))
+        assert.deepEqual(other.requests, [])
+        assert.doesNotMatch(JSON.stringify(found), /secret/)
+      })
+
+      it('says what is wrong if nobody is there, or something else', async () => {
+        const web = await LoopbackServer.start((_request, response) => void response.end('<html>'))
+        servers.push(web)
+        const found = await failure(connect(`${web.origin.replace('http', transport)}/acp`))
+        assert.match(
+          JSON.stringify(found),
+          transport === 'ws' ? /didn't open a WebSocket/ : /doesn't respond like an agent/,
+        )
+        const refused = await failure(connect(`${transport}://127.0.0.1:1/acp`))
+        assert.match(JSON.stringify(refused), /refused the connection/)
+        const unknown = await failure(connect(`${transport}://unknown.invalid/acp`))
+        assert.match(JSON.stringify(unknown), /unknown\.invalid wasn't found/)
+      })
+
+      it("gives up a server that doesn't answer, without leaving a connection", async () => {
+        const silent = await silentServer()
+        servers.push(silent)
+        const found = await failure(
+          connect(`${transport}://127.0.0.1:${silent.port}/acp`, { initializeTimeoutMs: 200 }),
+        )
+        assert.match(found.kind, /^(?:unreachable|initialize-timeout)$/)
+        await until(() => silent.open === 0, 'the end of the connection')
+        const aborting = new AbortController()
+        const starting = failure(
+          connect(`${transport}://127.0.0.1:${silent.port}/acp`, { signal: aborting.signal }),
+        )
+        await until(() => silent.open > 0)
+        aborting.abort()
+        assert.equal((await starting).kind, 'cancelled')
+        await until(() => silent.open === 0, 'the end of the connection')
+      })
+
+      it('ends the connection at a message that is too large', async () => {
+        const test = new TestAgent()
+        const server = await serve(test)
+        const started = await connect(server.url(transport))
+        const { sessionId } = await started.newSession(SETUP)
+        const exited = exitOf(started)
+        void test.say(sessionId, 'x'.repeat(MAX_BYTES + 1000)).catch(() => {})
+        const { reason, message } = await exited
+        assert.equal(reason, 'protocol')
+        assert.match(message ?? '', /more than 1 MB/)
+      })
+
+      it('cuts what is too deep or has too many members, and reads on', async () => {
+        const test = new TestAgent()
+        const server = await serve(test)
+        const started = await connect(server.url(transport))
+        const texts = textsOf(started)
+        const { sessionId } = await started.newSession(SETUP)
+        let deep: unknown = {}
+        for (let i = 0; i < 3000; i++) deep = [deep]
+        for (const content of [deep, Array.from({ length: 100_000 }, (_, i) => i)]) {
+          const update = { sessionUpdate: 'unknown_kind', content }
+          await test.client!.notify('session/update', { sessionId, update } as never)
+        }
+        await test.say(sessionId, 'after')
+        await until(() => texts.includes('after'))
+      })
+
+      it('keeps the order of many messages', async () => {
+        const test = new TestAgent()
+        const server = await serve(test)
+        const started = await connect(server.url(transport))
+        const texts = textsOf(started)
+        const { sessionId } = await started.newSession(SETUP)
+        const said = Array.from({ length: 2000 }, (_, i) => `${i} \n ä€😀`)
+        for (const text of said) void test.say(sessionId, text)
+        await until(() => texts.length === said.length)
+        assert.deepEqual(texts, said)
+      })
+
+      it('leaves no socket, listener or timer after 200 connections', async function () {
+        this.timeout(60_000)
+        const test = new TestAgent()
+        const server = await serve(test)
+        const timers = () => process.getActiveResourcesInfo().filter(one => one === 'Timeout').length
+        const before = timers()
+        for (let i = 0; i < 200; i++) {
+          const started = await connect(server.url(transport))
+          if (i % 10 === 0) await started.newSession(SETUP)
+          const exited = exitOf(started)
+          if (i % 3 === 0) server.sockets.destroy()
+          else started.dispose()
+          await exited
+        }
+        running.length = 0
+        http.globalAgent.destroy()
+        await until(() => server.sockets.size === 0, 'the end of the connections')
+        await until(() => timers() <= before, 'the end of the timers')
+      })
+    })
+
+  it('notices that a WebSocket was cut without a word', async () => {
+    mock.timers.enable({ apis: ['setInterval'] })
+    const silent = await silentServer(true)
+    servers.push(silent)
+    const address = {
+      url: `ws://127.0.0.1:${silent.port}`,
+      headers: [],
+      sharesFiles: false,
+      acceptsAnyCertificate: false,
+    }
+    const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+    let isOver = false
+    const ended = channel.ended.finally(() => {
+      isOver = true
+    })
+    channel.stdout.resume()
+    mock.timers.tick(REMOTE_ALIVE_MS)
+    await new Promise(setImmediate)
+    assert.equal(isOver, false, 'it may just be quiet')
+    mock.timers.tick(REMOTE_ALIVE_MS)
+    assert.match((await ended)?.reason ?? '', /didn't respond in time/)
+    mock.timers.reset()
+  })
+
+  it('reads no more than it needs from a server while the window is busy', async () => {
+    // see `HttpChannel`: what the SDK's client doesn't read stays on the server
+    const size = 64 * 1024
+    let sent = 0
+    const text = JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'session/update',
+      params: {
+        sessionId: 's',
+        update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'x'.repeat(size) } },
+      },
+    })
+    let flood: http.ServerResponse | undefined
+    const server = await LoopbackServer.start((request, response) => {
+      if (request.method === 'POST') {
+        response.writeHead(200, { 'content-type': 'application/json', 'acp-connection-id': 'c' })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } }))
+      } else if (request.method === 'GET') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.flushHeaders()
+        flood = response
+      } else response.end()
+    })
+    servers.push(server)
+    const address = { url: server.origin, headers: [], sharesFiles: false, acceptsAnyCertificate: false }
+    const channel = openHttp(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+    channel.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
+    await until(() => flood !== undefined)
+    // as much as the sockets hold
+    while (sent < 200 * size && flood!.write(`data: ${text}\n\n`)) sent += size
+    for (let i = 0; i < 400; i++) {
+      flood!.write(`data: ${text}\n\n`)
+      sent += size
+    }
+    await new Promise(resolve => setTimeout(resolve, 300))
+    assert.ok(
+      flood!.writableLength > sent / 2,
+      `${flood!.writableLength} of ${sent} bytes wait on the server`,
+    )
+    let read = 0
+    channel.stdout.on('data', (chunk: Buffer) => {
+      read += chunk.length
+    })
+    await until(() => flood!.writableLength === 0, 'the rest')
+    assert.ok(read > 0)
+    await channel.close()
+  })
+})
+
+/** Accepts connections and then says nothing. `shakesHands`: those of WebSockets. */
+async function silentServer(shakesHands = false) {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('data', data => {
+      const key = /^sec-websocket-key: (.+)$/im.exec(data.toString())?.[1]
+      if (!shakesHands || key === undefined) return
+      const accept = acceptanceOf(key)
+      socket.write(
+        `HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      )
+    })
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    get open() {
+      return sockets.size
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

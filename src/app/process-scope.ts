@@ -11,6 +11,7 @@ import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
 import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
 import { AgentClients } from '../sessions/agent-client.ts'
+import { sessionsBefore } from '../sessions/continuation.ts'
 import { SessionDeleter } from '../sessions/listing/session-deleter.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { SessionReference } from '../sessions/open-session.ts'
@@ -74,6 +75,7 @@ export function createProcessScope(
     stored.conversations,
   )
 
+  tracker.views.earlierSessions = key => sessionsBefore(key, records)
   storeGitFoldersIn(gitFolderStore(storage, log))
   const views = viewStore(storage, log)
   const hosts = agentHosts(platform)

@@ -162,6 +162,14 @@ export function originsOf(
   })
 }
 
+/** The keys of the sessions that the conversation was in before the session with this key. */
+export function sessionsBefore(key: string, records: Pick<SessionRecords, 'agentIds' | 'list'>): string[] {
+  const all = records.agentIds().flatMap(agentId => records.list(agentId))
+  return all
+    .filter(record => leadsTo(record, key))
+    .map(({ agentId, sessionId }) => sessionKey(agentId, sessionId))
+}
+
 /** Lists show one row for the conversation: that of the session that it's in now. */
 export function recordContinuation(
   records: Pick<SessionRecords, 'get' | 'noted'>,

@@ -35,8 +35,11 @@ export class FileViews {
     return this.withDocument(key, file)?.file ?? file
   }
 
+  /** The sessions that the conversation of this one was in before: their changes are its, too. */
+  earlierSessions: (session: string) => readonly string[] = () => []
+
   /**
-   * The file without the changes of one session, or of all agents. A file that agents didn't change is returned as it is.
+   * The file without the changes of one session's conversation, or of all agents. A file that agents didn't change is returned as it is.
    * `undefined` if it can't be read.
    */
   async before(path: string, session?: string): Promise<FileState | undefined> {
@@ -44,7 +47,8 @@ export class FileViews {
     const file = this.at(path)
     if (!file) return this.#reader.read(path).catch(() => undefined)
     if (session === undefined) return file.base
-    return file.without(author => author.turns.some(turn => turn.session === session))
+    const sessions = new Set([session, ...this.earlierSessions(session)])
+    return file.without(author => author.turns.some(turn => sessions.has(turn.session)))
   }
 
   /** The content of a file; its text in UTF-8 with a byte order mark. */

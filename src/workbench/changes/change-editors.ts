@@ -92,9 +92,16 @@ export class ChangeEditors extends Owner {
   #scopeOf(base: vscode.Uri | undefined): ChangeScope | undefined {
     if (!base) return undefined
     const session = new URLSearchParams(base.query).get('session') ?? undefined
-    if (!this.#compared || this.#compared.session !== session)
+    if (!this.#compared || this.#compared.session !== session) {
       this.#compared = new ChangeScope(this.#tracker, session)
+      if (session !== undefined) this.#compared.origins = () => this.#originsOf(session)
+    }
     return this.#compared
+  }
+
+  #originsOf(session: string) {
+    const earlier = this.#tracker.views.earlierSessions(session)
+    return earlier.map(one => ({ session: one, turn: Number.POSITIVE_INFINITY, continued: true as const }))
   }
 
   #setContext(): void {

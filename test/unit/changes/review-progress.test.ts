@@ -173,6 +173,14 @@ describe('the progress of a review', () => {
     assert.equal(count(second), '3/5')
   })
 
+  it('compares a conversation that was continued with the text before all of its sessions', async () => {
+    await edit('second', 'a.txt', 'four')
+    tracker.views.earlierSessions = session => (session === 'second' ? ['first'] : [])
+    const textBefore = async (session: string) => (await tracker.views.before(file('a.txt'), session))?.text
+    assert.equal(await textBefore('second'), 'one\ntwo\nthree\nfour\nfive\n')
+    assert.equal(await textBefore('first'), 'one\ntwo\nthree\nFOUR\nfive\n')
+  })
+
   it("doesn't count what a new session of the same id replaces", async () => {
     new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] }).clear()
     await tracker.files.ready

@@ -3,6 +3,7 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { draftOf } from '../../../src/common/draft.ts'
 import { attachmentOf } from '../../../src/conversation/attachment.ts'
 import { textOf } from '../../../src/conversation/blocks.ts'
+import { sessionsBefore } from '../../../src/sessions/continuation.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
 import { titleOf } from '../../../src/sessions/session-title.ts'
 import { until } from '../../support/until.ts'
@@ -84,6 +85,7 @@ describe('continuing a conversation with another agent', () => {
     assert.equal(titleOf(fixture.controller.current!.session), title)
     assert.equal(fixture.records.get('two', 't1')?.pinned, true)
     assert.deepEqual(fixture.records.get('one', 's1')?.continuedIn, { agentId: 'two', sessionId: 't1' })
+    assert.deepEqual(sessionsBefore('two/t1', fixture.records), ['one/s1'])
     assert.deepEqual(fixture.controller.current!.changes.origins(), [
       { session: 'one/s1', turn: 1, continued: true },
     ])

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { ContentBlock } from '../acp/model.ts'
 import { MAX_CONVERSATION_CONTEXT } from '../common/limits.ts'
-import { sessionKey, sessionOfKey } from '../common/session-key.ts'
+import { type SessionId, sessionKey, sessionOfKey } from '../common/session-key.ts'
 import {
   allOriginsOf,
   continuedState,
@@ -160,6 +160,16 @@ export function originsOf(
     const record = records.get(agentId, sessionId)
     return record && leadsTo(record, key) ? origin : { session, turn }
   })
+}
+
+/** The session that the conversation of this one went on in; `undefined` if it's still there. */
+export function whereNow(
+  { agentId, sessionId }: SessionId,
+  records: Pick<SessionRecords, 'get'>,
+): SessionReference | undefined {
+  const next = records.get(agentId, sessionId)?.continuedIn
+  const record = next && records.get(next.agentId, next.sessionId)
+  return record && { ...next, cwd: record.cwd }
 }
 
 /** The keys of the sessions that the conversation was in before the session with this key. */

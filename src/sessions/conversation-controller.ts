@@ -23,14 +23,14 @@ import { SignInFlow } from './sign-in/sign-in-flow.ts'
 export interface ControllerOptions
   extends Omit<
     SessionOpenerOptions,
-    'elsewhere' | 'reports' | 'hasPrompts' | 'agentChosen' | 'agentReplaced'
+    'elsewhere' | 'reports' | 'hasPrompts' | 'agentChosen' | 'agentReplaced' | 'moved' | 'records'
   > {
   /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
   slowAfterMs?: number
   /** Reveals the session where a view other than `mine` already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
   manager: SessionManager
-  records: Pick<SessionRecords, 'agent'>
+  records: Pick<SessionRecords, 'agent' | 'get'>
   drafts: Drafts
   queues: PromptQueues
   /** The key of drafts and prompts while this view displays no session; unique for each view. */
@@ -96,6 +96,7 @@ export class ConversationController extends Owner {
           elsewhere: reference => options.elsewhere?.(reference, this),
           hasPrompts: () => this.prompts.isSending,
           agentChosen: agentId => this.prompts.agentChosen(agentId),
+          moved: (from, to) => this.#moveWritten(from, to),
           agentReplaced: agentName => this.prompts.agentReplaced(agentName),
         },
         displayed,
@@ -238,7 +239,7 @@ export class ConversationController extends Owner {
         cwd: from.plan.setup.cwd,
         continues: { from, ...how },
         begun: open => {
-          this.#moveWritten(open, from, isPaused)
+          this.#moveQueue(open, from, isPaused)
           if (again) this.prompts.giveBack(open.key, again)
         },
       })
@@ -250,19 +251,12 @@ export class ConversationController extends Owner {
   }
 
   /** The conversation goes on in another session, with what was written for it. */
-  #moveWritten(open: OpenSession, from: OpenSession, isPaused: boolean): void {
-    const { drafts, manager, queues } = this.#options
+  #moveQueue(open: OpenSession, from: OpenSession, isPaused: boolean): void {
+    const { manager, queues } = this.#options
     const [previous, next] = [queues.of(from.key), queues.of(open.key)]
-    const written = drafts.get(from.key)
-    if (!isEmptyDraft(written)) drafts.set(open.key, joinDrafts(drafts.get(open.key), written))
     // its agent doesn't get them anymore
     previous.signInCanceled()
-    const returned = previous.returned.map(({ id, draft }) => ({ id, draft }))
-    next.addReturned(returned)
-    previous.movedToComposer(
-      returned.map(({ id }) => id),
-      EMPTY_DRAFT,
-    )
+    this.#moveWritten(from.key, open.key)
     previous.handOver(prompts => {
       for (const prompt of prompts) this.prompts.enqueue(open.key, prompt)
       return true
@@ -272,6 +266,20 @@ export class ConversationController extends Owner {
     manager
       .close(manager.find(from.agentId, from.session.sessionId) ?? from)
       .catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))
+  }
+
+  /** The draft and the returned prompts of a conversation that has another key now. */
+  #moveWritten(from: string, to: string): void {
+    const { drafts, queues } = this.#options
+    const written = drafts.get(from)
+    if (!isEmptyDraft(written)) drafts.set(to, joinDrafts(drafts.get(to), written))
+    const previous = queues.of(from)
+    const returned = previous.returned.map(({ id, draft }) => ({ id, draft }))
+    queues.of(to).addReturned(returned)
+    previous.movedToComposer(
+      returned.map(({ id }) => id),
+      EMPTY_DRAFT,
+    )
   }
 
   /** Cancels the attempt in progress, else the turn. */

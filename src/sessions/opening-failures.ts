@@ -3,6 +3,7 @@ import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, type Reopening } from './failures.ts'
+import type { OpenSession, SessionReference } from './open-session.ts'
 import type { AgentDirectory, SessionRecords } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SavedSessions } from './saved-sessions.ts'
@@ -74,12 +75,21 @@ export class OpeningFailures {
     this.#failures.add({ type: 'read-only', ...this.#named(agentId) })
   }
 
-  /** Another window has the session: follows that window's changes for as long as the session is displayed here. */
-  elsewhere(attempt: Extract<Attempt, { type: Reopening }>, place: SessionPlace, taken = false): void {
+  /**
+   * Another window has the session: follows that window's changes for as long as the session is displayed here. `goesOn` is called
+   * when its conversation went on in another session.
+   */
+  elsewhere(
+    attempt: Extract<Attempt, { type: Reopening }>,
+    place: SessionPlace,
+    taken: boolean,
+    goesOn: (from: OpenSession, next: SessionReference) => void,
+  ): void {
     const { agentId } = attempt
     const { saved, records, runner } = this.#options
     const { current } = this.#displayed
-    if (current && this.#displayed.continues(attempt)) this.#displayed.follow(saved.follow(current))
+    if (current && this.#displayed.continues(attempt))
+      this.#displayed.follow(saved.follow(current, next => goesOn(current, next)))
     this.#failures.add({
       type: 'elsewhere',
       ...this.#named(agentId),

@@ -5,6 +5,7 @@ import type { SessionId } from '../common/session-key.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
 import { type ConversationEnd, restoreEnd, restoreState } from '../conversation/replay/restore-state.ts'
 import { Session } from '../conversation/session.ts'
+import { whereNow } from './continuation.ts'
 import type { OpenSession, SessionReference } from './open-session.ts'
 import type { SavedConversations, SessionRecords } from './ports.ts'
 import { ABSENT, AbsentAgent } from './runners/absent-agent.ts'
@@ -60,9 +61,12 @@ export class SavedSessions {
     return manager.create(agentId, agentName, session, { setup, roots, mcpServers: [] })
   }
 
-  /** Shows a conversation as another window saves it, read-only, until the result is disposed. */
-  follow({ agentId, session }: OpenSession): Disposable {
-    const { transcripts } = this.#options
+  /**
+   * Shows a conversation as another window saves it, read-only, until the result is disposed. `goesOn` is called when it went on in
+   * another session there.
+   */
+  follow({ agentId, session }: OpenSession, goesOn: (next: SessionReference) => void): Disposable {
+    const { records, transcripts } = this.#options
     let shown: string | undefined
     const showSaved = () => {
       const revision = transcripts.revision(agentId, session.sessionId)
@@ -72,7 +76,11 @@ export class SavedSessions {
       if (conversation && !session.isLive) session.conversation.follow(conversation)
     }
     showSaved()
-    const timer = setInterval(showSaved, FOLLOW_WINDOW_MS)
+    const timer = setInterval(() => {
+      const next = whereNow({ agentId, sessionId: session.sessionId }, records)
+      if (next) goesOn(next)
+      else showSaved()
+    }, FOLLOW_WINDOW_MS)
     timer.unref()
     return { dispose: () => clearInterval(timer) }
   }

@@ -6,6 +6,7 @@ import type { Logger } from '../common/logger.ts'
 import { LAST_SESSION } from '../common/session-key.ts'
 import { type OpeningStep, type ViewPhase, viewPhase } from '../conversation/phases.ts'
 import type { ConversationEnd } from '../conversation/replay/restore-state.ts'
+import { whereNow } from './continuation.ts'
 import type { DisplayedSession } from './displayed-session.ts'
 import { type Attempt, type Failures, isCanceled, isSignInAsked, type Reopening } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
@@ -20,7 +21,7 @@ import {
   type Task,
   taskOf,
 } from './opening-states.ts'
-import type { AgentDirectory } from './ports.ts'
+import type { AgentDirectory, SessionRecords } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SavedSessions } from './saved-sessions.ts'
 import type { HeldSessions } from './session-leases.ts'
@@ -39,6 +40,9 @@ export interface SessionOpenerOptions {
   hasPrompts: () => boolean
   /** A new session starts with this agent. */
   agentChosen: (agentId: string) => void
+  /** The conversation with the first key has the other one now. */
+  moved: (from: string, to: string) => void
+  records: Pick<SessionRecords, 'get'>
   /** A session starts with another agent than the one that was being prepared, which prompts waited for. */
   agentReplaced: (agentName: string) => void
   store: KeyValueStore
@@ -249,7 +253,9 @@ export class SessionOpener implements Disposable {
   }
 
   /** Restores the session from before a reload of the window, if there was one. */
-  async restore(last = this.#options.store.get<SessionReference>(LAST_SESSION)): Promise<void> {
+  async restore(stored = this.#options.store.get<SessionReference>(LAST_SESSION)): Promise<void> {
+    // another window may have continued its conversation
+    const last = stored && (whereNow(stored, this.#options.records) ?? stored)
     // a session that couldn't be started before the view was shown has left the reason
     const isEmpty = this.#state.type === 'idle' && !this.#displayed.current && this.#failures.all.size === 0
     if (!last || !isEmpty || !this.#options.trusted()) return
@@ -486,14 +492,30 @@ export class SessionOpener implements Disposable {
   /** The session can't be opened here. `taken`: another window took it from this one. */
   showElsewhere(attempt: ReopenAttempt, place: SessionPlace, taken = false): void {
     if (canBecome(this.#state, 'elsewhere')) this.#enter({ type: 'elsewhere', attempt })
-    this.#reports.elsewhere(attempt, place, taken)
+    this.#reports.elsewhere(attempt, place, taken, (from, next) => void this.#followTo(from, next))
+  }
+
+  /** The conversation that another window has went on in another session there. */
+  async #followTo(from: OpenSession, next: SessionReference): Promise<void> {
+    const { saved, starter, moved } = this.#options
+    const place = await starter.placeOf(next)
+    if (this.#displayed.current !== from || taskOf(this.#state)) return
+    const open = saved.open(next)
+    if (!open) return
+    this.abort()
+    this.#failures.clear()
+    moved(from.key, open.key)
+    this.#displayed.display(open)
+    this.#displayed.keyBefore = from.key
+    this.showElsewhere({ type: 'restore', ...next }, place)
   }
 
   /** Makes the other window of this failure close its session, and reopens it here. */
   async takeOver(failureId: string): Promise<void> {
     const failure = this.#failures.all.get(failureId)
     if (failure?.type !== 'elsewhere') return
-    const { attempt } = failure
+    // the conversation, where it is now
+    const attempt = { ...failure.attempt, ...whereNow(failure.attempt, this.#options.records) }
     await this.#open(async task => {
       this.#enter({ type: 'takingOver', task })
       this.#failures.remove(failureId)

@@ -20,7 +20,7 @@ import type {
 import type { PromptQueues } from './prompt-queues.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SavedSessions } from './saved-sessions.ts'
-import { type HeldSessions, SessionElsewhereError } from './session-leases.ts'
+import { type HeldSessions, SessionElsewhereError, type SessionPlace } from './session-leases.ts'
 import { forkLimit, type SpanRecords } from './session-limiter.ts'
 import type { SessionManager } from './session-manager.ts'
 import { recordListedTitle, sessionTitle, titleOfFork } from './session-title.ts'
@@ -156,7 +156,7 @@ export class SessionStarter {
   ): Promise<OpenSession> {
     const { held, hosted } = this.#options
     if (!(await held.acquireWithin(how === 'restore' ? RELOAD_CLOSE_MS : 0, reference, signal)))
-      throw new SessionElsewhereError((await hosted?.has(reference)) ? 'hostedWindow' : 'window')
+      throw new SessionElsewhereError(await this.placeOf(reference))
     const hold = held.hold(reference)
     try {
       // a second agent would work in the same folder, and store the same conversation
@@ -168,6 +168,11 @@ export class SessionStarter {
     } finally {
       hold.dispose()
     }
+  }
+
+  /** Where a session is that another window has. */
+  async placeOf(reference: SessionReference): Promise<SessionPlace> {
+    return (await this.#options.hosted?.has(reference)) ? 'hostedWindow' : 'window'
   }
 
   /**

@@ -12,7 +12,7 @@ describe('a session in two windows, whose agent outlives them', () => {
     settings: root => ({
       // the default
       'parley.keepAgentsRunning': undefined,
-      'parley.agents': { fixture: fixtureAgent(root, 'Fixture') },
+      'parley.agents': { fixture: fixtureAgent(root, 'Fixture'), other: fixtureAgent(root, 'Other') },
     }),
   })
 
@@ -86,6 +86,32 @@ describe('a session in two windows, whose agent outlives them', () => {
       methods().filter(method => /^(initialize|session\/(new|load|resume|cancel|close))$/.test(method)),
       ['initialize', 'session/new'],
     )
+  })
+
+  it('is followed to another agent that its conversation goes on with, also after a reload', async () => {
+    const one = await vscode.open()
+    const first = await ConversationPage.startSession(one, 'Fixture')
+    await first.runTurn('[[say The word is kingfisher.]]')
+    const two = await vscode.open()
+    let second = await follow(two, 'kingfisher')
+    await second.frame.getByText('This session is open in another window', { exact: true }).waitFor()
+    await second.composer.fill('a draft')
+    await first.chooseFromAgentMenu('Fork or Continue Session…')
+    await one.pick('Continue with Other')
+    await first.waitForAgent('Other')
+    await first.waitForPhase('ready')
+    await second.waitForAgent('Other')
+    await second.text('Continued with Other').waitFor()
+    await second.frame.getByText('This session is open in another window', { exact: true }).waitFor()
+    assert.equal(await second.composerText(), 'a draft')
+    await first.runTurn('[[say And the color is teal.]]')
+    await second.text(/color is teal/).waitFor()
+    await two.reload()
+    second = await ConversationPage.find(two)
+    await takeOver(first, second)
+    await second.waitForAgent('Other')
+    await second.runTurn('[[say Going on.]]')
+    await first.text(/^Going on/).waitFor()
   })
 
   it('gets a prompt that is sent while it is taken over, after those that were queued', async () => {

@@ -102,7 +102,7 @@ class World {
       get: (agentId: string) => (agentId === 'gone' ? undefined : { agentId }),
       used() {},
     } as unknown as SessionOpenerOptions['agents']
-    const records = { agent: () => undefined }
+    const records = { agent: () => undefined, get: () => undefined }
     const options = { starter, saved, held, records, agents, runner, trusted: () => true, log: silentLogger }
     this.displayed = new DisplayedSession({
       newKey: 'new',
@@ -117,6 +117,7 @@ class World {
         hasPrompts: () => this.hasPrompts,
         agentChosen() {},
         agentReplaced() {},
+        moved() {},
         store: { get: () => undefined, set() {} },
         continued: () => this.#wait('continued'),
       },

@@ -152,9 +152,15 @@ export class ChangeScope {
     return this.tracker.shared
   }
 
-  /** Reads all tracked files from disk again. Never rejects. */
-  refresh(): Promise<void> {
-    return this.tracker.disk.refresh()
+  /** Reads all tracked files, or those with these paths and what they were renamed from, from disk again. Never rejects. */
+  async refresh(paths?: readonly string[]): Promise<void> {
+    const { disk, files } = this.tracker
+    if (!paths) return disk.refresh()
+    await files.ready
+    const keys = new Set(
+      paths.flatMap(path => [path, this.file(path)?.from ?? path].map(one => files.ownKey(one))),
+    )
+    return disk.refreshIn(path => keys.has(files.key(path)))
   }
 
   /** The file without these changes. */
@@ -562,9 +568,9 @@ export class SessionChanges extends ChangeScope {
   }
 
   /** Also waits until the tracker knows what tool calls have reported. */
-  override async refresh(): Promise<void> {
+  override async refresh(paths?: readonly string[]): Promise<void> {
     await this.reported
-    await super.refresh()
+    await super.refresh(paths)
   }
 
   /** Settles when the tracker knows everything that tool calls have reported so far. */

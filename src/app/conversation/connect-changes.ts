@@ -60,7 +60,7 @@ export function connectChanges(
   const handlers = {
     'changes/open': async ({ key, path }) => {
       const changes = changesOf(key)
-      await changes?.refresh()
+      await changes?.refresh([path])
       if (!changes) return
       const file = changes.list().find(one => one.path === path)
       if (file) await editors.openChanges(changes, file)
@@ -82,7 +82,7 @@ export function connectChanges(
     },
     'changes/undo': async ({ key, path, turn }) => {
       const changes = changesOf(key)
-      await changes?.refresh()
+      await changes?.refresh(path === undefined ? undefined : [path])
       if (!changes) return
       if (turn !== undefined && changes.list(turn).length === 0)
         services.workbench.dialogs.showStatus(l10n.t('This turn has no changes left to revert'))

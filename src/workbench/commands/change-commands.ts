@@ -61,7 +61,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const { at } = cursor
     const path = uri instanceof vscode.Uri ? cursor.pathIn(uri) : at?.path
     if (path === undefined) throw new UnavailableError(l10n.t('Open a file that an agent changed first.'))
-    await all.refresh()
+    await all.refresh([path])
     const byLens = lens.safeParse(what)
     const byPeek = lineChanges.safeParse(what)
     const change = byPeek.success && typeof index === 'number' ? byPeek.data[index] : undefined
@@ -98,8 +98,20 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const isUndecided = ids
       ? scope.hunks(position.path).some(({ id }) => ids.has(id))
       : scope.file(position.path) !== undefined
-    const next = followingChange(cursor.positions, position)
-    if (next && !isPeek && !isUndecided) await cursor.go(next)
+    if (isPeek || isUndecided) return
+    const next = await onDisk(() => followingChange(cursor.positions, position))
+    if (next) await cursor.go(next)
+  }
+
+  /** A change after its file was read again. To read the files of all would take longer the more there are. */
+  const onDisk = async (find: () => HunkPosition | undefined) => {
+    const read = new Set<string>()
+    for (;;) {
+      const found = find()
+      if (!found || read.has(found.path)) return found
+      read.add(found.path)
+      await all.refresh([found.path])
+    }
   }
 
   /**
@@ -128,9 +140,9 @@ export function changeCommands(options: ChangeCommandsOptions) {
   }
 
   const move = async (args: unknown[], step: 1 | -1) => {
-    await all.refresh()
+    await all.refresh(cursor.at ? [cursor.at.path] : [])
     const from = lens.safeParse(args[1]).success ? (await atPlace(args)).position : cursor.position
-    const next = nextChange(cursor.positions, from, step)
+    const next = await onDisk(() => nextChange(cursor.positions, from, step))
     if (!next) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
     await cursor.go(next)
   }
@@ -172,7 +184,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     },
     [CommandId.revertFileChanges]: async (...args) => {
       const chosen = ofFiles(args)
-      await all.refresh()
+      await all.refresh(chosen.flatMap(({ selection }) => selection.paths ?? []))
       for (const { scope, selection } of chosen) await confirmUndo(scope, selection, options)
     },
     [CommandId.keepAllChanges]: async (...args) => decisions.keep(await toReview(args)),
@@ -200,11 +212,9 @@ export function changeCommands(options: ChangeCommandsOptions) {
     },
     [HiddenCommandId.reviewFile]: async (file: unknown) => {
       const scope = options.reviews.openReview ?? all
-      await scope.refresh()
-      const reviewed = tracker.progress.files(scope).find(({ path }) => path === file)
-      const position = hunkPositions(scope).find(({ path }) => path === reviewed?.path)
-      if (!reviewed || !position)
-        throw new UnavailableError(l10n.t('All changes of this file are kept or reverted.'))
+      await scope.refresh([String(file)])
+      const position = hunkPositions(scope).find(({ path }) => path === file)
+      if (!position) throw new UnavailableError(l10n.t('All changes of this file are kept or reverted.'))
       await options.reviews.showReview()
       await cursor.go(position)
     },

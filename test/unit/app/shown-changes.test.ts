@@ -33,6 +33,8 @@ describe("an editor that shows one session's changes of a file that two have cha
   }
   /** The editors of the files in a review. */
   let inReview: object[]
+  /** The files to which decisions led. */
+  let went: string[]
   let ran: string[]
   let told: string[]
   let asked: string[]
@@ -100,6 +102,7 @@ describe("an editor that shows one session's changes of a file that two have cha
 
   beforeEach(async () => {
     writeFileSync(file(), ORIGINAL)
+    went = []
     ran = []
     inReview = []
     told = []
@@ -135,7 +138,10 @@ describe("an editor that shows one session's changes of a file that two have cha
       sourceControl: { scopeOf: () => undefined },
       cursor: {
         at: { path: file(), start: 0, end: 1 },
-        positions: [],
+        get positions() {
+          return cursor.positions
+        },
+        go: async ({ path }: { path: string }) => went.push(path),
         pathIn: file,
         get shown() {
           return cursor.shown
@@ -187,6 +193,25 @@ describe("an editor that shows one session's changes of a file that two have cha
     shown = undefined
     await handlers['parley.keepFileChanges']!({ path: file(), session: 'a' })
     assert.equal(by(), 'b')
+  })
+
+  it('has a decision that reads no other file, unless it holds the next change', async () => {
+    const paths = ['b.txt', 'c.txt'].map(name => join(folder(), name))
+    const changes = new SessionChanges(tracker, 'a', { cwd: folder(), additionalDirectories: [] })
+    for (const path of paths) {
+      writeFileSync(path, 'new\n')
+      const diffs = [{ changes: [{ operation: 'add' as const, path, newText: 'new\n' }] }]
+      await changes.tool({ toolCallId: path, begun: true, done: true }, diffs, [])
+    }
+    const known = () => paths.map(path => tracker.views.at(path)?.text)
+    for (const path of paths) writeFileSync(path, 'new\nuser\n')
+    const lens = () => lenses().find(({ title }) => title === 'Keep')!
+    await handlers['parley.keepChange']!(...lens().arguments)
+    await handlers['parley.keepChange']!(...lens().arguments)
+    assert.deepEqual(known(), ['new\n', 'new\n'])
+    await handlers['parley.keepChange']!(...lens().arguments)
+    assert.deepEqual(known(), ['new\nuser\n', 'new\n'])
+    assert.deepEqual(went, [file(), file(), paths[0]])
   })
 
   it("isn't opened for a file that VS Code can't name, which is told", async () => {

@@ -329,8 +329,13 @@ export interface ChangedFileNote {
   /** lines */
   added: number
   removed: number
-  /** It has decided changes: what of them the user kept and reverted, in numbers, beside those that are `left`. */
-  decided?: { outcome: 'kept' | 'reverted' | 'both' | 'some'; kept: number; reverted: number; left: number }
+  /** It has decided changes: what of them the user kept and reverted, in numbers, beside those that are undecided. */
+  decided?: {
+    outcome: 'kept' | 'reverted' | 'both' | 'some'
+    kept: number
+    reverted: number
+    undecided: number
+  }
 }
 /** All files that the session's agent changed. */
 export interface ChangedFiles {

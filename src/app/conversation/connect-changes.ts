@@ -106,7 +106,7 @@ function reviewed(changes: SessionChanges, progress: ReviewProgress): Pick<Chang
     files: files.map(one => {
       const { path, file = { path, added: 0, removed: 0 }, undecided, kept, reverted } = one
       const outcome = outcomeOf(one)
-      return outcome ? { ...file, decided: { outcome, kept, reverted, left: undecided } } : file
+      return outcome ? { ...file, decided: { outcome, kept, reverted, undecided } } : file
     }),
     ...(count.decided > 0 && { count }),
   }

@@ -26,7 +26,7 @@ interface Folder extends InReview {
   /** absolute */
   folder: string
   /** of its files that have changes left */
-  paths: string[]
+  readonly paths: string[]
   children: Node[]
 }
 type File = ReviewedFile & InReview
@@ -39,12 +39,15 @@ type Node = Folder | File
 export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   readonly #tracker: ChangeTracker
   readonly #editors: Pick<ChangeEditors, 'openReview' | 'shownReview' | 'onDidChangeReviews'>
-  readonly #change = this.register(new vscode.EventEmitter<void>())
+  readonly #change = this.register(new vscode.EventEmitter<Node[] | undefined>())
   readonly #view: vscode.TreeView<Node>
   readonly #status = this.register(
     vscode.window.createStatusBarItem('parley.review', vscode.StatusBarAlignment.Left, -100),
   )
   #nodes: Node[] = []
+  /** by path: those in the tree, which is in the order of the paths */
+  readonly #files = new Map<string, File>()
+  #scope: ChangeScope | undefined
   #hidesDecided = false
   /** All changes of the review were decided at the last update. */
   #isDone = false
@@ -101,8 +104,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     const files = scope ? this.#tracker.progress.files(scope) : []
     const { decided, total } = countOf(files)
     void vscode.commands.executeCommand('setContext', ContextKey.reviewOpen, total > 0)
-    this.#nodes = nodesOf(this.#hidesDecided ? files.filter(({ undecided }) => undecided > 0) : files, scope)
-    this.#change.fire()
+    this.#show(this.#hidesDecided ? files.filter(({ undecided }) => undecided > 0) : files, scope)
     const isDone = total > 0 && decided === total
     const isReviewed = scope !== undefined && this.#isReviewed(scope, { decided, total })
     const text = isReviewed
@@ -127,6 +129,31 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     void vscode.commands.executeCommand('setContext', ContextKey.reviewDone, isDone)
     if (isReviewed && !this.#isDone && this.#editors.shownReview) void tellDone(files)
     this.#isDone = isDone
+  }
+
+  /** A decision updates its file alone, and folders in which nothing is undecided now, or something again. */
+  #show(files: readonly ReviewedFile[], scope: ChangeScope | undefined): void {
+    const isSame = scope === this.#scope && files.length === this.#files.size
+    if (!isSame || !files.every(({ path }) => this.#files.has(path))) {
+      const { nodes, shown } = nodesOf(files, scope)
+      this.#scope = scope
+      this.#nodes = nodes
+      this.#files.clear()
+      for (const file of shown) this.#files.set(file.path, file)
+      this.#change.fire(undefined)
+      return
+    }
+    const folders = foldersIn(this.#nodes)
+    const before = new Map(folders.map(folder => [folder, folder.paths.length > 0]))
+    const changed: Node[] = []
+    for (const one of files) {
+      const file = this.#files.get(one.path)!
+      if (outcomeOf(file) === outcomeOf(one) && describe(file) === describe(one)) continue
+      delete file.file
+      changed.push(Object.assign(file, one))
+    }
+    changed.push(...folders.filter(folder => before.get(folder) !== folder.paths.length > 0))
+    if (changed.length > 0) this.#change.fire(changed)
   }
 
   /** Whether the user's decisions were the last, and not Git or another program that took changes out of the files. */
@@ -156,24 +183,43 @@ async function tellDone(files: readonly ReviewedFile[]): Promise<void> {
   if (answer === undo) await vscode.commands.executeCommand(CommandId.undoDecision)
 }
 
-/** The files below the folder that contains all of them. */
-function nodesOf(files: readonly ReviewedFile[], scope: ChangeScope | undefined): Node[] {
+/** The files, and below the folder that contains all of them, as a tree. */
+function nodesOf(
+  files: readonly ReviewedFile[],
+  scope: ChangeScope | undefined,
+): { nodes: Node[]; shown: File[] } {
   const review: InReview = { inReview: true, session: scope?.session }
-  const root: Folder = { ...review, name: '', folder: '', paths: [], children: [] }
+  const shown = files.map((file): File => ({ ...file, ...review }))
+  const root = folderOf(review, '', '', [])
   const folders = new Map<string, Folder>([['', root]])
-  const folderOf = (folder: string): Folder => {
+  const within = (folder: string): Folder => {
     const above = path.dirname(folder)
     const known = folders.get(folder)
     if (known) return known
-    const made: Folder = { ...review, name: path.basename(folder), folder, paths: [], children: [] }
+    const made = folderOf(review, path.basename(folder), folder, [])
     folders.set(folder, made)
-    folderOf(above === folder ? '' : above).children.push(made)
+    within(above === folder ? '' : above).children.push(made)
     return made
   }
-  for (const file of files) folderOf(path.dirname(file.path)).children.push({ ...file, ...review })
+  for (const file of shown) within(path.dirname(file.path)).children.push(file)
   let top = joined(root)
   while (top.children.length === 1 && 'children' in top.children[0]!) top = top.children[0]
-  return top.children
+  return { nodes: top.children, shown }
+}
+
+function folderOf({ session }: InReview, name: string, folder: string, children: Node[]): Folder {
+  const undecidedIn = (node: Node): string[] =>
+    'children' in node ? node.children.flatMap(undecidedIn) : node.undecided > 0 ? [node.path] : []
+  return {
+    ...{ inReview: true, session, name, folder, children },
+    get paths() {
+      return children.flatMap(undecidedIn)
+    },
+  }
+}
+
+function foldersIn(nodes: readonly Node[]): Folder[] {
+  return nodes.flatMap(node => ('children' in node ? [node, ...foldersIn(node.children)] : []))
 }
 
 /** With each folder that contains nothing but a folder as one with it. */
@@ -181,11 +227,8 @@ function joined(folder: Folder): Folder {
   const children = folder.children.map(child => ('children' in child ? joined(child) : child))
   const [only] = children
   if (folder.name !== '' && children.length === 1 && only && 'children' in only)
-    return { ...only, name: `${folder.name}/${only.name}` }
-  const paths = children.flatMap(child =>
-    'children' in child ? child.paths : child.undecided > 0 ? child.path : [],
-  )
-  return { ...folder, children, paths }
+    return folderOf(only, `${folder.name}/${only.name}`, only.folder, only.children)
+  return folderOf(folder, folder.name, folder.folder, children)
 }
 
 function folderItem({ name, folder, paths }: Folder): vscode.TreeItem {
@@ -216,7 +259,7 @@ function fileItem(file: File): vscode.TreeItem {
   return item
 }
 
-function describe(reviewed: File): string {
+function describe(reviewed: ReviewedFile): string {
   const { file, undecided, kept, reverted } = reviewed
   const outcome = outcomeOf(reviewed)
   if (outcome === 'kept') return l10n.t('Kept')

@@ -144,6 +144,25 @@ describe('the tree of a review', () => {
     assert.equal(context.get('parley.reviewDone'), true)
   })
 
+  it('updates the rows alone that a decision changes', async () => {
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
+    const updated: unknown[] = []
+    tree.onDidChangeTreeData(nodes => {
+      const labels = nodes?.map(node => (tree.getTreeItem(node) as unknown as TreeItem).label)
+      updated.push(labels ?? 'all')
+    })
+    const keep = (name: string) => review!.keep({ paths: [join(folder(), name)] })
+    const last = () => JSON.stringify(updated.at(-1))
+    keep('src/deep/er/a.txt')
+    await waitFor('one row', () => last() === '["a.txt"]')
+    const kept = keep('src/deep/er/b.txt')
+    await waitFor('its folder, too', () => last() === '["b.txt","deep/er"]')
+    await shows('deep/er', '  a.txt, Kept', '  b.txt, Kept', 'z.txt, +0 −1, open')
+    await kept.undo()
+    await shows('deep/er, open', '  a.txt, Kept', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
+    assert.equal(updated.includes('all'), false)
+  })
+
   it('leaves out what is decided on request', async () => {
     await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
     await handlers['parley.keepFileChanges']!(find('b.txt'))

@@ -156,7 +156,7 @@ function File({ file }: { file: ChangedFileNote }) {
   )
 }
 
-function decidedOf({ outcome, kept, reverted, left }: NonNullable<ChangedFileNote['decided']>): {
+function decidedOf({ outcome, kept, reverted, undecided }: NonNullable<ChangedFileNote['decided']>): {
   icon: string
   text: string
 } {
@@ -168,7 +168,10 @@ function decidedOf({ outcome, kept, reverted, left }: NonNullable<ChangedFileNot
     case 'both':
       return { icon: 'check', text: t('{0} kept, {1} reverted', kept, reverted) }
     case 'some':
-      return { icon: 'checklist', text: t('{0} of {1} decided', kept + reverted, kept + reverted + left) }
+      return {
+        icon: 'checklist',
+        text: t('{0} of {1} decided', kept + reverted, kept + reverted + undecided),
+      }
   }
 }
 

@@ -138,9 +138,9 @@ describe('conversation page: work of an agent', () => {
       outcome: 'kept' | 'reverted' | 'both' | 'some',
       kept: number,
       reverted: number,
-      left = 0,
+      undecided = 0,
     ) => ({
-      decided: { outcome, kept, reverted, left },
+      decided: { outcome, kept, reverted, undecided },
     })
     const files: bridge.ChangedFileNote[] = [
       { path: '/w/a.ts', added: 0, removed: 0, ...decided('both', 1, 2) },

@@ -1,22 +1,19 @@
-import path from 'node:path'
 import {
   type AgentApp,
   type AgentContext,
   agent,
   type ClientCapabilities,
-  type McpServer,
   PROTOCOL_VERSION,
-  RequestError,
   type SessionConfigOption,
   type SessionModeState,
 } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
 import { COMMANDS } from './scenes/index.ts'
 import { type DemoSession, forkRequest, Sessions } from './session.ts'
-import { configOptions, modeState, withOption } from './settings.ts'
+import { configOptions, modeState } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'
-import { type ClientFeatures, clientFeatures, NO_FEATURES, usageOf } from './turn.ts'
+import { type ClientFeatures, FEATURES, featuresOf, usageOf } from './turn.ts'
 
 export interface DemoAgentOptions {
   store: SessionStore
@@ -33,8 +30,8 @@ const initializeRequest = z.object({
 /** The demo agent's protocol methods, without the content of turns. */
 export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
-  const sessions = new Sessions(store, error => log(`The session couldn't be written: ${String(error)}`))
-  let features: ClientFeatures = NO_FEATURES
+  const sessions = new Sessions(store)
+  let features = featuresOf(() => false)
 
   const start = (session: DemoSession, client: AgentContext) => {
     afterResponse(() => sendStart(session, client), log)
@@ -43,7 +40,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
 
   const app = agent({ name: 'parley-demo-agent' })
     .onRequest('initialize', initializeRequest, ({ params }) => {
-      features = clientFeatures(params.clientCapabilities)
+      features = featuresOf(name => FEATURES[name][1](params.clientCapabilities ?? {}))
       return {
         protocolVersion: PROTOCOL_VERSION,
         agentInfo: { name: 'parley-demo-agent', title: 'Demo Agent', version: '1.0.0' },
@@ -64,12 +61,10 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
       }
     })
     .onRequest('session/new', ({ params, client }) => {
-      checkPlace(params)
       const session = sessions.create(params)
       return { sessionId: session.id, ...start(session, client) }
     })
     .onRequest('session/load', async ({ params, client }) => {
-      checkPlace(params)
       const session = await sessions.reopen(params.sessionId, params)
       for (const update of sessions.replay(session)) {
         await client.notify('session/update', { sessionId: session.id, update })
@@ -77,11 +72,9 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
       return start(session, client)
     })
     .onRequest('session/resume', async ({ params, client }) => {
-      checkPlace(params)
       return start(await sessions.reopen(params.sessionId, params), client)
     })
-    .onRequest('session/fork', forkRequest<McpServer>(), ({ params, client }) => {
-      checkPlace(params)
+    .onRequest('session/fork', forkRequest, ({ params, client }) => {
       const session = sessions.fork(params.sessionId, params)
       return { sessionId: session.id, ...start(session, client) }
     })
@@ -96,9 +89,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
     })
     .onRequest('session/set_mode', async ({ params, client }) => {
       const session = sessions.get(params.sessionId)
-      const settings = withOption(session.settings, 'mode', params.modeId)
-      if (!settings) throw RequestError.invalidParams({ modeId: params.modeId }, 'no such mode')
-      session.change({ settings })
+      const settings = session.choose({ mode: params.modeId })
       await client.notify('session/update', {
         sessionId: session.id,
         update: {
@@ -110,14 +101,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
     })
     .onRequest('session/set_config_option', async ({ params, client }) => {
       const session = sessions.get(params.sessionId)
-      const settings = withOption(session.settings, params.configId, params.value)
-      if (!settings) {
-        throw RequestError.invalidParams(
-          { configId: params.configId },
-          'no such option, or not a value of it',
-        )
-      }
-      session.change({ settings })
+      const settings = session.choose({ [params.configId]: params.value })
       if (params.configId === 'mode') {
         await client.notify('session/update', {
           sessionId: session.id,
@@ -128,10 +112,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
     })
     .onRequest('session/prompt', async ({ params, client, signal }) => {
       const session = sessions.get(params.sessionId)
-      if (session.isRunning) {
-        throw RequestError.invalidRequest({ sessionId: session.id }, 'a turn is already running')
-      }
-      if (params.prompt.length === 0) throw RequestError.invalidParams({}, 'the prompt is empty')
+      session.checkPrompt(params.prompt)
       return takeTurn({ session, client, features, signal, prompt: params.prompt, pace })
     })
     .onNotification('session/cancel', ({ params }) => {
@@ -165,11 +146,4 @@ async function sendStart(session: DemoSession, client: AgentContext): Promise<vo
 /** The first update follows the response with the session's id, because a client may not know the session before. */
 function afterResponse(work: () => Promise<void>, log: (message: string) => void): void {
   setImmediate(() => work().catch(error => log(`Not sent: ${String(error)}`)))
-}
-
-/** Throws a protocol error for a folder in which no session can work. */
-export function checkPlace(place: { cwd: string; additionalDirectories?: string[] }): void {
-  for (const directory of [place.cwd, ...(place.additionalDirectories ?? [])]) {
-    if (!path.isAbsolute(directory)) throw RequestError.invalidParams({ directory }, 'not an absolute path')
-  }
 }

@@ -13,10 +13,13 @@ import { createDemoAgentV2 } from './v2/agent.ts'
  * pace of a model, 0 for no pauses).
  */
 const pace = Number(process.env.PARLEY_DEMO_PACE ?? '1')
+const log = (message: string) => void process.stderr.write(`${message}\n`)
 const options = {
-  store: new SessionStore(stateDirectory(process.env, process.platform)),
+  store: new SessionStore(stateDirectory(process.env, process.platform), error =>
+    log(`The session couldn't be written: ${String(error)}`),
+  ),
   pace: Number.isFinite(pace) && pace >= 0 ? pace : 1,
-  log: (message: string) => void process.stderr.write(`${message}\n`),
+  log,
 }
 const first = createDemoAgent(options)
 const second = createDemoAgentV2(options)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type McpServer, RequestError, type SessionInfo, type SessionUpdate } from '@agentclientprotocol/sdk'
+import path from 'node:path'
+import { RequestError, type SessionInfo, type SessionUpdate } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
-import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
+import { DEFAULT_SETTINGS, type Settings, withOption } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
 
 /** The user's "always" answers, by topic. */
@@ -11,25 +12,19 @@ export type StandingAnswer = 'allow' | 'reject'
 export class DemoSession {
   readonly transcript: Transcript
   readonly standing = new Map<string, StandingAnswer>()
-  readonly mcpServers: readonly McpServer[]
+  /** A line about each MCP server. */
+  readonly mcpServers: readonly string[]
   /** Tokens in the context, estimated at four characters each. */
   used: number
   readonly #store: SessionStore
-  readonly #onError: (error: unknown) => void
   #meta: SessionMeta
   #turn: { abort: AbortController; ended: Promise<unknown> } | undefined
 
-  constructor(
-    meta: SessionMeta,
-    mcpServers: readonly McpServer[],
-    store: SessionStore,
-    onError: (error: unknown) => void,
-  ) {
+  constructor(meta: SessionMeta, { mcpServers = [] }: SessionSetup, store: SessionStore) {
     this.#meta = meta
-    this.mcpServers = mcpServers
+    this.mcpServers = mcpServers.map(describeServer)
     this.#store = store
-    this.#onError = onError
-    this.transcript = new Transcript(store, meta.sessionId, onError)
+    this.transcript = new Transcript(store, meta.sessionId)
     this.used = Math.round(JSON.stringify(store.transcript(meta.sessionId)).length / 4)
   }
 
@@ -48,18 +43,26 @@ export class DemoSession {
   get settings(): Settings {
     return this.#meta.settings
   }
-  get isRunning(): boolean {
-    return this.#turn !== undefined
-  }
 
-  /** Changes the session's metadata, in memory and on disk. A failed write is only reported. */
+  /** Changes the session's metadata, in memory and on disk. */
   change(fields: Partial<Omit<SessionMeta, 'version' | 'sessionId'>>): void {
     this.#meta = { ...this.#meta, ...fields }
-    try {
-      this.#store.save(this.#meta)
-    } catch (error) {
-      this.#onError(error)
-    }
+    this.#store.save(this.#meta)
+  }
+
+  /** Sets a config option. Throws a protocol error for an unknown option or value. */
+  choose(option: Record<string, unknown>): Settings {
+    const [[configId = '', value] = []] = Object.entries(option)
+    const settings = withOption(this.settings, configId, value)
+    if (!settings) throw RequestError.invalidParams(option, 'no such option, or not a value of it')
+    this.change({ settings })
+    return settings
+  }
+
+  /** Throws a protocol error if no turn can start with a prompt. */
+  checkPrompt(prompt: readonly unknown[]): void {
+    if (this.#turn) throw RequestError.invalidRequest({ sessionId: this.id }, 'a turn is already running')
+    if (prompt.length === 0) throw RequestError.invalidParams({}, 'the prompt is empty')
   }
 
   record(update: SessionUpdate): void {
@@ -96,13 +99,11 @@ const GATHER = 2_000
 export class Transcript {
   readonly #store: SessionStore
   readonly #sessionId: string
-  readonly #onError: (error: unknown) => void
   #open: SessionUpdate | undefined
 
-  constructor(store: SessionStore, sessionId: string, onError: (error: unknown) => void) {
+  constructor(store: SessionStore, sessionId: string) {
     this.#store = store
     this.#sessionId = sessionId
-    this.#onError = onError
   }
 
   add(update: SessionUpdate): void {
@@ -114,22 +115,12 @@ export class Transcript {
     }
     this.flush()
     if (textLength(update) !== undefined) this.#open = update
-    else this.#write([update])
+    else this.#store.append(this.#sessionId, [update])
   }
 
   flush(): void {
-    if (!this.#open) return
-    const open = this.#open
+    if (this.#open) this.#store.append(this.#sessionId, [this.#open])
     this.#open = undefined
-    this.#write([open])
-  }
-
-  #write(updates: SessionUpdate[]): void {
-    try {
-      this.#store.append(this.#sessionId, updates)
-    } catch (error) {
-      this.#onError(error)
-    }
   }
 }
 
@@ -174,83 +165,75 @@ export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
 /** Number of sessions on a page of the list. */
 const PAGE = 20
 
+/** A server of either version of the protocol, of which the demo only shows some text. */
+interface McpServer {
+  name?: unknown
+  type?: unknown
+  command?: unknown
+  args?: unknown
+  url?: unknown
+}
+
 export interface SessionSetup {
   cwd: string
   additionalDirectories?: string[]
   mcpServers?: McpServer[]
 }
 
-/** Only in the draft of the protocol, not in a released schema. `S`: the version's type of a server. */
-export function forkRequest<S>() {
-  return z.object({
-    sessionId: z.string(),
-    cwd: z.string(),
-    additionalDirectories: z.array(z.string()).optional(),
-    mcpServers: z.array(z.custom<S>(value => typeof value === 'object' && value !== null)).optional(),
-  })
+/** Throws a protocol error for a folder in which no session can work. */
+function checkPlace({ cwd, additionalDirectories = [] }: SessionSetup): void {
+  for (const directory of [cwd, ...additionalDirectories]) {
+    if (!path.isAbsolute(directory)) throw RequestError.invalidParams({ directory }, 'not an absolute path')
+  }
 }
+
+/** Only names, because the environment and headers may contain secrets. */
+function describeServer({ name, type, command, args, url }: McpServer): string {
+  if (command === undefined) return `**${name}**: ${type}, ${url}`
+  return `**${name}**: stdio, \`${[command, ...(Array.isArray(args) ? args : [])].join(' ')}\``
+}
+
+/** Only in the draft of the protocol, not in a released schema. */
+export const forkRequest = z.object({
+  sessionId: z.string(),
+  cwd: z.string(),
+  additionalDirectories: z.array(z.string()).optional(),
+  mcpServers: z.array(z.custom<McpServer>(value => typeof value === 'object' && value !== null)).optional(),
+})
 
 /** The sessions that are open on this connection, and access to those on disk. */
 export class Sessions {
   readonly #store: SessionStore
-  readonly #onError: (error: unknown) => void
   readonly #open = new Map<string, DemoSession>()
 
-  constructor(store: SessionStore, onError: (error: unknown) => void) {
+  constructor(store: SessionStore) {
     this.#store = store
-    this.#onError = onError
   }
 
   create(setup: SessionSetup): DemoSession {
-    const meta: SessionMeta = {
-      version: 1,
-      sessionId: randomUUID(),
-      cwd: setup.cwd,
-      additionalDirectories: setup.additionalDirectories ?? [],
-      updatedAt: new Date().toISOString(),
-      prompts: 0,
-      settings: DEFAULT_SETTINGS,
-      credits: 0,
-    }
-    const session = this.#session(meta, setup)
-    session.change({})
-    return session
+    checkPlace(setup)
+    const updatedAt = new Date().toISOString()
+    const start = { version: 1, prompts: 0, settings: DEFAULT_SETTINGS, credits: 0 } as const
+    return this.#session({ ...start, sessionId: randomUUID(), updatedAt }, setup)
   }
 
   /** Opens a stored session with the folders that the client sends. Cancels its turn if one is still running. */
   async reopen(sessionId: string, setup: SessionSetup): Promise<DemoSession> {
+    checkPlace(setup)
     const live = this.#open.get(sessionId)
     await live?.cancel()
-    const meta = live?.meta ?? this.#store.read(sessionId)
-    if (!meta) throw RequestError.sessionNotFound(sessionId)
-    const session = this.#session(
-      { ...meta, cwd: setup.cwd, additionalDirectories: setup.additionalDirectories ?? [] },
-      setup,
-    )
-    if (live) session.used = live.used
-    session.change({})
-    return session
+    return this.#session(this.#metaOf(sessionId), setup, live)
   }
 
   /** A fork: a new session with the transcript of another one, which continues unaffected. */
   fork(sessionId: string, setup: SessionSetup): DemoSession {
+    checkPlace(setup)
     const live = this.#open.get(sessionId)
     live?.transcript.flush()
-    const meta = live?.meta ?? this.#store.read(sessionId)
-    if (!meta) throw RequestError.sessionNotFound(sessionId)
-    const fork: SessionMeta = {
-      ...meta,
-      sessionId: randomUUID(),
-      cwd: setup.cwd,
-      additionalDirectories: setup.additionalDirectories ?? [],
-      updatedAt: new Date().toISOString(),
-    }
+    const fork = { ...this.#metaOf(sessionId), sessionId: randomUUID(), updatedAt: new Date().toISOString() }
     const updates = this.#store.transcript(sessionId)
     this.#store.append(fork.sessionId, [...updates, ...interruptions(updates)])
-    const session = this.#session(fork, setup)
-    if (live) session.used = live.used
-    session.change({})
-    return session
+    return this.#session(fork, setup, live)
   }
 
   find(sessionId: string): DemoSession | undefined {
@@ -307,9 +290,23 @@ export class Sessions {
     await Promise.all([...this.#open.values()].map(session => session.cancel()))
   }
 
-  #session(meta: SessionMeta, setup: SessionSetup): DemoSession {
-    const session = new DemoSession(meta, setup.mcpServers ?? [], this.#store, this.#onError)
+  #metaOf(sessionId: string): SessionMeta {
+    const meta = this.#open.get(sessionId)?.meta ?? this.#store.read(sessionId)
+    if (!meta) throw RequestError.sessionNotFound(sessionId)
+    return meta
+  }
+
+  /** Opens a session in the folders that the client sends. */
+  #session(
+    meta: Omit<SessionMeta, 'cwd' | 'additionalDirectories'>,
+    setup: SessionSetup,
+    live?: DemoSession,
+  ): DemoSession {
+    const { cwd, additionalDirectories = [] } = setup
+    const session = new DemoSession({ ...meta, cwd, additionalDirectories }, setup, this.#store)
     this.#open.set(meta.sessionId, session)
+    if (live) session.used = live.used
+    session.change({})
     return session
   }
 }

@@ -41,49 +41,34 @@ export function modeState(settings: Settings): SessionModeState {
 
 /** @param booleans whether the client shows boolean options; without it, the option is omitted, as ACP requires. */
 export function configOptions(settings: Settings, booleans: boolean): SessionConfigOption[] {
-  const options: SessionConfigOption[] = [
-    {
-      id: 'mode',
-      name: 'Mode',
-      description: 'What the agent may do without asking',
-      category: 'mode',
-      type: 'select',
-      currentValue: settings.mode,
-      options: MODES.map(({ id, name, description }) => ({ value: id, name, description })),
-    },
-    {
-      id: 'model',
-      name: 'Model',
-      description: 'How fast the demo streams',
-      category: 'model',
-      type: 'select',
-      currentValue: settings.model,
-      options: MODELS.map(({ id, name, description }) => ({ value: id, name, description })),
-    },
-  ]
-  if (booleans) {
-    options.push({
-      id: 'thoughts',
-      name: 'Show thoughts',
-      description: 'Whether it streams what it thinks',
-      category: 'thought_level',
-      type: 'boolean',
-      currentValue: settings.thoughts,
-    })
+  const select = (
+    id: 'mode' | 'model',
+    name: string,
+    description: string,
+    choices: ReadonlyArray<{ id: string; name: string; description: string }>,
+  ): SessionConfigOption => {
+    const options = choices.map(({ id: value, name, description }) => ({ value, name, description }))
+    return { id, name, description, category: id, type: 'select', currentValue: settings[id], options }
   }
-  return options
+  const thoughts: SessionConfigOption = {
+    id: 'thoughts',
+    name: 'Show thoughts',
+    description: 'Whether it streams what it thinks',
+    category: 'thought_level',
+    type: 'boolean',
+    currentValue: settings.thoughts,
+  }
+  return [
+    select('mode', 'Mode', 'What the agent may do without asking', MODES),
+    select('model', 'Model', 'How fast the demo streams', MODELS),
+    ...(booleans ? [thoughts] : []),
+  ]
 }
 
 /** The settings with one option changed, or `undefined` if the option or value is unknown. */
 export function withOption(settings: Settings, configId: string, value: unknown): Settings | undefined {
-  if (configId === 'mode') {
-    const mode = MODES.find(candidate => candidate.id === value)
-    return mode && { ...settings, mode: mode.id }
-  }
-  if (configId === 'model') {
-    const model = MODELS.find(candidate => candidate.id === value)
-    return model && { ...settings, model: model.id }
-  }
-  if (configId === 'thoughts' && typeof value === 'boolean') return { ...settings, thoughts: value }
-  return undefined
+  if (!(configId in settings)) return undefined
+  const changed = settingsSchema.parse({ ...settings, [configId]: value })
+  // an unknown value was replaced
+  return changed[configId as keyof Settings] === value ? changed : undefined
 }

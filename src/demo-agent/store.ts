@@ -32,9 +32,12 @@ const lineSchema = z.looseObject({ sessionUpdate: z.string() })
  */
 export class SessionStore {
   readonly #directory: string
+  readonly #onError: (error: unknown) => void
 
-  constructor(directory: string) {
+  /** @param onError reports what couldn't be written; the sessions continue without it */
+  constructor(directory: string, onError: (error: unknown) => void = () => {}) {
     this.#directory = path.join(directory, 'sessions')
+    this.#onError = onError
   }
 
   read(sessionId: string): SessionMeta | undefined {
@@ -45,17 +48,17 @@ export class SessionStore {
   save(meta: SessionMeta): void {
     const directory = this.#directoryOf(meta.sessionId)
     if (!directory) throw new Error(`Not a session id: ${meta.sessionId}`)
-    fs.mkdirSync(directory, { recursive: true })
     // Written to a temporary file and renamed, so that a reader sees either the old or the new file, never a part.
-    const file = path.join(directory, 'meta.json')
     const draft = path.join(directory, `meta.${randomUUID()}.tmp`)
-    fs.writeFileSync(draft, `${JSON.stringify(meta, null, 2)}\n`)
-    try {
-      fs.renameSync(draft, file)
-    } catch (error) {
-      fs.rmSync(draft, { force: true })
-      throw error
-    }
+    this.#write(directory, () => {
+      fs.writeFileSync(draft, `${JSON.stringify(meta, null, 2)}\n`)
+      try {
+        fs.renameSync(draft, path.join(directory, 'meta.json'))
+      } catch (error) {
+        fs.rmSync(draft, { force: true })
+        throw error
+      }
+    })
   }
 
   /** All readable sessions, newest first. */
@@ -75,9 +78,8 @@ export class SessionStore {
   append(sessionId: string, updates: SessionUpdate[]): void {
     const directory = this.#directoryOf(sessionId)
     if (!directory || updates.length === 0) return
-    fs.mkdirSync(directory, { recursive: true })
     const lines = updates.map(update => `${JSON.stringify(update)}\n`).join('')
-    fs.appendFileSync(path.join(directory, 'transcript.ndjson'), lines)
+    this.#write(directory, () => fs.appendFileSync(path.join(directory, 'transcript.ndjson'), lines))
   }
 
   transcript(sessionId: string): SessionUpdate[] {
@@ -101,6 +103,15 @@ export class SessionStore {
     if (!directory || !fs.existsSync(directory)) return false
     fs.rmSync(directory, { recursive: true, force: true })
     return true
+  }
+
+  #write(directory: string, write: () => void): void {
+    try {
+      fs.mkdirSync(directory, { recursive: true })
+      write()
+    } catch (error) {
+      this.#onError(error)
+    }
   }
 
   /** `undefined` for an invalid id, so that an id from the wire can't lead to another directory. */

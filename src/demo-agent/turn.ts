@@ -280,47 +280,26 @@ export interface DemoClient extends Pick<AgentContext, 'notify' | 'request' | 'c
   showTerminal?(sessionId: string, terminal: { id: string; command: string; cwd: string }): OwnTerminal
 }
 
-/** The client's capabilities. Those that it doesn't list are absent. */
-export interface ClientFeatures {
-  readTextFile: boolean
-  writeTextFile: boolean
-  terminal: boolean
-  booleans: boolean
-  notices: boolean
-  compaction: boolean
-  forms: boolean
-  visits: boolean
-  subagents: boolean
-}
+/** What a client may offer: what `/where` says about it, and whether a v1 client has it. */
+export const FEATURES = {
+  readTextFile: ['Reads files, including unsaved changes', ({ fs }) => fs?.readTextFile],
+  writeTextFile: ['Writes files', ({ fs }) => fs?.writeTextFile],
+  terminal: ['Runs commands in terminals', ({ terminal }) => terminal],
+  booleans: ['Options to turn on and off', ({ session }) => session?.configOptions?.boolean],
+  notices: ['Notices', ({ session }) => session?.notices],
+  compaction: ['Summaries of the context', ({ session }) => session?.compaction],
+  forms: ['Forms', ({ elicitation }) => elicitation?.form],
+  visits: ['Opens URLs', ({ elicitation }) => elicitation?.url],
+  // only in the draft
+  subagents: ['Subagents', capabilities => Reflect.get(capabilities, 'subagents')],
+} satisfies Record<string, [about: string, (capabilities: ClientCapabilities) => unknown]>
 
-export const NO_FEATURES: ClientFeatures = {
-  readTextFile: false,
-  writeTextFile: false,
-  terminal: false,
-  booleans: false,
-  notices: false,
-  compaction: false,
-  forms: false,
-  visits: false,
-  subagents: false,
-}
+export type ClientFeatures = Record<keyof typeof FEATURES, boolean>
 
-export function clientFeatures(capabilities: ClientCapabilities | undefined): ClientFeatures {
-  return {
-    readTextFile: capabilities?.fs?.readTextFile === true,
-    writeTextFile: capabilities?.fs?.writeTextFile === true,
-    terminal: capabilities?.terminal === true,
-    booleans: isOffered(capabilities?.session?.configOptions?.boolean),
-    notices: isOffered(capabilities?.session?.notices),
-    compaction: isOffered(capabilities?.session?.compaction),
-    forms: isOffered(capabilities?.elicitation?.form),
-    visits: isOffered(capabilities?.elicitation?.url),
-    subagents: isOffered(capabilities && Reflect.get(capabilities, 'subagents')),
-  }
-}
-
-function isOffered(capability: unknown): boolean {
-  return capability !== undefined && capability !== null && capability !== false
+/** The features for which a function returns neither nothing nor `false`. */
+export function featuresOf(has: (name: keyof ClientFeatures) => unknown): ClientFeatures {
+  const names = Object.keys(FEATURES) as Array<keyof ClientFeatures>
+  return Object.fromEntries(names.map(name => [name, (has(name) ?? false) !== false])) as ClientFeatures
 }
 
 /** The tokens of a turn, which the draft of the protocol reports at its end; no released schema has them yet. */

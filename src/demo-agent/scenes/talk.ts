@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { McpServer, StopReason } from '@agentclientprotocol/sdk'
+import type { StopReason } from '@agentclientprotocol/sdk'
 import { fenced, text } from '../tool-call.ts'
-import { type ClientFeatures, pause, type Turn } from '../turn.ts'
+import { type ClientFeatures, FEATURES, pause, type Turn } from '../turn.ts'
 
 /** `/where`: the session's folders, MCP servers and client capabilities. */
 export async function where(turn: Turn): Promise<void> {
   const [cwd, ...others] = turn.session.roots
   const folders = [`- \`${cwd}\` (the working directory)`, ...others.map(folder => `- \`${folder}\``)]
-  const servers = turn.session.mcpServers.map(server => `- ${describeServer(server)}`)
+  const servers = turn.session.mcpServers.map(server => `- ${server}`)
   const features = Object.entries(FEATURES).map(
-    ([name, what]) => `- ${what}: ${turn.features[name as keyof ClientFeatures] ? 'yes' : 'no'}`,
+    ([name, [about]]) => `- ${about}: ${turn.features[name as keyof ClientFeatures] ? 'yes' : 'no'}`,
   )
   await turn.say(
     [
@@ -24,25 +24,6 @@ export async function where(turn: Turn): Promise<void> {
       ...features,
     ].join('\n'),
   )
-}
-
-const FEATURES: Record<keyof ClientFeatures, string> = {
-  readTextFile: 'Reads files, including unsaved changes',
-  writeTextFile: 'Writes files',
-  terminal: 'Runs commands in terminals',
-  booleans: 'Options to turn on and off',
-  notices: 'Notices',
-  compaction: 'Summaries of the context',
-  forms: 'Forms',
-  visits: 'Opens URLs',
-  subagents: 'Subagents',
-}
-
-/** Only names, because the environment and headers may contain secrets. */
-function describeServer(server: McpServer): string {
-  if ('command' in server)
-    return `**${server.name}**: stdio, \`${[server.command, ...server.args].join(' ')}\``
-  return `**${server.name}**: ${server.type}, ${server.url}`
 }
 
 const STOP_REASONS = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'] as const

@@ -6,22 +6,13 @@ import type {
   SessionNotification,
 } from '@agentclientprotocol/sdk'
 import * as v2 from '@agentclientprotocol/sdk/experimental/v2'
-import { checkPlace, type DemoAgentOptions } from '../agent.ts'
+import type { DemoAgentOptions } from '../agent.ts'
 import { COMMANDS } from '../scenes/index.ts'
 import { type DemoSession, forkRequest, Sessions } from '../session.ts'
-import { configOptions, withOption } from '../settings.ts'
+import { configOptions } from '../settings.ts'
 import { takeTurn } from '../take-turn.ts'
-import { type ClientFeatures, type DemoClient, NO_FEATURES, type OwnTerminal, usageOf } from '../turn.ts'
-import {
-  commandToV2,
-  endToV2,
-  IDLE,
-  optionToV2,
-  promptToV1,
-  serverToV1,
-  toolCallToV2,
-  updateToV2,
-} from './to-v2.ts'
+import { type DemoClient, featuresOf, type OwnTerminal, usageOf } from '../turn.ts'
+import { commandToV2, IDLE, optionToV2, promptToV1, toolCallToV2, updateToV2 } from './to-v2.ts'
 
 type Options = { cancellationSignal?: AbortSignal; stopWaitingOnCancel?: boolean }
 
@@ -88,10 +79,10 @@ function refuse(): never {
 /** The same agent for a v2 client: it reports turns as states and runs commands itself. */
 export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
-  const sessions = new Sessions(store, error => log(`The session couldn't be written: ${String(error)}`))
+  const sessions = new Sessions(store)
   /** by session id: resolves when a turn was reported completely */
   const turns = new Map<string, Promise<void>>()
-  let features: ClientFeatures = NO_FEATURES
+  let features = featuresOf(() => false)
 
   const startOf = (session: DemoSession) => ({
     configOptions: configOptions(session.settings, true).map(optionToV2),
@@ -124,7 +115,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
         messageId,
         pace,
       })
-      await say(client, session, endToV2(stopReason, usage))
+      await say(client, session, { ...IDLE, stopReason, usage } as v2.SessionUpdate)
     } catch (error) {
       const { code = -32603, message = String(error) } = error as { code?: number; message?: string }
       await say(client, session, {
@@ -139,12 +130,9 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
     .agent({ name: 'parley-demo-agent' })
     .onRequest('initialize', ({ params }) => {
       const { elicitation } = params.capabilities ?? {}
-      features = {
-        ...NO_FEATURES,
-        ...{ booleans: true, notices: true, compaction: true, subagents: true },
-        forms: Boolean(elicitation?.form),
-        visits: Boolean(elicitation?.url),
-      }
+      const offered = { booleans: true, notices: true, compaction: true, subagents: true }
+      const has: Record<string, unknown> = { ...offered, forms: elicitation?.form, visits: elicitation?.url }
+      features = featuresOf(name => has[name])
       return {
         protocolVersion: v2.PROTOCOL_VERSION,
         info: { name: 'parley-demo-agent', title: 'Demo Agent', version: '1.0.0' },
@@ -160,21 +148,15 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       }
     })
     .onRequest('session/new', ({ params }) => {
-      checkPlace(params)
-      const session = sessions.create({
-        ...params,
-        mcpServers: (params.mcpServers ?? []).flatMap(serverToV1),
-      })
+      const session = sessions.create(params)
       return { sessionId: session.id, ...startOf(session) }
     })
     .onRequest('session/resume', async ({ params, client }) => {
-      checkPlace(params)
       const { sessionId, replayFrom } = params
       if (replayFrom && replayFrom.type !== 'start') {
         throw v2.RequestError.invalidParams({ replayFrom }, 'replays begin at the start')
       }
-      const setup = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
-      const session = await sessions.reopen(sessionId, setup)
+      const session = await sessions.reopen(sessionId, params)
       if (replayFrom) {
         for (const update of sessions.replay(session)) {
           const reported = updateToV2(update)
@@ -185,10 +167,8 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       if (session.meta.prompts > 0) await tellUsage(client, session)
       return startOf(session)
     })
-    .onRequest('session/fork', forkRequest<v2.McpServer>(), ({ params }) => {
-      checkPlace(params)
-      const setup = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
-      const session = sessions.fork(params.sessionId, setup)
+    .onRequest('session/fork', forkRequest, ({ params }) => {
+      const session = sessions.fork(params.sessionId, params)
       return { sessionId: session.id, ...startOf(session) }
     })
     .onRequest('session/list', ({ params }) => sessions.list(params))
@@ -201,20 +181,14 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
     })
     .onRequest('session/set_config_option', ({ params }) => {
       const session = sessions.get(params.sessionId)
-      const { configId, value } = params
-      const settings = withOption(session.settings, configId, value)
-      if (!settings) throw v2.RequestError.invalidParams({ configId }, 'no such option, or not a value of it')
-      session.change({ settings })
+      session.choose({ [params.configId]: params.value })
       return { configOptions: startOf(session).configOptions }
     })
     .onRequest('session/prompt', ({ params, client }) => {
       const session = sessions.get(params.sessionId)
-      if (session.isRunning) {
-        throw v2.RequestError.invalidRequest({ sessionId: session.id }, 'a turn is already running')
-      }
       const prompt = promptToV1(params.prompt)
       if (!prompt) throw v2.RequestError.invalidParams({}, 'the prompt contains an unknown kind of content')
-      if (prompt.length === 0) throw v2.RequestError.invalidParams({}, 'the prompt is empty')
+      session.checkPrompt(prompt)
       const messageId = randomUUID()
       const turn = play(session, client, prompt, messageId)
         .catch(error => log(`Not reported: ${String(error)}`))

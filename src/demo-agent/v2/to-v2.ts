@@ -3,7 +3,6 @@ import type * as v1 from '@agentclientprotocol/sdk'
 import type * as v2 from '@agentclientprotocol/sdk/experimental/v2'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { STOPPED } from '../tool-call.ts'
-import type { TokenUsage } from '../turn.ts'
 
 /** In v1, a session has one plan; in v2, any number of plans with ids. */
 const PLAN_ID = 'plan'
@@ -12,11 +11,14 @@ const PLAN_ID = 'plan'
 export function updateToV2(update: v1.SessionUpdate): v2.SessionUpdate | undefined {
   switch (update.sessionUpdate) {
     case 'user_message_chunk':
-      return { ...chunkToV2(update), sessionUpdate: 'user_message_chunk' }
     case 'agent_message_chunk':
-      return { ...chunkToV2(update), sessionUpdate: 'agent_message_chunk' }
     case 'agent_thought_chunk':
-      return { ...chunkToV2(update), sessionUpdate: 'agent_thought_chunk' }
+      // all messages of the demo have an id
+      return {
+        sessionUpdate: update.sessionUpdate,
+        messageId: update.messageId ?? '',
+        content: update.content,
+      } as v2.SessionUpdate
     case 'tool_call':
     case 'tool_call_update':
       return { sessionUpdate: 'tool_call_update', ...toolCallToV2(update) }
@@ -47,11 +49,6 @@ export function updateToV2(update: v1.SessionUpdate): v2.SessionUpdate | undefin
       // In v2, a mode is a config option like any other.
       return undefined
   }
-}
-
-/** All messages of the demo have an id. */
-function chunkToV2({ messageId, content }: v1.ContentChunk): v2.ContentChunk {
-  return { messageId: messageId ?? '', content }
 }
 
 export function toolCallToV2(call: v1.ToolCallUpdate): v2.ToolCallUpdate {
@@ -99,24 +96,6 @@ export function commandToV2({ name, description, input }: v1.AvailableCommand): 
   }
 }
 
-/** The demo only lists the names of servers. */
-export function serverToV1(server: v2.McpServer): v1.McpServer[] {
-  if (v2Is(server, 'stdio')) {
-    const { name, command, args = [], env = [] } = server
-    return [{ name, command, args, env }]
-  }
-  if (v2Is(server, 'http'))
-    return [{ type: 'http', name: server.name, url: server.url, headers: server.headers ?? [] }]
-  return []
-}
-
-function v2Is<T extends 'stdio' | 'http'>(
-  server: v2.McpServer,
-  type: T,
-): server is Extract<v2.McpServer, { type: T }> {
-  return server.type === type
-}
-
 const BLOCKS = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])
 
 /** `undefined` if a part of a prompt is of a kind that the demo doesn't know. */
@@ -130,19 +109,3 @@ function isKnown(block: v2.ContentBlock): block is v2.ContentBlock & v1.ContentB
 
 /** The state of a session without a running turn. */
 export const IDLE = { sessionUpdate: 'state_update', state: 'idle' } as const
-
-/** How a turn ended, and what it used. */
-export function endToV2(stopReason: v1.StopReason, usage: TokenUsage): v2.SessionUpdate {
-  switch (stopReason) {
-    case 'cancelled':
-      return { ...IDLE, stopReason, usage }
-    case 'refusal':
-      return { ...IDLE, stopReason, usage }
-    case 'max_tokens':
-      return { ...IDLE, stopReason, usage }
-    case 'max_turn_requests':
-      return { ...IDLE, stopReason, usage }
-    case 'end_turn':
-      return { ...IDLE, stopReason, usage }
-  }
-}

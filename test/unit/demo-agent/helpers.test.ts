@@ -101,10 +101,11 @@ describe('demo agent: helpers', () => {
 describe('demo agent: store', () => {
   let directory: string
   let store: SessionStore
-
+  let errors: unknown[] = []
   beforeEach(async () => {
     directory = await temporary('store')
-    store = new SessionStore(directory)
+    errors = []
+    store = new SessionStore(directory, error => errors.push(error))
   })
   afterEach(() => fs.rm(directory, { recursive: true, force: true }))
 
@@ -145,8 +146,7 @@ describe('demo agent: store', () => {
   })
 
   it('joins the chunks of a message and writes messages in order', () => {
-    const errors: unknown[] = []
-    const transcript = new Transcript(store, META.sessionId, error => errors.push(error))
+    const transcript = new Transcript(store, META.sessionId)
     const say = (messageId: string, text: string) =>
       transcript.add({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text } })
     say('1', 'one ')
@@ -170,8 +170,7 @@ describe('demo agent: store', () => {
 
   it("reports that the disk can't be written, and continues", async () => {
     await fs.writeFile(path.join(directory, 'sessions'), 'a file where the folder should be')
-    const errors: unknown[] = []
-    const transcript = new Transcript(store, META.sessionId, error => errors.push(error))
+    const transcript = new Transcript(store, META.sessionId)
     transcript.add({ sessionUpdate: 'plan', entries: [] })
     assert.equal(errors.length, 1)
     assert.deepEqual(store.list(), [])

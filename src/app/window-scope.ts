@@ -34,7 +34,6 @@ import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import type { ProcessScope } from './process-scope.ts'
 import { Sounds } from './sounds.ts'
-import { moveWorkFile } from './storage/storage-services.ts'
 import { WindowSessions } from './window-sessions.ts'
 import { WindowWorktrees } from './window-worktrees.ts'
 import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
@@ -51,7 +50,6 @@ export function createWindowScope(
     process
   const { installs, organizer, rules, transcripts } = process
   const shown = process.views
-  moveWorkFile(storage, shown)
   const pageFocus = new PageFocus(workbench)
   const decisions = new Decisions(workbench, manager)
   const follow = own.add(new FollowAgent(storage.workspace, workbench)).follow(manager, surfaces)

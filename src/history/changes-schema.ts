@@ -68,7 +68,6 @@ export type DroppedHistories = z.infer<typeof droppedHistories>
 /** `undefined` if it isn't one. */
 export const readChangedFile = (json: string) => read(storedFile, json)
 export const readUndoneFile = (json: string) => read(undoneFile, json)
-export const readUndoneHead = (json: string) => read(undoneHead, json)
 export const readDecided = (json: string) => read(decidedFile, json)
 export const readDropped = (json: string) => read(droppedHistories, json)
 

@@ -5,7 +5,6 @@ import { messageOf } from '../common/errors.ts'
 import { onDisk } from '../common/file-names.ts'
 import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
-import { moveChangesFiles } from './changes-files.ts'
 import {
   AT_ONCE,
   type ChangedFile,
@@ -85,10 +84,13 @@ export class ChangesStore extends Owner {
   async load(): Promise<ChangedFile[]> {
     // the window doesn't wait for the database
     await setImmediate()
-    const isCounted = await this.#begin().catch((error: unknown) => {
-      this.#options.log.warn(`The stored changes of agents couldn't be prepared: ${messageOf(error)}`)
-      return false
-    })
+    const isCounted = await this.#begin().then(
+      () => true,
+      (error: unknown) => {
+        this.#options.log.warn(`The stored changes of agents couldn't be prepared: ${messageOf(error)}`)
+        return false
+      },
+    )
     const files: ChangedFile[] = []
     const lost: string[] = []
     for (let last = ''; ; ) {
@@ -130,16 +132,12 @@ export class ChangesStore extends Owner {
       }
   }
 
-  /** Takes over what earlier versions stored, and removes what is too old. Resolves to whether all contents are counted. */
-  async #begin(): Promise<boolean> {
-    const { clock, folder, log } = this.#options
+  /** Counts the contents, and removes what is too old. */
+  async #begin(): Promise<void> {
+    const { clock } = this.#options
     const rows = this.#rows
     clock.look()
-    const contentsFolder = path.join(folder, 'contents')
-    const isMoved = await moveChangesFiles({
-      ...{ folder, contentsFolder, rows, contents: this.#contents, undos: this.#undos, log },
-    })
-    if (isMoved) await this.#contents.count()
+    await this.#contents.count()
     const isOld = (at: unknown) => this.ageOf(Number(at)) > MAX_AGE_MS
     const files = rows.read('SELECT file, written_at FROM changed_files WHERE workspace = ?')
     const others = rows.read('SELECT workspace AS id, used_at FROM workspaces WHERE workspace <> ?')
@@ -150,7 +148,6 @@ export class ChangesStore extends Owner {
     })
     await this.#contents.releaseGone()
     await this.#contents.removeUncounted()
-    return isMoved
   }
 
   /** How old something of that time is, in milliseconds. */

@@ -277,12 +277,12 @@ export function hashOf(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-export function isNotFound(error: unknown): boolean {
+function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 /** Rejects if the names can't be read. */
-export async function namesIn(folder: string): Promise<string[]> {
+async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: unknown) => {
     if (isNotFound(error)) return []
     throw error

@@ -95,12 +95,11 @@ export class Windows implements Disposable {
    * it has just started or runs an earlier version of Parley.
    */
   isAlive(id: string, earlier: Row): boolean {
-    return id === this.own || this.#is(id, earlier, row => this.#lives(row))
-  }
-
-  /** The same, and whether it responds. */
-  isOpen(id: string, earlier: Row): boolean {
-    return this.#is(id, earlier, row => this.#responds(row))
+    const read = () => {
+      const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
+      return row ? this.#lives(row) : this.#isRenewed({ ...earlier, id })
+    }
+    return id === this.own || this.#database.attempt(read, mayRun(earlier))
   }
 
   /** Whether a window is among those that are there, and responds. In a transaction. */
@@ -170,14 +169,6 @@ export class Windows implements Disposable {
     } catch {
       // the window closes
     }
-  }
-
-  #is(id: string, earlier: Row, check: (row: Row) => boolean): boolean {
-    const read = () => {
-      const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
-      return row ? check(row) : this.#isRenewed({ ...earlier, id })
-    }
-    return this.#database.attempt(read, mayRun(earlier))
   }
 
   #responds(row: Row): boolean {

@@ -147,7 +147,7 @@ export class Activities extends Owner {
   }
 }
 
-export const AT_WORK = 'parley.atWork'
+const AT_WORK = 'parley.atWork'
 
 type Named = [agentId: string, sessionId: string]
 

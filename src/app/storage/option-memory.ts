@@ -72,9 +72,8 @@ export class OptionMemory extends Owner {
 
 /** Stored state can have any shape. */
 function read(value: unknown): RememberedOption {
-  const { favorites, favourites, recent } = isRecord(value) ? value : {}
-  // Earlier versions stored them as `favourites`.
-  return { favorites: texts(favorites ?? favourites), recent: texts(recent) }
+  const { favorites, recent } = isRecord(value) ? value : {}
+  return { favorites: texts(favorites), recent: texts(recent) }
 }
 
 function texts(value: unknown): string[] {

@@ -1,11 +1,8 @@
-import { readFileSync, rmSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { CheckpointLimits } from '../../changes/model/checkpoints.ts'
 import { storeCompiledCode } from '../../common/compiled-code.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
-import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { protectFolders } from '../../common/private-files.ts'
 import { sessionKey, sessionOfKey } from '../../common/session-key.ts'
 import { removeUnfinishedFiles } from '../../common/unfinished-files.ts'
@@ -15,12 +12,11 @@ import { ConversationStorage } from '../../history/conversation-storage.ts'
 import { StorageTrouble } from '../../history/database.ts'
 import { LocalSessions } from '../../history/local-sessions.ts'
 import { SearchClient } from '../../history/search/search-client.ts'
-import { AT_WORK } from '../../sessions/session-indicators.ts'
 import { ContextKey } from '../ids.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
-import { CODE_CACHE, previewFiles, privateFolders, type WindowStorage } from './stores.ts'
+import { CODE_CACHE, previewFiles, privateFolders } from './stores.ts'
 
 /** When to store the compiled code, after the first view has been shown. Milliseconds. */
 const KEEP_CODE_AFTER_MS = 3000
@@ -49,8 +45,6 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
     void removeUnfinishedFiles(privateFolders(storage), log)
-    // what earlier versions told other windows
-    void rm(fileOf('windows'), { recursive: true, force: true }).catch(() => {})
     if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
   const codeKeeper = setTimeout(
@@ -110,18 +104,6 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     clock,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
     historySize: () => ({ used: conversations.usedBytes, max: maxBytes() }),
-  }
-}
-
-/** Earlier versions stored which sessions have a running turn in a file of its own. */
-export function moveWorkFile({ workspaceFolder }: WindowStorage, views: KeyValueStore): void {
-  if (workspaceFolder === undefined) return
-  const file = path.join(workspaceFolder, 'work.json')
-  try {
-    views.set(AT_WORK, JSON.parse(readFileSync(file, 'utf8'))[AT_WORK])
-    rmSync(file)
-  } catch {
-    // there is none
   }
 }
 

@@ -24,13 +24,6 @@ describe('OptionMemory', () => {
     assert.equal(reported, 11)
   })
 
-  it('reads favorites of an earlier version', () => {
-    const stored = { a: { model: { favourites: ['opus'], recent: ['haiku'] } } }
-    const memory = new OptionMemory(keepOf(new Map([['parley.optionValues', stored]])))
-    memory.toggle('a', 'model', 'sonnet')
-    assert.deepEqual(memory.of('a'), { model: { favorites: ['opus', 'sonnet'], recent: ['haiku'] } })
-  })
-
   it('keeps values of options with any id', () => {
     const memory = new OptionMemory(keepOf(new Map()))
     for (const id of ['constructor', '__proto__', 'toString']) {

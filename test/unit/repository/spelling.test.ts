@@ -8,13 +8,8 @@ import { projectDirectory } from '../../host/paths.ts'
 const BRITISH =
   /\b(?:colours?|coloured|behaviours?|favour\w*|honour\w*|neighbour\w*|organis(?:e|ed|ing|ation)|recognis\w+|normalis\w+|initialis\w+|serialis\w+|synchronis\w+|sanitis\w+|summaris\w+|customis\w+|prioritis\w+|minimis\w+|maximis\w+|optimis(?:e|ed|ing|ation)|analys(?:e|ed|ing)|cent(?:re|red|ring)|grey|licence|dialogue|towards|afterwards|whilst|labell(?:ed|ing)\b|modell(?:ed|ing)|travell\w+|signall\w+|cancelling)\b/gi
 
-/** Files that need them: data of earlier versions, and this list. */
-const MEANT = new Map([
-  // options of programs
-  ['src/sessions/permission-rules/command-table.ts', ['colour']],
-  ['src/app/storage/option-memory.ts', ['favourites']],
-  ['test/unit/app/option-memory.test.ts', ['favourites']],
-])
+/** Files that need them: options of programs, and this list. */
+const MEANT = new Map([['src/sessions/permission-rules/command-table.ts', ['colour']]])
 
 describe('the spelling in source, tests and documents', () => {
   it('is American English', () => {

@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { moveWorkFile } from '../../../src/app/storage/storage-services.ts'
 import { Interrupted, SessionIndicators } from '../../../src/sessions/session-indicators.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
@@ -64,22 +60,6 @@ describe('Interrupted', () => {
     interrupted.dispose()
     fixture.manager.dispose()
     assert.deepEqual([...disk.values()], [[['one', 's1']]])
-  })
-
-  it('knows those that an earlier version stored in a file of its own', async () => {
-    const workspaceFolder = mkdtempSync(path.join(tmpdir(), 'parley-work-'))
-    const storage = { workspaceFolder, globalFolder: workspaceFolder, workspace: keep, global: keep }
-    try {
-      writeFileSync(path.join(workspaceFolder, 'work.json'), '{"parley.atWork":[["one","s1"]]}')
-      moveWorkFile(storage, keep)
-      const { interrupted } = await window()
-      assert.equal(interrupted.has('one', 's1'), true)
-      assert.deepEqual(readdirSync(workspaceFolder), [])
-      moveWorkFile(storage, keep)
-      assert.deepEqual([...disk.values()], [[['one', 's1']]])
-    } finally {
-      rmSync(workspaceFolder, { recursive: true })
-    }
   })
 
   it('accepts any content of its file', async () => {

@@ -17,7 +17,7 @@ export const PROCESS_VANISH_MS = 3000
 export const PROCESS_POLL_MS = 40
 /** How often the processes of an active agent are listed. */
 export const FOLLOW_PROCESSES_MS = 2000
-/** How long an agent on a server may take to answer a request with its status. */
+/** How long an agent on a server may take at least to answer an HTTP request with its status. */
 export const REMOTE_ANSWER_MS = 30_000
 /** A connection to an agent on a server on which nothing arrives for this long, not even an answer to a ping, is lost. */
 export const REMOTE_ALIVE_MS = 30_000

@@ -342,7 +342,8 @@ export class SessionOpener implements Disposable {
 
   /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
   cancel(): boolean {
-    if (!this.attempt && this.step !== 'searching') return false
+    const isWaiting = this.step === 'searching' || this.#state.type === 'replacing'
+    if (!this.attempt && !isWaiting) return false
     this.#giveUp()
     this.#reports.ended()
     this.#changed()

@@ -64,9 +64,11 @@ class RemoteAgent implements RunningProcess {
  * @throws ConnectionError
  */
 export const startRemote: StartRemote = async (address, { maxFrameBytes, initializeTimeoutMs, signal }) => {
-  const answerMs = Math.min(REMOTE_ANSWER_MS, initializeTimeoutMs)
-  const options = { maxBytes: maxFrameBytes, answerMs, signal }
-  if (!/^ws/i.test(address.url)) return new RemoteAgent(openHttp(address, options), address)
+  const options = { maxBytes: maxFrameBytes, answerMs: initializeTimeoutMs, signal }
+  if (!/^ws/i.test(address.url)) {
+    const answerMs = Math.max(REMOTE_ANSWER_MS, initializeTimeoutMs)
+    return new RemoteAgent(openHttp(address, { ...options, answerMs }), address)
+  }
   try {
     return new RemoteAgent(await openWebSocket(address, options), address)
   } catch (error) {

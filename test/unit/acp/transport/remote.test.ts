@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { Writable } from 'node:stream'
 import { mock } from 'node:test'
 import { type AgentApp, agent } from '@agentclientprotocol/sdk'
 import {
@@ -11,15 +12,17 @@ import {
   AgentStartError,
   type AgentStartFailure,
   type ConnectOptions,
+  type TraceFrame,
 } from '../../../../src/acp/agent.ts'
 import type { RemoteAddress } from '../../../../src/acp/remote-address.ts'
 import { startAgent } from '../../../../src/acp/start-agent.ts'
+import type { RemoteChannel } from '../../../../src/acp/transport/remote/channel.ts'
 import { openHttp } from '../../../../src/acp/transport/remote/http-channel.ts'
 import { startRemote } from '../../../../src/acp/transport/remote/remote-agent.ts'
 import { openWebSocket } from '../../../../src/acp/transport/remote/websocket-channel.ts'
 import { REMOTE_ALIVE_MS } from '../../../../src/common/limits.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
-import { acceptanceOf } from '../../../../src/common/websocket.ts'
+import { acceptanceOf, frame } from '../../../../src/common/websocket.ts'
 import { agentContract } from '../../../support/contracts/agent.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 import { RemoteAgentServer } from '../../../support/remote-agent-server.ts'
@@ -262,7 +265,9 @@ describe('an agent on a server', () => {
       it('cuts what is too deep or has too many members, and reads on', async () => {
         const test = new TestAgent()
         const server = await serve(test)
-        const started = await connect(server.url(transport))
+        const received: unknown[] = []
+        const tap = { current: ({ message }: TraceFrame) => void received.push(message) }
+        const started = await connect(server.url(transport), { tap })
         const texts = textsOf(started)
         const { sessionId } = await started.newSession(SETUP)
         let deep: unknown = {}
@@ -273,6 +278,8 @@ describe('an agent on a server', () => {
         }
         await test.say(sessionId, 'after')
         await until(() => texts.includes('after'))
+        const sizes = received.map(one => JSON.stringify(one).length)
+        assert.ok(Math.max(...sizes) < 50_000, String(sizes))
       })
 
       it('keeps the order of many messages', async () => {
@@ -332,52 +339,62 @@ describe('an agent on a server', () => {
     mock.timers.reset()
   })
 
-  it('reads no more than it needs from a server while the window is busy', async () => {
-    // see `HttpChannel`: what the SDK's client doesn't read stays on the server
-    const size = 64 * 1024
-    let sent = 0
-    const text = JSON.stringify({
-      jsonrpc: '2.0',
-      method: 'session/update',
-      params: {
-        sessionId: 's',
-        update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'x'.repeat(size) } },
-      },
+  describe('while the window is busy', () => {
+    const SIZE = 64 * 1024
+    const COUNT = 600
+    const text = JSON.stringify({ jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(SIZE) } })
+    const open = { maxBytes: MAX_BYTES, answerMs: 5000 }
+    const addressOf = (url: string) => ({
+      url,
+      headers: [],
+      sharesFiles: false,
+      acceptsAnyCertificate: false,
     })
-    let flood: http.ServerResponse | undefined
-    const server = await LoopbackServer.start((request, response) => {
-      if (request.method === 'POST') {
-        response.writeHead(200, { 'content-type': 'application/json', 'acp-connection-id': 'c' })
-        response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } }))
-      } else if (request.method === 'GET') {
-        response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.flushHeaders()
-        flood = response
-      } else response.end()
-    })
-    servers.push(server)
-    const address = { url: server.origin, headers: [], sharesFiles: false, acceptsAnyCertificate: false }
-    const channel = openHttp(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
-    channel.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
-    await until(() => flood !== undefined)
-    // as much as the sockets hold
-    while (sent < 200 * size && flood!.write(`data: ${text}\n\n`)) sent += size
-    for (let i = 0; i < 400; i++) {
-      flood!.write(`data: ${text}\n\n`)
-      sent += size
+
+    /** Most of what a server sends at once stays there until it's read, and then all of it arrives. */
+    const staysThere = async (channel: RemoteChannel, flood: Writable, piece: Buffer) => {
+      for (let i = 0; i < COUNT; i++) flood.write(piece)
+      let before = -1
+      let unchanged = 0
+      await until(() => {
+        unchanged = flood.writableLength === before ? unchanged + 1 : 0
+        before = flood.writableLength
+        return unchanged === 30 || before === 0
+      }, 'the sockets to be full')
+      assert.ok(before > (COUNT * SIZE) / 2, `${before} of ${COUNT * SIZE} bytes wait on the server`)
+      let read = 0
+      channel.stdout.on('data', (chunk: Buffer) => {
+        read += chunk.length
+      })
+      await until(() => read > COUNT * SIZE, 'the rest')
+      await channel.close()
     }
-    await new Promise(resolve => setTimeout(resolve, 300))
-    assert.ok(
-      flood!.writableLength > sent / 2,
-      `${flood!.writableLength} of ${sent} bytes wait on the server`,
-    )
-    let read = 0
-    channel.stdout.on('data', (chunk: Buffer) => {
-      read += chunk.length
+
+    it('leaves on the server what it sends over a WebSocket', async () => {
+      const silent = await silentServer(true)
+      servers.push(silent)
+      const channel = await openWebSocket(addressOf(`ws://127.0.0.1:${silent.port}`), open)
+      await staysThere(channel, silent.last!, frame(1, Buffer.from(text)))
     })
-    await until(() => flood!.writableLength === 0, 'the rest')
-    assert.ok(read > 0)
-    await channel.close()
+
+    it('leaves on the server what it sends over HTTP', async () => {
+      let flood: http.ServerResponse | undefined
+      const server = await LoopbackServer.start((request, response) => {
+        if (request.method === 'POST') {
+          response.writeHead(200, { 'content-type': 'application/json', 'acp-connection-id': 'c' })
+          response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } }))
+        } else if (request.method === 'GET') {
+          response.writeHead(200, { 'content-type': 'text/event-stream' })
+          response.flushHeaders()
+          flood = response
+        } else response.end()
+      })
+      servers.push(server)
+      const channel = openHttp(addressOf(server.origin), open)
+      channel.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
+      await until(() => flood !== undefined)
+      await staysThere(channel, flood!, Buffer.from(`data: ${text}\n\n`))
+    })
   })
 })
 
@@ -403,6 +420,9 @@ async function silentServer(shakesHands = false) {
     port: (server.address() as AddressInfo).port,
     get open() {
       return sockets.size
+    },
+    get last() {
+      return [...sockets].at(-1)
     },
     async stop() {
       for (const socket of sockets) socket.destroy()

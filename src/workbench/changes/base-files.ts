@@ -1,6 +1,5 @@
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { ABSENT } from '../../changes/model/file-state.ts'
 import { Owner } from '../../common/disposable.ts'
 
 export const BASE_SCHEME = 'parley-base'
@@ -77,7 +76,7 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
     const session = query.get('session') ?? undefined
     const to = renamedTo(uri)
     const old = await tracker.views.before(pathOf(uri), session)
-    const isKept = to !== null && (old ?? ABSENT).attributes.type === 'absent'
+    const isKept = to !== null && (old?.attributes.type ?? 'absent') === 'absent'
     if (summary !== null) return summaryOf(tracker, isKept ? to : pathOf(uri), summary === 'before', session)
     const state = isKept ? await tracker.views.before(to, session) : old
     return state ? tracker.views.bytesOf(state) : new Uint8Array()

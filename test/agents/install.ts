@@ -29,6 +29,7 @@ export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 're
   'sdk-example': 'sdk-example',
   demo: 'demo',
   commands: 'gemini',
+  'continue-with': 'codex',
   accounts: 'codex',
   'mcp-check': MCP_SERVER,
   registry: 'registry',

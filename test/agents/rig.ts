@@ -204,6 +204,18 @@ export class AgentRig {
     return this.#sessions.starter.reopen(how, reference, new AbortController().signal, { onSession })
   }
 
+  /** Goes on with the conversation of another agent: in a new session, or in this one, in which it was before. */
+  continue(from: OpenSession, sessionId?: string): Promise<OpenSession> {
+    const { signal } = new AbortController()
+    const { starter } = this.#sessions
+    const reference = sessionId !== undefined && { agentId: this.name, sessionId, cwd: this.workspace }
+    const continues = { from }
+    const opening = reference
+      ? starter.reopen('restore', reference, signal, {}, undefined, continues)
+      : starter.create(this.name, signal, {}, { continues })
+    return opening.then(open => this.#attend(open))
+  }
+
   /** Forks a session at the agent's last message before this turn. */
   fork(open: OpenSession, turn: number): Promise<OpenSession> {
     const messageId = messageBefore(open.session.state, turn)

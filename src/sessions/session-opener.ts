@@ -473,7 +473,9 @@ export class SessionOpener implements Disposable {
         this.showElsewhere(attempt, error.place)
       else if (!this.#reports.failed(attempt, error)) this.#changed()
     } finally {
-      earlier?.session.hold(false)
+      // another attempt to continue it may have begun
+      const now = this.attempt
+      if (now?.type !== 'new' || now.continues?.from !== earlier) earlier?.session.hold(false)
     }
   }
 

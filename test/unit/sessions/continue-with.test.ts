@@ -189,6 +189,26 @@ describe('continuing a conversation with another agent', () => {
     assert.equal(one.prompts.length, 2)
   })
 
+  it('sends nothing to the agent that it leaves when the user selects the other one twice', async () => {
+    const { controller } = fixture
+    const one = agentOf('one')
+    await sendPrompt(controller, 'long work')
+    await until(() => one.prompts.length === 2)
+    await sendPrompt(controller, 'for two')
+    await until(() => controller.prompts.queue.queued.length === 1)
+    const first = controller.continueWith('two', { afterTurn: new AbortController().signal })
+    one.say('s1', chunk('agent', 'The last word'))
+    one.endTurn(one.prompts.at(-1)!)
+    const two = await starting('two')
+    const second = controller.continueWith('two')
+    await Promise.all([first, until(() => two.newSessions.length === 2)])
+    two.newSessions.at(-1)!.resolve({ sessionId: 't1' })
+    await second
+    await until(() => two.prompts.length === 1)
+    assert.equal(one.prompts.length, 2)
+    assert.equal(shown().filter(line => /^notice: Continued with/.test(line)).length, 1)
+  })
+
   it('waits for the turn if the user wants that, and keeps the next prompt from the agent that it leaves', async () => {
     const one = agentOf('one')
     await sendPrompt(fixture.controller, 'long work')

@@ -222,7 +222,7 @@ export interface ToolServerAddress {
 export interface AttachedAgent {
   /** The sessions that the earlier window had open. */
   readonly sessions: readonly AttachedSession[]
-  /** It has exited, so another process may go on with them. */
+  /** The agent has exited, so another process may continue its sessions. */
   readonly isOver: boolean
   /**
    * Lets the agent's messages arrive: first what no window has stored yet, then the requests that no window has answered.

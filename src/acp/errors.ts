@@ -44,8 +44,8 @@ export function errorText(message: unknown, data: unknown): { message?: string; 
   const inJson = reasonInJson(whole)
   const said = inJson ?? whole
   const reason = words(data, 0, false)?.trim().slice(0, DETAIL_LENGTH)
-  const shown = said === '' || (reason && EMPTY_WORDS.test(said)) ? reason || detailOf(data) : said
-  const detail = detailOf(data) ?? (inJson === undefined ? undefined : shortened(whole, DETAIL_LENGTH))
+  const shown = said === '' || (reason && EMPTY_WORDS.test(said)) ? reason || errorDetail(data) : said
+  const detail = errorDetail(data) ?? (inJson === undefined ? undefined : shortened(whole, DETAIL_LENGTH))
   return {
     ...(shown !== undefined && { message: shown }),
     ...(detail !== undefined && detail !== shown && shown !== reason && { detail }),
@@ -61,7 +61,7 @@ const MAX_JSON = 100_000
  * The text in an error's `data`. Agents put it into a string, an object with `details` (or `message`,
  * `error`, `reason`, `detail`), a list of such, or a tree of validation errors; the last is shown as JSON.
  */
-export function detailOf(data: unknown): string | undefined {
+export function errorDetail(data: unknown): string | undefined {
   const text = words(data, 0)?.trim()
   if (!text) return undefined
   return shortened(text, DETAIL_LENGTH)

@@ -179,7 +179,7 @@ function isPasswordOption(flag: string, list: readonly unknown[], i: number, com
   return words.some(word => typeof word === 'string' && USES_PASSWORD.test(word))
 }
 
-/** An argument and the one before it, which may be a flag that says what it is. */
+/** Redacts an argument. `flag`: the argument before it, which may say that this one is a secret. */
 function redactArgument(flag: string, argument: string): string {
   if (SECRET_FLAG.test(flag) && !argument.startsWith('-')) return REDACTED
   if (NAME_LINE.test(flag) && isSecretKey(flag.trim().slice(0, -1))) return withoutValue(argument, true)

@@ -22,7 +22,7 @@ import { QUICK_STOP } from './transport/running-process.ts'
 import { AgentV1 } from './v1/agent-v1.ts'
 import { AgentV2 } from './v2/agent-v2.ts'
 import { initializeRequest, initializeSchema, readAuthMethods } from './wire/initialize.ts'
-import { problemOf } from './wire/lenient.ts'
+import { validationProblem } from './wire/lenient.ts'
 
 const STABLE_VERSION = 1
 const DRAFT_VERSION = 2
@@ -99,7 +99,7 @@ function surfaceOf(
 ): Agent & ConnectionHandlers {
   const answer = initializeSchema.safeParse(result)
   if (!answer.success) {
-    const message = `The agent's answer to initialize is malformed (${problemOf(answer.error)}).`
+    const message = `The agent's answer to initialize is malformed (${validationProblem(answer.error)}).`
     throw new RpcError(RpcCode.internalError, message)
   }
   const { protocolVersion } = answer.data

@@ -5,9 +5,9 @@ import { WaitingConnections } from './waiting-connections.ts'
 interface HeldPort {
   /** the agents that expect a server there, and whether their windows serve it */
   owners: Map<unknown, boolean>
-  /** what agents connected to it meanwhile */
+  /** the connections that agents opened while no window served the port */
   connections: WaitingConnections
-  /** `undefined` while another program has it, or a window */
+  /** `undefined` while another program or a window has the port */
   server?: Server | undefined
   timer?: NodeJS.Timeout | undefined
 }
@@ -53,7 +53,7 @@ export class HeldPorts {
     return held
   }
 
-  /** One window serves it for all of its agents. */
+  /** A window serves the port for all of its agents. */
   #holdIfUnserved(port: number, held: HeldPort): void {
     if (held.server || held.timer || [...held.owners.values()].includes(true)) return
     // the window that served it may still be about to close it

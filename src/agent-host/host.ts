@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { HOST_VERSION, HostChannel, type HostMessage } from '../acp/transport/host/channel.ts'
-import { journalsIn, newSocketPath, publishEntry, runsHost, startOf } from '../acp/transport/host/endpoint.ts'
+import {
+  journalsIn,
+  newSocketPath,
+  processStartTime,
+  publishEntry,
+  runsHost,
+} from '../acp/transport/host/endpoint.ts'
 import { greetWindow, MAX_HANDSHAKE_BYTES } from '../acp/transport/host/handshake.ts'
 import type { AgentTag } from '../acp/transport/host/hosted-agent-state.ts'
 import { messageOf } from '../common/errors.ts'
@@ -62,7 +68,7 @@ export class AgentHost {
       this.#server.listen(socket, resolve)
     })
     const { pid } = process
-    const started = (await startOf(pid)) ?? 0
+    const started = (await processStartTime(pid)) ?? 0
     this.#started = started
     const { folder, program } = this.#options
     this.#unpublish = publishEntry(folder, {

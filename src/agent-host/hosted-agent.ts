@@ -77,12 +77,12 @@ export class HostedAgent {
   #tag: AgentTag
   readonly #journal: Journal
   readonly #envelope: Envelope
-  /** those that its windows know */
+  /** the secrets that the agent's windows know */
   readonly #secrets = new SecretRegistry()
   readonly #commands: HostedCommands
   readonly #splitter: FrameSplitter
   readonly #since: number
-  /** Its host has died, and it with that one. */
+  /** The agent died with an earlier host. */
   readonly #isOfDeadHost: boolean
   #window: HostChannel | undefined
   #attachments = 0

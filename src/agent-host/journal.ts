@@ -19,7 +19,7 @@ export interface JournalOptions {
   maxMemory: number
   /** bytes of frames in the file */
   maxFile: number
-  /** What outlives this process; without it, nothing does. */
+  /** How frames outlive this process; absent: they don't. */
   outliving?: OutlivingOptions
 }
 

@@ -22,7 +22,7 @@ import type { AgentIcons } from './registry/agent-icons.ts'
 import type { InstalledAgent, InstalledAgents } from './registry/installed-agents.ts'
 import { type ConfiguredLaunch, configuredLaunch } from './resolve-launch.ts'
 import type { SettingsSource } from './setting-layers.ts'
-import { describeProblem, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
+import { describeProblem, jsonKind, type SettingProblem, settingProblem } from './setting-problem.ts'
 
 /** An agent of the catalog. */
 export interface CatalogAgent extends AccountDefinition {
@@ -345,7 +345,7 @@ export class AgentCatalog extends Owner {
       problem: settingProblem('parley.defaultAgent', [], layer, message, false),
     })
     if (typeof layer.value !== 'string')
-      return wrong(l10n.t('expected the ID of an agent, found {0}', kindOf(layer.value)))
+      return wrong(l10n.t('expected the ID of an agent, found {0}', jsonKind(layer.value)))
     const id = layer.value.trim()
     const agent = this.get(id)
     if (agent) return { isSet: true, agentId: id, agent }

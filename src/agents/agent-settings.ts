@@ -12,7 +12,7 @@ import { layerOf, mergeLayers, type SettingLayer, type SettingsSource, valueAt }
 import {
   describeIssue,
   issuePath,
-  kindOf,
+  jsonKind,
   type SettingProblem,
   settingProblem,
   withoutHuge,
@@ -50,7 +50,7 @@ const agentEntry = z.object({
     .record(
       z.string(),
       z.union([z.string(), z.boolean()], {
-        error: ({ input }) => l10n.t('expected a string, true or false, found {0}', kindOf(input)),
+        error: ({ input }) => l10n.t('expected a string, true or false, found {0}', jsonKind(input)),
       }),
     )
     .optional(),
@@ -106,9 +106,9 @@ export interface AccountEntry {
   id: string
   /** Absent if it isn't valid. */
   account?: AgentAccount
-  /** What differs from its agent. */
+  /** How the account differs from its agent. */
   change: AgentChange
-  /** Why it can't be used. It never starts as something else, which would be another account. */
+  /** Why the account can't be used. It must not fall back to the agent's own configuration, which is another account. */
   problem?: SettingProblem
 }
 
@@ -136,7 +136,7 @@ export function readAgentSettings(
   const layers = accountsOfUserOnly(withoutHuge(AGENTS_SETTING, all, problems), problems)
   for (const layer of layers) {
     if (layer.value === undefined || isRecord(layer.value)) continue
-    const message = l10n.t('expected an object with agents by ID, found {0}', kindOf(layer.value))
+    const message = l10n.t('expected an object with agents by ID, found {0}', jsonKind(layer.value))
     problems.push(settingProblem(AGENTS_SETTING, [], layer, message))
   }
 
@@ -240,7 +240,7 @@ function readEntry(
     return { problems }
   }
   if (!isRecord(raw)) {
-    problem([], l10n.t('expected an object with a "command" or a "url", found {0}', kindOf(raw)))
+    problem([], l10n.t('expected an object with a "command" or a "url", found {0}', jsonKind(raw)))
     return { problems }
   }
 

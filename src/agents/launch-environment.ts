@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import type { Disposable } from '../common/disposable.ts'
 import { SHELL_ENVIRONMENT_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
-import { type Environment, pathOf } from '../common/processes/spawn-process.ts'
+import { type Environment, pathVariable } from '../common/processes/spawn-process.ts'
 import { commonBinDirectories, joinPaths, mergeEnvironment, withoutEditorVariables } from './environment.ts'
 import { loginShell, readLoginShellEnvironment } from './login-shell.ts'
 
@@ -96,12 +96,15 @@ export class LaunchEnvironmentSource implements Disposable {
     )
     const env = withoutEditorVariables(answer.env, this.#platform)
     // A system's profile may overwrite PATH and lose the directories that a container's or remote's configuration added.
-    env.PATH = joinPaths([pathOf(env, this.#platform), pathOf(this.#own, this.#platform)], this.#platform)
+    env.PATH = joinPaths(
+      [pathVariable(env, this.#platform), pathVariable(this.#own, this.#platform)],
+      this.#platform,
+    )
     return { env, platform: this.#platform, source: 'login-shell' }
   }
 
   async #fallBack(why: string): Promise<LaunchEnvironment> {
-    const own = pathOf(this.#own, this.#platform)
+    const own = pathVariable(this.#own, this.#platform)
     const common = await commonBinDirectories(this.#home, this.#platform)
     const path = joinPaths([own, ...common], this.#platform)
     this.#log.warn(

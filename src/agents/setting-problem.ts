@@ -99,7 +99,7 @@ export function describeScope(setting: { scope: SettingScope; folder?: string })
 }
 
 /** The kind of a value in JSON's terms. Never shows the text of a string, which may be a secret. */
-export function kindOf(value: unknown): string {
+export function jsonKind(value: unknown): string {
   if (value === undefined) return l10n.t('nothing')
   if (value === null) return 'null'
   if (Array.isArray(value)) return l10n.t('an array')
@@ -127,7 +127,7 @@ function expectedKind(expected: string): string {
 
 /** A zod issue about `root` as `expected …, found …`. */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
-  const found = kindOf(valueAt(root, issue.path))
+  const found = jsonKind(valueAt(root, issue.path))
   switch (issue.code) {
     case 'invalid_type':
       return l10n.t('expected {0}, found {1}', expectedKind(issue.expected), found)

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { earlierSessionOf } from '../sessions/continuation.ts'
 import { recordedTitle } from '../sessions/session-title.ts'
-import { runningOf } from './agents/running-of.ts'
+import { runningAccounts } from './agents/running-accounts.ts'
 import type { AppServices } from './app-services.ts'
 import { backgroundCommand } from './commands/background-command.ts'
 import { checkpointCommands } from './commands/checkpoint-commands.ts'
@@ -66,7 +66,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       installs: services.installs,
       logs,
       workbench,
-      running: agentId => runningOf(agentId, services),
+      running: agentId => runningAccounts(agentId, services),
       restart: agentId => {
         const running = runner(agentId)
         return running.renew(() => running.ensure())

@@ -19,7 +19,7 @@ export type Link =
   | { type: 'new'; agentId: string | undefined; prompt: string }
 
 /** The path of a link to a session, encoded. */
-export function pathOf({ agentId, sessionId }: SessionId): string {
+export function sessionPath({ agentId, sessionId }: SessionId): string {
   return SESSION + encodeURIComponent(sessionKey(agentId, sessionId))
 }
 
@@ -98,7 +98,7 @@ export async function copyLink(
   workbench: Pick<Workbench, 'copy' | 'dialogs' | 'linkTo'>,
   session: SessionId,
 ): Promise<void> {
-  await workbench.copy(workbench.linkTo(pathOf(session)))
+  await workbench.copy(workbench.linkTo(sessionPath(session)))
   workbench.dialogs.showStatus(l10n.t('Copied to the clipboard'))
 }
 

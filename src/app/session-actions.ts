@@ -157,7 +157,7 @@ export class SessionActions {
     for (const [at, item] of items.entries()) {
       if (at % TOGETHER === TOGETHER - 1) await setImmediate()
       const open = this.#manager.find(item.agentId, item.sessionId)
-      // first, since closing it releases it
+      // close the session before it's reserved, since closing releases it
       if (open) this.#close(open)
       const own = this.#marked(item)
       if (!own) continue

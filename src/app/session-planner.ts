@@ -5,7 +5,7 @@ import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { CancelledError } from '../common/errors.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { visible } from '../common/visible.ts'
-import { compareFolders, realOf } from '../editor/folder-comparison.ts'
+import { compareFolders, realFolder } from '../editor/folder-comparison.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {
   ensureScratchFolder,
@@ -82,8 +82,8 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   /** Whoever wrote the file of an imported session must not choose what an agent may access. */
   async #confirmFolder(cwd: string): Promise<void> {
     // a link in this window may lead out of it
-    const folder = await realOf(cwd)
-    const own = await Promise.all(this.#workbench.folders().map(({ path }) => realOf(path)))
+    const folder = await realFolder(cwd)
+    const own = await Promise.all(this.#workbench.folders().map(({ path }) => realFolder(path)))
     if (own.some(one => this.#rules.contains(one, folder))) return
     const text = l10n.t('Open the imported session in a folder outside of this window?')
     const detail = l10n.t(

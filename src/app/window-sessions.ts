@@ -198,7 +198,7 @@ export class WindowSessions extends Owner {
     const sessions = (await this.own()).map(({ summary }) => summary)
     if (this.owned.isDisposed) return
     const working = manager.list().filter(one => one.isBusy || one.session.state.activity !== 'idle')
-    const busy = [...new Set([...starting(), ...working.flatMap(rootsOf)])].slice(0, MAX_SESSIONS)
+    const busy = [...new Set([...starting(), ...working.flatMap(sessionRoots)])].slice(0, MAX_SESSIONS)
     const used = usedNow().slice(0, MAX_USED)
     const state = {
       ...(workspace !== '' && { workspace }),
@@ -222,7 +222,7 @@ export class WindowSessions extends Owner {
     const { cwd } = plan.setup
     const { usage, updatedAt } = session.state
     const title = titleOf(session)
-    const line = lineOf(session, redact)
+    const line = summaryLine(session, redact)
     const branch = await branchOf(cwd)
     return {
       ...{ agentId, agentName, sessionId: session.sessionId, indicator, cwd },
@@ -260,12 +260,12 @@ function parsed(json: string): unknown {
 }
 
 /** Where a session works. */
-export function rootsOf({ plan: { setup } }: Pick<OpenSession, 'plan'>): string[] {
+export function sessionRoots({ plan: { setup } }: Pick<OpenSession, 'plan'>): string[] {
   return [setup.cwd, ...setup.additionalDirectories]
 }
 
 /** What a session asks, or else what its agent said or does last, in one line. */
-export function lineOf(
+export function summaryLine(
   session: OpenSession['session'],
   redact: (text: string) => string,
 ): string | undefined {

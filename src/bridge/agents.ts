@@ -5,7 +5,7 @@ export interface AgentCheck {
   ok: boolean
   /** one sentence */
   summary: string
-  /** what the agent can do, or what it wrote before it failed */
+  /** what the agent can do, or the agent's last output before a failure */
   details: Array<{ label: string; text: string }>
 }
 

@@ -41,6 +41,6 @@ export const compareMessages = {
 /** What the host sends to the page, while it's visible. */
 export interface CompareHostMessages {
   'compare/state': CompareState
-  /** What one agent changed, sent only when it's different. */
+  /** The files that one agent changed, sent only when they differ from the last message. */
   'compare/files': { id: string; agent: number; files: ComparedFiles }
 }

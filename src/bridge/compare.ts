@@ -26,7 +26,7 @@ export interface ComparedAgent {
   /** Why it failed. */
   reason?: string
   needsSignIn?: true
-  /** what it said or does last */
+  /** what the agent last said or did, in one line */
   line?: string
   /** how long the turns took that are over, in milliseconds */
   worked: number

@@ -238,7 +238,7 @@ export const conversationMessages = {
   'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
   /** Commits and branches are requested separately, since Git may take seconds. */
   'composer/revisions': request(z.object({ query }), answer<MentionRow[]>()),
-  /** Other sessions, by their titles. */
+  /** Finds other sessions by their titles. */
   'composer/sessions': request(keyed.extend({ query }), answer<MentionRow[]>()),
   /** The text of another session. Rejects with a sentence if there is none. */
   'composer/session': request(z.object({ agentId: id, sessionId: key }), answer<Attachment[]>()),

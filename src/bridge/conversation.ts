@@ -352,13 +352,13 @@ export interface ChangedFiles {
 
 /** A permission rule that would have answered a request. */
 interface RuleOffer {
-  /** what it matches, as text */
+  /** what the rule matches, as text */
   label: string
-  /** what saving it means, in a sentence */
+  /** what it means to save the rule, in a sentence */
   preview: string
-  /** as it would appear in the settings */
+  /** the rule as it would appear in the settings */
   json: string
-  /** It names a path below this workspace's folders, so its place is the workspace. */
+  /** The rule names a path in this workspace, so it belongs in the workspace settings. */
   isOfWorkspace?: true
 }
 export interface RuleOffers {

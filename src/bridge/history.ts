@@ -39,9 +39,9 @@ export interface HistoryRow {
   pinned: boolean
   /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
-  /** another window of this machine has it open, and works in it or has ended that unseen; `only`: it isn't in the list */
+  /** another window has the session open and works in it, or finished the work unseen; `only`: the list doesn't have the session */
   inWindow?: true | 'only'
-  /** the agent lists its sessions, and this isn't one of them; `saved`: Parley has a copy */
+  /** the agent's list lacks this session; `saved`: Parley has a copy */
   unlisted?: 'saved' | 'gone'
 }
 

@@ -94,7 +94,7 @@ function withFreshIds<Item extends DraftItem>(draft: Draft<Item>, taken: Readonl
 export type DraftPart<Item> = { text: string } | { item: Item }
 
 /** The draft as it is sent: text and the items in it in order, then the attached items. No part is empty text. */
-export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<DraftPart<Item>> {
+export function draftParts<Item extends DraftItem>(draft: Draft<Item>): Array<DraftPart<Item>> {
   const { text, chips, items } = validDraft(draft)
   const byId = new Map(items.map(item => [item.id, item]))
   const start = text.length - text.trimStart().length

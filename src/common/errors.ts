@@ -6,6 +6,11 @@ export function messageOf(error: unknown): string {
   return isRecord(error) && typeof error.message === 'string' ? error.message : String(error)
 }
 
+/** The code of a system error, such as `ENOENT`. */
+export function errorCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code
+}
+
 /** The user or the owner canceled the work; never shown as a failure. */
 export class CancelledError extends Error {
   override readonly name = 'CancelledError'

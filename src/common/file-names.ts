@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 
 /** The string for a file name or path, or several. */
-export function nameOf(bytes: Buffer): string {
+export function decodeFileName(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString()
   let name = ''
   for (let at = 0; at < bytes.length; ) {

@@ -33,9 +33,9 @@ export const HOST_LAST_WORDS_MS = 500
 export const HOST_HANDSHAKE_MS = 5000
 /** A host that says nothing for that long is used only if its process is one. */
 export const HOST_SILENT_MS = 300
-/** How long a window keeps a connection that it made before it knew whether it needs one. */
+/** How long a window keeps a connection to an agent host that it opened in advance. */
 export const HOST_EARLY_CONNECTION_MS = 2000
-/** How long an agent host that was told to end waits for its agents. */
+/** How long an agent host waits for its agents when it has to end. */
 export const END_HOST_MS = 15_000
 /** How long an agent host runs without an agent and without a window, so that a reload finds it. */
 export const HOST_LINGER_MS = 10_000
@@ -236,7 +236,7 @@ export const MAX_COMPARISONS = 20
 
 // ---- MCP servers --------------------------------------------------------------------------------------------------
 
-/** Servers in one file or one scope of the settings; further ones are left out. Real ones have fewer than 20. */
+/** MCP servers in one file or one scope of the settings; Parley ignores more. Measured files have fewer than 20. */
 export const MAX_MCP_SERVERS = 100
 /** Maximum size in bytes of a file that defines MCP servers or their environment. */
 export const MAX_MCP_FILE_BYTES = 1024 * 1024

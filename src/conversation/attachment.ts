@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../acp/model.ts'
 import { chipOf } from '../common/block-chip.ts'
-import { type Draft, partsOf } from '../common/draft.ts'
+import { type Draft, draftParts } from '../common/draft.ts'
 import type { SessionId } from '../common/session-key.ts'
 
 /**
@@ -74,7 +74,7 @@ export function attachmentOf(content: ContentBlock): Attachment {
 }
 
 export function promptOf(draft: Draft<Attachment>): PromptPart[] {
-  return partsOf(draft).map(part => {
+  return draftParts(draft).map(part => {
     if ('text' in part) return { type: 'text', text: part.text }
     const { content, label } = part.item
     switch (content.type) {

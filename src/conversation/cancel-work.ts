@@ -1,6 +1,6 @@
 import { SUBAGENT } from './entries/subagent.ts'
 import { TOOL_CALL } from './entries/tool-call.ts'
-import { positionOf, type WorkId } from './running-work.ts'
+import { toolCallPosition, type WorkId } from './running-work.ts'
 import type { Session } from './session.ts'
 import { entryAt, positionsOf } from './step.ts'
 
@@ -18,7 +18,7 @@ export async function cancelWork(session: Session, work: WorkId): Promise<void> 
     return
   }
   if ('toolCallId' in work) {
-    const entry = entryAt(state, positionOf(state, work), TOOL_CALL)
+    const entry = entryAt(state, toolCallPosition(state, work), TOOL_CALL)
     if (entry?.canCancel) await agent.cancelToolCall?.(work.within ?? sessionId, entry.toolCallId)
     return
   }

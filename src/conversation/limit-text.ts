@@ -1,7 +1,7 @@
 import type { Cost } from '../acp/model.ts'
 import { formatCost } from '../common/format-cost.ts'
 import type { Translate } from './requests/elicitation.ts'
-import { highestCost, type LimitKind, type SessionUse, usedOf } from './session-limit.ts'
+import { highestCost, type LimitKind, type SessionUse, usedAmount } from './session-limit.ts'
 
 /** `$4.10 of $5.00`, `8 of 10 min`, `12,000 of 50,000 tokens` */
 export function limitText(
@@ -12,7 +12,7 @@ export function limitText(
   t: Translate,
 ): string {
   const currency = highestCost(use)?.currency
-  const exact = usedOf(kind, use)
+  const exact = usedAmount(kind, use)
   const used = kind === 'minutes' && limit >= 1 ? Math.floor(exact) : exact
   const [of, all] = [used, limit].map(amount => amountText(kind, amount, currency, language)) as [
     string,

@@ -30,7 +30,7 @@ export interface McpToolCall {
   tool: string
   /** the server's name for the user */
   server: string
-  /** what it's about */
+  /** the input that identifies the call, such as a path or a query */
   subject?: string
 }
 

@@ -25,7 +25,7 @@ const CLEARS_CONTEXT = /\b(?:clear|reset|fresh|new|empty|without)\w*\b.{0,20}\bc
 
 /** The options that answer a plan. An agent may lack any. */
 export interface PlanOptions {
-  /** accepts it this once, so that what follows is asked about as usual; else as the agent offers it */
+  /** accepts the plan and asks about later steps as usual; if the agent lacks that, its other option that accepts */
   accept?: PermissionEntry['options'][number]
   /** accepts it, and the agent forgets what led to it */
   acceptCleared?: PermissionEntry['options'][number]

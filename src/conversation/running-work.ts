@@ -161,12 +161,12 @@ export function lastLine(state: ReducerState, work: WorkId): string {
     }
     return ''
   }
-  const entry = entryAt(state, positionOf(state, work), TOOL_CALL)
+  const entry = entryAt(state, toolCallPosition(state, work), TOOL_CALL)
   return entry ? contentLine(entry) : ''
 }
 
 /** Where the entry of a tool call is. */
-export function positionOf(
+export function toolCallPosition(
   state: ReducerState,
   { toolCallId, within }: { toolCallId: string; within?: string | undefined },
 ): number | undefined {

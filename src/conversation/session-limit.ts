@@ -81,14 +81,14 @@ export function highestCost({ costs }: Pick<SessionUse, 'costs'>): Cost | undefi
   )
 }
 
-export function usedOf(kind: LimitKind, use: SessionUse): number {
+export function usedAmount(kind: LimitKind, use: SessionUse): number {
   return kind === 'cost' ? (highestCost(use)?.amount ?? 0) : use[kind]
 }
 
 function kindsFrom({ limits }: Pick<LimitState, 'limits'>, use: SessionUse, share: number): LimitKind[] {
   return LIMIT_KINDS.filter(kind => {
     const limit = limits[kind]
-    return limit !== undefined && usedOf(kind, use) >= limit * share
+    return limit !== undefined && usedAmount(kind, use) >= limit * share
   })
 }
 
@@ -129,7 +129,7 @@ export function raised(state: LimitState, use: SessionUse): LimitState {
   for (const kind of reachedLimits(state, use)) {
     const limit = limits[kind] ?? 0
     const step = state.steps[kind] ?? limit
-    const used = usedOf(kind, use)
+    const used = usedAmount(kind, use)
     const least = used * CLEARLY_MORE
     const next = least <= limit + step ? limit + step : step * (Math.floor(least / step) + 1)
     // a step that is too small beside the amount is lost in rounding

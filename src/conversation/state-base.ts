@@ -27,7 +27,7 @@ export interface TurnSummary {
   took?: number
   /** the number of tool calls, with those of subagents */
   tools: number
-  /** those of them that failed */
+  /** the tool calls that failed */
   failed: number
   files?: TurnFiles
   cost?: Cost

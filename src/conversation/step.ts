@@ -310,6 +310,6 @@ export function reportedBackground(reported: ReportedBackground): Background | u
   }
 }
 
-export function countOf({ toolCalls, terminals, subagents, others }: Background): number {
+export function backgroundCount({ toolCalls, terminals, subagents, others }: Background): number {
   return toolCalls.size + terminals.size + subagents.size + others
 }

@@ -27,7 +27,7 @@ export async function takeTurn(options: {
     try {
       recordPrompt(session, prompt, options.messageId)
       sent = session.used
-      await nameSession(session, client, titleOf(prompt))
+      await nameSession(session, client, promptTitle(prompt))
       const { scene, input } = sceneFor(words)
       const attached = scene === tour ? undefined : attachments(prompt)
       if (attached) await turn.say(attached)
@@ -54,7 +54,7 @@ function recordPrompt(
 }
 
 /** The first line of a prompt, with the names of its resources in place. */
-export function titleOf(prompt: readonly ContentBlock[]): string {
+export function promptTitle(prompt: readonly ContentBlock[]): string {
   const lastText = prompt.findLastIndex(block => block.type === 'text')
   const words = prompt.map((block, index) => {
     if (block.type === 'text') return prompt[index - 1]?.type === 'text' ? `\n${block.text}` : block.text

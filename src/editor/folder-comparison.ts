@@ -46,7 +46,10 @@ export async function compareFolders(
 }
 
 /** Whether a path is in a folder. `paths` are all that it will be asked for. */
-export async function insideOf(folder: string, paths: Iterable<string>): Promise<(path: string) => boolean> {
+export async function insideCheck(
+  folder: string,
+  paths: Iterable<string>,
+): Promise<(path: string) => boolean> {
   const compare = await compareFolders([folder, ...paths])
   return path => compare.contains(folder, path)
 }
@@ -62,7 +65,7 @@ async function existingOf(at: string): Promise<string> {
 }
 
 /** The real path, or the same if there is none. */
-export async function realOf(folder: string): Promise<string> {
+export async function realFolder(folder: string): Promise<string> {
   return realpath(folder).catch(() => folder)
 }
 

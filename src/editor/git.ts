@@ -202,7 +202,7 @@ async function withoutFilters(
 }
 
 /** Output of one line. */
-export function lineOf(text: string): string {
+export function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '')
 }
 
@@ -333,7 +333,7 @@ export async function gitChanges(folders: readonly string[], staged: boolean): P
 /** The top folders of the repositories that folders are in. */
 export async function repositoriesOf(folders: readonly string[]): Promise<string[]> {
   const tops = await Promise.all(folders.map(folder => run(folder, ['rev-parse', '--show-toplevel'])))
-  return [...new Set(tops.flatMap(top => (top && lineOf(top)) || []))]
+  return [...new Set(tops.flatMap(top => (top && withoutLineEnd(top)) || []))]
 }
 
 /** A diff of at most {@link MAX_DIFF}, which says that it's cut. */

@@ -4,7 +4,8 @@
  */
 import { realpath as fsRealpath, readlink } from 'node:fs/promises'
 import type { Roots } from '../acp/model.ts'
-import { nameOf, onDisk } from '../common/file-names.ts'
+import { errorCode } from '../common/errors.ts'
+import { decodeFileName, onDisk } from '../common/file-names.ts'
 import { InvalidPathError, PathRules } from './path-rules.ts'
 
 /** The file system functions that the guard uses. Both fail like `node:fs`, with a `code`. */
@@ -17,8 +18,8 @@ export interface Links {
 
 export const diskLinks: Links = {
   // fs.promises.realpath is the platform's function, which on macOS and Windows also returns the disk's spelling.
-  realpath: async path => nameOf(await fsRealpath(onDisk(path), 'buffer')),
-  readlink: async path => nameOf(await readlink(onDisk(path), 'buffer')),
+  realpath: async path => decodeFileName(await fsRealpath(onDisk(path), 'buffer')),
+  readlink: async path => decodeFileName(await readlink(onDisk(path), 'buffer')),
 }
 
 export interface GuardedPath {
@@ -141,7 +142,7 @@ export class PathGuard {
     try {
       return this.#rules.normalize(await this.#links.realpath(path))
     } catch (error) {
-      const code = codeOf(error)
+      const code = errorCode(error)
       if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
     }
     const parent = this.#rules.dirname(path)
@@ -173,14 +174,10 @@ export class PathGuard {
     try {
       return await this.#links.readlink(path)
     } catch (error) {
-      const code = codeOf(error)
+      const code = errorCode(error)
       // Windows returns UNKNOWN for a path that isn't a link.
       if (code === 'EINVAL' || code === 'ENOENT' || code === 'ENOTDIR' || code === 'UNKNOWN') return undefined
       throw error
     }
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code
 }

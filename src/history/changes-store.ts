@@ -169,7 +169,7 @@ export class ChangesStore extends Owner {
   }
 
   save(file: string, changed: ChangedFile | undefined): void {
-    // an earlier one may be being written: this one comes after it
+    // an earlier state of the file may be being written: this state is written after that
     this.#waiting.delete(file)
     this.#waiting.set(file, { changed })
     this.#flushSoon()

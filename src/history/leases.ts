@@ -24,7 +24,7 @@ export class Leases implements Disposable {
   readonly #requested = new Emitter<SessionId>()
   #pollTimer: NodeJS.Timeout | undefined
 
-  /** This window has begun to use a session, seized it or released it: another one may have written its conversation. */
+  /** This window has begun to use a session, seized it or released it: another window may have written its conversation. */
   readonly onDidChange = this.#changed.event
   /** Another window has taken a session that was open in this one. */
   readonly onDidLose = this.#lost.event

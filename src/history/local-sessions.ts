@@ -27,7 +27,7 @@ export interface LocalSessionsOptions {
   trouble?: StorageTrouble
   log?: Logger
   now?: () => number
-  /** Tells what is too old to be shown; without it, nothing is. */
+  /** The clock by which sessions get too old to be shown; absent: none does. */
   seenClock?: StoredClock
   /** The secrets to redact. */
   secrets?: SecretRegistry

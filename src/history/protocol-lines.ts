@@ -311,12 +311,12 @@ function contentOf({ params }: Json): unknown {
 }
 
 function setMeta(message: Json, parley: ParleyMeta): void {
-  const holder = holderOf(message)
+  const holder = metaHolderOf(message)
   if (holder) holder._meta = { parley }
 }
 
 /** Where a message has its `_meta`: in its parameters, its result, or the data of its error. */
-export function holderOf(message: Json): Json | undefined {
+export function metaHolderOf(message: Json): Json | undefined {
   if (isRecord(message.error)) {
     message.error.data ??= {}
     return isRecord(message.error.data) ? message.error.data : undefined

@@ -11,8 +11,8 @@ import {
   CONVERSATION_METHOD,
   carriedBy,
   type ExportedSession,
-  holderOf,
   LINES_FORMAT,
+  metaHolderOf,
   TERMINAL_METHOD,
 } from './protocol-lines.ts'
 import { readEntry, readHead, readTerminal } from './transcript-schema.ts'
@@ -241,7 +241,7 @@ function parsed(text: string): Json | undefined {
 }
 
 function metaOf(message: Json): Json | undefined {
-  const holder = holderOf(message)
+  const holder = metaHolderOf(message)
   const meta = isRecord(holder?._meta) ? holder._meta.parley : undefined
   return isRecord(meta) ? meta : undefined
 }

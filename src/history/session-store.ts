@@ -186,7 +186,7 @@ export class MemoryStore implements SessionStore {
     return [...this.#models.values()].filter(usage => usage.agentId === agentId && usage.day >= day)
   }
 
-  /** It doesn't last so long. */
+  /** Usage in memory never gets old enough to be removed. */
   pruneUsage(): void {}
 
   clear(): void {

@@ -232,7 +232,7 @@ export class SqliteStore implements SessionStore {
     this.#emptyLog()
   }
 
-  /** Until no other window reads it. */
+  /** Empties the write-ahead log; tries again while another window reads the database. */
   #emptyLog(): void {
     clearTimeout(this.#timer)
     if (emptyLog(this.#db)) return

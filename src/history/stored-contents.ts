@@ -46,7 +46,10 @@ export class StoredContents extends Owner {
   readonly #window = `window ${process.pid} ${randomUUID()}`
   /** by hash: contents that this window uses, and whose files are written or being written */
   readonly #written = new Map<string, Promise<void>>()
-  /** by hash: when this window put it last, or that it loaded what refers to it; it may be about to refer to it */
+  /**
+   * by hash: when this window last stored the content, or loaded a record that refers to it. The window may be about to refer to
+   * it.
+   */
   readonly #held = new Map<string, number>()
   #use: ContentUse | undefined
   #timer: NodeJS.Timeout | undefined

@@ -269,7 +269,8 @@ export const TRANSCRIPT_MIGRATIONS = [
      UPDATE leases SET beat = unixepoch() * 1000 WHERE owner = NEW.id;
    END;
    DELETE FROM leases WHERE abs(beat - unixepoch() * 1000) > 20000;`,
-  // answered: when the window itself responded last, on the same clock; state: what it tells the others; request: what one asks of it
+  // answered: when the window responded last, on the same clock; state: what the window publishes to other
+  // windows; request: what another window asks of this one
   `ALTER TABLE windows ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE windows ADD COLUMN state TEXT;
    ALTER TABLE windows ADD COLUMN request TEXT;`,

@@ -108,7 +108,7 @@ export class Windows implements Disposable {
     return row !== undefined && this.#responds(row)
   }
 
-  /** Tells the other windows, as long as this one is there. */
+  /** Publishes a state to the other windows, for as long as this window is open. */
   publish(state: string): void {
     this.#state = state
     this.renew()

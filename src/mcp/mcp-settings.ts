@@ -6,7 +6,7 @@ import {
   describeIssue,
   describeScope,
   issuePath,
-  kindOf,
+  jsonKind,
   type SettingProblem,
   settingProblem,
 } from '../agents/setting-problem.ts'
@@ -164,13 +164,13 @@ class SourceReader {
     })
     if (value === undefined) return all()
     if (!isRecord(value)) {
-      this.#problem([], l10n.t('expected an object with "servers", found {0}', kindOf(value)))
+      this.#problem([], l10n.t('expected an object with "servers", found {0}', jsonKind(value)))
       return all()
     }
     for (const [key, raw] of Object.entries(value)) {
       if (key === 'servers' || key === 'mcpServers') {
         if (!isRecord(raw)) {
-          this.#problem([key], l10n.t('expected an object with servers by name, found {0}', kindOf(raw)))
+          this.#problem([key], l10n.t('expected an object with servers by name, found {0}', jsonKind(raw)))
           continue
         }
         for (const [name, server] of Object.entries(raw)) readServer([key, name], name, server)
@@ -201,7 +201,7 @@ class SourceReader {
     if (!isRecord(raw)) {
       return this.#problem(
         path,
-        l10n.t('expected an object with a "command" or a "url", found {0}', kindOf(raw)),
+        l10n.t('expected an object with a "command" or a "url", found {0}', jsonKind(raw)),
       )
     }
     const type = this.#typeOf(path, raw)
@@ -264,7 +264,7 @@ class SourceReader {
     }
     const type =
       typeof raw.type === 'string' && Object.hasOwn(typeNames, raw.type) ? typeNames[raw.type] : undefined
-    const found = typeof raw.type === 'string' ? l10n.t('another string') : kindOf(raw.type)
+    const found = typeof raw.type === 'string' ? l10n.t('another string') : jsonKind(raw.type)
     return (
       type ?? this.#problem([...path, 'type'], l10n.t('expected "stdio", "http" or "sse", found {0}', found))
     )
@@ -272,7 +272,7 @@ class SourceReader {
 
   #readInputs(raw: unknown): McpInput[] {
     if (!Array.isArray(raw)) {
-      this.#problem(['inputs'], l10n.t('expected an array, found {0}', kindOf(raw)))
+      this.#problem(['inputs'], l10n.t('expected an array, found {0}', jsonKind(raw)))
       return []
     }
     const inputs: McpInput[] = []

@@ -12,7 +12,7 @@ import {
   type Environment,
   environmentLookUp,
   findCommand,
-  pathOf,
+  pathVariable,
 } from '../common/processes/spawn-process.ts'
 import { readBounded } from '../common/read-bounded.ts'
 import type { InputAnswer } from './inputs.ts'
@@ -104,7 +104,7 @@ async function resolveStdio(
   const { platform } = context.environment
   const root = rootOf(context)
   const place = (path: string) => resolve(root, expandHome(texts.text(path), context.userHome))
-  const ownPath = pathOf(definition.env, platform)
+  const ownPath = pathVariable(definition.env, platform)
   const missing = await texts.ask([
     definition.command,
     definition.cwd ?? '',
@@ -123,7 +123,7 @@ async function resolveStdio(
   const fileEnv = parseEnv(envFile?.text ?? '') as Record<string, string>
 
   const command = expandHome(texts.text(definition.command), context.userHome)
-  const path = ownPath === '' ? pathOf(fileEnv, platform) : texts.text(ownPath)
+  const path = ownPath === '' ? pathVariable(fileEnv, platform) : texts.text(ownPath)
   const searchEnv: Environment = path === '' ? {} : { PATH: path }
   const search = await findCommand(command, {
     env: mergeEnvironment(context.environment.env, searchEnv, platform),

@@ -25,10 +25,10 @@ import { networkProblem, statusProblem } from '../common/network-problem.ts'
 import { SpawnError } from '../common/processes/spawn-process.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { remoteTransport } from './bridge/remote-transport.ts'
+import { httpStatusOf } from './http-status.ts'
 import { ProcessTransport, TooMuchError } from './process-transport.ts'
 import type { CheckedServer, CheckedTool, CheckOptions, CheckProblem, ServerCheck } from './server-check.ts'
 import { secretsOf } from './server-secrets.ts'
-import { statusOf } from './status-of.ts'
 
 /** The first revision of MCP without `initialize`. */
 const MODERN = '2026-07-28'
@@ -181,7 +181,7 @@ class Check {
         }
       return { problem: 'timeout', message: this.#timeout(Math.max(1, Math.round(this.#ms / 1000))) }
     }
-    const status = statusOf(error)
+    const status = httpStatusOf(error)
     if (status !== undefined) return this.#statusFailure(status)
     if (this.#server.type !== 'stdio' && this.#networkError !== undefined) {
       const { reason, advice } = networkProblem(this.#networkError, this.#server.url)

@@ -38,12 +38,12 @@ export interface CheckedServer {
 export type CheckProblem =
   /** The command couldn't be run. */
   | 'not-started'
-  /** It exited before it had answered. */
+  /** The server exited before it answered. */
   | 'exited'
   | 'timeout'
-  /** It answered, but not as an MCP server. */
+  /** The server's answer wasn't MCP. */
   | 'not-mcp'
-  /** It answered with an error. */
+  /** The server answered with an error. */
   | 'refused'
   | 'sign-in'
   | 'unreachable'

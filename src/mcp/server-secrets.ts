@@ -2,7 +2,7 @@ import type { McpServer } from '../acp/model.ts'
 import { isSecretKey } from '../acp/redact-text.ts'
 import { SecretRegistry } from '../common/secrets.ts'
 
-/** What a server may repeat in its output: its headers, and those of its variables whose names say so. */
+/** The secrets that a server may repeat in its output: its headers, and the variables with the name of a secret. */
 export function secretsOf(server: McpServer): SecretRegistry {
   const secrets = new SecretRegistry()
   if (server.type === 'stdio') {

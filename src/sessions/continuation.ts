@@ -29,8 +29,8 @@ export interface Continuing extends Pick<Continued, 'summary' | 'max' | 'without
 }
 
 /**
- * The conversation for the session that it goes on in: a new one of the agent with this name, or an earlier one of this
- * conversation, with this key.
+ * The state of the session in which a conversation continues: a new session of the agent with this name, or the `earlier` session
+ * of the conversation with this key.
  */
 export function stateToContinue(continuing: Continuing, agentName: string, earlier?: string): ReducingState {
   const { from, summary } = continuing
@@ -66,7 +66,7 @@ function describe({ turns, of, isPart }: LatestTurns, agentName: string, knows: 
 /** What the next session gets: a new one, or the one with the key `earlier`, which knows a part of the conversation. */
 function partFor(continuing: Continuing, earlier?: string): LatestTurns {
   const { from, max } = continuing
-  return latestTurns(missingIn(continuing, earlier), aboutOf(from), limitOf(max))
+  return latestTurns(missingIn(continuing, earlier), conversationInfo(from), limitOf(max))
 }
 
 /** The end of what the next session gets no text of, which is as long as what it gets; `undefined` if that is nothing. */
@@ -75,7 +75,8 @@ export function leftOut(continuing: Continuing, earlier?: string): string | unde
   if (first === 0) return undefined
   const { entries, terminals } = missingIn(continuing, earlier)
   const { from, max } = continuing
-  return latestTurns({ terminals, entries: entries.slice(0, first) }, aboutOf(from), limitOf(max)).text
+  return latestTurns({ terminals, entries: entries.slice(0, first) }, conversationInfo(from), limitOf(max))
+    .text
 }
 
 function missingIn(continuing: Continuing, earlier: string | undefined) {
@@ -91,7 +92,7 @@ function limitOf(max = MAX_CONVERSATION_CONTEXT): number {
 }
 
 /** What a document of the conversation says of it. */
-export function aboutOf({ session, agentName, plan }: OpenSession) {
+export function conversationInfo({ session, agentName, plan }: OpenSession) {
   return { title: titleOf(session) || l10n.t('Conversation'), agentName, cwd: plan.setup.cwd }
 }
 
@@ -105,7 +106,7 @@ export function contextToTell(open: OpenSession): ContentBlock | undefined {
   const part = untold(state, key)
   if (!part) return undefined
   const { agentName, summary, max } = part.continued
-  const about = { ...aboutOf(open), agentName, ...(summary !== undefined && { summary }) }
+  const about = { ...conversationInfo(open), agentName, ...(summary !== undefined && { summary }) }
   const { text } = latestTurns({ entries: part.entries, terminals: state.terminals }, about, limitOf(max))
   const uri = `${CONVERSATION_URI}${encodeURIComponent(fileNameOfTitle(about.title))}.md`
   return session.agent.capabilities.prompt.embeddedContext

@@ -27,7 +27,7 @@ const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
 const SHARE = 1 / 8
 const MIN_WAIT_MS = 2000
 
-/** A turn that may go on when its window is gone, with what its folders contained when it began. */
+/** A turn that may outlive its window, with the contents of its folders when the turn began. */
 const storedTurn = z.object({ number: z.number(), began: z.number(), before: storedSnapshotSchema })
 type StoredTurn = z.infer<typeof storedTurn>
 

@@ -58,7 +58,7 @@ export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry |
 }
 
 /** All that the agent said in a turn: the messages before, between and after its tool calls. */
-export function answerOf({ entries }: Pick<SessionState, 'entries'>, turn: number): string {
+export function turnAnswer({ entries }: Pick<SessionState, 'entries'>, turn: number): string {
   const parts: string[] = []
   for (const [at, entry] of entries.entries()) {
     if (entry.turn !== turn || entry.within !== undefined || entry.outOfTurn) continue

@@ -127,7 +127,7 @@ export class HeldSessions {
     for (const [position, sessionId] of [...sessionIds].sort().entries()) {
       while (this.#leases?.acquire(agentId, sessionId, from) === false) {
         if (position === 0) return undefined
-        // the window that has it gives it up, as it doesn't get the first one
+        // the window that has this session gives it up, because it doesn't get the first session
         if (performance.now() >= end) this.#leases.seize(agentId, sessionId)
         else await delay(ACQUIRE_SESSION_POLL_MS)
       }

@@ -513,7 +513,7 @@ export class SessionOpener implements Disposable {
     this.showElsewhere({ type: 'restore', ...next }, place)
   }
 
-  /** Makes the other window of this failure close its session, and reopens it here. */
+  /** Makes the other window that a failure names close its session, and reopens the session here. */
   async takeOver(failureId: string): Promise<void> {
     const failure = this.#failures.all.get(failureId)
     if (failure?.type !== 'elsewhere') return

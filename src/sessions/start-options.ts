@@ -23,7 +23,7 @@ export function optionOf(options: readonly ConfigOption[], key: string): KnownOp
 }
 
 /** The key of an option's default: the one that it has, or the category, which is the same in all versions of the protocol. */
-export function keyOf(
+export function defaultOptionKey(
   options: readonly ConfigOption[],
   { id, category }: ConfigOption,
   defaults: DefaultOptions = {},

@@ -85,7 +85,7 @@ export function maybeList<T>(
 }
 
 /** The first problem of a failed parse, in words. */
-export function problemOf(error: z.ZodError): string {
+export function validationProblem(error: z.ZodError): string {
   const issue = error.issues[0]
   if (!issue) return 'malformed'
   const path = issue.path.join('.')

@@ -22,10 +22,10 @@ import {
   maybeFlag,
   maybeShown,
   maybeText,
-  problemOf,
   type Report,
   readList,
   readLongList,
+  validationProblem,
 } from './lenient.ts'
 
 /** Answers a request whose params match the schema; otherwise responds with an error that says what is wrong. */
@@ -36,7 +36,7 @@ export async function answer<T extends z.ZodType>(
 ): Promise<unknown> {
   const parsed = schema.safeParse(params)
   if (!parsed.success) {
-    throw new RpcError(RpcCode.invalidParams, `Invalid params: ${problemOf(parsed.error)}`)
+    throw new RpcError(RpcCode.invalidParams, `Invalid params: ${validationProblem(parsed.error)}`)
   }
   return (await use(parsed.data)) ?? {}
 }

@@ -8,9 +8,9 @@ import {
   maybe,
   maybeAsked,
   maybeText,
-  problemOf,
   type Report,
   readList,
+  validationProblem,
 } from './lenient.ts'
 
 /** Characters; no system has longer ones. */
@@ -45,7 +45,7 @@ export function readToolCall(
 ): ToolCallPatch | undefined {
   const parsed = toolCallSchema.safeParse(raw)
   if (!parsed.success) {
-    report(problemOf(parsed.error))
+    report(validationProblem(parsed.error))
     return undefined
   }
   const wire = parsed.data

@@ -21,10 +21,10 @@ import {
   maybeList,
   maybeShown,
   maybeText,
-  problemOf,
   type Report,
   readList,
   shownText,
+  validationProblem,
 } from './lenient.ts'
 import { readError, stateSchema } from './state.ts'
 import { readCanCancel } from './tool-call.ts'
@@ -175,7 +175,7 @@ function readCompaction(raw: Json, sink: UpdateSink): SessionUpdate | undefined 
 export function parse<T extends z.ZodType>(schema: T, raw: Json, sink: UpdateSink): z.output<T> | undefined {
   const parsed = schema.safeParse(raw)
   if (parsed.success) return parsed.data
-  return dropped(sink, problemOf(parsed.error))
+  return dropped(sink, validationProblem(parsed.error))
 }
 
 export function dropped(sink: UpdateSink, problem: string): undefined {

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import * as z from 'zod'
-import { type Environment, pathDelimiter, pathOf } from '../../common/processes/spawn-process.ts'
+import { type Environment, pathDelimiter, pathVariable } from '../../common/processes/spawn-process.ts'
 import type { LaunchEnvironment } from '../launch-environment.ts'
 
 const strings = z.record(z.string(), z.string())
@@ -33,7 +33,7 @@ export function undoMise({
   const added = new Set(diff.path)
   // each was added once, in front of what was there
   const delimiter = pathDelimiter(platform)
-  const path = pathOf(env, platform)
+  const path = pathVariable(env, platform)
     .split(delimiter)
     .filter(directory => !added.delete(directory))
   const state = Object.keys(env).filter(name => /^__MISE_|^MISE_SHELL$/.test(name))

@@ -16,7 +16,7 @@ export interface PythonSelection {
 /** An environment on this machine's disk. */
 export interface PythonEnvironment {
   folder: string
-  /** What it's recognized by, and what else changes its activation. */
+  /** The files that identify the environment or change its activation. */
   watched: readonly string[]
   isConda: boolean
 }

@@ -8,9 +8,9 @@ import { FILE_LOCK_POLL_MS } from '../../common/limits.ts'
 
 /** The windows that share the locks. */
 export interface LockingWindows {
-  /** the id of this one */
+  /** the id of this window */
   readonly own: string
-  /** This window is there from now on. */
+  /** Registers this window as running. */
   start(): void
   isAlive(id: string, earlier: Record<string, unknown>): boolean
 }

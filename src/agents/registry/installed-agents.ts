@@ -51,12 +51,12 @@ export type InstallRecord = z.infer<typeof record>
 const current = z.object({
   format: z.literal(1),
   folder: z.string().regex(/^[\w.+-]+$/),
-  /** The previous one, until this one has started once. */
+  /** The folder of the previous version, until the new version has started once. */
   previous: z
     .string()
     .regex(/^[\w.+-]+$/)
     .optional(),
-  /** It has answered `initialize` at least once. */
+  /** The agent has answered `initialize` at least once. */
   started: z.boolean(),
 })
 type Current = z.infer<typeof current>
@@ -188,7 +188,7 @@ export class InstalledAgents extends Owner {
     }
   }
 
-  /** The process may go on when this one has ended. Its folder is kept until it has ended, too. */
+  /** For a process that may outlive this one: the agent's folder stays until that process has ended, too. */
   useInProcess({ directory }: Pick<InstalledAgent, 'directory'>, pid: number): void {
     this.#mark(directory, pid)
   }

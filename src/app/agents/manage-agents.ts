@@ -18,7 +18,7 @@ import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { agentRows, type CheckedAgent } from './agent-rows.ts'
-import { runningOf } from './running-of.ts'
+import { runningAccounts } from './running-accounts.ts'
 
 interface ManageAgentsOptions extends WebviewTabOptions {
   installs: InstallManager
@@ -111,7 +111,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
       switch (action) {
         case 'install': {
           const outcome = await installs.install(registryId, { inPlace: true })
-          const running = runningOf(agentIdOf(registryId), this.#options)
+          const running = runningAccounts(agentIdOf(registryId), this.#options)
           const names = running.map(id => definitions().find(one => one.id === id)?.name ?? name)
           if (outcome === 'installed' && running.length > 0)
             void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', names.join(', '))))

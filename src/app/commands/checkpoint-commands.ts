@@ -201,7 +201,7 @@ async function restoreAs(
   await fill()
 }
 
-/** The agent forgets what its files were restored to before. If it can't, it's told with the next prompt. */
+/** Makes the agent forget the turns whose changes were undone. If it can't, the next prompt says that they don't count. */
 async function forkRestored(
   { surface, open }: EntryTarget,
   point: ForkPoint,

@@ -8,7 +8,7 @@ import {
   type LimitKind,
   lowestLimits,
   readLimits,
-  usedOf,
+  usedAmount,
 } from '../../conversation/session-limit.ts'
 import type { LimitSettings, SessionLimiter } from '../../sessions/session-limiter.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
@@ -64,7 +64,7 @@ async function editLimits(limiter: SessionLimiter, dialogs: Dialogs, language: s
     minutes: l10n.t('In minutes'),
     tokens: l10n.t('In tokens'),
   }
-  const used = usedOf(kind, use)
+  const used = usedAmount(kind, use)
   const text = await dialogs.input({
     title: `${title}: ${names[kind]}`,
     prompt: [

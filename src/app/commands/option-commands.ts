@@ -3,7 +3,7 @@ import type { ConfigOption } from '../../acp/model.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { sectionsOf } from '../../common/option-sections.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
-import { defaultsById, keyOf } from '../../sessions/start-options.ts'
+import { defaultOptionKey, defaultsById } from '../../sessions/start-options.ts'
 import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -104,7 +104,7 @@ function pick(
       if (value === undefined) return
       if (icon.startsWith('star')) memory.toggle(agentId, option.id, value)
       else {
-        const key = keyOf(all, option, defaults.of(agentId))
+        const key = defaultOptionKey(all, option, defaults.of(agentId))
         await defaults.set(agentId, key, value === defaultOf() ? undefined : value)
       }
       fill()

@@ -111,7 +111,7 @@ type Subject = PickItem & {
   conditions: (text: string) => Omit<PermissionRuleSetting, 'action'>
 }
 
-/** What a new rule can be about. Others can be written in the settings. */
+/** What a rule that this command creates can be about. Users write other rules in the settings. */
 function subjects(): Subject[] {
   const path = l10n.t("A path relative to the session's folders, such as src/** for all files in a folder")
   return [

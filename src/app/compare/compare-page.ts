@@ -73,7 +73,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     this.#sendAll()
   }
 
-  /** What its buttons do. */
+  /** What the buttons of the page do. */
   actions(): Promise<CompareActions> {
     return this.#options.loadActions(this)
   }
@@ -246,7 +246,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     const { comparisons, workbench } = this.#options
     // Git may run programs that the repository names
     if (id === undefined || !workbench.isTrusted) return
-    // an agent loses its worktree when it was removed and another one has its path
+    // an agent has no worktree anymore if the worktree was removed and another one is at the same path
     if (!comparisons.at({ id, agent })?.worktree && !this.#sent.has(agent)) return
     const files = await (await this.actions()).files({ id, agent })
     const written = JSON.stringify(files)

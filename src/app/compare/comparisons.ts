@@ -11,7 +11,7 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { watchSessions } from '../../sessions/watch-sessions.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
-import { lineOf } from '../window-sessions.ts'
+import { summaryLine } from '../window-sessions.ts'
 import { NEW_RUN, nextRun, type Run, type RunEvent, run } from './run.ts'
 
 const IDS = 'parley.comparisons'
@@ -20,7 +20,7 @@ const keyOf = (id: string) => `${SHOWN}.${id}`
 
 const text = (max: number) => z.string().max(max)
 const usage = z.object({
-  /** what it said last */
+  /** the agent's last line of text */
   line: text(1000).optional(),
   cost: z
     .object({ amount: z.number(), currency: text(64) })
@@ -375,7 +375,7 @@ export class Comparisons extends Owner {
 
   #usage({ session }: OpenSession): z.infer<typeof usage> {
     const { cost, tokens } = session.state.usage ?? {}
-    const line = lineOf(session, this.#options.redact)
+    const line = summaryLine(session, this.#options.redact)
     return {
       ...(line !== undefined && { line }),
       ...(cost && { cost: { amount: cost.amount, currency: cost.currency.slice(0, 64) } }),

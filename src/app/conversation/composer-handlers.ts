@@ -6,7 +6,7 @@ import { EMPTY_DRAFT } from '../../common/draft.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
-import { keyOf } from '../../sessions/start-options.ts'
+import { defaultOptionKey } from '../../sessions/start-options.ts'
 import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { Decisions } from '../changes/decisions.ts'
 import { CommandId } from '../ids.ts'
@@ -122,7 +122,7 @@ export function composerHandlers(
       const options = current.session.state.configOptions
       const option = options.find(({ id }) => id === optionId)
       if (!option) return
-      await agentDefaults.set(agentId, keyOf(options, option, agentDefaults.of(agentId)), value)
+      await agentDefaults.set(agentId, defaultOptionKey(options, option, agentDefaults.of(agentId)), value)
     },
     'options/favorite': ({ key, optionId, value }) => {
       const { agentId } = controller

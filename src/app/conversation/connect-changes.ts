@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { Handlers } from '../../bridge/contract.ts'
 import type { ChangedFiles } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
-import { countOf, outcomeOf, type ReviewProgress } from '../../changes/review/review-progress.ts'
+import { decidedCount, outcomeOf, type ReviewProgress } from '../../changes/review/review-progress.ts'
 import type { SessionChanges } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -101,7 +101,7 @@ export function connectChanges(
 function reviewed(changes: SessionChanges, progress: ReviewProgress): Pick<ChangedFiles, 'files' | 'count'> {
   const files = progress.files(changes)
   if (files.every(({ undecided }) => undecided === 0)) return { files: [] }
-  const count = countOf(files)
+  const count = decidedCount(files)
   return {
     files: files.map(one => {
       const { path, file = { path, added: 0, removed: 0 }, undecided, kept, reverted } = one

@@ -11,7 +11,7 @@ import { messageText } from '../../conversation/entries/message.ts'
 import { continuedIn } from '../../conversation/entries/notice.ts'
 import { conversationMarkdown } from '../../conversation/markdown-export.ts'
 import type { MessageEntry, SessionState } from '../../conversation/state.ts'
-import { aboutOf, CONVERSATION_URI, contextToTell, leftOut } from '../../sessions/continuation.ts'
+import { CONVERSATION_URI, contextToTell, conversationInfo, leftOut } from '../../sessions/continuation.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { promptAgain, promptBefore } from '../../sessions/prompts.ts'
@@ -98,7 +98,7 @@ function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
   const size =
     usage && usage.size > 0
       ? usage.size
-      : conversationMarkdown({ entries: own, terminals }, aboutOf(open)).length +
+      : conversationMarkdown({ entries: own, terminals }, conversationInfo(open)).length +
         (left ? (left.max ?? MAX_CONVERSATION_CONTEXT) : 0)
   const max = Math.max(MIN_PART, Math.floor(Math.min(MAX_CONVERSATION_CONTEXT, size) / 2))
   return { prompt, ...without, max }

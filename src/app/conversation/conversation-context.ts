@@ -3,7 +3,7 @@ import type { Attachment } from '../../bridge/conversation.ts'
 import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
 import { conversationMarkdown, latestTurns } from '../../conversation/markdown-export.ts'
 import type { SessionState } from '../../conversation/state.ts'
-import { aboutOf, CONVERSATION_URI } from '../../sessions/continuation.ts'
+import { CONVERSATION_URI, conversationInfo } from '../../sessions/continuation.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { fileNameOfTitle } from '../../sessions/session-title.ts'
 
@@ -11,13 +11,13 @@ let last = 0
 
 /** The conversation as context for another one, as text if the agent doesn't support files. */
 export function conversationAttachment(open: OpenSession, embedded: boolean): Attachment {
-  return transcriptAttachment(open.session.state, aboutOf(open), embedded)
+  return transcriptAttachment(open.session.state, conversationInfo(open), embedded)
 }
 
 /** The latest turns of a conversation as context, which its name says if there are more. */
 export function transcriptAttachment(
   state: Pick<SessionState, 'entries' | 'terminals'>,
-  about: ReturnType<typeof aboutOf>,
+  about: ReturnType<typeof conversationInfo>,
   embedded: boolean,
 ): Attachment {
   const { title, agentName } = about
@@ -40,5 +40,5 @@ export function transcriptAttachment(
 
 /** The whole conversation as Markdown. */
 export function documentOf(open: OpenSession): string {
-  return conversationMarkdown(open.session.state, aboutOf(open))
+  return conversationMarkdown(open.session.state, conversationInfo(open))
 }

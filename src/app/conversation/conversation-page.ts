@@ -257,7 +257,7 @@ export class ConversationPage extends Owner {
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
     this.#options.pageFocus.update()
-    // the conversation first, so that it's drawn once: the one that was opened, not the one before
+    // send the opened conversation first, so that the page doesn't draw the previous one
     if (this.#ready) this.#sendForShown('view/page', { page, focus })
     else this.#focusWanted ||= focus
   }

@@ -9,7 +9,7 @@ import type { ConversationHostMessages, ConversationMessages } from '../../bridg
 import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import { answerOf } from '../../sessions/prompts.ts'
+import { turnAnswer } from '../../sessions/prompts.ts'
 import type { AgentEnvironments } from '../agents/agent-environments.ts'
 import { showFailure } from '../ask-agent.ts'
 import { ENVIRONMENT_CARD, isOffered, LOST_OPTIONS_CARD } from '../cards/cards.ts'
@@ -53,7 +53,7 @@ export function editorHandlers(
     'conversation/copyAnswer': async ({ key, turn }) => {
       const open = key === controller.key ? await controller.whole() : undefined
       if (!open) return
-      await workbench.copy(answerOf(open.session.state, turn))
+      await workbench.copy(turnAnswer(open.session.state, turn))
       workbench.dialogs.showStatus(l10n.t('Copied to the clipboard'))
     },
     'conversation/insertCode': ({ text }) => show(editors.insertCode(text)),

@@ -155,7 +155,7 @@ function inWindow({ indicator, at }: OtherSession): Partial<HistoryRow> {
   return { inWindow: true, ...state, ...(at !== undefined && { updatedAt: at }) }
 }
 
-/** What isn't in the list: its agent isn't one of this window, for example. */
+/** The row of another window's session that isn't in the list, for example because this window doesn't have its agent. */
 function otherRow(other: OtherSession, isHere: (cwd: string) => boolean): HistoryRow {
   const { agentId, agentName, sessionId, cwd } = other
   const title = visible(other.title ?? '').trim()

@@ -3,7 +3,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { realOf } from '../../editor/folder-comparison.ts'
+import { realFolder } from '../../editor/folder-comparison.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import {
   createWorktree,
@@ -148,7 +148,7 @@ export async function pickRepository(
   const found = new Map<string, FoundRepository & { name: string }>()
   const problems: string[] = []
   const add = async (name: string, folder: string, repository: Repository) => {
-    const within = rules.relative(await realOf(repository.top), await realOf(folder))
+    const within = rules.relative(await realFolder(repository.top), await realFolder(folder))
     if (!found.has(repository.top)) found.set(repository.top, { repository, within, name })
   }
   for (const { name, path: folder } of folders) {

@@ -1,14 +1,14 @@
 import type { Disposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
-import { insideOf } from '../../editor/folder-comparison.ts'
+import { insideCheck } from '../../editor/folder-comparison.ts'
 import {
   findWorktree,
   isEmpty,
   openRepository,
+  readWorktreeState,
   recordedAt,
   removeWorktree,
-  stateOf,
 } from '../../editor/worktrees/repository.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
 import type { HeldSessions } from '../../sessions/session-leases.ts'
@@ -45,19 +45,19 @@ export async function removeUnusedWorktrees(options: RemoveUnusedOptions): Promi
 async function removeUnused(folder: string, { used, records, held }: RemoveUnusedOptions): Promise<boolean> {
   const isUsed = async () => {
     const paths = await used()
-    return paths.some(await insideOf(folder, paths))
+    return paths.some(await insideCheck(folder, paths))
   }
   if (await isUsed()) return false
   const worktree = await findWorktree(folder)
   if (!worktree || worktree.isOpened || Date.now() - (await recordedAt(folder)) < MIN_AGE_MS) return false
-  const state = await stateOf(worktree)
+  const state = await readWorktreeState(worktree)
   if (!isEmpty(state) || state.ignored.length > 0) return false
   const repository = await openRepository(folder)
   const reserved: Disposable[] = []
   try {
     // sessions to which nothing was ever sent, which another window may have open
     const all = records.agentIds().flatMap(id => records.list(id))
-    const isIn = await insideOf(
+    const isIn = await insideCheck(
       folder,
       all.map(({ cwd }) => cwd),
     )

@@ -10,7 +10,7 @@ import type { SessionRecords } from '../../sessions/ports.ts'
 import type { HeldSessions } from '../../sessions/session-leases.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { rootsOf, type WindowSessions } from '../window-sessions.ts'
+import { sessionRoots, type WindowSessions } from '../window-sessions.ts'
 import type { StartingAgents, WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
 import { directoriesOf } from './hosted-directories.ts'
@@ -58,7 +58,7 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
       return [
         ...workbench.folders().map(folder => folder.path),
         ...documents.unsaved(),
-        ...manager.list().flatMap(rootsOf),
+        ...manager.list().flatMap(sessionRoots),
         ...surfaces.list().flatMap(({ controller }) => controller.opener.expected?.cwd ?? []),
         ...comparisons.starting(),
         ...history.directories(),

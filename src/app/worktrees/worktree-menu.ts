@@ -2,7 +2,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { insideOf } from '../../editor/folder-comparison.ts'
+import { insideCheck } from '../../editor/folder-comparison.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import {
   checkNoHistory,
@@ -19,8 +19,8 @@ import {
   listWorktrees,
   openRepository,
   type Repository,
+  readWorktreeState,
   removeWorktree,
-  stateOf,
   type Worktree,
   type WorktreeState,
   writeRecord,
@@ -33,7 +33,7 @@ import {
   mergeWorktree,
 } from '../../editor/worktrees/use-worktree.ts'
 import { CommandId } from '../ids.ts'
-import { rootsOf } from '../window-sessions.ts'
+import { sessionRoots } from '../window-sessions.ts'
 import type { PickItem } from '../workbench.ts'
 import { directoriesOf } from './hosted-directories.ts'
 import { agentFor, cwdOf, pickRepository } from './new-session-in-worktree.ts'
@@ -80,7 +80,7 @@ export async function discardAll(
   if (others.length === 0) return discardOne(options, only)
   const all = await Promise.all(
     worktrees.map(async worktree => {
-      const state = await stateOf(worktree)
+      const state = await readWorktreeState(worktree)
       return { worktree, state, menu: new WorktreeMenu(options, worktree, false) }
     }),
   )
@@ -106,7 +106,8 @@ export async function discardAll(
         await menu.checkTurns()
         // its agent may have changed it while the question was open, or while the others were discarded
         const { ignored } = state
-        if (isEmpty(await stateOf(worktree))) await removeWorktree(repository, worktree, { ignored })
+        if (isEmpty(await readWorktreeState(worktree)))
+          await removeWorktree(repository, worktree, { ignored })
         else await discardWorktree(repository, worktree, { ignored })
       } catch (error) {
         failures.push(`${worktree.name}: ${messageOf(error)}`)
@@ -211,7 +212,7 @@ class WorktreeMenu {
     const { path: top, name, current, head } = this.#worktree
     const comparison = comparisonOf(top)
     const repository = await openRepository(top)
-    const [state, target] = await Promise.all([stateOf(this.#worktree), this.#target(repository)])
+    const [state, target] = await Promise.all([readWorktreeState(this.#worktree), this.#target(repository)])
     const branch = target && (await currentBranch(target))
     const empty = isEmpty(state)
     const items: Action[] = [
@@ -336,7 +337,7 @@ class WorktreeMenu {
   async discard(): Promise<void> {
     const [repository, state] = await Promise.all([
       openRepository(this.#worktree.path),
-      stateOf(this.#worktree),
+      readWorktreeState(this.#worktree),
     ])
     await (isEmpty(state) ? this.#remove(repository, state) : this.#discard(repository, state))
   }
@@ -525,14 +526,14 @@ class WorktreeMenu {
       ...comparisons.starting(),
       ...surfaces.list().flatMap(({ controller: { opener } }) => (opener.step && opener.expected?.cwd) ?? []),
     ]
-    const isIn = await insideOf(this.#worktree.path, [
+    const isIn = await insideCheck(this.#worktree.path, [
       ...starting(),
-      ...manager.list().flatMap(rootsOf),
+      ...manager.list().flatMap(sessionRoots),
       ...windows.others().map(({ cwd }) => cwd),
       ...windows.busy(),
       ...unattachedIn,
     ])
-    const here = manager.list().filter(one => rootsOf(one).some(isIn))
+    const here = manager.list().filter(one => sessionRoots(one).some(isIn))
     const others = windows.others().filter(({ cwd }) => isIn(cwd))
     check(
       here.every(({ session }) => session.state.activity === 'idle'),

@@ -8,7 +8,7 @@ import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from '../mode
 import { type Claim, FilePast, type PastEdit, reportedText, type ToolChange } from '../model/file-past.ts'
 import { type FileState, sameState, textState } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
-import type { StateOf } from './folder-scan.ts'
+import type { ReadState } from './folder-scan.ts'
 import {
   type Moved,
   movedSince,
@@ -204,7 +204,7 @@ export class Attribution {
   }
 
   /** Whether Git wrote the file like this during a turn whose agent didn't run Git. */
-  async isGits(path: string, now: FileState, stateWith: StateOf): Promise<boolean> {
+  async isGits(path: string, now: FileState, stateWith: ReadState): Promise<boolean> {
     const turns = this.#turnsOf(path)
     if (turns.some(turn => turn.isWorking() && turn.ranGit())) return false
     for (const { position, moved } of await movesIn(turns, path))

@@ -3,13 +3,13 @@ import { relative } from 'node:path'
 import { lineEdits, splitLines } from '../../editor/line-edits.ts'
 import { ABSENT, type FileState, sameState } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
-import type { StateOf } from './folder-scan.ts'
+import type { ReadState } from './folder-scan.ts'
 import { Checkout, committedContents } from './repository-files.ts'
 import { asCheckedOut, commitsSince, type RepositoryPosition, repositoryOf } from './repository-moves.ts'
 
 export interface CommittedChangesOptions {
   files: () => Iterable<TrackedFile>
-  stateWith: StateOf
+  stateWith: ReadState
   /** Keeps the changes with these ids, or all of the file. */
   keep: (path: string, ids?: ReadonlySet<number>) => void
 }

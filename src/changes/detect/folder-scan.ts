@@ -67,12 +67,12 @@ export interface FolderSnapshot {
 }
 
 /** The file state for these bytes; binary content is referred to by its hash in the store. */
-export type StateOf = (bytes: Uint8Array, path: string, mode: number) => Promise<FileState>
+export type ReadState = (bytes: Uint8Array, path: string, mode: number) => Promise<FileState>
 
 export interface FolderScanOptions {
   store: BlobStore
   holders?: ContentHolders
-  stateOf: StateOf
+  stateOf: ReadState
   /** Globs of files that the user hides. */
   excluded?: () => readonly string[]
   /** How much space checkpoints may use. Bytes. */
@@ -83,7 +83,7 @@ export interface FolderScanOptions {
 export class FolderScan {
   readonly #store: BlobStore
   readonly #holders: ContentHolders | undefined
-  readonly #stateOf: StateOf
+  readonly #stateOf: ReadState
   readonly #excluded: () => readonly string[]
   readonly #maxBytes: () => number
   readonly #limits: Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>

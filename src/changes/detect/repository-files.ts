@@ -1,7 +1,7 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 
 import { basename, dirname, join, sep } from 'node:path'
-import { isText, nameOf, onDisk } from '../../common/file-names.ts'
+import { decodeFileName, isText, onDisk } from '../../common/file-names.ts'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
 import { isTemporary, removeTemporary } from '../../editor/files/file-system.ts'
 import { type GitOptions, runGit } from '../../editor/git.ts'
@@ -86,7 +86,7 @@ export async function git(
 
 /** Output with file names, of which each byte is one character. */
 function inText(output: string): string {
-  return /^[\0-\x7f]*$/.test(output) ? output : nameOf(Buffer.from(output, 'latin1'))
+  return /^[\0-\x7f]*$/.test(output) ? output : decodeFileName(Buffer.from(output, 'latin1'))
 }
 
 /** Hands over the entries of output with `-z`. Resolves with whether these are all: it fails, or there are too many. */
@@ -118,7 +118,7 @@ export interface CommittedFiles {
  * The files in a folder that differ from the last commit; `undefined` if that is unknown. `skipped`: those that aren't
  * wanted.
  */
-export async function statusOf(
+export async function readGitStatus(
   root: string,
   top: string,
   skipped: Pick<ReadonlySet<string>, 'has'> = new Set(),

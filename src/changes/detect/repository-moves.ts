@@ -5,9 +5,9 @@
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { delay } from '../../common/async.ts'
-import { nameOf } from '../../common/file-names.ts'
+import { decodeFileName } from '../../common/file-names.ts'
 import { ABSENT, type FileState, sameState } from '../model/file-state.ts'
-import type { StateOf } from './folder-scan.ts'
+import type { ReadState } from './folder-scan.ts'
 import { Checkout, type Committed, committedContents, git, LINK } from './repository-files.ts'
 
 /** Where a repository's work tree stands. */
@@ -58,7 +58,7 @@ export async function repositoryOf(root: string): Promise<RepositoryPosition | u
   }
 }
 
-/** Git may be writing the work tree. It logs what it did when it's done. */
+/** Whether Git may be writing the work tree. Git adds to its log only when it's done. */
 export async function isWriting({ log }: RepositoryPosition): Promise<boolean> {
   const lock = await stat(join(dirname(dirname(log.path)), 'index.lock')).catch(() => undefined)
   return lock !== undefined && Date.now() - lock.mtimeMs < MAX_WRITING_MS
@@ -153,7 +153,7 @@ export async function writtenByGit(
   { root, top, commit }: RepositoryPosition,
   { head, stashes }: Moved,
   files: ReadonlyMap<string, FileState>,
-  stateWith: StateOf,
+  stateWith: ReadState,
 ): Promise<Set<string>> {
   const written = new Set<string>()
   if (files.size === 0) return written
@@ -185,14 +185,14 @@ export async function writtenByGit(
  * ends.
  */
 export async function asCheckedOut(
-  stateWith: StateOf,
+  stateWith: ReadState,
   checkout: Checkout,
   path: string,
   { bytes, mode }: Committed,
   now: FileState,
 ): Promise<FileState> {
   if (!bytes) return ABSENT
-  if (mode === LINK) return { attributes: { type: 'link', target: nameOf(bytes) }, text: '' }
+  if (mode === LINK) return { attributes: { type: 'link', target: decodeFileName(bytes) }, text: '' }
   const is = now.attributes
   const canRun = (mode & 0o100) !== 0
   const isMode = 'mode' in is ? is.mode : undefined

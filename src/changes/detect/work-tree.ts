@@ -11,7 +11,7 @@ import {
   type FolderScan,
   type FolderSnapshot,
   type NoticedState,
-  type StateOf,
+  type ReadState,
   scannedContents,
 } from './folder-scan.ts'
 import {
@@ -22,8 +22,8 @@ import {
   hiddenIn,
   isIgnored,
   MAX_READ_BYTES,
+  readGitStatus,
   type Status,
-  statusOf,
 } from './repository-files.ts'
 import {
   asCheckedOut,
@@ -100,7 +100,7 @@ interface Dirty {
   unsure: boolean
 }
 
-/** What was there isn't what was read, so it differs from the file in any case. */
+/** The content before is unknown because it was overwritten, so it counts as different from any file. */
 const OVERWRITTEN = { stamp: 'overwritten', changed: 0, isFresh: false, unsure: true }
 
 /** What changed in one folder. */
@@ -122,7 +122,7 @@ export interface StateReader {
    */
   stateOf(path: string, before?: FileState, folders?: RealFolders): Promise<FileState | undefined>
   /** The file state for these bytes. */
-  stateWith: StateOf
+  stateWith: ReadState
   /** Whether the file is tracked already, so that its changes don't have to be detected. */
   isKnown(path: string): boolean
   /** Of contents of the store. */
@@ -345,7 +345,7 @@ export class WorkTree {
   ): Promise<Status | undefined> {
     const known = this.#hidden.get(root)
     const [status, hidden] = await Promise.all([
-      statusOf(root, top, skipped),
+      readGitStatus(root, top, skipped),
       known?.index === index ? known.hidden : hiddenIn(root),
     ])
     if (!status || !hidden) return undefined
@@ -426,13 +426,13 @@ export class WorkTree {
       if (state) states.set(path, state)
       remember(path, stamp, state)
     })
-    // Git reads the one, and this process the other
+    // Git reads the committed contents while this process reads the files
     const [contents] = await Promise.all([
       committedContents(root, top, commit, clean, status.committed),
       reading,
     ])
     const checkout = new Checkout(root, clean)
-    const stateWith: StateOf = (...file) => this.#reader.stateWith(...file)
+    const stateWith: ReadState = (...file) => this.#reader.stateWith(...file)
     await forEachConcurrent(clean, MAX_READS, async path => {
       const state = states.get(path)
       const known = contents.get(path)

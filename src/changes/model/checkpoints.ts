@@ -1,7 +1,7 @@
 /** Limits how long and how many checkpoints are kept, and remembers which ones were dropped. */
 import type { TurnRef } from './change-versions.ts'
 import type { TrackedFile } from './tracked-file.ts'
-import { sizeOf, type UndoLog, type Undone } from './undo-log.ts'
+import { type UndoLog, type Undone, undoSize } from './undo-log.ts'
 
 /** A file whose checkpoints are no longer kept. */
 export interface DroppedHistory {
@@ -58,7 +58,7 @@ export class Checkpoints {
     const limits = this.#limits()
     if (!limits) return []
     const all: Array<{ at: number; bytes: number; file?: TrackedFile; undone?: Undone }> = undos.all.map(
-      undone => ({ undone, at: undone.at, bytes: sizeOf(undone) }),
+      undone => ({ undone, at: undone.at, bytes: undoSize(undone) }),
     )
     for (const file of files) {
       const at = file.historyAt

@@ -4,9 +4,9 @@ import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { Budget } from '../../common/async.ts'
-import { nameOf, onDisk } from '../../common/file-names.ts'
+import { decodeFileName, onDisk } from '../../common/file-names.ts'
 import { readHandle, TooLargeError } from '../../common/read-bounded.ts'
-import { infoOf, WrittenMeanwhileError, writeAtomically } from '../../editor/files/file-system.ts'
+import { fileInfoOf, WrittenMeanwhileError, writeAtomically } from '../../editor/files/file-system.ts'
 import type { FilesShared } from '../../editor/files/files.ts'
 import { RedirectedError, readSmallFile, setMode, withEntry, withFile } from '../../editor/files/no-follow.ts'
 import { decodeFile, encodeFile } from '../../editor/files/text-files.ts'
@@ -99,7 +99,7 @@ export class FileStates {
         return {
           attributes: {
             type: 'link',
-            target: nameOf(await withEntry(path, entry => readlink(onDisk(entry), 'buffer'))),
+            target: decodeFileName(await withEntry(path, entry => readlink(onDisk(entry), 'buffer'))),
           },
           text: '',
         }
@@ -191,7 +191,7 @@ export class FileStates {
       await withEntry(path, entry => symlink(onDisk(attributes.target), onDisk(entry)))
       return
     }
-    const info = there?.isFile() ? infoOf(there) : undefined
+    const info = there?.isFile() ? fileInfoOf(there) : undefined
     if (info && !isWritable) await setMode(path, info.mode | 0o200)
     const existing = info && { ...info, mode: attributes.mode }
     const isSame = expectedBytes && ((found: Uint8Array) => Buffer.compare(expectedBytes, found) === 0)

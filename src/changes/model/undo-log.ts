@@ -58,7 +58,7 @@ export class UndoLog {
   /** an entry for each time that an undo is being done or reverted */
   readonly #uses = new Set<{ undone: Undone }>()
   #count = 0
-  /** Changes of what is stored happen one after another, so that each contains the earlier ones. */
+  /** Writes to the store run one after another, so that each includes the earlier ones. */
   #storing: Promise<unknown> = Promise.resolve()
 
   constructor(store: UndoStore) {
@@ -192,7 +192,7 @@ export class UndoLog {
 }
 
 /** About how much space an undo needs: its contents, of which each is stored once. */
-export function sizeOf({ files }: Undone): number {
+export function undoSize({ files }: Undone): number {
   const texts = new Set<string>()
   const binaries = new Map<string, number>()
   for (const { before, after } of files) {

@@ -141,7 +141,7 @@ export function outcomeOf({ undecided, kept, reverted }: ReviewedFile): Outcome 
 }
 
 /** How many changes the user has decided about, of how many. */
-export function countOf(files: readonly ReviewedFile[]): { decided: number; total: number } {
+export function decidedCount(files: readonly ReviewedFile[]): { decided: number; total: number } {
   let decided = 0
   let total = 0
   for (const { undecided, kept, reverted } of files) {

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path/win32'
-import { type Environment, environmentLookUp, pathOf } from './spawn-process.ts'
+import { type Environment, environmentLookUp, pathVariable } from './spawn-process.ts'
 
 /**
  * The shell that runs an agent's command line. Models write lines for bash, so it's the user's shell if that is bash or zsh,
@@ -64,7 +64,7 @@ function gitBashes(env: Readonly<Environment>): string[] {
     .map(variable)
     .filter((path): path is string => path !== undefined && isAbsolute(path) && /\\bash\.exe$/i.test(path))
   // its `cmd` folder is on the PATH, or its `bin`
-  const besides = pathOf(env, 'win32')
+  const besides = pathVariable(env, 'win32')
     .split(delimiter)
     .filter(folder => /\\git(?:\\current)?\\(?:cmd|bin)$/i.test(folder))
     .map(dirname)

@@ -10,7 +10,7 @@ const OPTIONS = { timeout: LIST_PROCESSES_MS, windowsHide: true }
 /** What processes and all that they started use of the memory, in bytes, by their ids; without those that can't be measured. */
 export async function memoryOfTrees(roots: readonly number[]): Promise<Map<number, number>> {
   const rows = (await operatingSystem.list()) ?? []
-  const trees = new Map(roots.map(root => [root, treeOf(root, rows)]))
+  const trees = new Map(roots.map(root => [root, processTree(root, rows)]))
   const sizes = await memoryOf([...trees.values()].flat())
   const sums = new Map<number, number>()
   for (const [root, pids] of trees) {
@@ -21,7 +21,7 @@ export async function memoryOfTrees(roots: readonly number[]): Promise<Map<numbe
 }
 
 /** The process and its descendants. */
-export function treeOf(root: number, rows: readonly Pick<ProcessRow, 'pid' | 'ppid'>[]): number[] {
+export function processTree(root: number, rows: readonly Pick<ProcessRow, 'pid' | 'ppid'>[]): number[] {
   const tree = [root]
   for (const parent of tree)
     for (const { pid, ppid } of rows) if (ppid === parent && !tree.includes(pid)) tree.push(pid)

@@ -63,13 +63,13 @@ export interface RunningCommand {
   killNow(): void
   /** The command keeps running when the window closes, and the next window continues it. */
   readonly outlivesWindow?: boolean
-  /** Nobody asks for its output anymore. */
+  /** The command's output isn't needed anymore. */
   forget?(): void
 }
 /** Starts a command; rejects with a sentence if it can't be started. Events follow after the promise resolved. */
 export type RunCommand = (request: CommandRequest, events: CommandEvents) => Promise<RunningCommand>
 
-/** Runs the commands of a session outside of this process, so that they can outlive it. */
+/** Runs the commands of a session in another process, so that they can outlive this one. */
 export interface CommandHost {
   run: RunCommand
   /** The commands that an earlier window started. `isAnswered`: the agent got the terminal's id. */

@@ -100,7 +100,7 @@ export function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRe
   }
   const searched = isPath
     ? []
-    : pathOf(env, process.platform)
+    : pathVariable(env, process.platform)
         .split(path.delimiter)
         .filter(entry => entry !== '')
   return new SpawnError('command-missing', l10n.t("The command {0} doesn't exist.", command), {
@@ -142,7 +142,10 @@ export function pathDelimiter(platform: NodeJS.Platform): string {
 }
 
 /** The value of PATH; on Windows, its name is case-insensitive. */
-export function pathOf(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
+export function pathVariable(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): string {
   return environmentLookUp(env, 'PATH', platform) ?? ''
 }
 
@@ -181,7 +184,7 @@ export async function findCommand(command: string, options: CommandSearchOptions
 
 /** The absolute directories of the PATH, without duplicates, normalized like `dirname`. */
 export function searchedDirectories(env: Readonly<Environment>, platform: NodeJS.Platform): string[] {
-  const directories = pathOf(env, platform)
+  const directories = pathVariable(env, platform)
     .split(pathDelimiter(platform))
     .map(directory => directory.replace(/^"(.*)"$/, '$1'))
     .filter(directory => isAbsolute(directory))

@@ -19,7 +19,7 @@ export interface NoticeEntry extends EntryBase {
   rewind?: Rewind
   /** The conversation is a fork: the entries above are from another session. */
   forkedFrom?: ForkOrigin
-  /** The conversation goes on in another session: the entries above are those of this one, and of the ones before it. */
+  /** The conversation continues here from another session: the entries above are of that session and of those before it. */
   continues?: Continued
 }
 
@@ -49,9 +49,9 @@ export interface Rewind {
   to: number
   /** Files were restored: the id of the undo, to revert it. */
   restored?: string
-  /** The agent doesn't have these turns, nor does this conversation: it was forked before them. */
+  /** Neither the agent nor this conversation has these turns: the session was forked before them. */
   forgotten?: true
-  /** The user reverted it. */
+  /** The user reverted the rewind. */
   withdrawn?: true
 }
 

@@ -6,7 +6,7 @@ const OPENING = TAGS.map(tag => `<${tag}>`)
 export interface AnswerText {
   /** The thought that is open, by its tag. */
   tag?: string
-  /** The beginning of a tag. It isn't shown until what follows says whether it is one. */
+  /** The possible beginning of a tag, which is hidden until the next text shows whether it's a tag. */
   held: string
   /** White space next to a tag isn't part of the text. */
   skipsSpace: boolean

@@ -52,7 +52,7 @@ export type LocalEvent =
   | { type: 'prompt_accepted'; messageId: string }
   /** The agent is asked to add the user's prompt to the running turn. */
   | { type: 'prompt_steering'; promptId: string; content: ContentBlock[] }
-  /** What it did with the prompt. */
+  /** What the agent did with a prompt for the running turn. */
   | { type: 'prompt_steered'; promptId: string; outcome: SteeringOutcome }
   /** `refusal`: why a rule that matches doesn't allow it. */
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest; refusal?: string }

@@ -9,7 +9,7 @@ import { TURN_END } from '../entries/turn-end.ts'
 import {
   append,
   type Background,
-  countOf,
+  backgroundCount,
   entryAt,
   reportedBackground,
   type Step,
@@ -130,7 +130,7 @@ function updateBackground(step: Step, background: Background): void {
 
 export function setBackground({ state, changes }: Step, background: Background): void {
   state.memory.background = background
-  const count = countOf(background)
+  const count = backgroundCount(background)
   if (count === (state.background ?? 0)) return
   if (count > 0) state.background = count
   else delete state.background

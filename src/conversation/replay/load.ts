@@ -8,7 +8,7 @@ import type { Change, NoticeEntry } from '../state.ts'
 import { positionsOf, type ReducerState } from '../step.ts'
 import { isOfPrompt } from '../user-prompts.ts'
 import { isSubstance, mergeInSteps } from './merge-entries.ts'
-import { stateOf } from './restore-state.ts'
+import { stateWithEntries } from './restore-state.ts'
 import type { SteppedWork } from './stepped-work.ts'
 
 /** A conversation and the setup of its session. */
@@ -153,7 +153,7 @@ function* mergeStates(
   const note = isCompared ? savedCopyNote : undefined
   const { entries, positions } = yield* mergeInSteps(known.entries, replay.entries, note)
   if (entries.length > LONG) yield
-  const state = stateOf(entries)
+  const state = stateWithEntries(entries)
   for (const [terminalId, terminal] of known.terminals) state.terminals.set(terminalId, { ...terminal })
   for (const [terminalId, terminal] of replay.terminals) {
     const own = state.terminals.get(terminalId)

@@ -70,7 +70,7 @@ export function continueState(conversation: SavedConversation): ReducingState {
 }
 
 function savedState({ entries, terminals, head }: SavedConversation): ReducingState {
-  const state = stateOf(entries)
+  const state = stateWithEntries(entries)
   for (const terminal of terminals) state.terminals.set(terminal.terminalId, { ...terminal })
   if (head.title !== undefined) state.title = head.title
   if (head.usage !== undefined) state.usage = head.usage
@@ -116,7 +116,7 @@ export function followState(state: ReducingState, { entries, terminals, head }: 
 }
 
 /** A state with these entries; open calls and requests stay open. */
-export function stateOf(entries: readonly Entry[]): ReducingState {
+export function stateWithEntries(entries: readonly Entry[]): ReducingState {
   const state = createSessionState()
   for (const entry of entries) {
     const position = state.entries.length

@@ -49,7 +49,7 @@ export const disk: FileSystem = {
     withEntry(path, async entry => {
       const info = await fs.lstat(onDisk(entry))
       if (info.isSymbolicLink()) throw new RedirectedError(path)
-      return infoOf(info)
+      return fileInfoOf(info)
     }),
   readFile: (path, maxBytes) =>
     withFile(path, constants.O_RDONLY, handle =>
@@ -91,7 +91,7 @@ export const disk: FileSystem = {
 }
 
 /** What is known of a file that isn't a link. */
-export function infoOf(stats: Stats): FileInfo {
+export function fileInfoOf(stats: Stats): FileInfo {
   const type = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
   const shared = stats.nlink > 1 || (process.getuid !== undefined && stats.uid !== process.getuid())
   return { type, size: stats.size, mode: stats.mode & 0o7777, shared }
@@ -269,7 +269,7 @@ async function putInPlace(
   // a link that replaced it can't be read
   const isSame = !hasCopy || (await fileSystem.readFile(replaced).then(isExpected, () => false))
   if (isSame) return forget()
-  // if it can't be put back, it stays under its other name
+  // if the rename fails, the replaced file stays under its temporary name
   await fileSystem.rename(replaced, target)
   throw new WrittenMeanwhileError(target)
 }

@@ -8,7 +8,8 @@
 import { close, constants, existsSync, fstatSync, open, read, readlinkSync, type Stats } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import path from 'node:path'
-import { nameOf, onDisk } from '../../common/file-names.ts'
+import { errorCode } from '../../common/errors.ts'
+import { decodeFileName, onDisk } from '../../common/file-names.ts'
 import { readHandle } from '../../common/read-bounded.ts'
 
 /** A real path that leads through a link now. */
@@ -76,7 +77,11 @@ function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFil
     try {
       const info = fstatSync(fd)
       const { size } = info
-      if (!info.isFile() || size > maxBytes || nameOf(readlinkSync(openPath(fd), 'buffer')) !== realPath)
+      if (
+        !info.isFile() ||
+        size > maxBytes ||
+        decodeFileName(readlinkSync(openPath(fd), 'buffer')) !== realPath
+      )
         return finish()
       // one byte more than there is tells whether it has grown
       const bytes = Buffer.allocUnsafe(size + 1)
@@ -132,7 +137,7 @@ export async function makeFolders(realPath: string): Promise<void> {
   for (const folder of missing) {
     await withEntry(folder, entry => fs.mkdir(onDisk(entry))).catch((error: unknown) => {
       // another program has created it
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (errorCode(error) !== 'EEXIST') throw error
     })
   }
 }
@@ -141,7 +146,7 @@ async function isFolder(realPath: string): Promise<boolean> {
   try {
     return await withFolder(realPath, async () => true)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' && path.dirname(realPath) !== realPath) return false
+    if (errorCode(error) === 'ENOENT' && path.dirname(realPath) !== realPath) return false
     throw error
   }
 }
@@ -168,7 +173,7 @@ async function openReal(
 }
 
 async function isLink(location: string, error: unknown): Promise<boolean> {
-  const code = codeOf(error)
+  const code = errorCode(error)
   // the latter for a folder
   if (code !== 'ELOOP' && code !== 'EMLINK' && code !== 'ENOTDIR') return false
   return fs.lstat(onDisk(location)).then(
@@ -180,7 +185,7 @@ async function isLink(location: string, error: unknown): Promise<boolean> {
 /** Whether what is open is what has this real path. */
 async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
   // reading `/proc` doesn't wait for a disk
-  const known = hasProc ? nameOf(readlinkSync(pathOf(handle), 'buffer')) : await fs.realpath(realPath)
+  const known = hasProc ? decodeFileName(readlinkSync(pathOf(handle), 'buffer')) : await fs.realpath(realPath)
   if (hasProc && known === realPath) return true
   // file systems that ignore case exist on Linux, too
   return isSameSpelled(known, realPath) && (await isSame(await handle.stat({ bigint: true }), realPath))
@@ -209,8 +214,4 @@ async function closing<T>(handle: fs.FileHandle, work: (handle: fs.FileHandle) =
   } finally {
     await handle.close()
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code
 }

@@ -26,7 +26,7 @@ const MAX_LABEL = 500
 const MAX_SHOWN = 60
 /** Prompt files in one prompt. */
 const MAX_PROMPT_FILES = 30
-/** Other files to which they refer. */
+/** Maximum number of other files to which prompt files refer. */
 const MAX_FILES = 50
 /** Questions about files outside of the folders. */
 const MAX_QUESTIONS = 10

@@ -33,7 +33,7 @@ export function parsePromptFile(source: string): ParsedPromptFile {
   const text = withoutMark(source).replace(/\r\n?/g, '\n')
   const { header, body } = split(text)
   const values = headerValues(header)
-  const name = nameOf(values.get('name') ?? '')
+  const name = visibleName(values.get('name') ?? '')
   const description = oneLine(values.get('description') ?? '')
   const hint = oneLine(values.get('argument-hint') ?? '')
   return {
@@ -46,7 +46,7 @@ export function parsePromptFile(source: string): ParsedPromptFile {
 }
 
 /** A name as it's typed after the slash; empty if nothing is left of it. */
-export function nameOf(text: string): string {
+export function visibleName(text: string): string {
   // spelled out, an invisible letter can't make it look like another name
   const seen = visibleProse(beginning(text, 4 * MAX_NAME).normalize('NFC'))
   const name = seen.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')

@@ -4,7 +4,7 @@ import { withTimeout } from '../../common/async.ts'
 import { TYPED_PATH_MS } from '../../common/limits.ts'
 import { PathRules } from '../path-rules.ts'
 import { byteOrderMark, decodeText } from '../text.ts'
-import { nameOf, type ParsedPromptFile, parsePromptFile } from './prompt-file-format.ts'
+import { type ParsedPromptFile, parsePromptFile, visibleName } from './prompt-file-format.ts'
 import { isInRoots } from './typed-path.ts'
 
 /** A folder whose prompt files are offered. */
@@ -158,8 +158,8 @@ export class PromptFiles {
     const info = await stat(file)
     if (!info.isFile()) return undefined
     const { source } = folder
-    const qualifier = typeof source === 'string' ? source : nameOf(source.root)
-    const fallback = nameOf(fileName.slice(0, -EXTENSION.length))
+    const qualifier = typeof source === 'string' ? source : visibleName(source.root)
+    const fallback = visibleName(fileName.slice(0, -EXTENSION.length))
     if (!mayRead) return fallback ? { path: file, folder, name: fallback, qualifier } : undefined
     const version = `${info.mtimeMs} ${info.size} ${info.ino}`
     const before = this.#known.get(file)

@@ -3,8 +3,8 @@ import { copyFile, lstat, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { isWindowsDevice } from '../../common/windows-names.ts'
-import { realOf } from '../folder-comparison.ts'
-import { GitError, lineOf, runUserGit } from '../git.ts'
+import { realFolder } from '../folder-comparison.ts'
+import { GitError, runUserGit, withoutLineEnd } from '../git.ts'
 import { forgetGitFolder, recordGitFolder, recordRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
 import { gitFolder } from './index-copy.ts'
@@ -82,7 +82,7 @@ export async function freeName(repository: Repository, folder: string, wanted: s
   const rules = new PathRules()
   // also those whose folder is missing for the moment
   const registered = await registeredPaths(repository)
-  const real = await realOf(root)
+  const real = await realFolder(root)
   const isTaken = (name: string) =>
     existsSync(path.join(root, name)) ||
     registered.some(at => rules.same(at, path.join(real, name))) ||
@@ -126,14 +126,14 @@ export async function createWorktree(
   await checkFolder(repository, parent)
   const at = path.join(parent, name)
   const verify = ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`]
-  const base = lineOf(await runUserGit(repository.top, verify))
+  const base = withoutLineEnd(await runUserGit(repository.top, verify))
   const branch = `${BRANCHES}/${name}`
   const rules = new PathRules()
   if ((await listBranches(repository)).some(one => rules.same(one.name, branch))) {
     throw new GitError(l10n.t("There's already a branch {0}. Choose another name.", branch))
   }
   await mkdir(parent, { recursive: true })
-  const real = path.join(await realOf(parent), name)
+  const real = path.join(await realFolder(parent), name)
   const isRegistered = async () => (await registeredPaths(repository)).some(one => rules.same(one, real))
   // Git keeps its index and its commits until the folder is back, for example on a drive
   if (await isRegistered()) {
@@ -204,7 +204,7 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFi
   const input = names.map(name => `./${name}\0`).join('')
   const checked = await runUserGit(top, ['check-ignore', '-z', '--stdin'], { input, codes: [0, 1] })
   const files = checked.split('\0').flatMap(name => (name === '' ? [] : [name.slice(2)]))
-  const [source, target] = await Promise.all([realOf(top), realOf(to)])
+  const [source, target] = await Promise.all([realFolder(top), realFolder(to)])
   const copied: CopiedFile[] = []
   const failed: string[] = []
   let size = 0

@@ -9,7 +9,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
-import { GitError, lineOf, runUserGit } from '../git.ts'
+import { GitError, runUserGit, withoutLineEnd } from '../git.ts'
 import { isRecordedRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
 import { BRANCHES, createWorktree, freeName, type NewWorktree } from './create-worktree.ts'
@@ -22,7 +22,7 @@ import {
   undoInterrupted,
   withMovedFolder,
 } from './discarded-folders.ts'
-import { treeOf, withIndexCopy } from './index-copy.ts'
+import { withIndexCopy, writeTree } from './index-copy.ts'
 import {
   checkIgnored,
   deleteBranch,
@@ -30,8 +30,8 @@ import {
   nestedRepositories,
   type Repository,
   readWorktree,
+  readWorktreeState,
   registeredPaths,
-  stateOf,
   type Worktree,
   writeRecord,
 } from './repository.ts'
@@ -56,7 +56,7 @@ export async function commitTree(
   message = 'Parley',
 ): Promise<string> {
   const args = ['commit-tree', '--no-gpg-sign', tree, ...parents.flatMap(parent => ['-p', parent])]
-  return lineOf(await runUserGit(top, args, { env: AUTHOR, input: message }))
+  return withoutLineEnd(await runUserGit(top, args, { env: AUTHOR, input: message }))
 }
 
 /** Refuses to discard a worktree with these repositories in it. */
@@ -87,7 +87,7 @@ export async function discardWorktree(
   const { moved, worktree, state } = await withMovedFolder(top, { common, key }, async moved => {
     const worktree = await findWorktree(moved.path)
     if (!worktree) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
-    const state = await stateOf(worktree)
+    const state = await readWorktreeState(worktree)
     checkNoHistory(state.nested)
     if (ignored) checkIgnored({ name }, state, ignored)
     await runUserGit(common, ['update-ref', ref, await copyOf(worktree, name)])
@@ -116,8 +116,8 @@ export async function discardWorktree(
 async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name: string): Promise<string> {
   const { staged, tree } = await withIndexCopy(top, async git => ({
     // there's none in the middle of a merge with conflicts
-    staged: lineOf(await git(['write-tree']).catch(() => '')),
-    tree: await treeOf(top, git),
+    staged: withoutLineEnd(await git(['write-tree']).catch(() => '')),
+    tree: await writeTree(top, git),
   }))
   // like `git stash`
   const index = staged === '' ? [] : [await commitTree(top, staged, [head], name)]
@@ -209,7 +209,7 @@ export async function restoreDiscarded(
   await runUserGit(worktree.path, ['read-tree', '-m', '-u', worktree.head, `${ref}^{tree}`])
   // copies of earlier versions have no index
   const index = ['rev-parse', '--verify', '--quiet', `${ref}^2^{tree}`]
-  const staged = lineOf(await runUserGit(worktree.path, index, { codes: [0, 1] }))
+  const staged = withoutLineEnd(await runUserGit(worktree.path, index, { codes: [0, 1] }))
   await runUserGit(worktree.path, ['read-tree', '-m', staged || worktree.head])
   await runUserGit(worktree.path, ['update-index', '-q', '--refresh'], { codes: [0, 1] })
   return worktree
@@ -252,7 +252,7 @@ async function restoreBranch(
   const create = (name: string) => runUserGit(common, ['update-ref', `refs/heads/${name}`, head, ''])
   const isAvailable = async (name: string) => {
     const verify = ['rev-parse', '--verify', '--quiet', `refs/heads/${name}`]
-    const commit = lineOf(await runUserGit(common, verify, { codes: [0, 1] }))
+    const commit = withoutLineEnd(await runUserGit(common, verify, { codes: [0, 1] }))
     if (commit !== '') return commit === head && !used.includes(`branch refs/heads/${name}`)
     return create(name).then(
       () => true,

@@ -2,7 +2,7 @@ import { copyFile, lstat, mkdtemp, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Environment } from '../../common/processes/spawn-process.ts'
-import { lineOf, runUserGit } from '../git.ts'
+import { runUserGit, withoutLineEnd } from '../git.ts'
 
 /** Runs Git with a copy of the index. */
 export type IndexGit = (args: readonly string[], input?: string) => Promise<string>
@@ -45,7 +45,7 @@ export async function withTemporaryObjects<T>(
   top: string,
   work: (env: Environment) => Promise<T>,
 ): Promise<T> {
-  const own = path.resolve(top, lineOf(await runUserGit(top, ['rev-parse', '--git-path', 'objects'])))
+  const own = path.resolve(top, withoutLineEnd(await runUserGit(top, ['rev-parse', '--git-path', 'objects'])))
   const folder = await mkdtemp(path.join(tmpdir(), 'parley-objects-'))
   try {
     return await work({
@@ -64,14 +64,14 @@ export async function withTemporaryObjects<T>(
 
 /** The own Git folder of a work tree. */
 export async function gitFolder(top: string): Promise<string> {
-  return lineOf(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
+  return withoutLineEnd(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
 }
 
 /** All files of a work tree, except ignored ones and those in the folders `except`, as a tree. */
-export async function treeOf(top: string, git: IndexGit, except: readonly string[] = []): Promise<string> {
+export async function writeTree(top: string, git: IndexGit, except: readonly string[] = []): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
   await addChanges(top, git, '--all', except)
-  return lineOf(await git(['write-tree']))
+  return withoutLineEnd(await git(['write-tree']))
 }
 
 /**

@@ -5,7 +5,7 @@ import { link, lstat, mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat } 
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { delay } from '../../common/async.ts'
-import { messageOf } from '../../common/errors.ts'
+import { errorCode, messageOf } from '../../common/errors.ts'
 import { GIT_LOCK_MS, GIT_LOCK_PAUSE_MS } from '../../common/limits.ts'
 import { GitError } from '../git.ts'
 
@@ -76,7 +76,7 @@ export async function replaceFiles(
       if (!(await isPlainFolder(top, path.dirname(file)))) throw inTheWay(file)
       const { ino } = await lstat(from)
       await place(from, at).catch(error => {
-        throw codeOf(error) === 'EEXIST' ? existing(file) : error
+        throw errorCode(error) === 'EEXIST' ? existing(file) : error
       })
       undo.push(async () => {
         if ((await lstat(at).catch(() => undefined))?.ino === ino) await rm(at)
@@ -154,7 +154,7 @@ export async function withIndexLock(
 }
 
 function waitable(error: unknown): undefined {
-  if (codeOf(error) !== 'EEXIST') throw error
+  if (errorCode(error) !== 'EEXIST') throw error
 }
 
 /** Moves a file to a path where none is. */
@@ -164,7 +164,7 @@ async function place(from: string, to: string): Promise<void> {
     await link(from, to)
     await rm(from).catch(() => {})
   } catch (error) {
-    if (codeOf(error) === 'EEXIST' || (await lstat(to).catch(() => undefined))) throw error
+    if (errorCode(error) === 'EEXIST' || (await lstat(to).catch(() => undefined))) throw error
     // a file system without links
     await rename(from, to)
   }
@@ -176,15 +176,11 @@ export async function isPlainFolder(root: string, relative: string): Promise<boo
   for (const name of relative === '.' ? [] : relative.split(/[\\/]/)) {
     at = path.join(at, name)
     await mkdir(at).catch(error => {
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (errorCode(error) !== 'EEXIST') throw error
     })
     if (!(await lstat(at)).isDirectory()) return false
   }
   return true
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 function isSame(one: Stats, other: Stats): boolean {

@@ -8,8 +8,8 @@ import * as z from 'zod'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
 import { readBounded } from '../../common/read-bounded.ts'
 import { writeWhole } from '../../common/whole-files.ts'
-import { realOf } from '../folder-comparison.ts'
-import { GitError, lineOf, runGit, runUserGit } from '../git.ts'
+import { realFolder } from '../folder-comparison.ts'
+import { GitError, runGit, runUserGit, withoutLineEnd } from '../git.ts'
 import { isRecordedRepository, recordedGitFolder, recordGitFolder, recordRepository } from '../git-folders.ts'
 import { PathRules } from '../path-rules.ts'
 import { withMovedFolder } from './discarded-folders.ts'
@@ -39,9 +39,9 @@ const record = z.object({
   branch: z.string().optional(),
   /** ignored files that were copied into it, as the copies were then */
   copied: z.array(z.object({ file: z.string(), size: z.number(), mtimeMs: z.number() })).catch([]),
-  /** The user opened a window for it, so that it stays although nothing is in it. */
+  /** The user opened a window for the worktree, so it stays even if it's empty. */
   isOpened: z.boolean().optional(),
-  /** It was discarded, and had this branch checked out. */
+  /** The branch that a discarded worktree had checked out. */
   discardedBranch: z.string().optional(),
 })
 
@@ -82,7 +82,7 @@ export function isEmpty({ changed, commits, isBusy, nested }: WorktreeState): bo
  * @throws GitError
  */
 export async function openRepository(folder: string): Promise<Repository> {
-  const ask = async (...args: string[]) => lineOf(await runUserGit(folder, ['rev-parse', ...args]))
+  const ask = async (...args: string[]) => withoutLineEnd(await runUserGit(folder, ['rev-parse', ...args]))
   let inside: string
   try {
     inside = await ask('--is-inside-work-tree')
@@ -112,7 +112,7 @@ export async function openRepository(folder: string): Promise<Repository> {
 
 /** The branch that is checked out; `undefined` for a detached head. */
 export async function currentBranch(top: string): Promise<string | undefined> {
-  const name = lineOf(await runUserGit(top, ['symbolic-ref', '--quiet', 'HEAD'], { codes: [0, 1] }))
+  const name = withoutLineEnd(await runUserGit(top, ['symbolic-ref', '--quiet', 'HEAD'], { codes: [0, 1] }))
   return name.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined
 }
 
@@ -146,7 +146,7 @@ export async function findWorktree(folder: string): Promise<Worktree | undefined
 async function isLinked({ root, git }: { root: string; git: string }): Promise<boolean> {
   if (!isRecordedRepository(path.dirname(path.dirname(git)))) return false
   const link = await readBounded(path.join(git, 'gitdir'), MAX_LINK_BYTES).catch(() => '')
-  return new PathRules().same(path.dirname(link.trim()), await realOf(root))
+  return new PathRules().same(path.dirname(link.trim()), await realFolder(root))
 }
 
 /** The worktree with this root and own Git folder; `undefined` if Parley didn't make it. */
@@ -159,7 +159,7 @@ export async function readWorktree({
 }): Promise<Worktree | undefined> {
   const known = await readRecord(git)
   if (!known) return undefined
-  const head = lineOf(await runUserGit(root, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  const head = withoutLineEnd(await runUserGit(root, ['rev-parse', '--verify', 'HEAD^{commit}']))
   const current = await currentBranch(root)
   return {
     ...known,
@@ -194,7 +194,7 @@ export async function recordedAt(worktree: string): Promise<number> {
   return (await stat(path.join(await gitFolder(worktree), RECORD))).mtimeMs
 }
 
-export async function stateOf(
+export async function readWorktreeState(
   worktree: Pick<Worktree, 'path' | 'branch' | 'copied'>,
 ): Promise<WorktreeState> {
   const top = worktree.path
@@ -234,7 +234,7 @@ async function ownCommits({ path: top, branch }: Pick<Worktree, 'path' | 'branch
     name === undefined ? [] : `--exclude=${name}`,
   )
   const args = ['rev-list', '--count', 'HEAD', '--not', ...except, '--branches', '--tags', '--remotes']
-  return Number(lineOf(await runUserGit(top, args)))
+  return Number(withoutLineEnd(await runUserGit(top, args)))
 }
 
 /** Git is in the middle of a merge, rebase or the like, also if that has stopped without conflicts. */
@@ -317,7 +317,7 @@ export async function removeWorktree(
 ): Promise<void> {
   const { common } = repository
   const check = async (top: string) => {
-    const state = await stateOf({ ...worktree, path: top })
+    const state = await readWorktreeState({ ...worktree, path: top })
     if (!isEmpty(state)) {
       throw new GitError(
         l10n.t('The worktree {0} has changes or commits that exist only there.', worktree.name),

@@ -3,7 +3,7 @@
 import { lstat, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { GitError, lineOf, runUserGit } from '../git.ts'
+import { GitError, runUserGit, withoutLineEnd } from '../git.ts'
 import { commitTree } from './discarded-worktrees.ts'
 import {
   addChanges,
@@ -11,8 +11,8 @@ import {
   hiddenFiles,
   type IndexGit,
   showHidden,
-  treeOf,
   withIndexCopy,
+  writeTree,
 } from './index-copy.ts'
 import {
   changedMeanwhile,
@@ -62,9 +62,9 @@ export async function applyWorktree(
   }
   await checkNoRepositories(worktree.path)
   checkNoSubmodules(await changedSubmodules(worktree.path))
-  const theirs = await withIndexCopy(worktree.path, git => treeOf(worktree.path, git))
+  const theirs = await withIndexCopy(worktree.path, git => writeTree(worktree.path, git))
   const bases = [await commonCommit(worktree, target)]
-  const before = lineOf(
+  const before = withoutLineEnd(
     await runUserGit(worktree.path, ['rev-parse', '--verify', '--quiet', APPLIED], { codes: [0, 1] }),
   )
   // what was applied before may be in the workspace, and was changed in the worktree since
@@ -72,7 +72,7 @@ export async function applyWorktree(
   const own = await gitFolder(target)
   const index = await stat(path.join(own, 'index'))
   return withIndexCopy(target, async git => {
-    const staged = lineOf(await git(['write-tree']))
+    const staged = withoutLineEnd(await git(['write-tree']))
     const touched = await Promise.all(bases.map(base => changedPaths(target, base, theirs)))
     const mine = await currentTree(target, git, touched.flat())
     let merged = await mergeTrees(target, bases[0]!, mine, theirs)
@@ -209,7 +209,7 @@ async function currentTree(top: string, git: IndexGit, paths: readonly string[])
       !file.endsWith('/') && (around.has(file) || [file, ...foldersOf(file)].some(one => wanted.has(one))),
   })
   if (untracked !== '') await git(['update-index', '--add', '-z', '--stdin'], untracked)
-  return lineOf(await git(['write-tree']))
+  return withoutLineEnd(await git(['write-tree']))
 }
 
 /** The folders that a file of the repository is in. */
@@ -292,7 +292,7 @@ async function checkReady(top: string): Promise<void> {
 /** The files of a worktree as they were applied last, as a tree of Git. */
 export async function appliedTree(top: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', `${APPLIED}^{tree}`]
-  return lineOf(await runUserGit(top, args, { codes: [0, 1] })) || undefined
+  return withoutLineEnd(await runUserGit(top, args, { codes: [0, 1] })) || undefined
 }
 
 /** The files with conflicts that aren't resolved yet. */
@@ -307,8 +307,8 @@ function pathOf(stage: string): string {
 }
 
 async function commonCommit({ path: top, head }: Worktree, target: string): Promise<string> {
-  const own = lineOf(await runUserGit(target, ['rev-parse', '--verify', 'HEAD^{commit}']))
-  const found = lineOf(await runUserGit(top, ['merge-base', own, head], { codes: [0, 1] }))
+  const own = withoutLineEnd(await runUserGit(target, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  const found = withoutLineEnd(await runUserGit(top, ['merge-base', own, head], { codes: [0, 1] }))
   if (found === '') throw new GitError(l10n.t('The worktree and the workspace have no commit in common.'))
   return found
 }
@@ -336,7 +336,7 @@ export async function mergeWorktree(worktree: Worktree, target: string): Promise
   }
   const before = await runUserGit(target, ['rev-parse', 'HEAD'])
   const { path: top, current } = worktree
-  const commit = lineOf(await runUserGit(top, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  const commit = withoutLineEnd(await runUserGit(top, ['rev-parse', '--verify', 'HEAD^{commit}']))
   // Git's own message, since a tag may have the branch's name
   const input = `${commit}\t\t${current === undefined ? `commit '${commit}'` : `branch '${current}' of .`}\n`
   const message = await runUserGit(target, ['fmt-merge-msg', '--no-log'], { input })

@@ -3,7 +3,7 @@
 import { GIT_MS } from '../../common/limits.ts'
 import type { Environment } from '../../common/processes/spawn-process.ts'
 import { runGit, runUserGit } from '../git.ts'
-import { treeOf, withIndexCopy, withTemporaryObjects } from './index-copy.ts'
+import { withIndexCopy, withTemporaryObjects, writeTree } from './index-copy.ts'
 import { changedSubmodules, unknownRepositories, type Worktree } from './repository.ts'
 import { appliedTree } from './use-worktree.ts'
 
@@ -61,7 +61,7 @@ export async function changesBetween(one: string, other: string): Promise<Change
 /** All files of a worktree except ignored ones, as a tree of Git. Repositories in it that aren't submodules have their own files. */
 async function filesOf(top: string, env: Environment): Promise<{ tree: string; repositories: string[] }> {
   const repositories = await unknownRepositories(top, '--exclude-standard')
-  return { tree: await withIndexCopy(top, git => treeOf(top, git, repositories), env), repositories }
+  return { tree: await withIndexCopy(top, git => writeTree(top, git, repositories), env), repositories }
 }
 
 function add(files: ChangedPath[], path: string, kind: ChangedPath['kind']): void {

@@ -16,7 +16,7 @@ export type SearchRequest =
   | { type: 'refresh' }
   | ({ type: 'deleted' } & SessionId)
 
-/** What it answers. */
+/** What the search worker answers. */
 export type SearchResponse =
   | { type: 'hits'; id: number; hits: SearchHit[]; isDone: boolean; isLimited: boolean }
   | { type: 'progress'; done: number; total: number; isBehind: boolean }

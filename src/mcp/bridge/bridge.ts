@@ -20,8 +20,8 @@ import {
   MCP_RECONNECT_MS,
   MCP_SERVER_EXIT_MS,
 } from '../../common/limits.ts'
+import { httpStatusOf } from '../http-status.ts'
 import type { CheckedTool } from '../server-check.ts'
-import { statusOf } from '../status-of.ts'
 import { MAX_TOOL_TEXT, sentPart } from './reported-text.ts'
 
 type ReportedState = [state: 'connecting' | 'connected' | 'failed', reason?: string]
@@ -226,7 +226,7 @@ export class Bridge {
   #waitAfter(error: unknown, attempt: number, isConnected: boolean): number | undefined {
     if (isSessionGone(error)) return attempt === 0 ? 0 : undefined
     // a server that ends or starts may accept a connection and close it; then it hasn't got the message yet
-    if (isConnected ? !isRefused(error) : statusOf(error) !== undefined) return undefined
+    if (isConnected ? !isRefused(error) : httpStatusOf(error) !== undefined) return undefined
     // some agents start no session before all of its servers have answered
     return attempt < MCP_FIRST_ATTEMPTS || this.#isConnected ? MCP_RECONNECT_MS[attempt] : undefined
   }
@@ -409,7 +409,7 @@ export class Bridge {
 
   #explain(error: unknown): { code: number; message: string; data?: unknown } {
     const { name } = this.#options
-    const status = statusOf(error)
+    const status = httpStatusOf(error)
     const answer = answerIn(error)
     if (answer) return answer
     if (status === 401)

@@ -28,7 +28,7 @@ const MAX_LOG = 20_000
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 const REPORTED: ReadonlySet<unknown> = new Set<BridgeState>(['connecting', 'connected', 'failed'])
 
-/** Follows the bridge of one server in one session, until it's disposed. The bridge goes on. */
+/** Follows the bridge of one server in one session, until the follower is disposed. The bridge keeps running. */
 export interface BridgeFollower extends Disposable {
   readonly id: string
 }
@@ -47,7 +47,7 @@ export interface BridgesOptions {
   log: Logger
 }
 
-/** The bridges of this window's sessions. Agents start them, so each one has a socket to tell how it's doing. */
+/** The bridges of this window's sessions. Agents start the bridges, so each bridge reports its status over a socket. */
 export class Bridges extends Owner {
   readonly #options: BridgesOptions
   readonly #changed = this.register(new Emitter<void>())

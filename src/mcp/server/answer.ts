@@ -79,6 +79,6 @@ export function locationText(roots: Roots, path: string, { line, column }: Posit
   return `${roots.name(path)}:${line}:${column}`
 }
 
-export function startOf(roots: Roots, location: Location): string {
+export function startLocationText(roots: Roots, location: Location): string {
   return locationText(roots, location.path, location.start)
 }

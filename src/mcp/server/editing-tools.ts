@@ -8,7 +8,7 @@ import type { FileEdit, ProposedAction, Span, TextChange } from './editor-featur
 import { fileInput, findSymbol, lineInput, nameAt, symbolInput } from './find-symbol.ts'
 import { tool } from './reading-tools.ts'
 import { withSettledProblems } from './settled-problems.ts'
-import { changedLines, lineOf, linesIn } from './text-lines.ts'
+import { changedLines, lineAt, linesIn } from './text-lines.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -66,7 +66,7 @@ const codeAction = tool({
     const path = await roots.file(file)
     const { text } = await features.open(path)
     const end = Math.max(line, end_line ?? line)
-    const last = lineOf(text, end)
+    const last = lineAt(text, end)
     if (last === undefined) throw new ToolError(`The file has only ${linesIn(text)} lines.`)
     const span: Span =
       column === undefined
@@ -123,7 +123,7 @@ const format = tool({
       const count = linesIn(text)
       const start = Math.min(line ?? 1, count)
       const end = Math.min(Math.max(start, end_line ?? count), count)
-      span = { start: { line: start, column: 1 }, end: { line: end, column: lineOf(text, end)!.length + 1 } }
+      span = { start: { line: start, column: 1 }, end: { line: end, column: lineAt(text, end)!.length + 1 } }
     }
     const changes = await features.format(path, span)
     if (changes.length === 0)

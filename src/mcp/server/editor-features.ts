@@ -87,7 +87,7 @@ export interface ProposedAction {
 export interface OpenEditor {
   path: string
   isActive: boolean
-  /** It's the one shown in its group. */
+  /** Its editor group shows this editor. */
   isVisible: boolean
   isDirty: boolean
 }

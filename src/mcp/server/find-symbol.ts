@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { startOf } from './answer.ts'
+import { startLocationText } from './answer.ts'
 import type { EditorFeatures, OutlineSymbol, Position } from './editor-features.ts'
-import { lineOf, linesIn } from './text-lines.ts'
+import { lineAt, linesIn } from './text-lines.ts'
 import type { ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -53,7 +53,7 @@ export async function findSymbol(
   const path = await roots.file(file)
   const { text } = await features.open(path)
   if (line !== undefined) {
-    const content = lineOf(text, line)
+    const content = lineAt(text, line)
     if (content === undefined) throw new ToolError(`The file has only ${linesIn(text)} lines.`)
     if (name !== undefined) return { path, at: { line, column: columnOf(content, lastName(name), column) } }
     if (column === undefined) throw new ToolError('Give "column" or "name" with "line".')
@@ -92,7 +92,7 @@ async function findByName(
   if (!only || others.length > 0 || isCut) {
     const locations = inside
       .slice(0, MAX_CHOICES)
-      .map(({ kind, location }) => `${kind} ${startOf(roots, location)}`)
+      .map(({ kind, location }) => `${kind} ${startLocationText(roots, location)}`)
     throw new ToolError(
       `There are ${isCut ? 'very many' : inside.length} symbols with that name. Call again with "file" and "line" of the one you mean.`,
       locations,
@@ -101,7 +101,7 @@ async function findByName(
   const { path, start } = only.location
   // some languages give the start of the declaration, which isn't the name
   const { text } = await features.open(path)
-  const content = lineOf(text, start.line) ?? ''
+  const content = lineAt(text, start.line) ?? ''
   return { path, at: { line: start.line, column: columnOf(content, own, start.column, true) } }
 }
 
@@ -163,7 +163,7 @@ const NAME = /^[\w$\u00c0-\u024f]+/
 
 /** The name that starts at a position of a text. */
 export function nameAt(text: string, { line, column }: Position): string | undefined {
-  return NAME.exec((lineOf(text, line) ?? '').slice(column - 1))?.[0]
+  return NAME.exec((lineAt(text, line) ?? '').slice(column - 1))?.[0]
 }
 
 function byName(symbols: readonly OutlineSymbol[], name: string): OutlineSymbol | undefined {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { EditorToolName } from '../../common/editor-tool-names.ts'
-import { locationText, startOf } from './answer.ts'
+import { locationText, startLocationText } from './answer.ts'
 import type {
   FileProblems,
   HierarchyKind,
@@ -93,7 +93,7 @@ const symbols = tool({
     const found = await roots.within(all.slice(0, MAX_LOCATIONS), ({ location }) => location.path)
     const data = found.map(
       ({ name, kind, container, location }) =>
-        `${startOf(roots, location)}: ${kind} ${container ? `${container}.` : ''}${name}`,
+        `${startLocationText(roots, location)}: ${kind} ${container ? `${container}.` : ''}${name}`,
     )
     return {
       text:
@@ -182,7 +182,9 @@ async function locationsAnswer(
   }
   const data = inside.map(location => {
     const quoted = quotes.get(location) ?? ''
-    return quoted === '' ? startOf(roots, location) : `${startOf(roots, location)}: ${quoted}`
+    return quoted === ''
+      ? startLocationText(roots, location)
+      : `${startLocationText(roots, location)}: ${quoted}`
   })
   const elsewhere =
     outside === 0 ? '' : ` ${counted(outside, 'more')} outside of the folders of this session.`
@@ -265,7 +267,7 @@ function hierarchyTool(
       const found = await roots.within(known, ({ location }) => location.path)
       const data = found.map(({ name: own, kind, container, location, uses }) => {
         const lines = [...new Set(uses.slice(0, MAX_LOCATIONS).map(({ start }) => start.line))].slice(0, 20)
-        return `${startOf(roots, location)}: ${kind} ${own}${container ? ` in ${container}` : ''}${lines.length > 0 ? ` (line ${lines.join(', ')})` : ''}`
+        return `${startLocationText(roots, location)}: ${kind} ${own}${container ? ` in ${container}` : ''}${lines.length > 0 ? ` (line ${lines.join(', ')})` : ''}`
       })
       const outside = known.length - found.length
       const elsewhere =

@@ -82,7 +82,7 @@ export class TaskReferences {
   }
 }
 
-/** Of these tasks, those of which nobody can say what they run, for the agent. */
+/** The tasks whose variables are nested too deeply to say what they run, with the reason for the agent. */
 export function unclearTasks(tasks: readonly TaskInfo[]): string[] {
   return tasks.filter(({ isTooDeep }) => isTooDeep).map(({ name }) => `${name}: ${TOO_DEEP}`)
 }

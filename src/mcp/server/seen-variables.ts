@@ -19,9 +19,9 @@ interface SeenVariables {
   inputs: unknown[]
   /** Inputs that aren't there. */
   missing: string[]
-  /** It's nested so deeply that nobody can say what runs. */
+  /** The variables are nested too deeply to say what runs. */
   isTooDeep: boolean
-  /** What the other variables are replaced with, as far as it's known, one line each. */
+  /** What the other variables are replaced with, as far as known, one line each. */
   lines: string[]
 }
 
@@ -33,7 +33,7 @@ const MAX_LENGTH = 200_000
 const MAX_WORK = 1_000_000
 const TEXT_WORK = 50
 const VARIABLE_WORK = 200
-/** These say by themselves what they are. */
+/** Variables that need no description. */
 const PLAIN =
   /^(?:workspaceFolder|workspaceRoot|workspaceFolderBasename|userHome|pathSeparator|execPath|cwd|\/)(?::|$)/
 

@@ -54,7 +54,7 @@ const runTests = tool({
           const ran = run(input, limit.signal).then(text => ({ text }))
           return await withTimeout(raceAbort(ran, signal), seconds * 1000)
         } finally {
-          // if they still run
+          // cancels the tests if they still run
           limit.abort()
         }
       },

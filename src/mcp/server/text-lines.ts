@@ -11,7 +11,7 @@ export function linesIn(text: string, end = text.length): number {
 }
 
 /** A line, from 1; `undefined` if there are fewer. */
-export function lineOf(text: string, line: number): string | undefined {
+export function lineAt(text: string, line: number): string | undefined {
   const found = linesAt(text, [line]).get(line)
   return found && text.slice(found.start, found.end)
 }

@@ -152,7 +152,7 @@ const REVISION_HEADER = 'mcp-protocol-version'
 interface Call {
   /** of its request */
   id: string | number
-  /** of its client, if it has one */
+  /** the session id of the client that made the call, if the client has one */
   session: string | null
   tool: EditorToolName
   turnedOff: AbortController

@@ -26,7 +26,7 @@ export interface ProposedFile {
 export interface OpenDiff {
   /** The text that the user accepted, as the diff showed it; `undefined` if it was rejected or closed. */
   readonly outcome: Promise<string | undefined>
-  /** Closes it and returns the text that it showed. It isn't accepted, unless it was before. */
+  /** Closes the diff and returns the text that it showed. Text that the user hasn't accepted counts as rejected. */
   close(): Promise<string>
 }
 
@@ -60,7 +60,7 @@ export interface TerminalIdeOptions {
   accounts?: { folders(): string[]; onDidChange: Event<void> }
 }
 
-/** What agents of one kind reach the editor by. Its files are removed when it's disposed. */
+/** The server by which agents of one kind reach the editor. Disposing it removes its files. */
 export interface TerminalIde extends Disposable {
   /** The environment variables of terminals, as of now. */
   readonly variables: Readonly<Record<string, string>>

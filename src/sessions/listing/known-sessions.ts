@@ -39,7 +39,7 @@ export class KnownSessions {
     this.#agentId = agentId
   }
 
-  /** Those to list, unless they're open. */
+  /** The sessions to list, unless they're open. */
   get listed(): readonly HistoryItem[] {
     return this.#listed
   }

@@ -33,7 +33,7 @@ export class SessionDeleter extends Owner {
     super()
     this.#options = options
     const { manager } = options
-    // its agent has it
+    // the agent of an open session still has the session
     this.register(
       manager.onDidChange(() => {
         if (this.#deletedByAgent.size > 0)
@@ -78,7 +78,7 @@ export class SessionDeleter extends Owner {
         await agent?.deleteSession(sessionId)
         this.#deletedByAgent.add(key)
       }
-      // first, since without its record nobody would find what is left of it
+      // the conversation first: without the session's record, nothing would find the rest of the conversation
       if (!transcripts.forget(agentId, sessionId, copies))
         throw new UnavailableError(
           l10n.t(

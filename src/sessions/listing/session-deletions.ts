@@ -19,7 +19,7 @@ export interface DeletableSession extends SessionId {
 
 export interface MarkedSession {
   item: DeletableSession
-  /** keeps other windows from opening it */
+  /** keeps other windows from opening the session */
   reserved: Disposable
 }
 

@@ -6,7 +6,7 @@ import type { SettingLayer } from '../../agents/setting-layers.ts'
 import {
   describeIssue,
   issuePath,
-  kindOf,
+  jsonKind,
   type SettingProblem,
   settingProblem,
   withoutHuge,
@@ -46,7 +46,7 @@ export function readPermissionRules(
   for (const layer of withoutHuge(SETTING, layers, problems).reverse()) {
     if (layer.value === undefined || layer.scope === 'default') continue
     if (!Array.isArray(layer.value)) {
-      const message = l10n.t('expected an array of rules, found {0}', kindOf(layer.value))
+      const message = l10n.t('expected an array of rules, found {0}', jsonKind(layer.value))
       problems.push(settingProblem(SETTING, [], layer, message))
       continue
     }
@@ -75,7 +75,7 @@ function readRule(
     problems.push(settingProblem(SETTING, [position, ...path], layer, message, fatal))
   }
   if (!isRecord(raw))
-    return problem([], l10n.t('expected an object with an "action", found {0}', kindOf(raw)))
+    return problem([], l10n.t('expected an object with an "action", found {0}', jsonKind(raw)))
   const strange = Object.keys(raw).find(key => !known.includes(key))
   if (strange !== undefined) {
     return problem([strange], l10n.t('unknown rule property (known: {0})', known.join(', ')))

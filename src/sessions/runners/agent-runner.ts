@@ -174,7 +174,7 @@ export class AgentRunner extends Owner {
     this.#retire(agent, isInTurn)
   }
 
-  /** Ends the process, if one runs. Its sessions end with it; their conversations stay. */
+  /** Ends the agent's processes and their sessions. The conversations stay. */
   stop(): void {
     this.#abortStart()
     this.#succession?.abort(new CancelledError())

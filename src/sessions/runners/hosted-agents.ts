@@ -446,7 +446,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       }
       const { resume, load } = agent.capabilities
       const launch = this.#launches.get(id)
-      // without these, its conversations would end
+      // without resume or load, a new process couldn't continue the conversations
       if (launch === undefined || launch === configured || (!resume && !load)) return
       log.info(`${nameOf(agentId)} is configured to start differently than when it started`)
       await runner.replace(agent, session =>

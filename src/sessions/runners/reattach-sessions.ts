@@ -49,7 +49,7 @@ export async function reattachSessions(
   const lost = new AbortController()
   const watching = hosted.onDidLose(() => lost.abort())
   const reattached: Session[] = []
-  /** Another window may need what this one doesn't. */
+  /** Whether the host must keep the agent's frames: another window may need frames that this window doesn't. */
   let isNeeded = !attached.isOver
   const failures: unknown[] = []
   const begun = deferred()

@@ -98,9 +98,9 @@ interface EntryRowStyle {
   height(slot: EntrySlot): number
   /** Whether it's a line of work: such lines are stacked closely. */
   isLine(slot: EntrySlot): boolean
-  /** The entry's text is in rows of its own, below this one, when it's expanded. */
+  /** When the entry is expanded, its text is in rows below this row. */
   hasText?: boolean
-  /** What the agent is doing while this is the last entry, if it's still doing it. */
+  /** What the agent is doing while this is the last entry; `undefined` once that is done. */
   activity?(entry: Entry, roots: PathRoots | undefined): Activity | undefined
 }
 

@@ -397,7 +397,7 @@ export class ListController<T extends WindowItem> {
         : this.#window.range(top - behind, top + view + ahead)
     // while following the end, don't mount rows far above: they are measured when scrolled into view
     const needed = following ? near(0, 0) : near(view, view / 2)
-    // the first ones are what can be seen, so that they are drawn sooner
+    // draw only the visible rows at first, which is faster
     const margin = now.end > now.start ? view / 4 : 0
     const wanted = this.#withSelected(following ? near(margin, margin) : near(view * 1.5, view))
     const covers = now.start <= needed.start && now.end >= needed.end

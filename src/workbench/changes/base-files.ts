@@ -49,7 +49,7 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
         this.#changes++
         const keys = new Set([...paths].map(path => tracker.files.key(path)))
         const changed = [...this.#known.values()].filter(uri =>
-          [pathOf(uri), renamedTo(uri)].some(path => path !== null && keys.has(tracker.files.key(path))),
+          [filePathOf(uri), renamedTo(uri)].some(path => path !== null && keys.has(tracker.files.key(path))),
         )
         if (changed.length > 0)
           this.#change.fire(changed.map(uri => ({ type: vscode.FileChangeType.Changed, uri })))
@@ -75,9 +75,10 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
     const summary = query.get('summary')
     const session = query.get('session') ?? undefined
     const to = renamedTo(uri)
-    const old = await tracker.views.before(pathOf(uri), session)
+    const old = await tracker.views.before(filePathOf(uri), session)
     const isKept = to !== null && (old?.attributes.type ?? 'absent') === 'absent'
-    if (summary !== null) return summaryOf(tracker, isKept ? to : pathOf(uri), summary === 'before', session)
+    if (summary !== null)
+      return summaryOf(tracker, isKept ? to : filePathOf(uri), summary === 'before', session)
     const state = isKept ? await tracker.views.before(to, session) : old
     return state ? tracker.views.bytesOf(state) : new Uint8Array()
   }
@@ -115,6 +116,6 @@ function renamedTo({ query }: vscode.Uri): string | null {
   return new URLSearchParams(query).get('to')
 }
 
-export function pathOf(uri: vscode.Uri): string {
+export function filePathOf(uri: vscode.Uri): string {
   return vscode.Uri.file(uri.path).fsPath
 }

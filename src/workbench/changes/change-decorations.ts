@@ -7,7 +7,7 @@ import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { isText } from '../../common/file-names.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
-import { BASE_SCHEME, pathOf } from './base-files.ts'
+import { BASE_SCHEME, filePathOf } from './base-files.ts'
 import type { ReviewCursor } from './review-cursor.ts'
 
 /** Commands of the code lenses. Their arguments are the file's URI and the ids of the changes; `next` has the change's line. */
@@ -96,7 +96,7 @@ export class ChangeDecorations
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const { uri } = document
-    const file = this.#tracker.views.at(pathOf(uri))
+    const file = this.#tracker.views.at(filePathOf(uri))
     const hunks = file ? this.#cursor.shown.hunks(file.path) : []
     if (!file || (uri.scheme === BASE_SCHEME ? !this.#isReviewed(file.path, uri) : hunks.length === 0))
       return []

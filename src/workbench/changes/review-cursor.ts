@@ -5,7 +5,7 @@ import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner } from '../../common/disposable.ts'
 import { isText } from '../../common/file-names.ts'
 import { EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
-import { BASE_SCHEME, pathOf } from './base-files.ts'
+import { BASE_SCHEME, filePathOf } from './base-files.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
 /** Where the user is among agents' changes. Goes to another one in the same kind of editor: a file, a diff or a review. */
@@ -106,7 +106,7 @@ export class ReviewCursor extends Owner {
   /** The file that an editor shows, with agents' changes or without them. */
   pathIn(uri: vscode.Uri): string | undefined {
     if (uri.scheme !== 'file' && uri.scheme !== BASE_SCHEME) return undefined
-    const path = pathOf(uri)
+    const path = filePathOf(uri)
     return this.#tracker.views.at(path)?.path ?? path
   }
 

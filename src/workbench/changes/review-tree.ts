@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { CommandId, ContextKey, HiddenCommandId, ViewId } from '../../app/ids.ts'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { countOf, outcomeOf, type ReviewedFile } from '../../changes/review/review-progress.ts'
+import { decidedCount, outcomeOf, type ReviewedFile } from '../../changes/review/review-progress.ts'
 import type { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
@@ -102,7 +102,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   #update(): void {
     const scope = this.#editors.openReview
     const files = scope ? this.#tracker.progress.files(scope) : []
-    const { decided, total } = countOf(files)
+    const { decided, total } = decidedCount(files)
     void vscode.commands.executeCommand('setContext', ContextKey.reviewOpen, total > 0)
     this.#show(this.#hidesDecided ? files.filter(({ undecided }) => undecided > 0) : files, scope)
     const isDone = total > 0 && decided === total

@@ -8,7 +8,7 @@ import { shortened } from '../../common/visible.ts'
 import type { Attachment } from '../../conversation/attachment.ts'
 import { linesAttachment, selectionAttachment, terminalAttachment } from '../mentions/attachments.ts'
 import { menuAttachments } from '../mentions/menu-context.ts'
-import { problemOf, problemsText } from '../mentions/sources.ts'
+import { problemsText, toProblem } from '../mentions/sources.ts'
 import { readSetting } from '../settings.ts'
 
 /** Commands that add content of the editor to the active conversation, from menus, keys and the palette. */
@@ -119,7 +119,7 @@ function codeChip({ document, range }: CodeRange, problems: readonly vscode.Diag
 
 /** The current problems, so that the agent gets those that the user saw, not those found when its turn starts. */
 function problemsChip({ document }: CodeRange, problems: readonly vscode.Diagnostic[]): Attachment {
-  const text = problemsText(problems.map(problem => problemOf(document.uri, problem)))
+  const text = problemsText(problems.map(problem => toProblem(document.uri, problem)))
   const [first] = problems
   const label = problems.length === 1 && first ? first.message : l10n.t('{0} problems', problems.length)
   const short = label.replace(/\s+/g, ' ')

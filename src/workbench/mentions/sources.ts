@@ -93,7 +93,7 @@ export const editorSources: ContextSources = {
   problems(uri) {
     const all = vscode.languages.getDiagnostics()
     const wanted = uri === undefined ? all : all.filter(([of]) => of.toString() === uri)
-    return problemsText(wanted.flatMap(([of, found]) => found.map(one => problemOf(of, one))))
+    return problemsText(wanted.flatMap(([of, found]) => found.map(one => toProblem(of, one))))
   },
   changes: staged => gitChanges(workspaceFolders(), staged),
   revision: ref => revisionText(workspaceFolders(), ref),
@@ -114,7 +114,7 @@ export function openDocument(file: string): vscode.TextDocument | undefined {
 
 const SEVERITIES = ['error', 'warning', 'info', 'hint'] as const
 
-export function problemOf(
+export function toProblem(
   uri: vscode.Uri,
   { message, range, severity, source, code }: vscode.Diagnostic,
 ): Problem {

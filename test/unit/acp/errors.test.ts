@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentClosedError, AgentRequestError } from '../../../src/acp/agent.ts'
 import {
-  detailOf,
+  errorDetail,
   InvalidResponseError,
   NotSupportedError,
   RpcError,
@@ -28,7 +28,7 @@ describe('an error from an agent', () => {
     ['an empty list', [], undefined],
   ]
   for (const [what, data, expected] of details) {
-    it(`includes the details of its data: ${what}`, () => assert.equal(detailOf(data), expected))
+    it(`includes the details of its data: ${what}`, () => assert.equal(errorDetail(data), expected))
   }
 
   it('says what a service answered, not its JSON, which is in the details', () => {
@@ -39,7 +39,7 @@ describe('an error from an agent', () => {
   })
 
   it('shortens very long details', () => {
-    assert.equal(detailOf('x'.repeat(10_000))?.length, 4001)
+    assert.equal(errorDetail('x'.repeat(10_000))?.length, 4001)
   })
 
   it('has a message even if the agent sent none', () => {

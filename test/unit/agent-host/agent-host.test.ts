@@ -15,7 +15,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import path from 'node:path'
 import { mock } from 'node:test'
 import { HOST_VERSION, HostChannel } from '../../../src/acp/transport/host/channel.ts'
-import { type HostEntry, journalsIn, readEntries, startOf } from '../../../src/acp/transport/host/endpoint.ts'
+import {
+  type HostEntry,
+  journalsIn,
+  processStartTime,
+  readEntries,
+} from '../../../src/acp/transport/host/endpoint.ts'
 import { greetHost, greetWindow, MAX_HANDSHAKE_BYTES } from '../../../src/acp/transport/host/handshake.ts'
 import type { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
 import { delay } from '../../../src/common/async.ts'
@@ -826,7 +831,7 @@ describe('the entries of agent hosts', () => {
     if (process.platform === 'win32') this.skip()
     const socket = path.join(program.entries, 'silent')
     const file = write('host-7.json', {
-      ...{ pid: process.pid, started: (await startOf(process.pid))!, version: HOST_VERSION, socket },
+      ...{ pid: process.pid, started: (await processStartTime(process.pid))!, version: HOST_VERSION, socket },
       ...{ secret: 'x', program: path.join(program.folder, 'none') },
     })
     chmodSync(program.entries, 0o700)

@@ -6,7 +6,7 @@ import {
   withNetworkSettings,
   withoutEditorVariables,
 } from '../../../src/agents/environment.ts'
-import { pathOf } from '../../../src/common/processes/spawn-process.ts'
+import { pathVariable } from '../../../src/common/processes/spawn-process.ts'
 
 const without = (env: Record<string, string | undefined>) => withoutEditorVariables(env, 'linux')
 
@@ -137,8 +137,8 @@ describe('merged environments', () => {
   it('ignore the case of variables only on Windows', () => {
     assert.deepEqual(mergeEnvironment({ Path: 'a', X: '1' }, { PATH: 'b' }, 'win32'), { X: '1', PATH: 'b' })
     assert.deepEqual(mergeEnvironment({ Path: 'a' }, { PATH: 'b' }, 'linux'), { Path: 'a', PATH: 'b' })
-    assert.equal(pathOf({ Path: 'a' }, 'win32'), 'a')
-    assert.equal(pathOf({ Path: 'a' }, 'linux'), '')
+    assert.equal(pathVariable({ Path: 'a' }, 'win32'), 'a')
+    assert.equal(pathVariable({ Path: 'a' }, 'linux'), '')
   })
 
   it('join PATHs without empty or repeated directories', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { InstallManager } from '../../../src/agents/registry/install-manager.ts'
-import { runningOf } from '../../../src/app/agents/running-of.ts'
+import { runningAccounts } from '../../../src/app/agents/running-accounts.ts'
 import { installCommands } from '../../../src/app/commands/install-commands.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
@@ -79,9 +79,9 @@ describe('an updated agent', () => {
     const other = { ...agent, id: 'other', account: { of: 'claude', folder: '/other' } }
     const all = [agent, account, other].map(one => ({ ...one, startable: true }))
     const runners = { peek: (id: string) => ({ running: id === 'codex' ? undefined : {} }) as AgentRunner }
-    assert.deepEqual(runningOf('codex', { definitions: () => all, runners }), ['work'])
+    assert.deepEqual(runningAccounts('codex', { definitions: () => all, runners }), ['work'])
     // it was removed
-    assert.deepEqual(runningOf('codex', { definitions: () => all.slice(1), runners }), ['work'])
+    assert.deepEqual(runningAccounts('codex', { definitions: () => all.slice(1), runners }), ['work'])
   })
 
   it("isn't restarted if it isn't running: a new session is offered", async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { ConversationSurfaces } from '../../../src/app/conversation/conversation-surface.ts'
 import { HiddenCommandId } from '../../../src/app/ids.ts'
-import { type LinkOptions, linkCommands, pathOf, readLink } from '../../../src/app/links.ts'
+import { type LinkOptions, linkCommands, readLink, sessionPath } from '../../../src/app/links.ts'
 import { UnavailableError } from '../../../src/common/errors.ts'
 import { hasHidden } from '../../../src/common/visible.ts'
 
@@ -12,7 +12,7 @@ describe('links into Parley', () => {
     fc.assert(
       fc.property(id, id, (agentId, sessionId) => {
         // VS Code decodes a path once
-        const path = decodeURIComponent(pathOf({ agentId, sessionId }))
+        const path = decodeURIComponent(sessionPath({ agentId, sessionId }))
         assert.deepEqual(readLink(path, ''), { type: 'session', agentId, sessionId })
       }),
     )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
-import { countOf } from '../../../src/changes/review/review-progress.ts'
+import { decidedCount } from '../../../src/changes/review/review-progress.ts'
 import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
@@ -14,7 +14,7 @@ describe('the progress of a review', () => {
   let all: ChangeScope
   const file = (name: string) => join(folder(), name)
   const count = (scope = all) => {
-    const { decided, total } = countOf(tracker.progress.files(scope))
+    const { decided, total } = decidedCount(tracker.progress.files(scope))
     return `${decided}/${total}`
   }
   const edit = async (session: string, name: string, ...words: string[]) => {

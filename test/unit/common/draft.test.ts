@@ -4,10 +4,10 @@ import {
   attachedItems,
   type Draft,
   draftOf,
+  draftParts,
   inText,
   isEmptyDraft,
   joinDrafts,
-  partsOf,
   validDraft,
   wordsFor,
 } from '../../../src/common/draft.ts'
@@ -44,7 +44,7 @@ function written(...parts: Array<string | Item>): Draft<Item> {
   return draft
 }
 const blocksOf = (draft: Draft<Item>): Block[] =>
-  partsOf(draft).map(part => ('text' in part ? { type: 'text', text: part.text } : part.item))
+  draftParts(draft).map(part => ('text' in part ? { type: 'text', text: part.text } : part.item))
 const itemOf = (block: Block): Item => ({
   id: `n${++last}`,
   label: block.name ?? '',
@@ -142,7 +142,7 @@ describe('a draft', () => {
     fc.assert(
       fc.property(fc.string(), fc.array(chip), (words, chips) => {
         const items = ['a', 'b'].map(id => ({ ...link(id), id }))
-        const parts = partsOf({ text: words, chips, items })
+        const parts = draftParts({ text: words, chips, items })
         assert.equal(parts.filter(part => 'item' in part).length, 2)
         assert.ok(parts.every(part => !('text' in part) || part.text !== ''))
       }),

@@ -5,7 +5,7 @@ import { createSessionState } from '../../../src/conversation/reducer/reducing-s
 import type { TurnSummary } from '../../../src/conversation/state.ts'
 import { isNotable } from '../../../src/conversation/turn-summary.ts'
 import { readEntry } from '../../../src/history/transcript-schema.ts'
-import { answerOf } from '../../../src/sessions/prompts.ts'
+import { turnAnswer } from '../../../src/sessions/prompts.ts'
 import { chunk, idle, running, text, tool } from './updates.ts'
 
 function begun() {
@@ -142,6 +142,6 @@ describe('the answer of a turn', () => {
     )
     prompt('two')
     take(chunk('agent', 'Other.'), idle('end_turn'))
-    assert.equal(answerOf(state, 1), 'First.\n\nLast.')
+    assert.equal(turnAnswer(state, 1), 'First.\n\nLast.')
   })
 })

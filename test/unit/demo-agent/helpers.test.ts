@@ -7,7 +7,7 @@ import { proposeEdit } from '../../../src/demo-agent/scenes/files.ts'
 import { gradientPng, toneWav } from '../../../src/demo-agent/scenes/media.ts'
 import { interruptions, Transcript } from '../../../src/demo-agent/session.ts'
 import { type SessionMeta, SessionStore, stateDirectory } from '../../../src/demo-agent/store.ts'
-import { titleOf } from '../../../src/demo-agent/take-turn.ts'
+import { promptTitle } from '../../../src/demo-agent/take-turn.ts'
 import { fenced, ToolCall } from '../../../src/demo-agent/tool-call.ts'
 import { pieces, TurnCancelled } from '../../../src/demo-agent/turn.ts'
 import { temporary } from './support.ts'
@@ -47,7 +47,7 @@ describe('demo agent: helpers', () => {
   it('derive the title of a session from its first line', () => {
     const resource = { uri: 'file:///p/my%20planets.js', text: '' }
     assert.equal(
-      titleOf([
+      promptTitle([
         { type: 'text', text: 'Look at ' },
         { type: 'resource', resource },
         { type: 'text', text: ' and ' },
@@ -57,8 +57,8 @@ describe('demo agent: helpers', () => {
       ]),
       'Look at my planets.js and sun.js, please',
     )
-    assert.equal(titleOf([{ type: 'resource', resource }]), 'Untitled')
-    assert.equal([...titleOf([{ type: 'text', text: '🪐'.repeat(100) }])].length, 60)
+    assert.equal(promptTitle([{ type: 'resource', resource }]), 'Untitled')
+    assert.equal([...promptTitle([{ type: 'text', text: '🪐'.repeat(100) }])].length, 60)
   })
 
   it('fence text that contains code fences', () => {

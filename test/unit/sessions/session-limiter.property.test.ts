@@ -4,7 +4,7 @@ import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { PromptQueue } from '../../../src/conversation/prompts/prompt-queue.ts'
 import { Session } from '../../../src/conversation/session.ts'
-import { LIMIT_KINDS, type Limits, usedOf } from '../../../src/conversation/session-limit.ts'
+import { LIMIT_KINDS, type Limits, usedAmount } from '../../../src/conversation/session-limit.ts'
 import type { PermissionEntry } from '../../../src/conversation/state.ts'
 import { MemoryStore } from '../../../src/history/session-store.ts'
 import { SessionLimiter } from '../../../src/sessions/session-limiter.ts'
@@ -70,7 +70,7 @@ class World {
     const { limits, use } = this.limiter.standing
     for (const kind of LIMIT_KINDS) {
       const limit = limits[kind]
-      if (limit !== undefined && usedOf(kind, use) >= limit) this.wrong.push(`${what}: ${kind}`)
+      if (limit !== undefined && usedAmount(kind, use) >= limit) this.wrong.push(`${what}: ${kind}`)
     }
   }
 
@@ -117,7 +117,7 @@ class World {
     assert.ok(this.questions.length <= 1, 'one question at a time')
     assert.equal(new Set(this.warnings).size, this.warnings.length, 'each warning once')
     const { limits, use } = this.limiter.standing
-    const isReached = LIMIT_KINDS.some(kind => usedOf(kind, use) >= (limits[kind] ?? Infinity))
+    const isReached = LIMIT_KINDS.some(kind => usedAmount(kind, use) >= (limits[kind] ?? Infinity))
     // a prompt that waits for the limit alone isn't left without a question
     const isWorking = this.session.turns.isWorking || this.queue.isSteering
     if (isReached && !isWorking && this.queue.queued.length > 0 && !this.queue.isPaused)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import type { ConfigOption } from '../../../src/acp/model.ts'
 import type { Session } from '../../../src/conversation/session.ts'
-import { keyOf, optionOf, type StartOptions } from '../../../src/sessions/start-options.ts'
+import { defaultOptionKey, optionOf, type StartOptions } from '../../../src/sessions/start-options.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
@@ -24,24 +24,24 @@ const OPTIONS: ConfigOption[] = [
 describe('the key of a default', () => {
   it('is the category of the option, or the id of one that is not the first of its category', () => {
     assert.deepEqual(
-      OPTIONS.map(option => keyOf(OPTIONS, option)),
+      OPTIONS.map(option => defaultOptionKey(OPTIONS, option)),
       ['mode', 'model', 'm2', 'web'],
     )
-    for (const option of OPTIONS) assert.equal(optionOf(OPTIONS, keyOf(OPTIONS, option)), option)
+    for (const option of OPTIONS) assert.equal(optionOf(OPTIONS, defaultOptionKey(OPTIONS, option)), option)
   })
 
   it('is the one in the settings if there is one, so that the default can be changed and removed there', () => {
     const [mode] = OPTIONS
-    assert.equal(keyOf(OPTIONS, mode!, { 'parley:mode': 'plan', m2: 'tiny' }), 'parley:mode')
+    assert.equal(defaultOptionKey(OPTIONS, mode!, { 'parley:mode': 'plan', m2: 'tiny' }), 'parley:mode')
     // the last one counts
-    assert.equal(keyOf(OPTIONS, mode!, { mode: 'ask', 'parley:mode': 'plan' }), 'parley:mode')
-    assert.equal(keyOf(OPTIONS, mode!, { m2: 'tiny' }), 'mode')
+    assert.equal(defaultOptionKey(OPTIONS, mode!, { mode: 'ask', 'parley:mode': 'plan' }), 'parley:mode')
+    assert.equal(defaultOptionKey(OPTIONS, mode!, { m2: 'tiny' }), 'mode')
   })
 
   it("is the id where another option's id is the category", () => {
     const odd = [select('a', ['x'], 'b'), select('b', ['y'])]
     assert.deepEqual(
-      odd.map(option => keyOf(odd, option)),
+      odd.map(option => defaultOptionKey(odd, option)),
       ['a', 'b'],
     )
   })

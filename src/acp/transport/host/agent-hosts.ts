@@ -24,10 +24,10 @@ import {
   journalsIn,
   likelyEntries,
   mayBeHost,
+  processStartTime,
   readEntries,
   removeForeignEntry,
   runsHost,
-  startOf,
 } from './endpoint.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
 import type { AgentClaim, AgentTag, HostedAgentInfo } from './hosted-agent-state.ts'
@@ -50,7 +50,7 @@ export interface AgentHostsOptions {
 /** A host of another version of Parley. */
 export interface OtherHost {
   pid: number
-  /** those of its running agents, as far as it tells */
+  /** the sessions of the host's running agents, as far as the host reports them */
   sessions: SessionId[]
 }
 
@@ -94,7 +94,7 @@ export class AgentHosts {
     if (lists.some(list => list !== undefined) || !this.#hasOrphanedJournals())
       return lists.flatMap(list => list ?? [])
     try {
-      // it goes on with what is left
+      // a new host reads the journals of hosts that have died
       ;(await this.#connectOrStart()).dispose()
     } catch {
       return []
@@ -195,14 +195,15 @@ export class AgentHosts {
     const entries = await readEntries(this.#options.folder)
     const entry = entries.find(one => one.pid === pid && one.version !== this.#version)
     // without a list of processes, it isn't known whether the id belongs to another one by now
-    if (entry && (await startOf(pid)) === entry.started) await this.#endHost(entry)
+    if (entry && (await processStartTime(pid)) === entry.started) await this.#endHost(entry)
   }
 
   /** Ends a process that is a host for sure. */
   async #endHost({ pid, started }: HostEntry): Promise<void> {
     operatingSystem.signal(pid, 'SIGTERM')
     const until = performance.now() + END_HOST_MS
-    while ((await startOf(pid)) === started && performance.now() < until) await delay(HOST_START_POLL_MS)
+    while ((await processStartTime(pid)) === started && performance.now() < until)
+      await delay(HOST_START_POLL_MS)
   }
 
   #entries(): HostEntry[] {

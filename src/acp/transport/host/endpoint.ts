@@ -51,7 +51,7 @@ export async function mayBeHost({ pid, program }: HostEntry): Promise<boolean> {
   return (await commandLineOf(pid))?.includes(program) ?? true
 }
 
-/** Another program wrote this entry. What the entry names isn't the host's, so it stays. */
+/** Removes an entry that another program wrote, but not the socket and program that it names. */
 export function removeForeignEntry(folder: string, { secret }: HostEntry): void {
   for (const name of namesIn(folder).filter(name => ENTRY.test(name))) {
     const file = path.join(folder, name)
@@ -68,7 +68,7 @@ export function publishEntry(folder: string, entry: HostEntry): () => void {
 }
 
 /** When a process of this machine started; `undefined` if it doesn't run, or the processes can't be listed. */
-export async function startOf(
+export async function processStartTime(
   pid: number,
   system: ProcessSystem = operatingSystem,
 ): Promise<number | undefined> {

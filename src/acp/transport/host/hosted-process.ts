@@ -145,7 +145,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     const tell = (values: readonly string[]) => {
       if (values.length > 0) channel.send({ type: 'secrets', values })
     }
-    // what it keeps on disk must not contain them
+    // the host's files must not contain secrets
     tell(this.#secrets.values)
     this.#watching?.dispose()
     this.#watching = this.#secrets.onDidAdd(value => tell([value]))

@@ -22,7 +22,7 @@ interface Command {
   /** Resolves when all of its processes have exited after `kill`. */
   gone: Deferred<void>
   events: CommandEvents | undefined
-  /** what arrived while nobody listened */
+  /** the output that arrived before there was a listener */
   output: OutputBuffer
   exit: CommandExit | undefined
 }

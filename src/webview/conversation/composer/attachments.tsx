@@ -7,7 +7,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
 import { isPicture } from './attach.ts'
 import type { Draft } from './draft.ts'
-import { cutOf } from './input/mentions.ts'
+import { nameCut } from './input/mentions.ts'
 
 interface AttachmentsProps {
   items: readonly Attachment[]
@@ -147,7 +147,7 @@ interface OfferedContextProps {
 
 export function OfferedContext({ item, onAdd }: OfferedContextProps) {
   const label = t('Add {0} (Alt+Enter)', item.label)
-  const cut = cutOf(item.label)
+  const cut = nameCut(item.label)
   return (
     <button type="button" class="offered-context" aria-label={label} title={label} onClick={onAdd}>
       <Icon name="add" />

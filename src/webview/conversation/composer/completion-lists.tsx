@@ -4,7 +4,7 @@ import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { CommandRow } from './completion.ts'
 import { commandListId, commandRowId, mentionListId, mentionRowId } from './completion-ids.ts'
-import { cutOf } from './input/mentions.ts'
+import { nameCut } from './input/mentions.ts'
 import type { FoundMentions } from './use-mentions.ts'
 
 interface CommandListProps {
@@ -161,7 +161,7 @@ interface NameProps {
 }
 
 function Name({ text, matches, isSentence }: NameProps) {
-  const cut = isSentence ? text.length : cutOf(text)
+  const cut = isSentence ? text.length : nameCut(text)
   if (cut === text.length)
     return (
       <span class="mention-name truncate" dir="auto">

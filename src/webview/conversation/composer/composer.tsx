@@ -12,7 +12,7 @@ import { fitAttachments, receiverOf } from './attach.ts'
 import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } from './attachments.tsx'
 import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
-import { type Draft, itemOf, type WrittenDraft } from './draft.ts'
+import { type Draft, itemFromBlock, type WrittenDraft } from './draft.ts'
 import { suggestionOf, usePlaceholder } from './placeholder.ts'
 import { editLast, usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
@@ -70,14 +70,14 @@ export function Composer({ draft }: { draft: Draft }) {
       },
       write(blocks, quiet, instead) {
         const put = (now: WrittenDraft) => {
-          const written = joinDrafts(now, draftOf(blocks, itemOf))
+          const written = joinDrafts(now, draftOf(blocks, itemFromBlock))
           draft.put(written)
           input.current?.setText(written)
           if (!quiet) input.current?.focus()
         }
         if (!instead) return put(draft.content.peek())
         void import('./take-back.ts').then(({ withoutPrompt }) =>
-          put(withoutPrompt(draft.content.peek(), draftOf(instead, itemOf))),
+          put(withoutPrompt(draft.content.peek(), draftOf(instead, itemFromBlock))),
         )
       },
       sendTo: () => sendToNow.current(),

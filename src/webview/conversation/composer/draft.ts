@@ -301,7 +301,7 @@ export function sameChips(a: readonly ChipRange[], b: readonly ChipRange[]): boo
 }
 
 /** An attachment with the content of a prompt's block, to edit the prompt again. */
-export function itemOf(content: ContentBlock): Attachment {
+export function itemFromBlock(content: ContentBlock): Attachment {
   const chip = chipOf(content)
   const named = 'uri' in content && content.uri !== undefined
   const label = named ? chip.label : content.type === 'image' ? t('Image') : chip.label

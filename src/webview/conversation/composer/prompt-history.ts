@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { draftOf } from '../../../common/draft.ts'
 import { startsTurn } from '../../../conversation/user-prompts.ts'
 import { type App, editKey, editPrompt, useApp } from '../context.ts'
-import { type Draft, itemOf, type WrittenDraft } from './draft.ts'
+import { type Draft, itemFromBlock, type WrittenDraft } from './draft.ts'
 
 interface Walk {
   history: PromptHistory<WrittenDraft>
@@ -33,7 +33,7 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
       const { prompts, from } = await host.request('composer/prompts', { before: walk.from })
       if (!history.isWalking || walk.key !== key || store.key !== key) return
       walk.from = from
-      history.prepend(prompts.map(blocks => draftOf(blocks, itemOf)))
+      history.prepend(prompts.map(blocks => draftOf(blocks, itemFromBlock)))
       const prompt = history.older([], draft.content.peek())
       if (prompt) show(prompt)
     } catch {
@@ -61,7 +61,7 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
       let prompts: WrittenDraft[] = []
       if (!walking) {
         const last = store.lastPrompts()
-        prompts = last.prompts.map(blocks => draftOf(blocks, itemOf))
+        prompts = last.prompts.map(blocks => draftOf(blocks, itemFromBlock))
         walk.key = store.key
         walk.from = last.from
       }

@@ -3,7 +3,12 @@ import { useCallback, useRef, useState } from 'preact/hooks'
 import type { Usage } from '../../../acp/model.ts'
 import { formatCost } from '../../../common/format-cost.ts'
 import { limitText } from '../../../conversation/limit-text.ts'
-import { LIMIT_KINDS, type LimitKind, type LimitNote, usedOf } from '../../../conversation/session-limit.ts'
+import {
+  LIMIT_KINDS,
+  type LimitKind,
+  type LimitNote,
+  usedAmount,
+} from '../../../conversation/session-limit.ts'
 import {
   currentLimits,
   isNearlyUsed,
@@ -210,7 +215,7 @@ function ownLimits({ limits, use, since, unreported }: LimitNote): OwnLimit[] {
   return LIMIT_KINDS.flatMap(kind => {
     const limit = limits[kind]
     if (limit === undefined) return []
-    const share = usedOf(kind, now) / limit
+    const share = usedAmount(kind, now) / limit
     const text = unreported.includes(kind) ? reasons[kind] : limitText(kind, limit, now, language(), t)
     return [{ kind, name: names[kind], text, share }]
   }).sort((a, b) => b.share - a.share)

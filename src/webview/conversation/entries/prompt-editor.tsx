@@ -10,7 +10,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { fitAttachments, receiverOf } from '../composer/attach.ts'
 import { AddMenu, Attachments } from '../composer/attachments.tsx'
-import { Draft, itemOf, type WrittenDraft } from '../composer/draft.ts'
+import { Draft, itemFromBlock, type WrittenDraft } from '../composer/draft.ts'
 import { sendsOn, sendTitle } from '../composer/send-key.ts'
 import { TextInput, type TextInputHandle } from '../composer/text-input.tsx'
 import { useAttach } from '../composer/use-attach.ts'
@@ -47,7 +47,7 @@ function editOf(app: App, key: string, entry: MessageEntry): Edit {
     enqueue: () => NOTHING,
     movedToComposer: () => NOTHING,
   })
-  const original = draftOf(entry.blocks.filter(isWritten), itemOf)
+  const original = draftOf(entry.blocks.filter(isWritten), itemFromBlock)
   const stored = app.edits.get(key)
   draft.put(stored ?? original)
   // the focus stays in the composer after a reload
@@ -269,7 +269,7 @@ function focusPencil(row: Element | null | undefined, frames: number): void {
 function blockedBecause(head: ConversationHead | undefined): string | undefined {
   if (!head) return t('Preparing…')
   if (head.activity !== 'idle') return t('Stop the turn to send the edited prompt.')
-  // it would overtake them, or they would follow on what it replaces
+  // the edited prompt would overtake queued prompts, or these would refer to the turns that it replaces
   if (head.queue.length > 0) return t('Send or remove the queued prompts first.')
   return undefined
 }

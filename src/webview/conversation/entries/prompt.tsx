@@ -9,7 +9,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
-import { itemOf } from '../composer/draft.ts'
+import { itemFromBlock } from '../composer/draft.ts'
 import { editKey, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { ContentBlockView } from './content.tsx'
@@ -27,7 +27,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
   const beside = entry.blocks.filter((_, i) => !within[i])
   const text = draftOf(
     entry.blocks.filter((_, i) => within[i]),
-    itemOf,
+    itemFromBlock,
   ).text.trim()
   const { ref, cut } = useCut(text, open)
   const [unfolded, setUnfolded] = useState<ResourceBlock | undefined>(undefined)

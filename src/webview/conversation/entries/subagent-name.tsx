@@ -35,7 +35,7 @@ export function SubagentName({ sessionId }: { sessionId: string }) {
   )
 }
 
-/** Its name, preceded by those of its parents. */
+/** The names of a subagent's parents, outermost first, then the subagent's own. */
 function namesOf(store: ConversationStore, sessionId: string): string[] {
   const names: string[] = []
   const seen = new Set<string>()

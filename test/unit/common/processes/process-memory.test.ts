@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { memoryOfTrees, parsePairs, treeOf } from '../../../../src/common/processes/process-memory.ts'
+import { memoryOfTrees, parsePairs, processTree } from '../../../../src/common/processes/process-memory.ts'
 
 describe('the memory of processes', () => {
   it('is that of a process and of all that it started', () => {
@@ -10,7 +10,7 @@ describe('the memory of processes', () => {
       // Windows lists a parent whose id belongs to a descendant by now
       { pid: 1, ppid: 4 },
     ]
-    assert.deepEqual(treeOf(1, rows).sort(), [1, 2, 4])
+    assert.deepEqual(processTree(1, rows).sort(), [1, 2, 4])
   })
 
   it('is read from lines of ids and kilobytes', () => {

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
   inputsOf,
-  nameOf,
   parsePromptFile,
   referencesOf,
   typedInputs,
   variablesOf,
+  visibleName,
   withValues,
 } from '../../../../src/editor/mentions/prompt-file-format.ts'
 
@@ -68,11 +68,11 @@ describe('the format of prompt files', () => {
   })
 
   it('names a file by letters that can be seen, and reads a long front matter at once', () => {
-    assert.equal(nameOf('compact\u3164'), 'compact-U-3164')
-    assert.equal(nameOf('a--b  c!'), 'a--b-c')
-    assert.equal(nameOf(`a${'😀'.repeat(3)}`), 'a')
-    assert.equal(nameOf('\u{20000}'.repeat(100)), '\u{20000}'.repeat(50))
-    assert.equal(nameOf(`a${'\u{20000}'.repeat(100)}`), `a${'\u{20000}'.repeat(49)}`)
+    assert.equal(visibleName('compact\u3164'), 'compact-U-3164')
+    assert.equal(visibleName('a--b  c!'), 'a--b-c')
+    assert.equal(visibleName(`a${'😀'.repeat(3)}`), 'a')
+    assert.equal(visibleName('\u{20000}'.repeat(100)), '\u{20000}'.repeat(50))
+    assert.equal(visibleName(`a${'\u{20000}'.repeat(100)}`), `a${'\u{20000}'.repeat(49)}`)
     const start = performance.now()
     for (const value of [`a${'-'.repeat(100_000)}x`, `\n ${' #a'.repeat(30_000)}\u2028x`])
       parsePromptFile(`---\nname: ${value}\n---\n`)

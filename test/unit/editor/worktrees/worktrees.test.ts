@@ -36,8 +36,8 @@ import {
   isEmpty,
   listWorktrees,
   openRepository,
+  readWorktreeState,
   removeWorktree,
-  stateOf,
   type Worktree,
 } from '../../../../src/editor/worktrees/repository.ts'
 import {
@@ -128,7 +128,7 @@ describe('worktrees', () => {
       for (const folder of [path.join(top, 'b'), worktree.path]) {
         assert.deepEqual(await linkedWorktrees(folder), linked)
       }
-      assert.ok(isEmpty(await stateOf(worktree)))
+      assert.ok(isEmpty(await readWorktreeState(worktree)))
     })
 
     it('from another branch, a detached head, a worktree and a folder of the repository', async () => {
@@ -277,10 +277,10 @@ describe('worktrees', () => {
       assert.equal(read(worktree.path, 'secrets/deep/key'), 'key')
       assert.deepEqual(worktree.copied.map(({ file }) => file).sort(), ['.env', 'secrets/deep/key'])
       assert.match(notes.join(), /2 files of \.worktreeinclude weren't copied/)
-      assert.ok(isEmpty(await stateOf(worktree)))
-      assert.ok(!(await stateOf(worktree)).ignored.includes('.env'))
+      assert.ok(isEmpty(await readWorktreeState(worktree)))
+      assert.ok(!(await readWorktreeState(worktree)).ignored.includes('.env'))
       write(worktree.path, { '.env': 'edited' })
-      assert.ok((await stateOf((await findWorktree(worktree.path))!)).ignored.includes('.env'))
+      assert.ok((await readWorktreeState((await findWorktree(worktree.path))!)).ignored.includes('.env'))
     })
 
     it('without following a link that the commit has where there is a folder now', async () => {
@@ -305,9 +305,9 @@ describe('worktrees', () => {
       await assert.rejects(openRepository(path.join(top, 'sub')), /is a submodule/)
       const { worktree, notes } = await make()
       assert.match(notes.join(), /Submodules/)
-      assert.ok(isEmpty(await stateOf(worktree)))
+      assert.ok(isEmpty(await readWorktreeState(worktree)))
       git(worktree.path, 'submodule', '--quiet', 'update', '--init')
-      const { nested } = await stateOf(worktree)
+      const { nested } = await readWorktreeState(worktree)
       assert.deepEqual(nested, ['sub'])
       const repository = await openRepository(top)
       await assert.rejects(removeWorktree(repository, worktree), /exist only there/)
@@ -371,10 +371,10 @@ describe('worktrees', () => {
       const { worktree } = await make()
       const repository = await openRepository(top)
       write(worktree.path, { 'new.txt': 'new' })
-      assert.deepEqual((await stateOf(worktree)).changed, ['new.txt'])
+      assert.deepEqual((await readWorktreeState(worktree)).changed, ['new.txt'])
       await assert.rejects(removeWorktree(repository, worktree), /exist only there/)
       const committed = await commitAll(worktree, 'work')
-      assert.equal((await stateOf(committed)).commits, 1)
+      assert.equal((await readWorktreeState(committed)).commits, 1)
       await assert.rejects(removeWorktree(repository, committed), /exist only there/)
       git(top, 'branch', 'elsewhere', committed.head)
       await removeWorktree(repository, committed)
@@ -388,7 +388,7 @@ describe('worktrees', () => {
       write(worktree.path, { 'new.txt': 'new' })
       const committed = await commitAll(worktree, 'work')
       git(worktree.path, 'checkout', '-q', '--detach')
-      assert.equal((await stateOf(committed)).commits, 1)
+      assert.equal((await readWorktreeState(committed)).commits, 1)
       await assert.rejects(removeWorktree(await openRepository(top), committed), /exist only there/)
       assert.equal(git(top, 'rev-parse', 'parley/task'), committed.head)
     })
@@ -416,7 +416,7 @@ describe('worktrees', () => {
         git(worktree.path, 'add', 'a.txt')
         write(worktree.path, { 'a.txt': 'changed\n' })
         rmSync(path.join(worktree.path, 'b', 'c.txt'))
-        assert.deepEqual((await stateOf(worktree)).ignored, ['build/'])
+        assert.deepEqual((await readWorktreeState(worktree)).ignored, ['build/'])
         const at = Date.now()
         const ref = await discardWorktree(repository, worktree, { now: at })
         assert.ok(!existsSync(worktree.path))
@@ -552,10 +552,10 @@ describe('worktrees', () => {
       const repository = await openRepository(top)
       git(worktree.path, 'update-index', '--skip-worktree', 'a.txt')
       git(worktree.path, 'update-index', '--assume-unchanged', 'b/c.txt')
-      assert.ok(isEmpty(await stateOf(worktree)))
+      assert.ok(isEmpty(await readWorktreeState(worktree)))
       write(worktree.path, { 'a.txt': 'skipped', 'b/c.txt': 'assumed' })
       assert.equal(status(worktree.path), '')
-      assert.deepEqual((await stateOf(worktree)).changed, ['a.txt', 'b/c.txt'])
+      assert.deepEqual((await readWorktreeState(worktree)).changed, ['a.txt', 'b/c.txt'])
       await assert.rejects(removeWorktree(repository, worktree), /only there/)
       const ref = await discardWorktree(repository, worktree)
       const restored = await restoreDiscarded(repository, { ref, name: 'task' }, { folder: '' })
@@ -584,7 +584,7 @@ describe('worktrees', () => {
       await assert.rejects(discardWorktree(repository, worktree, { ignored: ['known.log'] }), /late\.log/)
       assert.equal(read(worktree.path, 'late.log'), 'late')
       assert.deepEqual(await listDiscarded(repository, () => 0), [])
-      const { ignored } = await stateOf(worktree)
+      const { ignored } = await readWorktreeState(worktree)
       await discardWorktree(repository, worktree, { ignored })
       assert.equal(existsSync(worktree.path), false)
     })
@@ -594,7 +594,7 @@ describe('worktrees', () => {
       mkdirSync(path.join(worktree.path, 'own'))
       git(path.join(worktree.path, 'own'), 'init', '-q')
       git(path.join(worktree.path, 'own'), 'commit', '-q', '--allow-empty', '-m', 'own')
-      assert.deepEqual((await stateOf(worktree)).nested, ['own'])
+      assert.deepEqual((await readWorktreeState(worktree)).nested, ['own'])
       await assert.rejects(discardWorktree(await openRepository(top), worktree), /history of their own.*own/)
       await assert.rejects(commitAll(worktree, 'work'), /history of their own: own/)
       await assert.rejects(
@@ -911,7 +911,7 @@ describe('worktrees', () => {
     assert.equal(read(top, 'a.txt'), 'uncommitted\n')
     git(top, 'checkout', '-q', 'a.txt')
     assert.equal(await mergeWorktree(worktree, top), 'merged')
-    assert.ok(isEmpty(await stateOf(worktree)))
+    assert.ok(isEmpty(await readWorktreeState(worktree)))
     write(worktree.path, { 'a.txt': 'theirs again\n' })
     worktree = await commitAll(worktree, 'more')
     write(top, { 'a.txt': 'mine\n' })
@@ -982,7 +982,7 @@ describe('worktrees', () => {
       redirect()
       write(worktree.path, { '.gitattributes': '* filter=evil diff=evil\n', 'a.txt': 'changed\n' })
       assert.deepEqual(await findWorktree(path.join(worktree.path, 'b')), worktree)
-      assert.deepEqual((await stateOf(worktree)).changed.sort(), ['.gitattributes', 'a.txt'])
+      assert.deepEqual((await readWorktreeState(worktree)).changed.sort(), ['.gitattributes', 'a.txt'])
       const { files } = await changesOf(worktree)
       assert.deepEqual(files.map(file => file.path).sort(), ['.gitattributes', 'a.txt'])
       assert.deepEqual((await openRepository(worktree.path)).common, path.join(top, '.git'))
@@ -1005,7 +1005,7 @@ describe('worktrees', () => {
       // a whole repository, and a link
       rmSync(path.join(worktree.path, '.git'))
       renameSync(path.join(evil, '.git'), path.join(worktree.path, '.git'))
-      assert.deepEqual((await stateOf(worktree)).changed, ['new.txt'])
+      assert.deepEqual((await readWorktreeState(worktree)).changed, ['new.txt'])
       renameSync(path.join(worktree.path, '.git'), path.join(evil, '.git'))
       symlinkSync(path.join(directory, 'mine.txt'), path.join(worktree.path, '.git'))
       write(directory, { 'mine.txt': 'mine' })
@@ -1040,7 +1040,7 @@ describe('worktrees', () => {
       const sub = path.join(worktree.path, 'sub')
       rmSync(path.join(sub, '.git'))
       write(sub, { '.git': `gitdir: ${path.join(evil, '.git')}\n`, 'a.txt': 'changed\n' })
-      assert.deepEqual((await stateOf(worktree)).nested, ['sub'])
+      assert.deepEqual((await readWorktreeState(worktree)).nested, ['sub'])
       assert.deepEqual(
         (await changesOf(worktree)).files.map(file => file.path),
         ['sub'],

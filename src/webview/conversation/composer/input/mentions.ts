@@ -106,7 +106,7 @@ class ChipWidget extends WidgetType {
     label.className = 'chip-label truncate'
     label.dir = 'auto'
     const name = this.#item.label
-    const cut = cutOf(name)
+    const cut = nameCut(name)
     if (cut === name.length) label.textContent = name
     else {
       label.classList.add('cut')
@@ -136,7 +136,7 @@ const VISIBLE_END = 14
  * Where to split a name so that it can be truncated in the middle: its length if it's short, or if it may be written from
  * right to left, which can't be split.
  */
-export function cutOf(name: string): number {
+export function nameCut(name: string): number {
   return name.length > 2 * VISIBLE_END && /^[\x20-\x7e]+$/.test(name)
     ? name.length - VISIBLE_END
     : name.length

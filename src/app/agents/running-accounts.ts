@@ -2,7 +2,7 @@ import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import type { AgentRunners } from '../../sessions/runners/agent-runners.ts'
 
 /** The ids of those that run of an agent and its accounts, which start the same files. */
-export function runningOf(
+export function runningAccounts(
   agentId: string,
   {
     definitions,

@@ -1,7 +1,7 @@
 import { SdkHttpError, SseError, UnauthorizedError } from '@modelcontextprotocol/client'
 
 /** The HTTP status that an error of the SDK is about. */
-export function statusOf(error: unknown): number | undefined {
+export function httpStatusOf(error: unknown): number | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof UnauthorizedError) return 401
     if (one instanceof SdkHttpError) return one.status

@@ -33,14 +33,14 @@ export interface UnsentTexts extends Disposable {
   takeLoss(): boolean
   /**
    * Writes all texts of this window, in their order, with items that aren't stored yet, by their names. Returns whether it could be
-   * written; if not, what was stored before stays.
+   * written; if not, or if another window has taken over what this one had (see `takeLoss`), what was stored before stays.
    */
   write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
   /** Passes texts to the next window that continues their conversation, in any workspace. Returns whether they were stored. */
   handOver(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
   /** Takes the texts that were handed over with a conversation. */
   arrive(conversation: string): UnsentText[]
-  /** Removes all texts of a conversation that this window has, or no window. */
+  /** Removes all texts of a conversation but those of other windows that are there. */
   forget(conversation: string): void
   /** Stored items, as JSON; `undefined` if there are none with this name. */
   items(name: string): string | undefined
@@ -83,10 +83,13 @@ export class StoredUnsentTexts implements UnsentTexts {
   takeOver(): UnsentText[] {
     // the first window doesn't create the file for this
     if (!this.#database.hasFile) return []
-    const gone = this.#database.attempt(() => this.#gone(), [])
-    if (gone.length === 0) return []
-    const taken = this.#database.transaction<Row[] | undefined>(() => {
-      this.#beat()
+    const find = () => this.#database.attempt<string[] | undefined>(() => this.#gone(), undefined)
+    // damage that was found is mended now
+    const gone = find() ?? find()
+    // if that can't be read yet, there may be some
+    this.hasOthers ||= !gone
+    if (!gone || gone.length === 0) return []
+    const taken = this.#change<Row[] | undefined>(() => {
       const rows = this.#rowsOf(this.#gone())
       for (const { id } of rows)
         this.#database.run('UPDATE unsent SET owner = ? WHERE id = ?', this.#own, String(id))
@@ -94,28 +97,25 @@ export class StoredUnsentTexts implements UnsentTexts {
       return rows
     }, undefined)
     if (taken) return taken.map(textOf)
-    // shown although the disk can't be written, and taken over as soon as it can be
-    const shown = this.#database.attempt(() => this.#rowsOf(gone), [])
-    const fresh = shown.filter(({ id }) => !this.#shown.has(String(id)))
-    for (const { id, owner } of fresh) this.#shown.set(String(id), String(owner))
-    return fresh.map(textOf)
+    return this.#show(() => this.#rowsOf(gone))
   }
 
   takeLoss(): boolean {
-    const isTaken = () => this.#database.all('SELECT 1 FROM taken_over WHERE owner = ?', this.#own).length > 0
-    if (!this.#isKnown || this.#knowsLoss || !this.#database.attempt(isTaken, false)) return false
+    if (!this.#isKnown || !this.#database.attempt(() => this.#isTaken(), false)) return false
     this.#knowsLoss = true
     this.#written.clear()
     return true
   }
 
   write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
-    if (texts.length === 0 && !this.#isKnown) return true
+    if (texts.length === 0 && !this.#isKnown && this.#shown.size === 0) return true
     const written = new Map(texts.map((text, place) => [text.id, JSON.stringify([place, text])]))
-    const isWritten = this.#database.transaction(() => {
-      this.#beat()
+    const isWritten = this.#change(() => {
+      if (this.#isTaken()) return false
       if (this.#knowsLoss) this.#database.run('DELETE FROM taken_over WHERE owner = ?', this.#own)
       this.#takenFrom(this.#shown.values())
+      for (const [id, owner] of this.#shown)
+        this.#database.run('UPDATE unsent SET owner = ? WHERE id = ? AND owner = ?', this.#own, id, owner)
       const stored = new Set(
         this.#database.all('SELECT id FROM unsent WHERE owner = ?', this.#own).map(({ id }) => String(id)),
       )
@@ -135,6 +135,7 @@ export class StoredUnsentTexts implements UnsentTexts {
 
   handOver(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
     return this.#database.transaction(() => {
+      if (this.#isTaken()) return false
       this.#putItems(items)
       const [last] = this.#database.all('SELECT max(place) AS place FROM unsent WHERE workspace = ?', ANY)
       const first = Number(last?.place ?? 0) + 1
@@ -148,26 +149,24 @@ export class StoredUnsentTexts implements UnsentTexts {
     const values = [ANY, storedId(conversation)]
     const found = () => this.#database.all(`SELECT * FROM unsent ${of} ORDER BY place`, ...values)
     if (this.#database.attempt(() => found().length, 0) === 0) return []
-    return this.#database
-      .transaction<Row[]>(() => {
-        this.#beat()
-        const rows = found()
-        this.#database.run(
-          `UPDATE unsent SET owner = ?, workspace = ? ${of}`,
-          ...[this.#own, this.#workspace, ...values],
-        )
-        return rows
-      }, [])
-      .map(textOf)
+    const arrived = this.#change<Row[] | undefined>(() => {
+      const rows = found()
+      this.#database.run(
+        `UPDATE unsent SET owner = ?, workspace = ? ${of}`,
+        ...[this.#own, this.#workspace, ...values],
+      )
+      return rows
+    }, undefined)
+    return arrived ? arrived.map(textOf) : this.#show(found)
   }
 
   forget(conversation: string): void {
     const isRemoved = this.#database.transaction(() => {
-      const values = [this.#own, storedId(conversation)]
-      const of = "WHERE owner IN ('', ?) AND conversation = ?"
-      const count = this.#database.all(`SELECT id FROM unsent ${of}`, ...values).length
-      if (count > 0) this.#database.run(`DELETE FROM unsent ${of}`, ...values)
-      return count > 0
+      const gone = this.#database
+        .all('SELECT id, owner FROM unsent WHERE conversation = ?', storedId(conversation))
+        .filter(({ owner }) => owner === this.#own || this.#isGone(String(owner)))
+      for (const { id } of gone) this.#database.run('DELETE FROM unsent WHERE id = ?', String(id))
+      return gone.length > 0
     }, false)
     if (isRemoved) this.#database.compactLater()
   }
@@ -189,10 +188,33 @@ export class StoredUnsentTexts implements UnsentTexts {
     return this.#windows.own
   }
 
-  /** Others see that this window is there before they see its texts. */
-  #beat(): void {
-    if (!this.#isKnown) this.#windows.beat()
-    this.#isKnown = true
+  /** A transaction with which others see this window's texts: that this window is there, too. */
+  #change<T>(work: () => T, otherwise: T): T {
+    const changed = this.#database.transaction(() => {
+      if (!this.#isKnown) this.#windows.beat()
+      return work()
+    }, otherwise)
+    if (changed !== otherwise) this.#isKnown = true
+    return changed
+  }
+
+  /** Texts that can't be taken over yet, since the disk can't be written: they are as soon as it can be. */
+  #show(read: () => Row[]): UnsentText[] {
+    const shown = this.#database.attempt(read, [])
+    const fresh = shown.filter(({ id }) => !this.#shown.has(String(id)))
+    for (const { id, owner } of fresh) this.#shown.set(String(id), String(owner))
+    return fresh.map(textOf)
+  }
+
+  /** Whether another window has taken over what this one had, which isn't known yet. */
+  #isTaken(): boolean {
+    return (
+      !this.#knowsLoss && this.#database.all('SELECT 1 FROM taken_over WHERE owner = ?', this.#own).length > 0
+    )
+  }
+
+  #isGone(owner: string): boolean {
+    return owner === '' || !this.#windows.isListed(owner)
   }
 
   /** The windows of the workspace that are gone, and had texts. */
@@ -200,7 +222,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     const owners = this.#database
       .all('SELECT DISTINCT owner FROM unsent WHERE workspace = ? AND owner <> ?', this.#workspace, this.#own)
       .map(({ owner }) => String(owner))
-    const gone = owners.filter(owner => owner === '' || !this.#windows.isListed(owner))
+    const gone = owners.filter(owner => this.#isGone(owner))
     this.hasOthers = gone.length < owners.length
     return gone
   }

@@ -67,7 +67,7 @@ export class MemoryUnsentTexts implements UnsentTexts {
   }
 
   write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
-    if (!this.#table.isWritable) return false
+    if (!this.#table.isWritable || this.#isTaken) return false
     const { own, workspace } = this.#options
     const ids = new Set(texts.map(({ id }) => id))
     this.#table.rows = [
@@ -79,7 +79,7 @@ export class MemoryUnsentTexts implements UnsentTexts {
   }
 
   handOver(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
-    if (!this.#table.isWritable) return false
+    if (!this.#table.isWritable || this.#isTaken) return false
     const ids = new Set(texts.map(({ id }) => id))
     this.#table.rows = [
       ...this.#table.rows.filter(({ id }) => !ids.has(id)),
@@ -98,8 +98,9 @@ export class MemoryUnsentTexts implements UnsentTexts {
   }
 
   forget(conversation: string): void {
-    const isGone = (row: Row) =>
-      row.conversation === conversation && ['', this.#options.own].includes(row.owner)
+    const { own, isListed } = this.#options
+    const isGone = ({ conversation: of, owner }: Row) =>
+      of === conversation && (owner === own || owner === '' || !isListed(owner))
     this.#table.rows = this.#table.rows.filter(row => !isGone(row))
     this.#store(new Map())
   }
@@ -110,6 +111,10 @@ export class MemoryUnsentTexts implements UnsentTexts {
 
   dispose(): void {
     for (const row of this.#table.rows) if (row.owner === this.#options.own) row.owner = ''
+  }
+
+  get #isTaken(): boolean {
+    return this.#table.takenOver.has(this.#options.own)
   }
 
   /** Without those that no text has. */

@@ -42,6 +42,8 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   readonly #lost = new Set<string>()
   /** items that aren't stored yet, by their names */
   readonly #newItems = new Map<string, Attachment[]>()
+  /** what is stored, by its id */
+  #written = new Map<string, Text>()
   readonly #takeOver = this.register(new Emitter<string>())
   readonly #itemsChange = this.register(new Emitter<string>())
   #timer: NodeJS.Timeout | undefined
@@ -128,11 +130,11 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   }
 
   handOver(key: string, prompts: readonly StoredPrompt[]): boolean {
+    this.#findLost()
     const known = new Map(this.#prompts.map(prompt => [prompt.id, prompt]))
-    const handedOver = prompts.map(({ id, draft }) => ({
-      ...(known.get(id) ?? this.#textOf(id, draft)),
-      key,
-    }))
+    const handedOver = prompts
+      .filter(({ id }) => !this.#lost.has(id))
+      .map(({ id, draft }) => ({ ...(known.get(id) ?? this.#textOf(id, draft)), key }))
     return this.#texts.handOver(handedOver.map(unsentPrompt), this.#itemsToStore(handedOver))
   }
 
@@ -140,6 +142,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     const arrived = this.#texts.arrive(key).flatMap(text => read(text) ?? [])
     const known = new Set(this.#prompts.map(({ id }) => id))
     this.#prompts.push(...arrived.filter(({ id }) => !known.has(id)).map(prompt => ({ ...prompt, key })))
+    if (arrived.length > 0) this.#write()
     return arrived.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
   }
 
@@ -199,13 +202,20 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     for (const key of this.keys()) this.#itemsChange.fire(key)
   }
 
-  /** Another window considered this one closed and has taken over what was written until then. */
+  /** Another window considered this one closed and has taken over what was stored until then. This one has what was written since. */
   #findLost(): void {
     if (!this.#texts.takeLoss()) return
-    for (const { id } of this.#prompts) this.#lost.add(id)
-    this.#prompts = []
-    this.#unclaimed.clear()
-    this.#drafts.clear()
+    const lost = new Set(this.#prompts.map(({ id }) => id).filter(id => this.#written.has(id)))
+    for (const id of lost) {
+      this.#lost.add(id)
+      this.#unclaimed.delete(id)
+    }
+    this.#prompts = this.#prompts.filter(({ id }) => !lost.has(id))
+    for (const [key, draft] of this.#drafts) {
+      const stored = this.#written.get(draft.id)
+      if (stored === draft) this.#drafts.delete(key)
+      else if (stored) this.#drafts.set(key, { ...draft, id: randomUUID() })
+    }
     this.#write()
   }
 
@@ -257,8 +267,10 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     this.#timer = undefined
     const all = [...this.#drafts.values(), ...this.#prompts]
     const texts = [...this.#prompts.map(unsentPrompt), ...[...this.#drafts].map(unsentDraft)]
-    if (this.#texts.write(texts, this.#itemsToStore(all))) this.#newItems.clear()
-    else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
+    if (this.#texts.write(texts, this.#itemsToStore(all))) {
+      this.#newItems.clear()
+      this.#written = new Map(all.map(text => [text.id, text]))
+    } else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
   }
 
   #itemsToStore(texts: readonly Text[]): Map<string, string> {

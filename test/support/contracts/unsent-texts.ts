@@ -50,6 +50,11 @@ export function unsentTextsContract(create: () => UnsentTextsWorld): void {
     const two = world.open()
     assert.deepEqual(ids(two.takeOver()), ['a', 'b'])
     two.write([text('b')], none)
+    // it doesn't take back what it doesn't know to be lost
+    assert.deepEqual(
+      [one.write([text('a'), text('b')], none), one.handOver([text('b')], none)],
+      [false, false],
+    )
     assert.deepEqual([one.takeLoss(), one.takeLoss()], [true, false])
     one.write([text('c')], none)
     assert.equal(one.takeLoss(), false)
@@ -101,7 +106,9 @@ export function unsentTextsContract(create: () => UnsentTextsWorld): void {
     world.open().forget('a/1')
     one.forget('a/2')
     assert.deepEqual(one.arrive('a/1'), [])
-    one.dispose()
-    assert.deepEqual(ids(world.open().takeOver()), ['a'])
+    assert.equal(one.write([text('a')], none), true)
+    world.kill(one)
+    world.open('other').forget('a/1')
+    assert.deepEqual(ids(world.open().takeOver()), [])
   })
 }

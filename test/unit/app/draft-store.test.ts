@@ -244,6 +244,35 @@ describe('DraftStore', () => {
     )
   })
 
+  it('keeps what was written since another window has taken over what was stored, and nothing else', () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      const late = open()
+      const draft = (text: string) => ({ text, chips: [], items: [image(text)] })
+      late.set('one', draft('one'))
+      late.set('two', draft('two'))
+      late.save('two', [{ id: 'p1', draft: draft('stored') }])
+      table.isWritable = false
+      const prompts = ['p1', 'p2'].map(id => ({ id, draft: draft(id === 'p1' ? 'stored' : 'not stored') }))
+      late.save('two', prompts)
+      table.isWritable = true
+      const other = reopen()
+      late.setText('one', 'typed later', [])
+      assert.equal(late.handOver('two', [prompts[0]!]), true)
+      assert.deepEqual([late.holds('p1'), late.holds('p2')], [false, true])
+      mock.timers.tick(REWRITE_AFTER_MS)
+      assert.deepEqual([late.get('one').text, late.get('two').text], ['typed later', ''])
+      assert.deepEqual(late.prompts('two'), [draft('not stored')])
+      assert.deepEqual([other.get('one'), other.claim('two')], [draft('one'), [prompts[0]]])
+      other.dispose()
+      late.dispose()
+      const texts = table.rows.map(row => JSON.parse(row.text).text)
+      assert.deepEqual(texts.sort(), ['not stored', 'one', 'stored', 'two', 'typed later'])
+    } finally {
+      mock.timers.reset()
+    }
+  })
+
   it('keeps a hundred drafts, and deletes older ones with their images', () => {
     const drafts = open()
     for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, chips: [], items: [image('y')] })

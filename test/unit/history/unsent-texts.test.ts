@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
-import { StorageTrouble } from '../../../src/history/database.ts'
+import { REOPEN_AFTER_MS, StorageTrouble } from '../../../src/history/database.ts'
 import { StoredUnsentTexts, type UnsentText } from '../../../src/history/unsent-texts.ts'
 import { hasSqlite } from '../../support/changes-on-disk.ts'
 import { unsentTextsContract } from '../../support/contracts/unsent-texts.ts'
@@ -27,8 +27,9 @@ describe('the unsent texts in the database', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  function open(workspace = 'one', folder = directory): StoredUnsentTexts {
+  function open(workspace = 'one', folder = directory, now = Date.now): StoredUnsentTexts {
     const storage = new ConversationStorage({
+      now,
       file: path.join(folder, 'conversations.db'),
       trouble: new StorageTrouble(() => {}),
     })
@@ -43,7 +44,10 @@ describe('the unsent texts in the database', () => {
     database.run('DELETE FROM windows WHERE id = ?', windows.own)
   }
 
-  unsentTextsContract(() => ({ open, kill: texts => kill(texts as StoredUnsentTexts) }))
+  unsentTextsContract(() => ({
+    open: workspace => open(workspace),
+    kill: texts => kill(texts as StoredUnsentTexts),
+  }))
 
   const text = (id: string, more: Partial<UnsentText> = {}): UnsentText => ({
     ...{ id, kind: 'draft', conversation: 'a/1', text: `{"text":"${id}","chips":[]}` },
@@ -58,6 +62,45 @@ describe('the unsent texts in the database', () => {
     database.run('DELETE FROM unsent')
     one.write([text('a'), text('b')], new Map())
     assert.deepEqual([one.takeLoss(), database.all('SELECT id FROM unsent').length], [false, 2])
+  })
+
+  /** As if the window had closed. */
+  function close(texts: StoredUnsentTexts): void {
+    texts.dispose()
+    opened.get(texts)!.dispose()
+    opened.delete(texts)
+  }
+
+  it('are taken over later if the database is in use when the window starts', () => {
+    const one = open()
+    one.write([text('a')], new Map())
+    close(one)
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    const other = new DatabaseSync(path.join(directory, 'conversations.db'))
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; DELETE FROM clock; COMMIT')
+    let time = 0
+    const two = open('one', directory, () => time)
+    assert.deepEqual([two.takeOver(), two.hasOthers], [[], true])
+    other.close()
+    time += REOPEN_AFTER_MS
+    assert.deepEqual([ids(two.takeOver()), two.hasOthers], [['a'], false])
+  })
+
+  it('are taken over from a file that turns out to be damaged', () => {
+    const one = open()
+    one.write([text('a', { items: 'i' })], new Map([['i', '["x"]']]))
+    const file = path.join(directory, 'conversations.db')
+    const { database } = opened.get(one)!
+    const [found] = database.all("SELECT rootpage FROM sqlite_schema WHERE name = 'windows'")
+    const [{ page_size: bytes } = {}] = database.all('PRAGMA page_size')
+    close(one)
+    const pages = readFileSync(file)
+    pages.fill(7, (Number(found?.rootpage) - 1) * Number(bytes), Number(found?.rootpage) * Number(bytes))
+    writeFileSync(file, pages)
+    const two = open()
+    opened.get(two)!.database.run("UPDATE unsent SET owner = 'gone'")
+    assert.deepEqual(ids(two.takeOver()), ['a'])
+    assert.equal(two.items('i'), '["x"]')
   })
 
   it('write nothing but what has changed', () => {
@@ -83,9 +126,7 @@ describe('the unsent texts in the database', () => {
       const folder = mkdtempSync(path.join(disk!.folder, 'unsent-'))
       const one = open('one', folder)
       one.write([text('a', { items: 'i' })], new Map([['i', '["x"]']]))
-      one.dispose()
-      opened.get(one)!.dispose()
-      opened.delete(one)
+      close(one)
       disk!.fill()
       const two = open('one', folder)
       assert.deepEqual(ids(two.takeOver()), ['a'])
@@ -99,6 +140,22 @@ describe('the unsent texts in the database', () => {
       opened.get(two)!.database.dispose()
       const three = open('one', folder)
       assert.deepEqual(ids(three.takeOver()), ['a'])
+    })
+
+    it("don't come back if they were sent or removed meanwhile", () => {
+      const folder = mkdtempSync(path.join(disk!.folder, 'unsent-'))
+      const one = open('one', folder)
+      one.write([text('a', { items: 'i' }), text('b')], new Map([['i', '["x"]']]))
+      close(one)
+      disk!.fill()
+      let time = 0
+      const two = open('one', folder, () => time)
+      assert.deepEqual(ids(two.takeOver()), ['a', 'b'])
+      assert.equal(two.write([], new Map()), false)
+      disk!.empty()
+      time += REOPEN_AFTER_MS
+      assert.equal(two.write([], new Map()), true)
+      assert.deepEqual([two.takeOver(), two.items('i')], [[], undefined])
     })
   })
 })

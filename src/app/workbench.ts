@@ -76,8 +76,11 @@ export interface Dialogs {
   confirm(text: string, options: { detail?: string }, ...buttons: string[]): Promise<string | undefined>
   /** A text in the status bar, for some seconds. `action`: a command that a click on it runs. */
   showStatus(text: string, action?: { label: string; command: string }): Disposable
-  /** Lets the user choose one item. `undefined`: canceled. */
-  pick<T extends PickItem>(items: readonly T[], options?: PickOptions): Promise<T | undefined>
+  /** Lets the user choose one item. `active`: the one that is selected first. `undefined`: canceled. */
+  pick<T extends PickItem>(
+    items: readonly T[],
+    options?: PickOptions & { active?: T | undefined },
+  ): Promise<T | undefined>
   /** Lets the user choose several items. `undefined`: canceled. */
   pickMany<T extends PickItem>(items: readonly T[], options?: PickOptions): Promise<T[] | undefined>
   /** A list whose items may change while it's open. Dispose it when done. */

@@ -419,6 +419,8 @@ export const conversationMessages = {
     }),
     answer<boolean>(),
   ),
+  /** Answers the host's message of the same name. `index`: of the first entry in view, of the last one at the end. */
+  'conversation/outline': z.object({ key, index }),
   /** Runs a command for one entry. */
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
   /** After a turn failed because the context is full: what to do next. The failed prompt goes back to the input. */
@@ -452,6 +454,8 @@ export interface ConversationHostMessages {
   /** An agent has this draft: the composer becomes empty if it still has the same text and items. */
   'composer/sent': { key: string; text: string; ids: string }
   'conversation/focus': undefined
+  /** The outline opens, at the turn in view: it answers with the message of the same name. */
+  'conversation/outline': undefined
   /** The prompt at this index. */
   'conversation/goTo': { index: number }
   'conversation/navigate': { to: NavigateTo; requestId?: string }

@@ -32,7 +32,8 @@ export const dialogs: Dialogs = {
       item.dispose()
     })
   },
-  async pick(items, options = {}) {
+  async pick(items, { active, ...options } = {}) {
+    if (active) return pickFrom(items, active, options)
     const shown = items.map(toItem)
     const chosen = await vscode.window.showQuickPick(shown, pickOptions(options))
     return chosen?.item
@@ -140,6 +141,25 @@ function inputOptions({ placeholder, validate, ...options }: InputOptions): vsco
     ...(placeholder !== undefined && { placeHolder: placeholder }),
     ...(validate && { validateInput: validate }),
   }
+}
+
+function pickFrom<T extends PickItem>(
+  items: readonly T[],
+  active: T,
+  options: PickOptions,
+): Promise<T | undefined> {
+  const picker = Object.assign(new QuickPicker<T>(), options, { items, activeItems: [active] })
+  return new Promise(resolve => {
+    picker.onDidAccept(item => {
+      resolve(item)
+      picker.hide()
+    })
+    picker.onDidHide(() => {
+      resolve(undefined)
+      picker.dispose()
+    })
+    picker.show()
+  })
 }
 
 class QuickPicker<T extends PickItem> extends Owner implements Picker<T> {

@@ -149,6 +149,41 @@ describe('skimming a conversation', () => {
     await frame.locator('.row-prompt', { hasText: 'Far above' }).waitFor()
   })
 
+  it('opens the outline at the turn in view', async () => {
+    for (const name of ['One', 'Two', 'Three']) await conversation.runTurn(`${name} [[paced 60 1 60]]`)
+    const list = conversation.frame.locator('.transcript')
+    const { keyboard } = workbench.page
+    const opens = async (prompt: RegExp) => {
+      await workbench.palette.locator('.monaco-list-row.focused', { hasText: prompt }).waitFor()
+      await keyboard.press('Escape')
+      await workbench.palette.waitFor({ state: 'hidden' })
+    }
+    await list.focus()
+    await keyboard.press('ControlOrMeta+Shift+o')
+    await opens(/3: Three/)
+
+    await list.focus()
+    await keyboard.press('Home')
+    await waitFor('the start', () => list.evaluate(element => element.scrollTop === 0))
+    await workbench.runCommand('Parley: Go to Prompt (Outline)…')
+    await opens(/1: One/)
+
+    await list.focus()
+    await keyboard.press('ControlOrMeta+Shift+o')
+    await workbench.pick('2: Two')
+    const prompt = conversation.frame.locator('.row-prompt', { hasText: 'Two' })
+    const top = async () => (await list.boundingBox())?.y ?? Number.NaN
+    await waitFor('the prompt at the upper edge', async () => {
+      const box = await prompt.boundingBox()
+      return box !== null && Math.abs(box.y - (await top())) < 40
+    })
+    await list.evaluate(element => element.scrollBy(0, 100))
+    await conversation.frame.locator('.turn-prompt', { hasText: 'Two' }).waitFor()
+    await list.focus()
+    await keyboard.press('ControlOrMeta+Shift+o')
+    await opens(/2: Two/)
+  })
+
   it('collapses and expands all turns with the keys of the editor', async () => {
     for (const name of ['One', 'Two'])
       await conversation.runTurn(`${name}. ${tools} [[say Done with ${name}.]]`)

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
 import type { ContentBlock } from '../../acp/model.ts'
 import type { NavigateTo } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
@@ -16,6 +17,8 @@ interface NavigationCommandOptions {
   pageFocus: PageFocus
   workbench: Workbench
 }
+
+const fromPage = z.object({ conversation: z.string(), index: z.number() })
 
 /** The first line of a prompt, as it was written. */
 function lineOf(blocks: readonly ContentBlock[]): string {
@@ -60,15 +63,23 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
       if (pageFocus.isInConversation) await workbench.execute('workbench.action.focusActiveEditorGroup')
       else await surfaces.active.reveal()
     },
-    [CommandId.outline]: async () => {
+    [CommandId.outline]: async (context?: unknown) => {
       const { active, current } = await shown()
+      const { data: inView } = fromPage.safeParse(context)
+      // the page runs the command again, with where it is
+      if (!inView && active.tell('conversation/outline')) return
+      if (inView && inView.conversation !== active.controller.key) return
       const prompts = current.session.state.entries.flatMap((entry, index) =>
         isShownPrompt(entry) ? [{ line: lineOf(entry.blocks), index }] : [],
       )
       if (prompts.length === 0) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
       const items = prompts.map(({ line, index }, at) => ({ label: `${at + 1}: ${line}`, index }))
       const placeholder = l10n.t('Type to filter the prompts of this conversation')
-      const chosen = await workbench.dialogs.pick(items, { title: l10n.t('Go to Prompt'), placeholder })
+      const options = { title: l10n.t('Go to Prompt'), placeholder }
+      const chosen = await workbench.dialogs.pick(items, {
+        ...options,
+        active: items.findLast(({ index }) => index <= (inView?.index ?? Number.POSITIVE_INFINITY)),
+      })
       // the view may show another conversation by then
       if (chosen && active.controller.current === current)
         active.tell('conversation/goTo', { index: chosen.index })

@@ -105,6 +105,8 @@ export function composerHandlers(
     'composer/sendNow': ({ key, id }) => {
       if (mine(key)) controller.current?.sendNow(id)
     },
+    'conversation/outline': async ({ key, index }) =>
+      void (await execute(CommandId.outline, { conversation: key, index })),
     'composer/sendTo': async ({ key }) => void (await execute(CommandId.sendTo, { conversation: key })),
     'composer/resumeQueue': ({ key }) => queue(key)?.resume(),
     'composer/height': ({ height }) => {

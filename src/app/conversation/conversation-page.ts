@@ -192,9 +192,7 @@ export class ConversationPage extends Owner {
   }
 
   /** Sends the webview a request, if there is one. */
-  tell: TellPage = (name, ...params) => {
-    if (this.#ready) this.#sendForShown(name, ...params)
-  }
+  tell: TellPage = (name, ...params) => this.#ready && this.#sendForShown(name, ...params)
 
   attach(attachment: bridge.Attachment): void {
     this.#whenReady(() => this.#sendForShown('conversation/attach', attachment))
@@ -246,6 +244,7 @@ export class ConversationPage extends Owner {
     this.#pump.sendNow()
     const connection: WebviewConnection<ConversationHostMessages> = this.#connection
     connection.send(name, ...params)
+    return true
   }
 
   /** Whether its page last reported that it has the focus. */

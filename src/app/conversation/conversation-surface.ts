@@ -11,11 +11,11 @@ import type { OpenSession, SessionReference } from '../../sessions/open-session.
 import type { SessionOpener } from '../../sessions/session-opener.ts'
 import { ActiveSurface, type FocusReport } from './active-surface.ts'
 
-/** Sends a conversation's page a message. */
+/** Sends a conversation's page a message. Returns false if there is no page that is ready. */
 export type TellPage = <N extends keyof ConversationHostMessages>(
   name: N,
   ...params: HostArguments<ConversationHostMessages[N]>
-) => void
+) => boolean
 
 /** Where to search a conversation. */
 export interface ConversationMatch {

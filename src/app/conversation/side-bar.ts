@@ -146,7 +146,7 @@ export class SideBar implements ConversationSurface {
     this.#options.workbench.setContext(ContextKey.historyShown, this.#page === 'history')
   }
 
-  readonly tell: TellPage = (name, ...params) => this.#conversation?.tell(name, ...params)
+  readonly tell: TellPage = (name, ...params) => this.#conversation?.tell(name, ...params) ?? false
 
   attach(attachment: Attachment): void {
     this.#withConversation(conversation => conversation.attach(attachment))

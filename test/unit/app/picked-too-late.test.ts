@@ -21,7 +21,8 @@ function picking(label: string, isReplaced: boolean, text = 'Fix it') {
     controller,
     isVisible: true,
     reveal: async () => {},
-    tell: (...message: unknown[]) => void done.push(message),
+    // its page doesn't say what is in view
+    tell: (...message: unknown[]) => message[0] !== 'conversation/outline' && done.push(message) > 0,
   }
   const dialogs = {
     async pick(items: readonly PickItem[]) {

@@ -22,7 +22,7 @@ describe('a session is shown in only one place per window', () => {
     attach() {},
     commentChanged: () => false,
     write() {},
-    tell() {},
+    tell: () => true,
     sendTo: () => true,
     showMatch() {},
     showRequest() {},

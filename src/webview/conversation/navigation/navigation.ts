@@ -23,6 +23,12 @@ export function navigationListeners(app: App) {
       if (requestId === undefined) navigate(app, to)
     },
     'conversation/foldTurns': ({ folded }) => foldTurns(app, folded),
+    'conversation/outline': () => {
+      const { list, store, host } = app
+      const edge = list.following.peek() ? undefined : list.firstVisible
+      const index = edge ? firstEntry(edge.item) : Math.max(0, store.rows.slots.length - 1)
+      host.send('conversation/outline', { index })
+    },
     'conversation/goTo': ({ index }) => {
       last = last.then(() => toEntry(app, index))
     },

@@ -5,11 +5,11 @@ import type { Session } from '../conversation/session.ts'
 
 /**
  * Reports where the session's agent works: the newest location of each tool call, once. A replay reports old work and is
- * ignored.
+ * ignored, and so are files of another machine.
  */
 export function onAgentLocation(session: Session, report: (location: ToolCallLocation) => void): Disposable {
   return followToolCalls(session, ({ locations }, differs) => {
-    const location = locations.at(-1)
+    const location = session.agent.capabilities.isRemote ? undefined : locations.at(-1)
     if (location && differs(`${location.path}:${location.line ?? ''}`)) report(location)
   })
 }

@@ -119,13 +119,8 @@ export class OpenSession extends Owner {
     this.register(session.onDidEnd(onEnd))
     this.register(session.onDidChange(onChange))
     this.register(this.allowance.onDidChange(() => session.requests.consultAgain()))
-    this.register(followChanges(session, changes))
-    const { files, onDidSave } = shared
-    if (onDidSave) {
-      const { onDidWrite } = services
-      this.register(detectChanges(session, changes, onDidSave, files.log, undefined, shared.turns))
-      this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
-    }
+    // what an agent on another machine changes isn't here
+    if (!session.agent.capabilities.isRemote) this.#followChanges(services, shared)
     this.#recorder = this.register(
       new TranscriptRecorder(this.agentId, session, transcripts, origin !== 'new' && origin !== 'known'),
     )
@@ -153,6 +148,17 @@ export class OpenSession extends Owner {
       this.register(plan.editorTools)
       plan.editorTools.begin(new EditorToolConversation(session, services), this.key)
     }
+  }
+
+  #followChanges(
+    { onDidWrite }: SessionServices,
+    { files, onDidSave, turns }: SessionWork['services'],
+  ): void {
+    const { session, changes } = this
+    this.register(followChanges(session, changes))
+    if (!onDidSave) return
+    this.register(detectChanges(session, changes, onDidSave, files.log, undefined, turns))
+    this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
   }
 
   /** Ends the agent's services; its commands get time to exit, whereas `dispose` kills them. */

@@ -92,7 +92,9 @@ export class SessionManager extends Owner {
     session.conversation.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.requests.answerByRule = rules?.answersFor(agentId, id => open.placeOf(id), allowance)
     session.contextToTell = () => contextToTell(open)
-    session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
+    // an agent on another machine means its own file
+    if (!session.agent.capabilities.isRemote)
+      session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)
     const replaced = this.#open.get(key)
     this.#open.set(key, open)

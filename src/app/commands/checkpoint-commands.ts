@@ -63,7 +63,7 @@ interface Plan {
   /** The turn that the prompt began. */
   turn: number
   files: CheckpointFile[]
-  /** Files outside of the session's folders that tool calls changed. */
+  /** Files outside of the session's folders, or on another machine, that tool calls changed. */
   outside: string[]
   /** Tool calls ran commands, which may have changed files that nothing reports. */
   ranCommands: boolean
@@ -116,6 +116,8 @@ async function planOf(open: OpenSession, turn: number): Promise<Plan> {
     ]
     for (const one of named) files.add(path.resolve(cwd, one))
   }
+  // they are on another machine
+  if (session.agent.capabilities.isRemote) return { turn, files: [], outside: [...files], ranCommands }
   const roots = [cwd, ...additionalDirectories]
   const { rules } = changes.shared
   const others = [...files].filter(file => !roots.some(root => rules.contains(root, file)))
@@ -298,7 +300,11 @@ function detailOf(open: OpenSession, plan: Plan, { workbench, sessions }: UndoSe
     ...plan.files.flatMap(({ path: file, unchangedBecause: why }) =>
       why ? unchangedReason(nameOf(file), why) : [],
     ),
-    ...plan.outside.map(file => l10n.t("{0}: outside the session's folders", nameOf(file))),
+    ...plan.outside.map(file =>
+      open.session.agent.capabilities.isRemote
+        ? l10n.t("{0}: on the agent's server", nameOf(file))
+        : l10n.t("{0}: outside the session's folders", nameOf(file)),
+    ),
   ]
   const { files: omitted, folders } = open.changes.omitted
   const notes = [

@@ -36,7 +36,10 @@ export function editorHandlers(
     if (!open || entry?.kind !== 'tool_call') return undefined
     const part = entry.content[target.content]
     const change = part?.type === 'diff' ? part.changes[target.change] : undefined
-    return change && part?.type === 'diff' ? { change, patch: part.patch, roots: open.plan.setup } : undefined
+    if (!change || part?.type !== 'diff') return undefined
+    // a file of another machine isn't the one at the same path here
+    const isHere = !open.session.agent.capabilities.isRemote
+    return { change, patch: part.patch, roots: open.plan.setup, isHere }
   }
   return {
     'conversation/link': ({ href }) => show(editors.openLink(href, roots())),
@@ -47,7 +50,7 @@ export function editorHandlers(
     },
     'conversation/findFragment': async target => {
       const found = changeOf(target)
-      return (found && (await findFragment(found.change, found.roots))) ?? null
+      return (found?.isHere && (await findFragment(found.change, found.roots))) || null
     },
     'conversation/copy': ({ text }) => workbench.copy(text),
     'conversation/copyAnswer': async ({ key, turn }) => {
@@ -81,11 +84,17 @@ async function openDiff(
     change,
     patch,
     roots,
-  }: { change: FileChange; patch: { format: string; text: string } | undefined; roots: Roots },
+    isHere,
+  }: {
+    change: FileChange
+    patch: { format: string; text: string } | undefined
+    roots: Roots
+    isHere: boolean
+  },
   editors: Workbench['editors'],
 ): Promise<void> {
   const file = path.resolve(roots.cwd, change.path)
-  const current = await readFile(file, 'utf8').catch(() => undefined)
+  const current = isHere ? await readFile(file, 'utf8').catch(() => undefined) : undefined
   const texts = diffTexts(change, { current, patch })
   if (!texts) throw new Error(l10n.t("The agent didn't report its changes to {0}.", change.path))
   await editors.openDiff(file, texts)

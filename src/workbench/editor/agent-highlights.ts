@@ -104,6 +104,7 @@ export class AgentHighlights extends Owner {
         }
         // a replay reports old work
         if (change.type !== 'entry' || session.phase !== 'ready') continue
+        if (session.agent.capabilities.isRemote) continue
         const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
         if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
         if (this.#note(open, entry)) changed()

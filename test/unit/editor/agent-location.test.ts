@@ -33,6 +33,13 @@ describe("the location of an agent's work", () => {
     assert.deepEqual(heard, ['/w/a:3', '/w/b:', '/w/a:3'])
   })
 
+  it("isn't reported if it's on another machine", () => {
+    const { session, heard } = make()
+    Object.assign(session.agent.capabilities, { isRemote: true })
+    session.receive(tool('a', { locations: [{ path: '/w/a' }] }))
+    assert.deepEqual(heard, [])
+  })
+
   it('is reported again for a tool call of a later turn with the same id', () => {
     const { session, heard } = make()
     const locations = [{ path: '/w/a' }]

@@ -17,6 +17,7 @@ import type { FileChange, PermissionRequest } from '../../../src/acp/model.ts'
 import { deferred } from '../../../src/common/async.ts'
 import type { NoticeEntry, PermissionEntry } from '../../../src/conversation/state.ts'
 import { until } from '../../support/until.ts'
+import { idle, running, tool } from '../conversation/updates.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
 describe('the requests of an agent in the editor', () => {
@@ -106,6 +107,47 @@ describe('the requests of an agent in the editor', () => {
     await client.writeTextFile({ sessionId: 's1', path, content: '{"a":1}' })
     assert.equal(readFileSync(path, 'utf8'), '{"a":1}')
   })
+
+  for (const isRemote of [false, true])
+    it(`${isRemote ? "aren't taken for" : 'are'} changes of files here, from ${isRemote ? 'another' : 'this'} machine`, async () => {
+      fixture.prepare = agent => Object.assign(agent.capabilities, { isRemote })
+      const session = await begin()
+      const { changes } = fixture.controller.current!
+      const path = join(root, 'a.txt')
+      const kind = 'edit'
+      const writes = {
+        sessionId: 's1',
+        title: 'Write',
+        subject: {
+          type: 'tool_call' as const,
+          toolCall: { toolCallId: 't', kind, rawInput: { path, content: 'theirs' } },
+        },
+        options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }],
+      } satisfies PermissionRequest
+      session.receive(running)
+      session.receive(tool('t', { status: 'pending', kind, rawInput: writes.subject.toolCall.rawInput }))
+      void client.requestPermission(writes, new AbortController().signal)
+      await until(() => waiting(session).length === 1)
+      const [call] = session.state.entries.filter(entry => entry.kind === 'tool_call')
+      assert.equal(JSON.stringify(call).includes('in the project'), !isRemote)
+      session.requests.answerPermission(waiting(session)[0]!.requestId, 'yes')
+      const diff: FileChange = { operation: 'modify', path, oldText: 'in the project', newText: 'theirs' }
+      // a program of the user, which has nothing to do with it
+      writeFileSync(path, 'theirs')
+      session.receive(
+        tool('t', {
+          status: 'completed',
+          locations: [{ path }],
+          content: [{ type: 'diff', changes: [diff] }],
+        }),
+      )
+      session.receive(idle('end_turn'))
+      await changes.refresh()
+      assert.deepEqual(
+        changes.list().map(one => one.path),
+        isRemote ? [] : [path],
+      )
+    })
 
   /** Waits until all protected files were read; this one is the last. */
   const snapshot = () => until(() => fixture.looked.has(join(root, '.git/info/attributes')))

@@ -44,6 +44,8 @@ export class AgentLink implements Disposable {
   readonly #noise = new Tail(NOISE_TAIL)
   readonly #onDidClose = new Emitter<AgentExit>()
   readonly #outputEnd = deferred()
+  /** why the output couldn't be read on, also if what was read before waits to be handled */
+  #readError: Error | undefined
   #ending = false
   #exit: AgentExit | undefined
 
@@ -86,6 +88,9 @@ export class AgentLink implements Disposable {
       }),
     })
     this.#reader = reader
+    reader.onError(error => {
+      this.#readError = error
+    })
     const writer = new NdjsonWriter(process.stdin)
     this.#writer = writer
     const lastId = earlier?.lastId
@@ -93,7 +98,7 @@ export class AgentLink implements Disposable {
     this.connection.onDidClose(error => {
       this.#outputEnd.resolve()
       if (error instanceof LineTooLongError || error instanceof UnreadAnswersError)
-        void this.#end({ reason: 'protocol', message: error.message })
+        void this.#endByProtocol(error)
       else void this.#endOfStream('The agent closed its output.')
     })
     writer.onClose(() => void this.#endOfStream('The agent closed its input.'))
@@ -175,6 +180,10 @@ export class AgentLink implements Disposable {
     await this.#process.stop(times)
   }
 
+  #endByProtocol({ message }: Error): Promise<void> {
+    return this.#end({ reason: 'protocol', message })
+  }
+
   /** One of the streams ended. Usually the process is about to exit, and its exit code says more. */
   async #endOfStream(message: string): Promise<void> {
     await this.#begun.promise
@@ -189,6 +198,7 @@ export class AgentLink implements Disposable {
     const { exitCode, signal, problem } = await this.#process.exited
     await this.#begun.promise
     await this.#outputRead()
+    if (this.#readError instanceof LineTooLongError) return this.#endByProtocol(this.#readError)
     if (problem) {
       const { message } = new ConnectionError(problem)
       return this.#end({ reason: 'connection', problem, message })

@@ -6,7 +6,7 @@ import { deferred, withTimeout } from '../../../common/async.ts'
 import { boundDepth } from '../../../common/bound-depth.ts'
 import { messageOf } from '../../../common/errors.ts'
 import { REMOTE_CLOSE_MS } from '../../../common/limits.ts'
-import type { ConnectionProblem, RemoteAddress } from '../../remote-address.ts'
+import { ConnectionError, type ConnectionProblem, type RemoteAddress } from '../../remote-address.ts'
 
 import { LineTooLongError } from '../line-splitter.ts'
 import { boundedEvents, boundedMessage, Turnstile } from './bounded-body.ts'
@@ -105,7 +105,7 @@ class HttpChannel implements RemoteChannel {
   }
 
   #endOf(error: unknown): ConnectionProblem {
-    if (isOfSystem(error)) return connectionProblem(error, this.#address)
+    if (isOfSystem(error) || error instanceof ConnectionError) return connectionProblem(error, this.#address)
     if (this.#isConnected) return connectionProblem(interrupted(), this.#address)
     const reason = l10n.t("the server doesn't respond like an agent")
     return { reason, advice: l10n.t("Check the agent's URL."), detail: messageOf(error) }

@@ -25,7 +25,7 @@ export function httpAddress(url: string): string {
 /** Follows no redirect, since the headers are for this server alone. */
 export function send(address: RemoteAddress, options: RequestOptions): ClientRequest {
   const url = new URL(httpAddress(address.url))
-  const headers = new Headers(address.headers.map(({ name, value }): [string, string] => [name, value]))
+  const headers = ownHeaders(address)
   for (const [name, value] of options.headers) headers.set(name, value)
   if (options.body !== undefined) headers.set('Content-Length', String(Buffer.byteLength(options.body)))
   const all = {
@@ -38,6 +38,26 @@ export function send(address: RemoteAddress, options: RequestOptions): ClientReq
   request.setNoDelay(true)
   request.setSocketKeepAlive(true, TCP_KEEP_ALIVE_MS)
   return request.end(options.body)
+}
+
+/** Errors of the system contain the value, which is secret. */
+function ownHeaders(address: RemoteAddress): Headers {
+  const headers = new Headers()
+  for (const { name, value } of address.headers)
+    try {
+      headers.append(name, value)
+      http.validateHeaderValue(name, headers.get(name)!)
+    } catch {
+      const reason = l10n.t("the header {0} has characters that can't be sent", name)
+      throw new ConnectionError({ reason, ...refused(), detail: '' })
+    }
+  return headers
+}
+
+/** The user may have to enter other values for the headers. */
+function refused(): Pick<ConnectionProblem, 'advice' | 'isRefused'> {
+  const advice = l10n.t("Check the agent's headers. Values that you entered for them are asked for again.")
+  return { advice, isRefused: true }
 }
 
 /** The response to a request, of which only the head has arrived. */
@@ -77,10 +97,7 @@ export function responseProblem(response: IncomingMessage, address: RemoteAddres
       ),
     }
   }
-  if (status === 401 || status === 403) {
-    const advice = l10n.t("Check the agent's headers. Values that you entered for them are asked for again.")
-    return { ...problem, advice, isRefused: true }
-  }
+  if (status === 401 || status === 403) return { ...problem, ...refused() }
   if (status !== 404 && status !== 410) return problem
   return { ...problem, reason: l10n.t('the server has no agent at this URL (status {0})', status) }
 }

@@ -104,7 +104,7 @@ class WebSocketChannel implements RemoteChannel {
         clearInterval(looking)
         this.#closed.resolve()
         const isTooLong = isOwn && code === CloseCode.tooLarge
-        resolve(this.#isClosing || isTooLong ? undefined : endOf(failure, code, address))
+        resolve(this.#isClosing || isTooLong ? undefined : endOf(address, failure, code, isOwn))
         if (isTooLong) stdout.destroy(new LineTooLongError(maxBytes))
         else stdout.push(null)
       }
@@ -140,12 +140,17 @@ class WebSocketChannel implements RemoteChannel {
 }
 
 function endOf(
+  address: RemoteAddress,
   error: Error | undefined,
   code: number | undefined,
-  address: RemoteAddress,
+  isOwn: boolean,
 ): ConnectionProblem {
   if (error) return connectionProblem(error, address)
   const problem = connectionProblem(interrupted(), address)
   if (code === undefined) return problem
+  if (isOwn) {
+    const reason = l10n.t("the server doesn't follow the WebSocket protocol (code {0})", code)
+    return { ...problem, reason, advice: l10n.t("Check the agent's URL.") }
+  }
   return { ...problem, reason: l10n.t('the server closed the connection (code {0})', code) }
 }

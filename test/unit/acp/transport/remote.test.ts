@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { Writable } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { mock } from 'node:test'
 import { type AgentApp, agent } from '@agentclientprotocol/sdk'
 import {
@@ -16,10 +16,13 @@ import {
 } from '../../../../src/acp/agent.ts'
 import type { RemoteAddress } from '../../../../src/acp/remote-address.ts'
 import { startAgent } from '../../../../src/acp/start-agent.ts'
+import { LineTooLongError } from '../../../../src/acp/transport/line-splitter.ts'
 import type { RemoteChannel } from '../../../../src/acp/transport/remote/channel.ts'
 import { openHttp } from '../../../../src/acp/transport/remote/http-channel.ts'
 import { startRemote } from '../../../../src/acp/transport/remote/remote-agent.ts'
 import { openWebSocket } from '../../../../src/acp/transport/remote/websocket-channel.ts'
+import type { ProcessExit } from '../../../../src/acp/transport/running-process.ts'
+import { deferred } from '../../../../src/common/async.ts'
 import { REMOTE_ALIVE_MS } from '../../../../src/common/limits.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { acceptanceOf, frame } from '../../../../src/common/websocket.ts'
@@ -203,6 +206,23 @@ describe('an agent on a server', () => {
           assert.equal(refused, 1)
         })
 
+      it("names a header that can't be sent, and not its value", async () => {
+        for (const [name, value] of [
+          ['X-Key', 'sec\u0001ret'],
+          ['X-Key', 'sec\nret'],
+          ['X-Key', 'sec…ret'],
+          ['My Key', 'secret'],
+        ] as const) {
+          let refused = 0
+          const remote = { headers: [{ name, value }], onRefused: () => void refused++ }
+          const found = await failure(connect(`${transport}://127.0.0.1:1/acp`, { remote }))
+          assert.ok(found.kind === 'unreachable', JSON.stringify(found))
+          assert.match(found.message, new RegExp(`the header ${name} has characters that can't be sent`))
+          assert.doesNotMatch(JSON.stringify(found), /sec|ret/)
+          assert.equal(refused, 1)
+        }
+      })
+
       it('follows no redirect, so that no other server gets the headers', async () => {
         const other = await LoopbackServer.start((_request, response) => void response.end('{}'))
         const moved = await LoopbackServer.start((_request, response) =>
@@ -337,6 +357,58 @@ describe('an agent on a server', () => {
     mock.timers.tick(REMOTE_ALIVE_MS)
     assert.match((await ended)?.reason ?? '', /didn't respond in time/)
     mock.timers.reset()
+  })
+
+  for (const [what, bytes, reason] of [
+    ['compressed', Buffer.from([0xc1, 1, 65]), /doesn't follow the WebSocket protocol \(code 1002\)/],
+    ['not UTF-8', frame(1, Buffer.from([0xff])), /doesn't follow the WebSocket protocol \(code 1007\)/],
+    ['a close', frame(8, Buffer.from([3, 241])), /the server closed the connection \(code 1009\)/],
+  ] as const)
+    it(`says who ends a WebSocket, and why, when what the server sends is ${what}`, async () => {
+      const silent = await silentServer(true)
+      servers.push(silent)
+      const url = `ws://127.0.0.1:${silent.port}`
+      const address = { url, headers: [], sharesFiles: false, acceptsAnyCertificate: false }
+      const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+      channel.stdout.resume()
+      silent.last!.write(bytes)
+      assert.match((await channel.ended)?.reason ?? '', reason)
+    })
+
+  it("says that a message was too large, although what came before isn't handled yet", async () => {
+    const server = await LoopbackServer.start((_request, response) => void response.end())
+    servers.push(server)
+    const stdout = new PassThrough()
+    const exited = deferred<ProcessExit>()
+    let isReading = true
+    const stdin = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        if (chunk.includes('"initialize"'))
+          stdout.write('{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}\n')
+        if (isReading) done()
+      },
+    })
+    const stop = async () => {}
+    const startRemote = async () => ({
+      ...{ pid: 0, stdin, stdout, stderrTail: '', hasExited: true, exited: exited.promise },
+      ...{ stderrRead: stop, stop, dispose() {} },
+    })
+    const started = await connect(server.origin, { startRemote })
+    isReading = false
+    const asks = { jsonrpc: '2.0', id: 'x'.repeat(MAX_BYTES / 2), method: 'unknown' }
+    for (let i = 0; i < 200; i++) stdout.write(`${JSON.stringify(asks)}\n`)
+    let before = -1
+    let unchanged = 0
+    await until(() => {
+      const unread = stdout.readableLength + stdout.writableLength
+      unchanged = unread > 0 && unread === before ? unchanged + 1 : 0
+      before = unread
+      return unchanged === 50
+    }, 'the answers that nobody reads')
+    const exit = exitOf(started)
+    stdout.destroy(new LineTooLongError(MAX_BYTES))
+    exited.resolve({ exitCode: null, signal: null })
+    assert.match((await exit).message ?? '', /more than 1 MB/)
   })
 
   describe('while the window is busy', () => {

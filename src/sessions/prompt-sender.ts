@@ -126,7 +126,7 @@ export class PromptSender {
     const open = displayed.current
     if (!open && !trusted())
       throw new Error(l10n.t("Agents don't start in Restricted Mode. Trust this workspace first."))
-    if (!open || opener.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
+    if (!open || opener.phase !== 'ready') throw notOpened()
     return open
   }
 

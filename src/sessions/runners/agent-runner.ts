@@ -72,6 +72,8 @@ export class AgentRunner extends Owner {
   #starting: Starting | undefined
   /** aborts when this window doesn't need the agent anymore */
   readonly #over = new AbortController()
+  /** how many connections to a server were lost soon, one after the other */
+  #shortLived = 0
   /** cancels the start of a process that is to replace the running one */
   #succession: AbortController | undefined
 
@@ -228,7 +230,7 @@ export class AgentRunner extends Owner {
    */
   async #reconnect(): Promise<void> {
     const { signal } = this.#over
-    for (const pause of RECONNECT_MS) {
+    for (const pause of RECONNECT_MS.slice(Math.max(0, this.#shortLived - 1))) {
       try {
         await delay(pause, undefined, { signal, ref: false })
         await this.ensure(signal)
@@ -330,9 +332,14 @@ export class AgentRunner extends Owner {
       ...(earlier && { startProcess: earlier.startProcess }),
       signal,
     })
+    const connectedAt = performance.now()
     // before its sessions end, which continue when it's connected again
     agent.onDidClose(({ reason }) => {
-      if (reason === 'connection' && sessions?.sessions.size) this.#replaced.set(agent, this.#reconnect())
+      if (reason !== 'connection' || !sessions?.sessions.size) return
+      this.#shortLived = performance.now() - connectedAt < MAX_RECONNECT_MS ? this.#shortLived + 1 : 0
+      // otherwise it would go on forever with a server that always closes the connection
+      if (this.#shortLived <= RECONNECT_MS.length) this.#replaced.set(agent, this.#reconnect())
+      else this.#shortLived = 0
     })
     await this.#prepare(agent, launch, signal)
     if (signal.aborted || this.owned.isDisposed) {
@@ -366,6 +373,9 @@ export class AgentRunner extends Owner {
     return isOver && agent.attached ? undefined : running
   }
 }
+
+/** A connection that is lost sooner may be lost again and again. */
+const MAX_RECONNECT_MS = Math.max(...RECONNECT_MS)
 
 function cancelledStart(): AgentStartError {
   return new AgentStartError({ kind: 'cancelled' }, 'The start was cancelled.')

@@ -352,7 +352,7 @@ describe('ConversationController', () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
     void fixture.controller.opener.start('two')
-    await assert.rejects(sendPrompt(fixture.controller, 'hello'), /No session/)
+    await assert.rejects(sendPrompt(fixture.controller, 'hello'), /session wasn.t opened/)
     assert.equal(failure().type, 'start')
     assert.equal(fixture.started.length, 0)
   })
@@ -623,7 +623,7 @@ describe('ConversationController', () => {
     fixture.onStart = () => {
       throw new Error('not today')
     }
-    await assert.rejects(sendPrompt(fixture.controller, 'go on'), /No session/)
+    await assert.rejects(sendPrompt(fixture.controller, 'go on'), /session wasn.t opened/)
     assert.equal(fixture.controller.phase, 'ended')
     assert.ok(fixture.controller.failures.size > 0)
   })

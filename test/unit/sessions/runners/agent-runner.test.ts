@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentStartError } from '../../../../src/acp/agent.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
+import { RECONNECT_MS } from '../../../../src/common/limits.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { AgentRunner } from '../../../../src/sessions/runners/agent-runner.ts'
 import { until } from '../../../support/until.ts'
@@ -64,6 +65,37 @@ describe('AgentRunner', () => {
     assert.equal(runner.running, undefined)
     await runner.ensure()
     assert.equal(fixture.started.length, 2)
+  })
+
+  it('gives up a server that closes each connection soon, and tries it again when the user wants', async () => {
+    const pauses = [...RECONNECT_MS]
+    RECONNECT_MS.fill(0)
+    try {
+      const fixture = new SessionsFixture()
+      const { controller } = fixture
+      const opening = controller.opener.start('one')
+      await until(() => fixture.started.length === 1 && fixture.agent.newSessions.length === 1)
+      fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
+      await opening
+      const reopened = async (count: number) => {
+        await until(() => fixture.started.length === count && fixture.agent.resumes.length === 1)
+        fixture.agent.resumes[0]!.resolve({ sessionId: 's1' })
+        await until(() => controller.phase === 'ready')
+      }
+      for (let lost = 1; lost <= pauses.length; lost++) {
+        fixture.agent.exit({ reason: 'connection' })
+        await reopened(lost + 1)
+      }
+      fixture.agent.exit({ reason: 'connection' })
+      await until(() => [...controller.failures.values()].some(({ type }) => type === 'ended'))
+      assert.equal(controller.phase, 'ended')
+      assert.equal(fixture.started.length, pauses.length + 1)
+      const retrying = controller.opener.restart()
+      await reopened(pauses.length + 2)
+      await retrying
+    } finally {
+      RECONNECT_MS.splice(0, pauses.length, ...pauses)
+    }
   })
 
   it('forgets a stopped agent immediately', async () => {

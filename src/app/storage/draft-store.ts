@@ -139,7 +139,9 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   }
 
   arrive(key: string): StoredPrompt[] {
+    this.#findLost()
     const arrived = this.#texts.arrive(key).flatMap(text => read(text) ?? [])
+    for (const { id } of arrived) this.#lost.delete(id)
     const known = new Set(this.#prompts.map(({ id }) => id))
     this.#prompts.push(...arrived.filter(({ id }) => !known.has(id)).map(prompt => ({ ...prompt, key })))
     if (arrived.length > 0) this.#write()
@@ -168,6 +170,8 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
 
   /** Takes over the texts of closed windows. */
   takeOver(): void {
+    // what comes back isn't what was lost before
+    this.#findLost()
     this.#takeIn(this.#texts.takeOver(), false)
   }
 
@@ -177,6 +181,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
    */
   #takeIn(texts: readonly UnsentText[], isStart: boolean): void {
     if (texts.length === 0) return
+    for (const { id } of texts) this.#lost.delete(id)
     const keys = new Set<string>()
     const known = new Set(this.#prompts.map(({ id }) => id))
     const add = (prompt: Prompt) => {

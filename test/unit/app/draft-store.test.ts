@@ -273,6 +273,28 @@ describe('DraftStore', () => {
     }
   })
 
+  it('has a prompt again that comes back from the window that took it over', () => {
+    const draft = { text: 'a prompt', chips: [], items: [] }
+    const late = open()
+    late.save('one', [{ id: 'p1', draft }])
+    const lateId = last
+    const other = reopen()
+    assert.equal(late.holds('p1'), false)
+    assert.equal(other.handOver('one', other.claim('one')), true)
+    other.save('one', [])
+    assert.deepEqual(late.arrive('one'), [{ id: 'p1', draft }])
+    assert.equal(late.holds('p1'), true)
+    // each takes over what the other one had, before that one knows
+    other.save('two', [{ id: 'p2', draft }])
+    running.delete(last)
+    late.takeOver()
+    running.delete(lateId)
+    other.takeOver()
+    const ids = (store: DraftStore) => ['one', 'two'].flatMap(key => store.claim(key).map(({ id }) => id))
+    assert.deepEqual([ids(other), late.holds('p1'), late.holds('p2')], [['p1', 'p2'], false, false])
+    assert.deepEqual(table.prompts.map(({ id }) => id).sort(), ['p1', 'p2'])
+  })
+
   it('keeps a hundred drafts, and deletes older ones with their images', () => {
     const drafts = open()
     for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, chips: [], items: [image('y')] })

@@ -109,6 +109,14 @@ export class StoredUnsentTexts implements UnsentTexts {
 
   write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
     if (texts.length === 0 && !this.#isKnown && this.#shown.size === 0) return true
+    if (this.#store(texts, items)) return true
+    // large items don't keep the texts from a disk that has space for those
+    if (items.size > 0 && this.#store(texts, items, false)) this.#written.clear()
+    return false
+  }
+
+  /** `withItems`: otherwise, a text with new items has those that are stored for now. */
+  #store(texts: readonly UnsentText[], items: ReadonlyMap<string, string>, withItems = true): boolean {
     const written = new Map(texts.map((text, place) => [text.id, JSON.stringify([place, text])]))
     const isWritten = this.#change(() => {
       if (this.#isTaken()) return false
@@ -116,14 +124,16 @@ export class StoredUnsentTexts implements UnsentTexts {
       this.#takenFrom(this.#shown.values())
       for (const [id, owner] of this.#shown)
         this.#database.run('UPDATE unsent SET owner = ? WHERE id = ? AND owner = ?', this.#own, id, owner)
-      const stored = new Set(
-        this.#database.all('SELECT id FROM unsent WHERE owner = ?', this.#own).map(({ id }) => String(id)),
-      )
-      this.#putItems(items)
-      for (const [place, text] of texts.entries())
-        if (!stored.has(text.id) || this.#written.get(text.id) !== written.get(text.id))
-          this.#put(text, place, this.#own, this.#workspace)
-      for (const id of stored) if (!written.has(id)) this.#database.run('DELETE FROM unsent WHERE id = ?', id)
+      const rows = this.#database.all('SELECT id, items FROM unsent WHERE owner = ?', this.#own)
+      const stored = new Map(rows.map(({ id, items: name }) => [String(id), name as string | null]))
+      if (withItems) this.#putItems(items)
+      for (const [place, { items: name, ...text }] of texts.entries()) {
+        if (stored.has(text.id) && this.#written.get(text.id) === written.get(text.id)) continue
+        const now = withItems || name === undefined || !items.has(name) ? name : stored.get(text.id)
+        this.#put({ ...text, ...(now != null && { items: now }) }, place, this.#own, this.#workspace)
+      }
+      for (const id of stored.keys())
+        if (!written.has(id)) this.#database.run('DELETE FROM unsent WHERE id = ?', id)
       return true
     }, false)
     if (!isWritten) return false

@@ -142,6 +142,25 @@ describe('the unsent texts in the database', () => {
       assert.deepEqual(ids(three.takeOver()), ['a'])
     })
 
+    it('are written without new items if there is no space for those', () => {
+      const folder = mkdtempSync(path.join(disk!.folder, 'unsent-'))
+      const one = open('one', folder)
+      one.write([text('a', { items: 'i' })], new Map([['i', '["x"]']]))
+      disk!.fill(200_000)
+      const texts = [text('a', { text: '{"text":"A"}', items: 'j' }), text('b')]
+      const items = new Map([['j', `["${'y'.repeat(1_000_000)}"]`]])
+      assert.equal(one.write(texts, items), false)
+      const rows = () => opened.get(one)!.database.all('SELECT id, text, items FROM unsent ORDER BY id')
+      const stored = [
+        { id: 'a', text: '{"text":"A"}', items: 'i' },
+        { id: 'b', text: texts[1]!.text, items: null },
+      ]
+      assert.deepEqual(JSON.parse(JSON.stringify(rows())), stored)
+      disk!.empty()
+      assert.equal(one.write(texts, items), true)
+      assert.deepEqual([one.items('i'), one.items('j')], [undefined, items.get('j')])
+    })
+
     it("don't come back if they were sent or removed meanwhile", () => {
       const folder = mkdtempSync(path.join(disk!.folder, 'unsent-'))
       const one = open('one', folder)

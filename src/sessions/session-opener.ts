@@ -3,7 +3,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { Logger } from '../common/logger.ts'
-import { LAST_SESSION } from '../common/session-key.ts'
+import { LAST_SESSION, sessionKey } from '../common/session-key.ts'
 import { type OpeningStep, type ViewPhase, viewPhase } from '../conversation/phases.ts'
 import type { ConversationEnd } from '../conversation/replay/restore-state.ts'
 import { whereNow } from './continuation.ts'
@@ -254,11 +254,10 @@ export class SessionOpener implements Disposable {
 
   /** Restores the session from before a reload of the window, if there was one. */
   async restore(stored = this.#options.store.get<SessionReference>(LAST_SESSION)): Promise<void> {
-    // another window may have continued its conversation
-    const last = stored && (whereNow(stored, this.#options.records) ?? stored)
     // a session that couldn't be started before the view was shown has left the reason
     const isEmpty = this.#state.type === 'idle' && !this.#displayed.current && this.#failures.all.size === 0
-    if (!last || !isEmpty || !this.#options.trusted()) return
+    if (!stored || !isEmpty || !this.#options.trusted()) return
+    const last = this.#moved(stored)
     if (this.#options.elsewhere?.(last)) return
     await this.#open(async task => {
       const { saved, agents, continued, log } = this.#options
@@ -513,6 +512,14 @@ export class SessionOpener implements Disposable {
     this.showElsewhere({ type: 'restore', ...next }, place)
   }
 
+  /** The session that a conversation is in now, which gets what was written: another window may have continued it, or this one has crashed. */
+  #moved(from: SessionReference): SessionReference {
+    const { records, moved } = this.#options
+    const now = whereNow(from, records)
+    if (now) moved(sessionKey(from.agentId, from.sessionId), sessionKey(now.agentId, now.sessionId))
+    return now ?? from
+  }
+
   /** Makes the other window that a failure names close its session, and reopens the session here. */
   async takeOver(failureId: string): Promise<void> {
     const failure = this.#failures.all.get(failureId)
@@ -525,6 +532,7 @@ export class SessionOpener implements Disposable {
       const { held, saved } = this.#options
       await held.takeOver(attempt, task.abort.signal)
       if (!this.#has(task)) return
+      this.#moved(failure.attempt)
       this.#displayed.follow(undefined)
       // what the other window saved last: the session continues from what is displayed
       const { current } = this.#displayed

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
-import { draftOf } from '../../../src/common/draft.ts'
+import { draftOf, EMPTY_DRAFT, isEmptyDraft } from '../../../src/common/draft.ts'
 import { attachmentOf } from '../../../src/conversation/attachment.ts'
 import { textOf } from '../../../src/conversation/blocks.ts'
 import { sessionsBefore } from '../../../src/sessions/continuation.ts'
@@ -460,5 +460,22 @@ describe('continuing a conversation with another agent', () => {
       { continuedIn: { agentId: 'two', sessionId: 'other' } },
     )
     assert.deepEqual(open.changes.origins(), [{ session: 'one/s1', turn: 1 }])
+  })
+
+  it('is found with what was written for it, in a window that closed while it was in the session before', async () => {
+    await continueWithTwo()
+    fixture.drafts.set('one/s1', { ...EMPTY_DRAFT, text: 'half a thought' })
+    fixture.queues.of('one/s1').addReturned([{ id: 'p1', draft: { ...EMPTY_DRAFT, text: 'not sent' } }])
+    const last = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
+    fixture.controller.leave()
+    const reloaded = fixture.place(new Map([['parley.lastSession', last]]))
+    void reloaded.opener.restore()
+    await until(() => reloaded.current?.key === 'two/t1')
+    assert.equal(fixture.drafts.get('two/t1').text, 'half a thought')
+    assert.deepEqual(
+      fixture.queues.of('two/t1').returned.map(({ draft }) => draft.text),
+      ['not sent'],
+    )
+    assert.ok(isEmptyDraft(fixture.drafts.get('one/s1')))
   })
 })

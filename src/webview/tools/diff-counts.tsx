@@ -4,8 +4,9 @@ import type { ToolCallEntry } from '../../conversation/state.ts'
 import { formatNumber, plural } from '../l10n.ts'
 import type { FileDiff } from './diff.ts'
 
-/** `+12 −3`; nothing for a side without lines. */
+/** `+12 −3`; nothing for a side without lines, so that what is beside it ends at the edge. */
 export function DiffCounts({ added, removed }: { added: number; removed: number }) {
+  if (added + removed === 0) return null
   return (
     <span class="diff-counts">
       {added > 0 && (
@@ -38,7 +39,7 @@ export function ToolCounts({ entries }: { entries: readonly ToolCallEntry[] }) {
       removed += diff?.removed ?? 0
     }
   }
-  return added + removed > 0 ? <DiffCounts added={added} removed={removed} /> : null
+  return <DiffCounts added={added} removed={removed} />
 }
 
 /** Texts up to this total length are compared immediately. Characters. */

@@ -155,12 +155,13 @@ describe('conversation page: work of an agent', () => {
     const rows = [...page.document.querySelectorAll('.changes-file')].map(row => [
       row.querySelector('.line')?.getAttribute('title'),
       row.querySelectorAll('.icon-button').length,
+      row.querySelector('.line-end')?.childElementCount,
     ])
     assert.deepEqual(rows, [
-      ['/w/a.ts: 1 kept, 2 reverted. Open File', 0],
-      ['/w/b.ts: Modified. Open Diff\n1 of 3 decided', 2],
-      ['/w/c.ts: Kept. Open File', 0],
-      ['/w/d.ts: Reverted. Open File', 0],
+      ['/w/a.ts: 1 kept, 2 reverted. Open File', 0, 1],
+      ['/w/b.ts: Modified. Open Diff\n1 of 3 decided', 2, 2],
+      ['/w/c.ts: Kept. Open File', 0, 1],
+      ['/w/d.ts: Reverted. Open File', 0, 1],
     ])
     await press('c.ts')
     await page.until(() => heard.length === 1)

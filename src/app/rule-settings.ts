@@ -1,6 +1,5 @@
 import * as l10n from '@vscode/l10n'
 import type { KeyValueStore } from '../common/key-value-store.ts'
-import type { AppliedRule } from '../conversation/state.ts'
 import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
 import {
   type PermissionRule,
@@ -17,8 +16,8 @@ export interface RuleSettings {
   add(rule: PermissionRuleSetting, target: 'user' | 'workspace'): Promise<void>
   /** Replaces or removes a rule. Rejects with a sentence if it no longer exists. */
   replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
-  /** Opens the settings file of that scope at the rules. */
-  open(place: Pick<AppliedRule, 'scope' | 'folder'>): Promise<void>
+  /** Opens the settings file that contains the rule, at it. */
+  open(rule: Pick<PermissionRule, 'scope' | 'folder' | 'action' | 'text'>): Promise<void>
 }
 
 /** Adds a rule of the user to the settings, or to a session for which alone it applies. Rejects with a sentence if it can't. */

@@ -345,10 +345,12 @@ export const conversationMessages = {
   ),
   /** Turns the switch of a session; for *Accept Everything*, the user confirms it. */
   'conversation/allow': z.object({ key, allowed: z.enum(allowances) }),
-  /** Opens the settings that contain a rule. */
-  'conversation/openRules': z.object({
+  /** Opens the settings that contain a rule, at it. */
+  'conversation/openRule': z.object({
     scope: z.enum(['user', 'workspace', 'folder']),
     folder: z.string().max(4096).optional(),
+    action: z.enum(['allow', 'reject']),
+    text: z.string().max(65_536),
   }),
   'conversation/option': z.object({ key, optionId: id, value: z.union([id, z.boolean()]) }),
   /** New sessions of the agent start with this value of an option, or without it the agent's own default. */

@@ -142,6 +142,10 @@ export const SLOW_TOOL_MS = 1000
 export const RETRY_PROJECT_MS = 60_000
 /** How long the search for agents waits for the project's environment. It searches again with a later one. */
 export const SEARCH_PROJECT_MS = patience ?? 3000
+/** How long to wait for VS Code to show the file with the user settings that it was told to open. */
+export const SETTINGS_SHOWN_MS = 3000
+/** Characters of a file with settings in which a rule is searched for. */
+export const MAX_RULES_FILE = 4_000_000
 /** How long a start waits for the Python extension, which may have to start first. A later answer offers to restart the agent. */
 export const SELECTED_PYTHON_MS = patience ?? 10_000
 /** How long an agent may take to list its sessions before the list offers to retry. */

@@ -1,6 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { RuleSettings } from '../app/rule-settings.ts'
+import { withTimeout } from '../common/async.ts'
+import { SETTINGS_SHOWN_MS } from '../common/limits.ts'
 import type { PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
 import { inspectSetting, openUserSettingsFile, updateSetting } from './settings.ts'
 
@@ -41,23 +43,61 @@ export const ruleSettings: RuleSettings = {
     await updateSetting('permissionRules', after.length > 0 ? after : undefined, target, inFolder)
   },
 
-  async open({ scope, folder }) {
-    if (scope === 'user') {
-      await openUserSettingsFile('permissionRules')
+  async open(rule) {
+    const { selectRule } = await import('./select-rule.ts')
+    const { workspaceFile, workspaceFolders = [] } = vscode.workspace
+    const folder =
+      rule.scope === 'folder'
+        ? workspaceFolders.find(({ name }) => name === rule.folder)
+        : workspaceFolders[0]
+    const isInFile = rule.scope === 'workspace' && workspaceFile !== undefined
+    if (rule.scope === 'user') {
+      await openUserSettingsFile('permissionRules', false)
+      const document = await shownSettings()
+      if (!document || !(await selectRule(document, [], rule))) await openUserSettingsFile('permissionRules')
       return
     }
-    const owner = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
-    if (scope === 'folder' && owner) {
-      await vscode.commands.executeCommand(
-        'vscode.open',
-        vscode.Uri.joinPath(owner.uri, '.vscode/settings.json'),
-      )
-      return
-    }
-    await vscode.commands.executeCommand('workbench.action.openWorkspaceSettingsFile', {
-      revealSetting: { key: 'parley.permissionRules' },
-    })
+    const file = isInFile ? workspaceFile : folder && vscode.Uri.joinPath(folder.uri, '.vscode/settings.json')
+    const document = file && (await opened(file))
+    if (document && (await selectRule(document, isInFile ? ['settings'] : [], rule))) return
+    if (document && rule.scope === 'folder') await vscode.window.showTextDocument(document)
+    else
+      await vscode.commands.executeCommand('workbench.action.openWorkspaceSettingsFile', {
+        revealSetting: { key: 'parley.permissionRules' },
+      })
   },
+}
+
+/** `undefined` for a file that doesn't exist, or that VS Code doesn't open as text. */
+async function opened(file: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+  try {
+    return await vscode.workspace.openTextDocument(file)
+  } catch {
+    return undefined
+  }
+}
+
+/** The user settings, once they are the active editor. */
+async function shownSettings(): Promise<vscode.TextDocument | undefined> {
+  const now = () => {
+    const document = vscode.window.activeTextEditor?.document
+    if (!document?.uri.path.endsWith('/settings.json')) return undefined
+    return vscode.workspace.getWorkspaceFolder(document.uri) ? undefined : document
+  }
+  const found = now()
+  if (found) return found
+  let changed: vscode.Disposable | undefined
+  const shown = new Promise<vscode.TextDocument>(resolve => {
+    changed = vscode.window.onDidChangeActiveTextEditor(() => {
+      const document = now()
+      if (document) resolve(document)
+    })
+  })
+  try {
+    return await withTimeout(shown, SETTINGS_SHOWN_MS)
+  } finally {
+    changed?.dispose()
+  }
 }
 
 /** Whether a value in the settings equals the rule, regardless of the order of properties. */

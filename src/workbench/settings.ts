@@ -80,12 +80,12 @@ export async function openSetting(name?: SettingName): Promise<void> {
  * Shows a setting in the JSON file of the user settings that contains it; in a remote window, that may be the remote
  * machine's.
  */
-export async function openUserSettingsFile(name: SettingName): Promise<void> {
+export async function openUserSettingsFile(name: SettingName, reveals = true): Promise<void> {
   await vscode.commands.executeCommand(
     isRemoteWindow() && isMachineSetting(name)
       ? 'workbench.action.openRemoteSettingsFile'
       : 'workbench.action.openSettingsJson',
-    { revealSetting: { key: `${SECTION}.${name}` } },
+    ...(reveals ? [{ revealSetting: { key: `${SECTION}.${name}` } }] : []),
   )
 }
 

@@ -49,6 +49,35 @@ describe('permission requests', () => {
     await conversation.button(/allowed by your rule/).waitFor()
   })
 
+  it('link to the rule that answered, in the settings that contain it', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    const opens = async (answered: RegExp, link: string, text: string) => {
+      await conversation.button(answered).last().click()
+      await conversation.frame.getByRole('button', { name: link }).last().click()
+      await waitFor(text, async () => {
+        const at = (await workbench.host.call('activeLine')) as { path: string; line: number } | undefined
+        if (!at?.path.endsWith('settings.json') && !at?.path.endsWith('.code-workspace')) return false
+        const lines = readFileSync(at.path, 'utf8').split('\n')
+        // the cursor is at the rule's end
+        return (
+          lines.slice(0, at.line).join('').lastIndexOf(text) >
+          lines.slice(0, at.line).join('').lastIndexOf('{')
+        )
+      })
+    }
+    await conversation.send('/edit planets.js')
+    await opens(/rejected by your rule/, 'Open User Settings', '**/*.js')
+
+    await conversation.send('/run echo one')
+    await conversation.permission.getByRole('button', { name: 'Create Rule…' }).click()
+    const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
+    await offers.getByRole('radio', { name: 'Commands that start with echo' }).check()
+    await offers.getByRole('button', { name: 'Save in Workspace Settings' }).click()
+    await offers.waitFor({ state: 'detached' })
+    await conversation.send('/run echo two')
+    await opens(/allowed by your rule/, 'Open Workspace Settings', 'echo')
+  })
+
   it("don't move what is below them when they are answered, until the agent's next output fills the space", async () => {
     await workbench.setSideBarWidth(300)
     for (const long of [false, true]) {

@@ -66,7 +66,7 @@ export function ruleHandlers(
       const open = controller.shownAs(key)
       if (open && controller.phase === 'ready') await allowInSession(open, allowed, { rules, dialogs })
     },
-    'conversation/openRules': place => settings.open(place),
+    'conversation/openRule': rule => settings.open(rule),
   } satisfies Partial<Handlers<ConversationMessages>>
 }
 

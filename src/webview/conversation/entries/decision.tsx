@@ -147,7 +147,7 @@ export function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
 /** The rule that answered the request, with a link to it. */
 function RuleLine({ rule }: { rule: AppliedRule }) {
   const { host, store, composer } = useApp()
-  const { scope } = rule
+  const { scope, folder, action, text } = rule
   return (
     <div class="answered-rule">
       <span>{ruleAnswer(rule)}</span>
@@ -170,7 +170,7 @@ function RuleLine({ rule }: { rule: AppliedRule }) {
         <button
           type="button"
           class="link-button"
-          onClick={() => host.send('conversation/openRules', { scope, folder: rule.folder })}
+          onClick={() => host.send('conversation/openRule', { scope, folder, action, text })}
         >
           {scope === 'user' ? t('Open User Settings') : t('Open Workspace Settings')}
         </button>

@@ -68,6 +68,8 @@ export const builtIn: Array<{ command: string; args: unknown[] }> = []
 const known: Record<string, (...args: never[]) => unknown> = {
   setContext: (key: string, value: unknown) => void contextKeys.set(key, value),
   'vscode.open': (uri: URI, how?: object) => editors.show(uri, how),
+  'workbench.action.openSettingsJson': () =>
+    editors.show(URI.file(join(options.userData, 'User', 'settings.json'))),
   'vscode.diff': (left: URI, right: URI, title: string, how?: object) =>
     editors.diff(left, right, title, how),
   'vscode.changes': (title: string, resources: readonly unknown[]) => editors.changes(title, resources),

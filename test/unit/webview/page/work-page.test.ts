@@ -20,7 +20,7 @@ describe('conversation page: work of an agent', () => {
     page.hear('changes/undo', hear('undo'))
     page.hear('changes/keep', hear('keep'))
     page.hear('follow/set', hear('follow'))
-    page.hear('conversation/openRules', hear('rules'))
+    page.hear('conversation/openRule', hear('rules'))
     page.hear('conversation/permission', hear('answer'))
     page.hear('conversation/offerRules', () => ({
       offers: [
@@ -305,7 +305,7 @@ describe('conversation page: work of an agent', () => {
     await page.until(() => query('.answered-rule')?.textContent?.includes('npm test *'))
     await press('Open Workspace Settings')
     await page.until(() => heard.length === 1)
-    assert.deepEqual(heard, [['rules', { scope: 'workspace' }]])
+    assert.deepEqual(heard, [['rules', rule]])
   })
 
   it("shows suggested rules before they are saved, and explains why one wasn't saved", async () => {

@@ -113,7 +113,7 @@ describe('the prompts of a conversation', () => {
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.controller.cancel()
     await until(() => fixture.controller.prompts.queue.returned.length === 1)
-    assert.match(fixture.controller.prompts.queue.returned[0]?.reason ?? '', /No session/)
+    assert.match(fixture.controller.prompts.queue.returned[0]?.reason ?? '', /nothing was sent/)
     fixture = new SessionsFixture()
     await begin('one', 's1')
     fixture.controller.prompts.enqueue('one/s1', prompt('p2', '  \n'))

@@ -25,6 +25,19 @@ describe('permission requests', () => {
     workbench = await vscode.sharedWindow()
   })
 
+  /** The link to the rule that answered last: it selects the rule in the settings that contain it. */
+  const leadsTo = async (conversation: ConversationPage, answered: RegExp, link: string, text: string) => {
+    await conversation.button(answered).click()
+    await conversation.frame.getByRole('button', { name: link }).click()
+    await waitFor(`the rule with ${text}`, async () => {
+      const at = (await workbench.host.call('activeLine')) as { path: string; line: number } | undefined
+      if (!at || !/\.(json|code-workspace)$/.test(at.path)) return false
+      // the cursor is at the rule's end
+      const before = readFileSync(at.path, 'utf8').split('\n').slice(0, at.line).join('')
+      return before.slice(before.lastIndexOf('{')).includes(text)
+    })
+  }
+
   it('are answered by a rule that rejects', async () => {
     const before = planets()
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
@@ -32,6 +45,7 @@ describe('permission requests', () => {
     await conversation.button(/rejected by your rule/).waitFor()
     await conversation.text('You rejected the edit').waitFor()
     assert.equal(planets(), before)
+    await leadsTo(conversation, /rejected by your rule/, 'Open User Settings', '**/*.js')
   })
 
   it('are answered by a rule that the user reviewed and saved', async () => {
@@ -46,36 +60,7 @@ describe('permission requests', () => {
     await conversation.button(/allowed once/).waitFor()
     await conversation.text('exit code 0').waitFor()
     await conversation.send('/run echo two')
-    await conversation.button(/allowed by your rule/).waitFor()
-  })
-
-  it('link to the rule that answered, in the settings that contain it', async () => {
-    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
-    const opens = async (answered: RegExp, link: string, text: string) => {
-      await conversation.button(answered).last().click()
-      await conversation.frame.getByRole('button', { name: link }).last().click()
-      await waitFor(text, async () => {
-        const at = (await workbench.host.call('activeLine')) as { path: string; line: number } | undefined
-        if (!at?.path.endsWith('settings.json') && !at?.path.endsWith('.code-workspace')) return false
-        const lines = readFileSync(at.path, 'utf8').split('\n')
-        // the cursor is at the rule's end
-        return (
-          lines.slice(0, at.line).join('').lastIndexOf(text) >
-          lines.slice(0, at.line).join('').lastIndexOf('{')
-        )
-      })
-    }
-    await conversation.send('/edit planets.js')
-    await opens(/rejected by your rule/, 'Open User Settings', '**/*.js')
-
-    await conversation.send('/run echo one')
-    await conversation.permission.getByRole('button', { name: 'Create Rule…' }).click()
-    const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
-    await offers.getByRole('radio', { name: 'Commands that start with echo' }).check()
-    await offers.getByRole('button', { name: 'Save in Workspace Settings' }).click()
-    await offers.waitFor({ state: 'detached' })
-    await conversation.send('/run echo two')
-    await opens(/allowed by your rule/, 'Open Workspace Settings', 'echo')
+    await leadsTo(conversation, /allowed by your rule/, 'Open Workspace Settings', 'echo')
   })
 
   it("don't move what is below them when they are answered, until the agent's next output fills the space", async () => {

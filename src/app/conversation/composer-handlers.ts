@@ -12,7 +12,7 @@ import type { Decisions } from '../changes/decisions.ts'
 import { CommandId } from '../ids.ts'
 import { type DraftStore, editKey } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
-import { COMPOSER_HEIGHT } from '../storage/stores.ts'
+import { setComposerHeight } from '../storage/stores.ts'
 import type { Workbench } from '../workbench.ts'
 import type { LineComments } from './line-comments.ts'
 import type { MentionedSessions } from './mentioned-sessions.ts'
@@ -110,7 +110,7 @@ export function composerHandlers(
     'composer/sendTo': async ({ key }) => void (await execute(CommandId.sendTo, { conversation: key })),
     'composer/resumeQueue': ({ key }) => queue(key)?.resume(),
     'composer/height': ({ height }) => {
-      views.set(COMPOSER_HEIGHT, height)
+      setComposerHeight(views, height)
     },
     'conversation/option': ({ key, optionId, value }) => {
       const { agentId } = controller

@@ -19,7 +19,7 @@ import type { PageFocus } from '../page-focus.ts'
 import type { PreviewStore } from '../page-preview.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
-import { COMPOSER_HEIGHT } from '../storage/stores.ts'
+import { composerHeight } from '../storage/stores.ts'
 import { type PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
@@ -107,7 +107,7 @@ export class ConversationPage extends Owner {
         head: () => buildHead({ ...options, isSwitching: this.#isSwitching }),
         running: () => controller.current && runningIn(controller.current),
         draft: () => options.drafts.get(controller.key),
-        composerHeight: () => options.views.get<number>(COMPOSER_HEIGHT),
+        composerHeight: () => composerHeight(options.views),
         returned: () => [...controller.prompts.queue.returned],
         sendSnapshot: snapshot => {
           const edits = options.drafts.edits(snapshot.head.key)

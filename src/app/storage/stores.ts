@@ -7,8 +7,8 @@ import type { Logger } from '../../common/logger.ts'
 /** The page that the side bar showed last, to restore it after a reload. */
 export const SHOWN_PAGE = 'parley.page'
 
-/** The height of the composer that the user set, in pixels; none for automatic height. */
-export const COMPOSER_HEIGHT = 'parley.composerHeight'
+/** The height of the composer that the user set. */
+const COMPOSER_HEIGHT = 'parley.composerHeight'
 
 /** The name of a window without a workspace. */
 const WINDOW_NAME = 'parley.windowName'
@@ -45,6 +45,16 @@ export function workspaceName({ workspaceFolder, globalFolder, workspace }: Wind
   const name = `window ${randomUUID()}`
   workspace.set(WINDOW_NAME, name)
   return name
+}
+
+/** The height of the composer that the user set, in pixels; `undefined` for automatic height. What is stored may be anything. */
+export function composerHeight(views: KeyValueStore): number | undefined {
+  const height = views.get<unknown>(COMPOSER_HEIGHT)
+  return typeof height === 'number' && Number.isFinite(height) && height > 0 ? height : undefined
+}
+
+export function setComposerHeight(views: KeyValueStore, height: number | undefined): void {
+  views.set(COMPOSER_HEIGHT, height)
 }
 
 /** What the folders of running turns contained when they began. */

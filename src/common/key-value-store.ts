@@ -12,8 +12,6 @@ import { writeWholeSync } from './whole-files.ts'
 export interface KeyValueStore {
   get<T>(key: string): T | undefined
   set(key: string, value: unknown): void
-  /** Whether a value is in memory only, because it can't be written now. */
-  isUnwritten?(key: string): boolean
 }
 
 interface Unwritten {
@@ -63,10 +61,6 @@ export class FolderStore implements KeyValueStore {
       this.#timer ??= setTimeout(() => this.#writeAgain(), REWRITE_AFTER_MS)
       this.#timer.unref()
     }
-  }
-
-  isUnwritten(key: string): boolean {
-    return this.#unwritten.has(key)
   }
 
   #writeAgain(): void {

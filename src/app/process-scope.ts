@@ -11,7 +11,6 @@ import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
 import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
 import { AgentClients } from '../sessions/agent-client.ts'
-import { sessionsBefore } from '../sessions/continuation.ts'
 import { SessionDeleter } from '../sessions/listing/session-deleter.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { SessionReference } from '../sessions/open-session.ts'
@@ -67,15 +66,8 @@ export function createProcessScope(
   const composer = composerServices(storage, stored.conversations, own)
   /** resolves when this window goes on with the turns of an earlier one */
   const agentsBack = deferred()
-  const { files, tracker } = createChangeServices(
-    platform,
-    protectedFiles,
-    own,
-    agentsBack.promise,
-    stored.conversations,
-  )
+  const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise, stored)
 
-  tracker.views.earlierSessions = key => sessionsBefore(key, records)
   storeGitFoldersIn(gitFolderStore(storage, log))
   const views = viewStore(storage, log)
   const hosts = agentHosts(platform)

@@ -43,6 +43,8 @@ export interface TrackerOptions {
   checkpoints?: () => CheckpointLimits
   /** Globs of files to ignore in folders without a repository. */
   excluded?: () => readonly string[]
+  /** By key, the sessions that the conversation of a session was in before: their changes are its, too. */
+  earlierSessions?: (session: string) => readonly string[]
   /** Resolves when this window goes on with the turns of an earlier one, whose changes aren't the user's. */
   agentsBack?: Promise<void>
 }
@@ -65,7 +67,15 @@ export class ChangeTracker extends Owner {
   /** What the user decided. */
   readonly progress: ReviewProgress
 
-  constructor({ files: shared, store, trash, checkpoints: limits, excluded, agentsBack }: TrackerOptions) {
+  constructor({
+    files: shared,
+    store,
+    trash,
+    checkpoints: limits,
+    excluded,
+    earlierSessions = () => [],
+    agentsBack,
+  }: TrackerOptions) {
     super()
     this.shared = shared
     const attribution = new Attribution()
@@ -81,7 +91,7 @@ export class ChangeTracker extends Owner {
     this.register(new DescribeAhead(files))
     const reader = new FileReader(files, states)
     this.reader = reader
-    const views = new FileViews({ files, reader, unsaved, store })
+    const views = new FileViews({ files, reader, unsaved, store, earlierSessions })
     this.views = views
     this.scan = new FolderScan({
       store,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ChangeTracker, type TrackerStore } from '../../src/changes/change-tracker.ts'
+import { ChangeTracker, type TrackerOptions, type TrackerStore } from '../../src/changes/change-tracker.ts'
 import type { DroppedHistory } from '../../src/changes/model/checkpoints.ts'
 import type { StoredFile } from '../../src/changes/model/tracked-file.ts'
 import type { Undone, UndoneFile } from '../../src/changes/model/undo-log.ts'
@@ -82,6 +82,7 @@ export class MemoryStore implements TrackerStore {
 export function memoryTracker(
   files: FilesShared = filesShared({ documents: noDocuments, fileSystem: disk }),
   store: TrackerStore = new MemoryStore(),
+  options: Pick<TrackerOptions, 'earlierSessions'> = {},
 ): ChangeTracker {
-  return new ChangeTracker({ files, store })
+  return new ChangeTracker({ files, store, ...options })
 }

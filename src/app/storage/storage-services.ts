@@ -12,6 +12,7 @@ import { ConversationStorage } from '../../history/conversation-storage.ts'
 import { StorageTrouble } from '../../history/database.ts'
 import { LocalSessions } from '../../history/local-sessions.ts'
 import { SearchClient } from '../../history/search/search-client.ts'
+import { sessionsBefore } from '../../sessions/continuation.ts'
 import { ContextKey } from '../ids.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
@@ -113,7 +114,10 @@ export function createChangeServices(
   protectedFiles: ProtectedFiles,
   own: DisposableStore,
   agentsBack: Promise<void>,
-  { database, clock }: ConversationStorage,
+  {
+    conversations: { database, clock },
+    records,
+  }: { conversations: ConversationStorage; records: LocalSessions },
 ) {
   const files = createFiles(protectedFiles)
   const folder = path.join(storage.workspaceFolder ?? storage.globalFolder, 'changes')
@@ -125,6 +129,7 @@ export function createChangeServices(
       trash,
       checkpoints: () => checkpointLimits(workbench.settings),
       excluded: hiddenFiles,
+      earlierSessions: key => sessionsBefore(key, records),
       agentsBack,
     }),
   )

@@ -12,6 +12,8 @@ export interface FileViewsOptions {
   reader: FileReader
   unsaved: UnsavedEdits
   store: BlobStore
+  /** By key, the sessions that the conversation of a session was in before: their changes are its, too. */
+  earlierSessions: (session: string) => readonly string[]
 }
 
 export class FileViews {
@@ -19,12 +21,14 @@ export class FileViews {
   readonly #reader: FileReader
   readonly #unsaved: UnsavedEdits
   readonly #store: BlobStore
+  readonly earlierSessions: FileViewsOptions['earlierSessions']
 
-  constructor({ files, reader, unsaved, store }: FileViewsOptions) {
+  constructor({ files, reader, unsaved, store, earlierSessions }: FileViewsOptions) {
     this.#files = files
     this.#reader = reader
     this.#unsaved = unsaved
     this.#store = store
+    this.earlierSessions = earlierSessions
   }
 
   /** The file including the user's unsaved changes. */
@@ -34,9 +38,6 @@ export class FileViews {
     if (!file || !this.#unsaved.has(key)) return file
     return this.withDocument(key, file)?.file ?? file
   }
-
-  /** The sessions that the conversation of this one was in before: their changes are its, too. */
-  earlierSessions: (session: string) => readonly string[] = () => []
 
   /**
    * The file without the changes of one session's conversation, or of all agents. A file that agents didn't change is returned as it is.

@@ -10,6 +10,8 @@ import { useTemporaryFolder } from '../editor/temporary-folder.ts'
 describe('the progress of a review', () => {
   const folder = useTemporaryFolder()
   let store: MemoryStore
+  /** by session: those that its conversation was in before */
+  let earlier: Record<string, string[]>
   let tracker: ChangeTracker
   let all: ChangeScope
   const file = (name: string) => join(folder(), name)
@@ -31,7 +33,8 @@ describe('the progress of a review', () => {
 
   beforeEach(async () => {
     store = new MemoryStore()
-    tracker = memoryTracker(undefined, store)
+    earlier = {}
+    tracker = memoryTracker(undefined, store, { earlierSessions: session => earlier[session] ?? [] })
     all = new ChangeScope(tracker)
     for (const name of ['b.txt', 'a.txt']) writeFileSync(file(name), 'one\ntwo\nthree\nfour\nfive\n')
     await edit('first', 'b.txt', 'one', 'three', 'five')
@@ -175,7 +178,7 @@ describe('the progress of a review', () => {
 
   it('compares a conversation that was continued with the text before all of its sessions', async () => {
     await edit('second', 'a.txt', 'four')
-    tracker.views.earlierSessions = session => (session === 'second' ? ['first'] : [])
+    earlier = { second: ['first'] }
     const textBefore = async (session: string) => (await tracker.views.before(file('a.txt'), session))?.text
     assert.equal(await textBefore('second'), 'one\ntwo\nthree\nfour\nfive\n')
     assert.equal(await textBefore('first'), 'one\ntwo\nthree\nFOUR\nfive\n')

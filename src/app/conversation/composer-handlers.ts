@@ -17,11 +17,13 @@ import type { Workbench } from '../workbench.ts'
 import type { LineComments } from './line-comments.ts'
 import type { MentionedSessions } from './mentioned-sessions.ts'
 
-interface ComposerOptions {
+export interface ComposerOptions {
   controller: ConversationController
   drafts: DraftStore
+  /** what views show */
   views: KeyValueStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
+  /** for `@` */
   mentioned: MentionedSessions
   optionMemory: OptionMemory
   agentDefaults: AgentDefaults

@@ -6,25 +6,20 @@ import type { ViewPage } from '../../bridge/history.ts'
 import type { HistoryHostMessages } from '../../bridge/history-messages.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
-import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
-import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { AgentEnvironments } from '../agents/agent-environments.ts'
 import type { UndoServices } from '../changes/undo-changes.ts'
 import type { PageFocus } from '../page-focus.ts'
 import type { PreviewStore } from '../page-preview.ts'
-import type { DraftStore } from '../storage/draft-store.ts'
-import type { OptionMemory } from '../storage/option-memory.ts'
 import { composerHeight } from '../storage/stores.ts'
 import { type PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
 import type { FocusReport } from './active-surface.ts'
-import { composerHandlers } from './composer-handlers.ts'
+import { type ComposerOptions, composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
 import { contextFullHandlers } from './context-full.ts'
 import type { ConversationMatch, TellPage } from './conversation-surface.ts'
@@ -32,8 +27,6 @@ import { connectAppearance, connectComposer, editorHandlers } from './editor-han
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
 import { buildHead, runningIn } from './head.ts'
-import type { LineComments } from './line-comments.ts'
-import type { MentionedSessions } from './mentioned-sessions.ts'
 import { PatchPump } from './patch-pump.ts'
 import type { PlanDocuments } from './plan-documents.ts'
 import type { SessionsToOpen } from './recent-sessions.ts'
@@ -41,20 +34,11 @@ import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
 import { sessionHandlers } from './session-handlers.ts'
 import type { Summarize } from './summarize.ts'
 
-export interface ConversationPageOptions {
-  controller: ConversationController
+export interface ConversationPageOptions extends ComposerOptions {
   agents: AgentDirectory
   workbench: Workbench
   accounts: Accounts
   organizer: SessionOrganizer
-  drafts: DraftStore
-  /** what views show */
-  views: KeyValueStore
-  comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
-  /** for `@` */
-  mentioned: MentionedSessions
-  optionMemory: OptionMemory
-  agentDefaults: AgentDefaults
   environments: Pick<AgentEnvironments, 'note' | 'isOutdated' | 'slowTool' | 'dismiss' | 'onDidChange'>
   ruleMessages: RuleHandlersOptions
   changes: UndoServices

@@ -245,9 +245,11 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
 
   #put(key: string, draft: Draft<Attachment>): void {
     const before = this.#drafts.get(key)
-    if (before?.items !== undefined || draft.items.length > 0) this.#findLost()
+    // what is attached is written at once, and the text soon
+    const hasItems = before?.items !== undefined || draft.items.length > 0
+    if (hasItems) this.#findLost()
     this.#setDraft(key, this.#textOf(before?.id ?? randomUUID(), draft))
-    if (before?.items !== undefined || draft.items.length > 0) this.#write()
+    if (hasItems) this.#write()
   }
 
   /** The last written draft comes last. */

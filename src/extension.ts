@@ -74,7 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const commentController = createCommentController(own)
   loading = undefined
   const services = () => {
-    // what VS Code was told, such as a view's page, is on its way before this occupies the extension host
+    // give VS Code time to send messages, such as a view's page, before loading blocks the extension host
     loading ??= new Promise(resolve => setTimeout(resolve))
       .then(() => {
         // absent before Node 22.1; if VS Code has chosen a folder, Node uses that one

@@ -15,8 +15,8 @@ import { createWorkbenchServices } from './workbench/workbench-services.ts'
 export type Services = ReturnType<typeof createServices>
 
 /**
- * Creates the services and connects them: what VS Code provides, what runs without VS Code, and what only VS Code shows.
- * Loaded and called once, when the first view is shown or the first command runs.
+ * Creates and connects the services: those that VS Code provides, those that run without VS Code, and those that only VS Code shows. Loaded
+ * and called once, when the first view is shown or the first command runs.
  */
 export function createServices(options: PlatformOptions) {
   const { own } = options

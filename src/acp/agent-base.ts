@@ -46,7 +46,7 @@ const REPORTS = 500
 /** maximum number of sessions remembered for one agent that Parley didn't ask for */
 const MAX_UNREQUESTED = 1000
 
-/** What a version's surface needs from the link to its agent. */
+/** The parts of an agent's link that the base class for both versions uses. */
 export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'> &
   Partial<Pick<AgentLink, 'hosted' | 'earlier' | 'begin'>>
 
@@ -56,11 +56,11 @@ export interface SurfaceOptions {
   answer: WireInitialize
   client: AgentClient
   log: Logger
-  /** It has neither this machine's files nor its terminals. */
+  /** The agent has neither this machine's files nor its terminals. */
   isRemote?: boolean
 }
 
-/** What the surfaces of both versions have in common; `v1/` and `v2/` add what is specific to theirs. */
+/** The parts of a connected agent that are the same in both protocol versions. `v1/` and `v2/` add the rest. */
 export abstract class AgentBase<S extends WireSession> implements ConnectionHandlers {
   readonly info: Agent['info']
   readonly capabilities: AgentCapabilities

@@ -34,7 +34,7 @@ const STDERR_SPREAD = 250
 /** A running agent and its connection, which end together. The only place that knows how and why it ended. */
 export class AgentLink implements Disposable {
   readonly connection: Connection
-  /** What an earlier window left, if one started the agent; nothing is read before `begin`. */
+  /** The state that an earlier window left, if that window started the agent. Nothing is read from the agent before `begin`. */
   readonly earlier: HostedAgentState | undefined
   readonly #reader: NdjsonReader
   readonly #writer: NdjsonWriter
@@ -109,8 +109,8 @@ export class AgentLink implements Disposable {
   }
 
   /**
-   * Lets what the agent says arrive. Resolves when all that it had said before this window was attached has been handled, and
-   * its open requests have been asked again; if it has exited, after its end.
+   * Starts reading the agent's output. Resolves when all output from before this window attached has been handled and the open requests
+   * have been shown again; if the agent has exited, after its end.
    */
   async begin(): Promise<void> {
     this.#reader.resume()

@@ -81,7 +81,7 @@ export interface Agent extends Disposable {
     lastOptions?: LastOptions,
   ): Promise<SessionStart>
   /**
-   * One page; pass its `nextCursor` to get the next one. `archived` is sent only to agents that can archive sessions;
+   * Lists one page of sessions; pass its `nextCursor` to get the next page. `archived` is sent only to agents that can archive sessions;
    * without it, the agent decides.
    */
   listSessions(
@@ -175,19 +175,19 @@ export interface HostedAgent
    * reads them.
    */
   readonly arrived: number
-  /** The number of the last one that was handled, also if that is a notification that is being handled now. */
+  /** The number of the last frame that was handled, or of the notification that is being handled now. */
   readonly handled: number
   /** Tells the window that attaches next something about a session; `undefined` if it isn't open anymore. */
   note(sessionId: string, note: SessionNote | undefined): void
   /**
-   * Leaves it to the next window. What was sent before reaches it; nothing is sent or received anymore, and the connection ends.
-   * Resolves when another window can attach. If one has attached already, resolves to the ids of the sessions whose last prompt
+   * Leaves the agent to the next window. Messages sent before reach the agent; afterward nothing is sent or received, and the connection
+   * ends. Resolves when another window can attach. If a window has attached already, resolves to the ids of the sessions whose last prompt
    * the agent didn't get.
    */
   leave(): Promise<string[]>
 }
 
-/** What a window tells the next one about a session, beside the conversation that it stores. */
+/** What a window stores about a session for the next window, in addition to the conversation. */
 export interface SessionNote {
   configOptions: ConfigOption[]
   commands: Command[]
@@ -373,7 +373,7 @@ export interface AgentLaunch {
   args: string[]
   env: Record<string, string>
   cwd: string
-  /** It runs on a server, so nothing is spawned; `command` is what is shown of its address. */
+  /** The agent runs on a server, so no process is started. `command` is the address as users see it. */
   remote?: RemoteAddress
 }
 

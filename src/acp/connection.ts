@@ -393,8 +393,8 @@ export class Connection implements Disposable {
   }
 
   /**
-   * The writer for vscode-jsonrpc. A closed stdin doesn't end the connection: what the agent wrote before that must still
-   * be read, and then the reader ends it. A request that can't be written waits for that, too.
+   * The writer for vscode-jsonrpc. A closed stdin doesn't end the connection: the agent's earlier output must still be read, and then the
+   * reader ends the connection. A request that can't be written waits for that end, too.
    */
   #tapped(writer: AnswerWriter): MessageWriter {
     const write = (written: Message): Promise<void> => {

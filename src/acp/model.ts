@@ -146,8 +146,8 @@ export interface SubagentState {
 }
 
 /**
- * An upsert of a session that the agent started within this one (unstable): an absent field stays as it was, `null`
- * clears it. A `state` replaces the one before; `null`: the state is unknown.
+ * An upsert of a session that the agent started within this one (unstable). An absent field stays as it was, `null` clears it. A `state`
+ * replaces the previous one; `null` means that the state is unknown.
  */
 export interface SubagentPatch {
   /** the subagent's own session */
@@ -259,7 +259,7 @@ export interface UsageLimit {
   resetsAt?: number
 }
 
-/** What a session has cost since it began. */
+/** The cost of a session since it began. */
 export interface Cost {
   amount: number
   /** an ISO 4217 code, or another unit such as `credits` */
@@ -535,7 +535,7 @@ export interface Roots {
  */
 export interface SessionSetup extends Roots {
   mcpServers: McpServer[]
-  /** Sent only to agents that have the capability (unstable); `override` only to those that support it. */
+  /** The user's system prompt, sent only to agents with the capability (unstable); `override` only to agents that support it. */
   systemPrompt?: { mode: 'append' | 'override'; content: ContentBlock[] }
 }
 

@@ -37,8 +37,8 @@ function optionOf(command: RegExp, option: RegExp): RegExp {
 }
 
 /**
- * Secrets of a known form, anywhere in a text; what precedes them stays (group 1). Agents choose the text, so the time
- * may only grow in proportion to it: a repetition has a maximum, or starts where no other one has passed.
+ * Secrets of a known form, anywhere in a text. Group 1, the text before the secret, stays. Agents choose the text, so the time must be
+ * linear: each repetition has a maximum, or starts where no other repetition has passed.
  */
 const SECRET_TEXT: RegExp[] = [
   /\b((?:bearer|basic|token)\s{1,8})[\w.~+/=-]{8,}/gi,
@@ -91,7 +91,7 @@ const LINE_END =
   /[*_`]{0,3}[ \t]{0,8}(?:[!&][^\s]{0,64}(?:[ \t]{1,8}|(?=[\r\n]))){0,2}(?:[|>][-+\d]{0,2}|([{[(]))?[ \t]{0,8}(#[^\r\n]{0,256})?(?=[\r\n])/y
 /** What precedes a line's text: a line number, and (group 1) its indentation and the marks of a list, diff or quotation. */
 const LEAD = /(?:[ \t]{0,16}\d{1,7}(?:→|\t|: ?|\| ?))?([ \t+>*-]*)/y
-/** What may precede a name that starts its line. */
+/** Characters that may precede a name at the start of its line. */
 const NAME_LEAD = /^[{[(]?[ \t]{0,8}[*_]{0,3}["'`]?$/
 const CODE_FENCE = /^(```|~~~)[\w-]{0,32}$/
 /** A longer word below a name isn't taken for its value, unless it's indented or quoted. Characters. */
@@ -194,8 +194,8 @@ function nameBefore(
 }
 
 /**
- * The value in the lines below a name whose line ends at its sign, in YAML, pretty-printed JSON, code or headers. What follows a
- * sentence isn't looked at: only what looks like a token is hidden there. Each line has at most one such sign, and is read at most a
+ * Finds a secret in the lines below a name, such as `password:` at the end of a line of YAML, pretty-printed JSON, code or headers. Text
+ * after a sentence isn't checked: there, only what looks like a token is hidden. Each line has at most one such sign, and is read only a
  * few times.
  */
 function valueBelow(

@@ -5,7 +5,7 @@ import type { RequestProblem } from '../common/network-problem.ts'
 export interface RemoteAddress {
   /** `ws:` or `wss:` for a WebSocket, `http:` or `https:` for streamable HTTP. Encrypted, unless it's this machine. */
   url: string
-  /** What they contain is secret. */
+  /** Header values are secret. */
   headers: ReadonlyArray<{ name: string; value: string }>
   /** It has the files of this machine at the same paths, and may use its terminals. */
   sharesFiles: boolean

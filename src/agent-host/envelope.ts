@@ -5,7 +5,7 @@ import { isRecord } from '../common/is-record.ts'
 /** Whose results a window needs that attaches to a running agent. */
 const SESSION_METHODS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
 
-/** What a window needs to know of them if the agent is gone: of which session they were. */
+/** Requests whose session a window needs to know if the agent is gone. */
 const AWAITED_METHODS = new Set(['session/prompt', 'session/load', 'session/resume'])
 
 const OPEN_BRACE = 123
@@ -18,7 +18,7 @@ interface Frame {
   result?: unknown
 }
 
-/** What outlives the host: nothing that only a running agent or its window needs to know, such as what either may do. */
+/** What is stored for when the host crashes: only what is useful without the running agent, so no capabilities. */
 export interface StoredEnvelope {
   initialize: { params: unknown; result: unknown } | undefined
   sessions: SessionResult[]
@@ -29,8 +29,8 @@ export interface StoredEnvelope {
 }
 
 /**
- * What the host knows of the protocol: which frames are requests, responses and notifications, and which of them a window
- * needs that wasn't there when they were sent.
+ * What the host knows about the protocol: which frames are requests, responses and notifications, and which of them a window needs that
+ * attaches later.
  */
 export class Envelope {
   /** the exchange of `initialize`, once the agent has answered */
@@ -77,7 +77,7 @@ export class Envelope {
     return { initialize, sessions, toAgent, working, lastId, notes: Object.fromEntries(notes) }
   }
 
-  /** It's another number when what is stored is something else. */
+  /** Changes whenever the stored state changes. */
   get changes(): number {
     return this.#changes
   }
@@ -155,8 +155,8 @@ export class Envelope {
   }
 
   /**
-   * A frame that the agent sent, with its number. Returns whether it belongs to a conversation: a notification, a request, the
-   * response to a prompt, or a batch, which may contain one of them.
+   * Handles a frame from the agent. Returns whether the frame belongs to a conversation: a notification, a request, the response to a
+   * prompt, or a batch that may contain one of them.
    */
   received(frame: Buffer, number: number): boolean {
     if (frame.includes('"state_update"')) for (const one of framesIn(frame).frames) this.#noteState(one)
@@ -223,8 +223,8 @@ export class Envelope {
 }
 
 /**
- * What another host needs of a frame of a conversation if the agent is gone: not its requests, which nobody can answer. The same
- * frame if that's all of it.
+ * The part of a frame of a conversation that another host needs if the agent is gone. Requests of the agent are left out, since nobody can
+ * answer them. Returns the same frame if nothing is left out.
  */
 export function saidIn(frame: Buffer): Buffer {
   if (!frame.includes('"id"')) return frame

@@ -13,8 +13,8 @@ interface HeldPort {
 }
 
 /**
- * Keeps other programs from the ports where agents expect the MCP server of their window while no window serves them, since agents
- * still send their tokens there. Their connections wait for the window.
+ * Occupies the ports of editor tools while their window doesn't serve them, so that no other program gets the tokens that agents still send
+ * there. Connections wait for the window.
  */
 export class HeldPorts {
   readonly #held = new Map<number, HeldPort>()

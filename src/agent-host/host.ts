@@ -165,7 +165,7 @@ export class AgentHost {
     }
   }
 
-  /** Takes the agents of hosts that have died, so that a window gets what they said last. */
+  /** Takes over the agents of hosts that have crashed, so that windows get the agents' last output. */
   async #reviveAll(): Promise<void> {
     const { folder } = this.#options
     for (const journal of journalsIn(folder)) {

@@ -60,7 +60,7 @@ interface StoredAgent {
 type Process = Pick<AgentProcess, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>
 
 const MiB = 1024 * 1024
-/** What is kept of each agent until a window has confirmed it: bytes in memory, then in a file. */
+/** Limits of the unconfirmed output of each agent, in bytes: first in memory, then in a file. */
 const MAX_MEMORY = 8 * MiB
 const MAX_FILE = 256 * MiB
 /** Bytes of frames after which a message is sent. */
@@ -116,8 +116,8 @@ export class HostedAgent {
   }
 
   /**
-   * An agent whose host has died, from what that host left of it in the file `journal`; `undefined` if no window needs it. The file
-   * is this host's from then on. Throws if another host was faster.
+   * Creates an agent whose host has crashed from that host's `journal`; `undefined` if no window needs the agent. The journal then belongs
+   * to this host. Throws if another host was faster.
    */
   static revive(id: string, journal: string, options: HostedAgentOptions): HostedAgent | undefined {
     const file = journalOf(id, options)
@@ -220,14 +220,13 @@ export class HostedAgent {
   }
 
   /**
-   * Sends a window everything that wasn't confirmed, and what comes from now on. The one that was attached before is let go.
-   * `confirmed`: what the window has stored, which its predecessor may not have had the time to confirm. `read`: what it has from
-   * the host that ran the agent before.
+   * Sends a window all unconfirmed output, and all later output, and detaches the previous window. `confirmed`: the frames that the window
+   * has stored, which the previous window may not have confirmed. `read`: the frames that the window got from the previous host.
    */
   attach(window: HostChannel, confirmed = 0, read = 0): void {
     const before = this.#window
     this.#window = window
-    // what it sends from now on isn't for the agent anymore
+    // the agent gets none of the previous window's later messages
     before?.send({ type: 'taken over', writes: this.#writes })
     before?.end()
     this.#writes = 0
@@ -506,7 +505,7 @@ export class HostedAgent {
       : Math.min(this.#lastActiveAt + silentMs, this.#detachedAt + totalMs, idleEnd)
     const remainingMs = silentMs === 0 ? 0 : end - performance.now()
     if (remainingMs <= 0) {
-      // it's over, but what it said isn't: the next window stores that
+      // the agent is gone, but the next window still stores its last output
       if (!isOver && silentMs > 0 && this.#journal.keepsConversation) void this.#process.stop()
       else void this.end()
       return

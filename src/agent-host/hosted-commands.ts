@@ -21,7 +21,7 @@ interface HostedCommand {
   isBehind: boolean
 }
 
-/** Bytes that wait for a window, after which it gets the kept output as a whole once it has read them. */
+/** Bytes that may wait for a window. Beyond that, the window gets the stored output as a whole once it has read the waiting bytes. */
 const MAX_WAITING = 4 * 1024 * 1024
 
 /** The commands that the windows of an agent run for it. They go on while no window is attached. */
@@ -42,7 +42,7 @@ export class HostedCommands {
     this.#onWork = onWork
   }
 
-  /** Those that start, run or whose output may be asked for. */
+  /** Commands that are starting or running, or whose output a window may still ask for. */
   get all(): HostedCommandInfo[] {
     return [...this.#commands.values()].map(({ info }) => info)
   }

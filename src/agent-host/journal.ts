@@ -26,13 +26,13 @@ export interface JournalOptions {
 export interface OutlivingOptions {
   /** Whether frames go to the file also if they fit in memory. */
   isOn: () => boolean
-  /** What is needed to read them in another process: JSON. */
+  /** The state that another process needs to read the frames, as JSON. */
   state: () => string
   /** How long they may wait to be written together, in milliseconds. */
   delayMs: () => number
   /**
-   * What is written of frames that follow each other: an empty line for those that mean nothing to another process. The last ones
-   * may be left out until there are more, unless `isLast` says that there are none for now.
+   * The bytes to write for consecutive frames: an empty line for a frame that is useless to another process. The last frames may be held
+   * back until more arrive, unless `isLast` says that no more are coming for now.
    */
   written: (frames: readonly JournalFrame[], isLast: boolean) => Buffer[]
 }
@@ -59,9 +59,9 @@ const FRAME = 1
 const MAX_BATCH = 256 * 1024
 
 /**
- * The frames of an agent that no window has confirmed yet, each with a number, from 1. They are in memory up to a limit, then
- * in a file. Once that is full too, or can't be written, {@link isFull} asks to read nothing more from the agent. If they outlive this
- * process, they are in the file soon in any case, after the state that another process needs to read them.
+ * The frames of an agent that no window has confirmed yet, numbered from 1. Frames are in memory up to a limit, then in a file. Once the
+ * file is full or can't be written, {@link isFull} asks to stop reading from the agent. With {@link OutlivingOptions}, frames are always
+ * written to the file soon, after the state that another process needs to read them.
  */
 export class Journal {
   readonly #options: JournalOptions
@@ -312,8 +312,8 @@ export interface JournalContents {
 }
 
 /**
- * What a file contains, up to the first record that isn't whole, which its process was writing when it was killed; `undefined` if
- * that's nothing. Throws if it can't be read.
+ * Reads a journal up to the first incomplete record, which its process was writing when it was killed; `undefined` if the journal is empty.
+ * Throws if the file can't be read.
  */
 export function readJournal(file: string): JournalContents | undefined {
   const bytes = readFileSync(file)

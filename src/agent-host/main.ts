@@ -1,8 +1,6 @@
 /**
- * The agent host: a program of its own, which runs agents so that they outlive the window. It knows which bytes are a frame
- * and which of them are requests, and nothing else of the protocol.
- *
- * Arguments: the folder of the hosts' entries, and the script of the process guard.
+ * The agent host: a separate program that runs agents so that they outlive the window. Of the protocol, it knows only where a frame ends
+ * and which frames are requests. Arguments: the folder of the hosts' entries, and the script of the process guard.
  */
 import { writeSync } from 'node:fs'
 import path from 'node:path'

@@ -15,7 +15,9 @@ interface Chunk {
   content: { text: string }
 }
 
-/** What is written of an agent's frames: what belongs to a conversation, without secrets, as it would be stored there. */
+/**
+ * The part of an agent's frames that is written to disk: the content of conversations, with secrets redacted as in stored conversations.
+ */
 export class StoredFrames {
   readonly #secrets: SecretRegistry
   /** by session and kind of text: the end of what is written */

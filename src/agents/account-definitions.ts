@@ -8,10 +8,10 @@ import { type SettingProblem, settingProblem } from './setting-problem.ts'
 export type AccountDefinition = AgentDefinition & { problem?: SettingProblem }
 
 /**
- * Adds the accounts, each after its agent, from which it has everything that its entry doesn't set.
- *
+ * Adds each account after its agent. An account takes the properties that its entry doesn't set from the agent.
  * @param agents by id. An account replaces the agent with its id.
- * @param isSearched An agent that isn't there is missing; until then, its accounts aren't there either.
+ * @param isSearched Whether the search for agents has ended. If so, an unknown agent of an account is reported as missing; if not, its
+ * accounts are left out.
  */
 export function withAccounts(
   agents: ReadonlyMap<string, AgentDefinition>,

@@ -120,7 +120,7 @@ export class AgentCatalog extends Owner {
     return this.#changed.event
   }
 
-  /** Those of the settings in their order, then installed ones, presets and the demo agent; accounts follow their agent. */
+  /** The agents of the settings in their order, then installed agents, presets and the demo agent. Accounts follow their agent. */
   get agents(): CatalogAgent[] {
     const { trust } = this.#options
     const all = this.#allWith(this.#fromSettings)
@@ -163,8 +163,8 @@ export class AgentCatalog extends Owner {
   }
 
   /**
-   * The default options of an agent, and those that it has without the settings of the workspace, which can change but not remove
-   * them: what isn't there isn't asked about.
+   * The default options of an agent, and the defaults that the user settings alone give. Settings of the workspace can change the latter
+   * but not remove them.
    */
   defaultOptions(id: string): { chosen: DefaultOptions; ofUser: DefaultOptions } {
     const ofUser = this.#asOfUser(id)?.defaultOptions ?? {}

@@ -4,8 +4,8 @@ import type { AgentColor } from '../common/agent-icon.ts'
 import type { ProtocolChoice } from '../common/settings.ts'
 
 /**
- * An agent that can be started: what a user, a preset or Parley itself wrote, with variables such as `${workspaceFolder}`
- * still in it. `resolve-launch.ts` resolves it for spawning.
+ * An agent that can be started, as a user, a preset or Parley defined it, with unresolved variables such as `${workspaceFolder}`.
+ * `resolve-launch.ts` resolves them.
  */
 export interface AgentDefinition {
   /** Unique in the window; the key in `parley.agents`. */

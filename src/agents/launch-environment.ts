@@ -70,7 +70,7 @@ export class LaunchEnvironmentSource implements Disposable {
     return this.#asked
   }
 
-  /** Forgets the environment, so that the next one includes what was installed or changed in a profile meanwhile. */
+  /** Forgets the environment, so that the next call includes programs and profile changes since. */
   refresh(): void {
     this.#asked = undefined
   }

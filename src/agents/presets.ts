@@ -3,11 +3,9 @@ import { AGENT_ICON } from '../common/agent-icon.ts'
 import type { AgentDefinition } from './definition.ts'
 
 /**
- * Well-known agents, offered when their command is on the PATH. A preset is a single command line; a user who needs
- * another one adds an agent with the same id to `parley.agents`.
- *
- * The command lines are those of the ACP registry's entries (the `cmd` or npm package and its `args`), the names of the
- * npm packages' `bin`, and the agents' own documentation, as noted at each.
+ * Well-known agents, offered when their command is on the PATH. A preset is a single command line; users who need another one add an agent
+ * with the same id to `parley.agents`. The command lines come from the ACP registry (the `cmd`, or the npm package and its `args`), the
+ * `bin` names of npm packages, and the agents' documentation, as noted at each preset.
  */
 export interface AgentPreset {
   id: string
@@ -181,7 +179,7 @@ export const agentPresets: readonly AgentPreset[] = [
   },
 ]
 
-/** The id of a registry agent in Parley: that of its preset, if any, so that it keeps its sessions and keys. */
+/** The id of a registry agent in Parley. An agent with a preset gets the id of the preset, so that it keeps its sessions and keys. */
 export function agentIdOf(registryId: string, presets: readonly AgentPreset[] = agentPresets): string {
   return presets.find(preset => preset.registryIds.includes(registryId))?.id ?? registryId
 }

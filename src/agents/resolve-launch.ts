@@ -12,7 +12,7 @@ import { substitute, type VariableContext } from './variables.ts'
 
 export interface LaunchContext {
   environment: LaunchEnvironment
-  /** That of processes in a folder, which its project may have changed. Default: `environment`. */
+  /** The environment of processes in a folder, which the folder's project may have changed. Default: `environment`. */
   environmentIn?: (folder: string) => Promise<LaunchEnvironment>
   /** The workspace folders on this machine's disk, absolute; the first is the default `cwd`. */
   folders: ReadonlyArray<{ name: string; path: string }>
@@ -131,8 +131,8 @@ export function configuredLaunch({ command, args, env, cwd, remote }: Configured
 const VERSION_FOLDER = /([/\\]agents[/\\][^/\\]+[/\\])[^/\\]+-[0-9a-f]{8}(?=[/\\])/
 
 /**
- * A hash of how an agent starts: the program or the server, its arguments, its environment and its directory, as configured. A
- * workspace may redefine an agent id; values that the user entered for the original agent must not be passed to that one.
+ * A hash of how an agent starts: the program or the server, its arguments, its environment and its directory, as configured. A workspace
+ * may redefine an agent id; values that the user entered for the original agent must not be passed to the redefined one.
  */
 export function launchFingerprint({
   command,

@@ -78,7 +78,7 @@ export function settingPath(setting: string, path: ReadonlyArray<string | number
   return text
 }
 
-/** One sentence: the place, the scope, what is wrong. */
+/** One sentence with the place, the scope and the problem. */
 export function describeProblem(problem: SettingProblem): string {
   if (problem.file !== undefined) return l10n.t('{0}: {1}.', problem.where, problem.message)
   return l10n.t('{0} ({1}): {2}.', problem.where, describeScope(problem), problem.message)

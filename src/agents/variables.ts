@@ -15,7 +15,7 @@ export interface VariableContext {
 interface VariableProblem {
   /** The variable as it is written, `${…}` included. */
   variable: string
-  /** What is wrong with it, without a period at the end. */
+  /** The problem, without a period at the end. */
   message: string
   /** `false`: it has a value anyway. */
   fatal: boolean
@@ -35,13 +35,10 @@ export function variablesIn(text: string): string[] {
 }
 
 /**
- * Replaces the variables in a text, once and from left to right. Values aren't expanded recursively, so a folder named
- * `${env:SECRET}` stays as it is. An unknown variable is left as it is and is a problem. As in VS Code, an environment
- * variable that isn't set is empty text, which is reported too.
- *
- * Known: `${workspaceFolder}`, `${workspaceFolder:name}`, `${workspaceFolderBasename}`, `${userHome}`, `${env:NAME}`,
+ * Replaces the variables in a text, once and from left to right. Values aren't expanded recursively, so a folder named `${env:SECRET}`
+ * stays as it is. An unknown variable stays and is a problem. As in VS Code, an unset environment variable is empty text, which is also
+ * reported. Known: `${workspaceFolder}`, `${workspaceFolder:name}`, `${workspaceFolderBasename}`, `${userHome}`, `${env:NAME}`,
  * `${pathSeparator}` and its short form `${/}`.
- *
  * @param more resolves further variables first (without `${` and `}`); returns `undefined` for others
  */
 export function substitute(

@@ -13,9 +13,9 @@ const STORED = 'parley.storedSecrets'
 const LOST = 'parley.secretsLost'
 
 /**
- * The editor's secret storage, with a warning at the moment a value is entered that the editor can't keep. Without a
- * keyring, VS Code may refuse a value, or keep it only until the window reloads: the latter is known once it has
- * happened. A value that couldn't be stored is kept in memory, so that it works in this window.
+ * The editor's secret storage, with a warning when the editor can't store an entered value. Without a keyring, VS Code may refuse a value,
+ * or keep it only until the window reloads, which is detected afterward. A value that couldn't be stored is kept in memory, so that it
+ * works in this window.
  */
 export class CheckedSecrets implements SecretStore {
   readonly #secrets: SecretStore

@@ -181,7 +181,7 @@ export const PlanId = {
   sendComments: 'parley.sendPlanComments',
 } as const
 
-/** Commands that aren't contributed, so that the palette doesn't list them. */
+/** Commands that aren't contributed, so that the command palette doesn't list them. */
 export const HiddenCommandId = {
   /** The links of notifications. Their argument is a random id that only the notification knows. */
   answerNotification: 'parley.answerNotification',
@@ -219,8 +219,8 @@ export const ALL_COMMANDS: readonly Command[] = [
 ]
 
 /**
- * What each command does. Arguments come from VS Code (menus, keys) or from other extensions, so a handler checks them.
- * A handler that throws is reported to the user; see `registerCommands` in `extension.ts`.
+ * The handler of each command. Arguments come from VS Code (menus, keys) or from other extensions, so handlers check them. An error that a
+ * handler throws is shown to the user; see `registerCommands` in `extension.ts`.
  */
 export type CommandHandlers = Record<Command, (...args: unknown[]) => unknown>
 

@@ -59,9 +59,8 @@ export class PreviewStore {
 }
 
 /**
- * The HTML of a preview, which looks like what the page's script shows instead. It's inert, and assistive technology
- * doesn't see it. What HTML can't express without inline styles is done by {@link PLACE_PREVIEW}.
- *
+ * The HTML of a preview, which looks like the page before its script runs. It's inert and hidden from assistive technology. {@link
+ * PLACE_PREVIEW} does what HTML can't express without inline styles.
  * @param below the text that will be below the conversation at first; the preview only leaves space for it
  */
 export function previewHtml({ rows, title, themeId, colors, ...sizes }: Preview, below: string): string {
@@ -102,10 +101,7 @@ function htmlOf(parts: readonly PreviewPart[]): string {
   return html
 }
 
-/**
- * Some start tags end an open element of the same name with everything in it: those of a list item, except in another
- * list, and of a button.
- */
+/** Some start tags close an open element of the same name with its content: `li`, except in a nested list, and `button`. */
 function tagOf({ tag }: PreviewElement, open: readonly string[]): string {
   const fits =
     tag === 'li'
@@ -119,10 +115,7 @@ const endOf = (tag: string | undefined): string =>
 
 type Unchecked<T> = Partial<Record<keyof T, unknown>>
 
-/**
- * A stored preview, if it is one: another version of Parley may have written it. Checked without zod, which would delay the
- * start.
- */
+/** A stored preview, if it's valid: another version of Parley may have written it. Checked without zod, which would delay the start. */
 export function asPreview(value: unknown): Preview | undefined {
   if (!isRecord(value)) return undefined
   const { title, themeId, colors, besideTitle, dock, composer, rows }: Unchecked<Preview> = value

@@ -16,8 +16,8 @@ import type { WindowStorage } from './storage/stores.ts'
 import type { Workbench } from './workbench.ts'
 
 /**
- * What the services get when they are created: the window, its storage and its logs. `workbench/` takes it from VS Code;
- * the page tests and the playground run in plain Node.
+ * What the services need when they are created: the window, its storage and its logs. `workbench/` implements this with VS Code; the page
+ * tests and the playground in plain Node.
  */
 export interface Platform {
   workbench: Workbench

@@ -41,14 +41,14 @@ import { gitFolderStore, HAS_AGENTS, turnStore, viewStore } from './storage/stor
 
 export type ProcessScope = ReturnType<typeof createProcessScope>
 
-/** What lives as long as this process and needs no view: what is stored, the agents, and their sessions. */
+/** Creates what lives as long as the process and needs no view: stores, agents and their sessions. */
 export function createProcessScope(
   platform: Platform,
   surfaces: Pick<ConversationSurfaces, 'sessionOf'>,
   own: DisposableStore,
 ) {
   const { workbench, storage, log, secrets } = platform
-  // before sessions open, which may be among those that it finds
+  // before sessions open, since they may belong to agents in the host
   own.add(platform.trust.onDidChange(() => void hosted.start()))
   const guardScript = platform.fileInExtension('dist', 'process-guard.cjs')
   const guard = own.add(createProcessGuard({ script: guardScript, log }))

@@ -147,8 +147,8 @@ export class SessionActions {
   }
 
   /**
-   * Deletes sessions once the user can no longer bring them back, except for those that are open in another window, with the
-   * earlier sessions of their conversations. Resolves to the number of deleted conversations.
+   * Deletes sessions whose deletion can't be undone anymore, with the earlier sessions of their conversations, except for sessions that are
+   * open in another window. Resolves to the number of deleted conversations.
    */
   async deleteAll(items: readonly DeletableSession[]): Promise<number> {
     const marked: MarkedSession[] = []

@@ -38,7 +38,7 @@ import { WindowSessions } from './window-sessions.ts'
 import { WindowWorktrees } from './window-worktrees.ts'
 import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
 
-/** What lives as long as the window and shows the sessions: the views, and what their commands need. */
+/** Creates what lives as long as the window and shows the sessions: the views, and what their commands need. */
 export function createWindowScope(
   platform: Platform,
   surfaces: ConversationSurfaces,

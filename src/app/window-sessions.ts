@@ -69,7 +69,7 @@ interface WindowSessionsOptions {
   starting: () => string[]
   /** The folders of this window, and its files with unsaved changes. */
   used: () => string[]
-  /** What is used may have changed. Another window must not remove a folder before it hears of it. */
+  /** The set of used folders may have changed. Another window must learn of a change before it removes a folder. */
   onDidChangeUsed: Event<void>
   /** Shows a session of this window, which another window asked for. */
   show: (open: OpenSession) => void
@@ -88,7 +88,7 @@ export class WindowSessions extends Owner {
   #timer: NodeJS.Timeout | undefined
   #due = 0
 
-  /** What other windows have changed. */
+  /** Other windows have changed their sessions. */
   readonly onDidChange = this.#change.event
 
   constructor(options: WindowSessionsOptions) {
@@ -264,7 +264,7 @@ export function sessionRoots({ plan: { setup } }: Pick<OpenSession, 'plan'>): st
   return [setup.cwd, ...setup.additionalDirectories]
 }
 
-/** What a session asks, or else what its agent said or does last, in one line. */
+/** One line about a session: its pending request, or else the agent's last message or action. */
 export function summaryLine(
   session: OpenSession['session'],
   redact: (text: string) => string,

@@ -50,7 +50,7 @@ export class WindowWorktrees extends Owner {
     void this.refresh()
   }
 
-  /** All of them, also those that Parley didn't make. */
+  /** The paths of all worktrees, including those that Parley didn't create. */
   paths(): string[] {
     return this.#known.flatMap(one => one.worktrees.map(worktree => worktree.path))
   }

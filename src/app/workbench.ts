@@ -19,10 +19,7 @@ import type { TokenColors } from '../editor/theme/token-colors.ts'
 import type { EditorFeatures } from '../mcp/server/editor-features.ts'
 import type { ShownTab, TabOptions } from './webviews.ts'
 
-/**
- * What Parley needs of the editor that it runs in. `workbench/` implements it with VS Code; the page tests and the
- * playground implement it in plain Node.
- */
+/** What Parley needs from the editor. `workbench/` implements this with VS Code; the page tests and the playground in plain Node. */
 export interface Workbench {
   readonly dialogs: Dialogs
   readonly settings: Settings

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { agentsId } from './contract.ts'
 
-/** What a card's button does. The page sends it back as it is. */
+/** The action of a card's button. The page sends it back unchanged. */
 export const cardAction = z.discriminatedUnion('type', [
   z.object({
     type: z.enum([

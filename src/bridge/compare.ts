@@ -26,7 +26,7 @@ export interface ComparedAgent {
   /** Why it failed. */
   reason?: string
   needsSignIn?: true
-  /** what the agent last said or did, in one line */
+  /** the agent's last message or action, in one line */
   line?: string
   /** how long the turns took that are over, in milliseconds */
   worked: number

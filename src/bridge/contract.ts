@@ -1,7 +1,7 @@
 /**
- * The messages between the extension host and a page, in one table for each direction. What a page may send: a contract names each message and gives the schema that the host checks it
- * with, and for a request the type of the answer. The host handles every message of a contract with one function. The
- * pages import contracts only as types, so they don't load any schema.
+ * The messages between the extension host and a page, in one table for each direction. For messages from a page, a contract gives each name
+ * the schema that the host checks, and for a request the type of the answer. The host handles every message of a contract with one
+ * function. Pages import contracts only as types, so they don't load any schema.
  */
 import * as z from 'zod'
 

@@ -218,8 +218,8 @@ export const conversationMessages = {
   // ---- the composer and its queue ----------------------------------------------------------------------------------
 
   /**
-   * Sends a prompt from the composer; it's never empty. When this resolves, the host has stored it; if it rejects (with a
-   * sentence), the composer keeps it. `joins`: it's for the running turn, if the agent can add it.
+   * Sends a prompt from the composer, which is never empty. Resolves when the host has stored the prompt. If it rejects (with a sentence),
+   * the composer keeps the prompt. `joins`: the prompt is for the running turn, if the agent can add it.
    */
   'conversation/enqueue': request(
     z.object({ key, id: promptId, draft, joins: z.literal(true).optional() }),
@@ -263,7 +263,10 @@ export const conversationMessages = {
   'composer/askOutside': request(z.object({ uri: path }), answer<OutsideAnswer>()),
   /** The file or folder of the workspace with the path that was pasted, if there is one. */
   'composer/pastedPath': request(z.object({ path }), answer<Attachment[]>()),
-  /** The selection of an editor that is the pasted code, or lines of an open file that are, if there is one such place. */
+  /**
+   * Where the pasted code comes from: the selection of an editor, or lines of an open file. Empty if there is no such place, or more than
+   * one.
+   */
   'composer/pastedCode': request(z.object({ code: z.string().min(1).max(100_000) }), answer<Attachment[]>()),
   /** Files and folders that were dropped onto the view. Rejects with a sentence if none can be attached. */
   'composer/dropped': request(
@@ -410,7 +413,7 @@ export const conversationMessages = {
   }),
   /** Opens a file that exists only in the conversation, in VS Code's editor for it. */
   'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
-  /** What can be done with what came after a prompt that is edited in the conversation. */
+  /** The choices about later turns when a prompt in the conversation is edited. */
   'conversation/editOptions': request(z.object({ key, entryId: id }), answer<EditOptions | null>()),
   /** Sends it instead of the original. Answers whether it's stored; otherwise, the user was told why not. */
   'conversation/resendEdited': request(

@@ -49,7 +49,7 @@ export interface Card {
   busy?: true
   /** What happened, a few words. */
   title: string
-  /** One or two sentences. Empty: the title says it all, in one line with the buttons. */
+  /** One or two sentences. If empty, the card is one line: the title and the buttons. */
   text: string
   /** Preformatted details in a collapsed section: the command, the searched PATH, the end of stderr, the error's data. */
   details?: Array<{ label: string; text: string }>
@@ -167,7 +167,7 @@ export interface ConversationHead {
   pendingRequests: PendingRequestNote[]
   /** The agent's state is uncertain. */
   unconfirmed?: true
-  /** what outlives its tool call or its turn; absent for nothing */
+  /** work that outlives its tool call or its turn; absent if there is none */
   running?: Running
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
@@ -186,16 +186,16 @@ export interface ConversationHead {
   /** The agent was asked to stop the turn and hasn't responded. */
   stopping?: boolean
   roots?: RootsNote
-  /** the worktree that it works in, if that isn't open in this window; without a branch: it was removed */
+  /** the worktree in which the session works, if it isn't open in this window; without a branch, it was removed */
   worktree?: { name: string; branch?: string }
-  /** what happened to the user's system prompt, if there is one */
+  /** how the agent used the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
   /** what the project of the session's folder adds to the environment */
   environment?: EnvironmentNote
   mcpServers: McpServerNote[]
   /** Whether the editor tools are on, if the session has them. */
   editorTools?: { isOn: boolean }
-  /** What the user allows in the session, and what is offered besides *Ask*. Absent while no agent has it. */
+  /** The current and the available permission levels of the session. Absent while no agent is connected. */
   allowance?: { allowed: Allowance; offered: Allowance[] }
   plans: Plan[]
   configOptions: ConfigOption[]
@@ -329,7 +329,7 @@ export interface ChangedFileNote {
   /** lines */
   added: number
   removed: number
-  /** It has decided changes: what of them the user kept and reverted, in numbers, beside those that are undecided. */
+  /** Counts of kept and reverted changes of the file, besides the undecided ones. */
   decided?: {
     outcome: 'kept' | 'reverted' | 'both' | 'some'
     kept: number
@@ -354,7 +354,7 @@ export interface ChangedFiles {
 interface RuleOffer {
   /** what the rule matches, as text */
   label: string
-  /** what it means to save the rule, in a sentence */
+  /** the effect of the rule, in a sentence */
   preview: string
   /** the rule as it would appear in the settings */
   json: string
@@ -374,7 +374,7 @@ export interface ActiveContext {
   automatic: boolean
 }
 
-/** What can be done with what came after a prompt that is edited, and what the user chose last. */
+/** The choices when a prompt is edited about the turns after it, with the user's last choice. */
 export interface EditOptions {
   /** how many can be restored */
   files: number
@@ -417,8 +417,8 @@ export interface FindResult {
   /** of the `find/start` that it answers */
   id: number
   /**
-   * Three numbers for each entry: its index, the number of matches in its visible part while it's collapsed, and the
-   * number in all of it. Those of `part: 'change'` replace the previous ones of these entries.
+   * Three numbers for each entry: its index, the number of matches in the part that is visible while the entry is collapsed, and the number
+   * in the whole entry. With `part: 'change'`, the numbers replace the previous ones of these entries.
    */
   hits: number[]
   part: 'whole' | 'change'

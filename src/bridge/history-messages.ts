@@ -1,4 +1,4 @@
-/** What a page that shows History may send. What the host sends is in `history.ts`. */
+/** Messages from a page that shows History. The host's messages are in `history.ts`. */
 import * as z from 'zod'
 import { agentsId, nothing, type Params } from './contract.ts'
 import type { HistoryChanges, HistoryHits, HistoryPreview } from './history.ts'
@@ -35,7 +35,7 @@ export const historyMessages = {
       'unpin',
     ]),
   }),
-  /** The same for several sessions, of which those are left out for which it isn't possible. */
+  /** The same action for several sessions. Sessions that don't support the action are skipped. */
   'history/actOnMany': z.object({
     action: z.enum(['delete', 'archive', 'unarchive', 'pin', 'unpin']),
     sessions: z.array(session).max(100_000),

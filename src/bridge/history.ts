@@ -14,7 +14,7 @@ export interface HistoryRow {
   folder: string
   /** whether it belongs to a folder that is open in this window, or to a worktree of its repository */
   here: boolean
-  /** the worktree that it works in, if that isn't open in this window; without a branch: it was removed */
+  /** the worktree in which the session works, if it isn't open in this window; without a branch, it was removed */
   worktree?: { name: string; branch?: string }
   /** milliseconds since the epoch */
   updatedAt?: number
@@ -82,7 +82,7 @@ export interface HistoryPreview {
   parts: Array<{ kind: 'user' | 'agent' | 'tool'; text: string } | { kind: 'gap' }>
 }
 
-/** What was found so far, the best first. */
+/** The results so far, the best first. */
 export interface HistoryHits {
   /** of the request */
   id: number

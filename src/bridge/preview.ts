@@ -32,7 +32,7 @@ export interface PreviewElement {
 /** The maximum length of a preview as JSON; without one, the page shows nothing before its script runs. */
 export const MAX_PREVIEW_LENGTH = 60_000
 
-/** The elements that a preview can contain: nothing that loads or runs anything. `svg` stands for one that is left empty. */
+/** The elements that a preview can contain, none of which loads or runs anything. `svg` represents an empty one. */
 export const PREVIEW_TAGS: readonly string[] = (
   'div span section p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code table thead tbody tr th td hr br ' +
   'a button em strong b i u s del ins sub sup kbd mark small svg'

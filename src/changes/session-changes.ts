@@ -35,13 +35,13 @@ export interface CheckpointFile {
   /** Which of its changes happened during a turn without a report by the agent. */
   uncertain?: Share
   /**
-   * Why some or all of it is left unchanged.
-   * - `user`, `agent`: changes of the user, or of another session, are in the same lines.
-   * - `unsaved`: it has unsaved changes that conflict.
-   * - `conflict`: it has unsaved changes and was written on disk meanwhile.
-   * - `gone`: the user has deleted it.
-   * - `large`: it was too large to be saved.
-   * - `age`, `size`: its checkpoint was dropped.
+   * Why the file, or a part of it, is left unchanged.
+   * - `user`, `agent`: the user or another session changed the same lines.
+   * - `unsaved`: the file has unsaved changes that conflict.
+   * - `conflict`: the file has unsaved changes and was written on disk meanwhile.
+   * - `gone`: the user has deleted the file.
+   * - `large`: the file was too large to be saved.
+   * - `age`, `size`: the checkpoint of the file was dropped.
    */
   unchangedBecause?: 'user' | 'agent' | 'unsaved' | 'conflict' | 'gone' | 'large' | 'age' | 'size'
 }
@@ -50,24 +50,24 @@ export interface CheckpointFile {
 export interface ChangeSelection {
   paths?: readonly string[]
   turn?: number
-  /** This turn and all later ones, kept or not: undoing them restores the checkpoint before this turn. */
+  /** This turn and all later ones, including kept changes: undoing them restores the checkpoint before this turn. */
   since?: number
   /** by path */
   hunks?: { path: string; ids: ReadonlySet<number> }
   /** Skips uncertain changes. */
   certain?: boolean
-  /** Only those of the session itself, not of those that its conversation was in before. */
+  /** Only turns of the session itself, not of earlier sessions of its conversation. */
   own?: true
 }
 
 export interface UndoReport {
   /** Id to revert the undo with; absent if nothing was undone. */
   undone?: Undone
-  /** What was left unchanged, and why. */
+  /** The files that were left unchanged, and why. */
   unchanged: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
 }
 
-/** What was kept. */
+/** The changes that the user kept. */
 export interface KeptChanges {
   /** of its files */
   paths: string[]
@@ -83,8 +83,8 @@ export class ChangeScope {
   /** absent: all sessions */
   readonly session: string | undefined
   /**
-   * The sessions that it was forked from, or that its conversation was in before (`continued`): their turns up to these are part of
-   * its conversation, too.
+   * The sessions that this session was forked from, or that its conversation used before (`continued`). Their turns up to these are part of
+   * the conversation.
    */
   origins: () => ReadonlyArray<TurnRef & { continued?: true }> = () => []
   protected readonly tracker: ChangeTracker
@@ -100,7 +100,7 @@ export class ChangeScope {
     this.session = session
   }
 
-  /** Those whose changes these are; `undefined`: all. */
+  /** The sessions whose changes these are; `undefined`: all sessions. */
   get sessions(): ReadonlySet<string> | undefined {
     if (this.session === undefined) return undefined
     return new Set([this.session, ...this.#originsFor({}).map(({ session }) => session)])
@@ -139,7 +139,7 @@ export class ChangeScope {
     })
   }
 
-  /** One file of {@link list}; a renamed one also by its previous path. */
+  /** One file of {@link list}; a renamed file can also be found by its previous path. */
   file(path: string): ChangedFile | undefined {
     const view = this.tracker.views.at(path)
     const file = view?.hasChanges && !view.gone ? this.#describe(view) : undefined
@@ -152,7 +152,7 @@ export class ChangeScope {
     return this.tracker.shared
   }
 
-  /** Reads all tracked files, or those with these paths and what they were renamed from, from disk again. Never rejects. */
+  /** Reads all tracked files from disk again, or those with these paths and their previous paths. Never rejects. */
   async refresh(paths?: readonly string[]): Promise<void> {
     const { disk, files } = this.tracker
     if (!paths) return disk.refresh()
@@ -207,8 +207,8 @@ export class ChangeScope {
   }
 
   /**
-   * Undoes what can be undone without losing other changes. `force`: discards the user's edits within the agent's
-   * changes. `into`: the undo that this becomes part of, so that both are reverted together.
+   * Undoes changes where no other changes are lost. `force`: also discards the user's edits within the agent's changes. `into`: adds the
+   * files to an earlier undo, so that one command reverts both.
    */
   async undo(
     selection: ChangeSelection = {},
@@ -311,7 +311,7 @@ export class ChangeScope {
     return new Set(files.filter(isInTheWay))
   }
 
-  /** Files that are undone one after the other: both paths of a renamed one, and those that the editor changes. */
+  /** Groups of files that are undone one after the other: both paths of a renamed file, and files that the editor changes. */
   #groups(files: readonly TrackedFile[], renames: readonly Rename[]): TrackedFile[][] {
     const from = new Map(renames.map(rename => [rename.to.file, rename.from.file]))
     const groups = new Map<TrackedFile, TrackedFile[]>()
@@ -465,7 +465,7 @@ export class ChangeScope {
       if (file.gone) return unchanged('gone')
       const found = tracker.views.rewound(path, matches)
       if (found === 'unsaved') return unchanged(found)
-      // what is on disk is restored once the user has merged it
+      // the content on disk is restored once the user has merged it
       const rewound = found === 'conflict' ? file.rewound(matches) : found
       if (!rewound) return []
       const { file: target } = rewound
@@ -558,7 +558,7 @@ export class SessionChanges extends ChangeScope {
     this.tracker.turns.beginTurn(this.session, this.#author(), roots, isWorking, ranGit, start)
   }
 
-  /** Settles when it's known what was there before the running turn: a command that starts earlier could change it unseen. */
+  /** Settles when the state before the running turn is known: a command that starts earlier could change files undetected. */
   get begun(): Promise<unknown> {
     return this.#before
   }
@@ -685,8 +685,8 @@ export class SessionChanges extends ChangeScope {
   }
 
   /**
-   * Files changed during this turn or an earlier one, most of them without a report. `isDecided`: whether the user has kept or
-   * undone changes of a file, or saved it, since the search for them began.
+   * Files changed during this turn or an earlier one, most of them without a report. `isDecided`: whether the user has kept, undone or
+   * saved changes of a file since the search for changes began.
    */
   async noticed(
     changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number; unsure?: true }>,

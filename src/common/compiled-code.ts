@@ -11,9 +11,9 @@ const MAX_AGE_MS = 30 * 24 * 3_600_000
 const MAX_BYTES = 128 * 1024 * 1024
 
 /**
- * Stores the code that was compiled so far in this process for the next one, and deletes old files in that folder, and the oldest
- * ones if all are larger than `maxBytes`. Node does the former only when a process exits by itself, and never the latter. Does
- * nothing if the code is stored in another folder. Never rejects.
+ * Stores the code that this process has compiled for the next process, and deletes old files from that folder, oldest first if the folder
+ * is larger than `maxBytes`. Node stores code only when a process exits by itself, and never deletes files. Does nothing if the code is
+ * stored in another folder. Never rejects.
  */
 export async function storeCompiledCode(
   folder: string,
@@ -51,7 +51,7 @@ async function removeOldest(folder: string, maxBytes: number): Promise<void> {
   for (const { file, size, changedAt, isThere } of files.sort((a, b) => b.changedAt - a.changedAt)) {
     bytes += size
     const isOld = bytes > maxBytes || Date.now() - changedAt > MAX_AGE_MS
-    // one that can't be deleted, such as another user's, doesn't keep the others
+    // a file that can't be deleted, such as another user's, doesn't stop the others from being deleted
     if (isThere && isOld) await rm(file, { force: true }).catch(() => {})
   }
 }

@@ -43,7 +43,7 @@ export class DisposableStore implements Disposable {
   }
 }
 
-/** Base of a class that owns others: what it registers is disposed with it. */
+/** Base class of an object that owns others: disposing it disposes everything that it registered. */
 export abstract class Owner implements Disposable {
   protected readonly owned = new DisposableStore()
 

@@ -119,7 +119,7 @@ interface Block {
   type: string
   /** it's only for the model and wasn't written by the user */
   agentOnly?: true
-  /** it's a command that the user wrote, with the text that the agent gets for it */
+  /** a slash command that the user typed, and the text that the agent gets instead */
   asText?: true
   text?: string
 }

@@ -27,7 +27,7 @@ const CHARACTER = String.raw`-\p{L}\p{M}\p{N}_@~%+.$#&`
 const NAME = String.raw`(?:[${CHARACTER}]|\[{1,2}[${CHARACTER}=]{1,80}\]{1,2}|\([${CHARACTER}]{1,80}\))`
 /** A name with at most one space, since with more it's probably a sentence. A space after an extension ends the file. */
 const SPACED = String.raw`${NAME}+(?:(?<!\.[A-Za-z][A-Za-z0-9]{0,9}) (?=[\p{L}\p{N}[(])${NAME}+)?`
-/** No alternative begins within a text in which one has failed before, so that the time is linear. */
+/** No alternative starts within text where another alternative has failed, so that the time is linear. */
 const candidate = new RegExp(
   [
     String.raw`(?:https?:\/\/|file:\/\/(?:localhost)?\/)[^\s"'<>\x60]+`,

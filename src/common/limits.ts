@@ -1,7 +1,7 @@
 /**
- * How long Parley waits for what it doesn't control (agents, programs, the network, the disk, other windows), how often it
- * checks for that, and limits that several modules use or that users notice. Times are in milliseconds. Times by which
- * code paces its own work, such as the length of a frame, are next to that code.
+ * How long Parley waits for what it doesn't control (agents, programs, the network, the disk, other windows), how often it polls, and
+ * limits that users notice or several modules use. Times are in milliseconds. Times by which code paces its own work, such as the length of
+ * a frame, are next to that code.
  */
 
 // ---- agents and their processes ---------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 export const WAITING_AGENT_KEPT_MS = 30 * 60_000
 /** How long the output of its commands keeps such an agent that says nothing itself: a server may write for ever. */
 export const COMMANDS_KEEP_AGENT_MS = 4 * 3_600_000
-/** The same for one that does nothing, unless it ends with its window: see `HostedAgents.dispose`. */
+/** Like above, for an idle agent, unless the agent ends with its window: see `HostedAgents.dispose`. */
 export const IDLE_AGENT_KEPT_MS = 120_000
 
 /** How often a sign-in's terminal is checked for a failed command. */
@@ -136,7 +136,7 @@ export const SLOW_ANSWER_MS = patience ?? 15_000
 export const DEFAULT_OPTION_MS = patience ?? 60_000
 /** How long direnv and mise may take to print a project's environment. What they install or build may take far longer. */
 export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
-/** After which a start names the tool for which it waits. */
+/** After this time, the progress of a start names the tool that Parley waits for. */
 export const SLOW_TOOL_MS = 1000
 /** If they took longer, an agent that starts again sooner doesn't wait for them again. */
 export const RETRY_PROJECT_MS = 60_000
@@ -268,7 +268,7 @@ export const MCP_SIGN_IN_MS = 600_000
 export const TOKEN_SLACK_MS = 30_000
 /** How long a server may take to renew a sign-in, for which all that need its token wait. */
 export const RENEW_SIGN_IN_MS = 20_000
-/** How long another window that has renewed a sign-in at the same time may take to store it, and how often that's checked. */
+/** How long another window that has renewed a sign-in at the same time may take to store it, and the interval of the checks. */
 export const OTHER_RENEWAL_MS = 1000
 export const OTHER_RENEWAL_POLL_MS = 100
 

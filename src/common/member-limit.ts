@@ -17,14 +17,13 @@ type Begun = 'nothing' | 'noise' | 'bracket' | 'message'
 export const MESSAGE_END = Symbol('the end of a message')
 
 /**
- * Cuts members of objects and elements of arrays beyond {@link MAX_MEMBERS} from a line of JSON while it arrives, since
- * parsing a million keys would block for seconds. An object that was cut ends with a member that says so. Of answers, more
- * is kept: Parley has asked for them, and a list of sessions may be long. Counts commas. A batch is divided into its
- * messages. One object for each line.
+ * Cuts members of objects and elements of arrays beyond {@link MAX_MEMBERS} from a line of JSON while it arrives, since parsing a million
+ * keys would block for seconds. An object that was cut ends with a member that says so. Responses have a higher limit, since Parley
+ * requested them, and a list of sessions may be long. Counts commas. A batch is divided into its messages. Create one object for each line.
  */
 export class MemberLimit {
   readonly #max: number
-  /** what has begun: a message follows a bracket if it's one of a batch */
+  /** what has begun; a bracket starts a batch if a message follows */
   #begun: Begun = 'nothing'
   #isBatch = false
   /** how the objects and arrays begin that are open, outermost first; the innermost ones may be missing */
@@ -98,7 +97,7 @@ export class MemberLimit {
     return pieces
   }
 
-  /** What has begun with the next byte of a line in which no message had. */
+  /** What begins with the next byte of a line in which no message has begun. */
   #begin(byte: number): Begun {
     if (byte === OPEN_BRACE) {
       this.#isBatch = this.#begun === 'bracket'
@@ -157,7 +156,7 @@ export class MemberLimit {
     return missing <= 0 ? this.#head : this.#head + piece.toString('latin1', this.#from, this.#from + missing)
   }
 
-  /** What is too deep is dropped later. */
+  /** Levels beyond `MAX_DEPTH` are dropped later. */
   get #isObject(): boolean {
     return this.#depth <= MAX_DEPTH && this.#open[this.#depth - 1] === OPEN_BRACE
   }

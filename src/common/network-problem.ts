@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 
-/** What went wrong, in a few words, and what to do about it, in a sentence. */
+/** The cause of a network error in a few words, and a sentence of advice. */
 interface NetworkProblem {
   reason: string
   advice: string

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 
-/** What Parley stores may be private, and on a shared machine other users can often read what isn't protected. */
+/** Stored data may be private, and on a shared machine other users can often read files that aren't protected. */
 export const PRIVATE_FOLDER = 0o700
 export const PRIVATE_FILE = 0o600
 
-/** Creates a folder with its parents. Only the user can read what's in it, also if it existed before. */
+/** Creates a folder with its parents. Only the user can read its contents, even if the folder existed before. */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   protect(folder, PRIVATE_FOLDER)

@@ -8,8 +8,8 @@ export class TooLargeError extends Error {
 }
 
 /**
- * The text of a file that others may have replaced with anything, such as a link to a device that never ends, or a pipe that
- * never answers. Rejects as `open` does, with {@link TooLargeError}, and for what isn't a file.
+ * The text of a file that others may have replaced, such as by a link to an endless device, or by a pipe that never answers. Rejects as
+ * `open` does, with {@link TooLargeError}, and for anything that isn't a file.
  */
 export async function readBounded(file: string, maxBytes: number): Promise<string> {
   // opening a pipe that has no writer would never return; Windows doesn't have this flag

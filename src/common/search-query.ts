@@ -18,7 +18,7 @@ export interface SearchQuery {
 export interface SearchTerm {
   /** without case and accents */
   text: string
-  /** It must end where a word ends, or be a whole name. Otherwise, what starts with it, or has it, is found, too. */
+  /** The filter must end at the end of a word, or be a whole name. Otherwise, it also matches names that start with it or contain it. */
   whole: boolean
 }
 
@@ -79,7 +79,7 @@ export function matchesFilters(
   return folders.every(({ text, whole }) => (whole ? hasParts(folder, text) : folder.includes(text)))
 }
 
-/** Whether these parts of a path follow each other in it. A whole path, which starts at the root or a drive, is all of it. */
+/** Whether `parts` follow each other in the path. An absolute `parts` must be the whole path. */
 function hasParts(path: string, parts: string): boolean {
   const plain = (text: string) => `/${text.replaceAll('\\', '/').replace(/^\/+|\/+$/g, '')}/`
   return /^(?:[\\/]|[a-z]:)/.test(parts) ? plain(path) === plain(parts) : plain(path).includes(plain(parts))
@@ -123,7 +123,7 @@ export function valuesIn(text: string, name: string): string[] {
   return parts.map(([, , phrase, , word = '']) => fold((phrase ?? word).trim())).filter(Boolean)
 }
 
-/** What a session is called: the text of each term must be in it. */
+/** The names of a session, in which the text of each term is searched. */
 export interface NamedSession {
   title: string
   formerTitles?: readonly string[]

@@ -11,8 +11,8 @@ const PROTOCOL_KEY =
   /^(id|kind|type|role|status|state|toolKind|severity|stopReason|updateKind|priority|\w+Id|within|of)$/
 
 /**
- * The secrets that Parley itself knows: inputs of MCP servers, sign-in values, headers of providers. Code that resolves
- * one adds it here; code that writes a log, a card or a saved conversation redacts its text here.
+ * The secrets that Parley itself knows: inputs of MCP servers, sign-in values, headers of providers. Code that resolves a secret adds it
+ * here; code that writes a log, a card or a saved conversation redacts its text here.
  */
 export class SecretRegistry {
   readonly #values = new Set<string>()
@@ -81,8 +81,9 @@ export class SecretRegistry {
   }
 
   /**
-   * The parts of a text that follow `before`, without the secrets that are in them, or in several of them together. `count`: how many
-   * have no secret that a later part may complete; what has begun in the others is replaced, unless it's too short to say anything.
+   * Redacts consecutive parts of a text that follow `before`, including secrets that span several parts. `count`: how many parts can't
+   * contain the beginning of a secret that a later part completes. In the remaining parts, such a beginning is replaced, unless it's too
+   * short to reveal anything.
    */
   redactParts(before: string, parts: readonly string[]): { parts: string[]; count: number } {
     if (this.#values.size === 0) return { parts: [...parts], count: parts.length }
@@ -165,7 +166,7 @@ export class StreamRedactor {
 interface Forms {
   /** of all secrets */
   pattern: RegExp
-  /** of those that are replaced within words, too */
+  /** matches secrets that are also replaced within words */
   long: RegExp
   /** of the others, where they stand alone */
   short: RegExp

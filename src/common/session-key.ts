@@ -22,8 +22,8 @@ export function sessionOfKey(key: string): SessionId {
 const QUOTED = 'id:"'
 
 /**
- * An id of an agent as text that SQLite and hashes keep apart from others: they replace a lone surrogate. Control
- * characters may separate it from other parts of a key. JSON escapes both; without them, it's the id itself.
+ * Encodes an id of an agent so that SQLite and hashes distinguish all ids, since both replace a lone surrogate. Control characters are also
+ * encoded, because they separate the parts of keys. Other ids stay as they are.
  */
 export function storedId(id: string): string {
   const isSafe = !/[\p{Surrogate}\p{Cc}]/u.test(id) && !id.startsWith(QUOTED)

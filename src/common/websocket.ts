@@ -184,7 +184,10 @@ export function acceptanceOf(key: string): string {
 
 export interface WebSocketEvents {
   text(text: string): void
-  /** Called once, whoever closed it; with the reason, if there is one. `isOwn`: what the other side sent can't be read. */
+  /**
+   * Called once when the connection closes, whoever closed it, with the reason if there is one. `isOwn`: this side closed it because the
+   * other side's data can't be read.
+   */
   closed(code?: number, isOwn?: boolean): void
   /** Anything has arrived. */
   alive?(): void

@@ -11,7 +11,10 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-files.ts'
  */
 
 export interface WholeFileOptions {
-  /** The file isn't Parley's own: others may read it, its folder must exist, and it's on the disk when it's renamed. */
+  /**
+   * The file belongs to the user, not to Parley: others may read it, its folder must exist, and its content is flushed to disk before the
+   * rename.
+   */
   isUsers?: boolean
   /** the path of the temporary file; if omitted, one that `removeUnfinishedFiles` finds */
   temporary?: string

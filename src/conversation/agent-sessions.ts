@@ -52,9 +52,9 @@ const MAX_ID = 100
 const MAX_REPORTED = 20
 
 /**
- * The sessions of one agent process: creates, loads and resumes them, and routes the agent's updates and requests to them.
- * Updates and requests of an unknown session wait while a response that may contain its id is pending. Then updates are dropped,
- * and requests are shown in the session that they can only belong to: some agents don't announce the sessions of subagents.
+ * The sessions of one agent process: creates, loads and resumes them, and routes the agent's updates and requests to them. Updates and
+ * requests of an unknown session wait while a response that may contain its id is pending. Afterward, the updates are dropped, and the
+ * requests are shown in the only session that they can belong to: some agents don't announce the sessions of subagents.
  */
 export class AgentSessions implements Disposable {
   readonly agent: Agent
@@ -70,7 +70,7 @@ export class AgentSessions implements Disposable {
   readonly #reported = new Set<string>()
   /** by the id of a subagent's session: the session that contains the subagent */
   readonly #parents = new Map<string, Session>()
-  /** by session: the frame up to which it includes what the agent said, which arrives again */
+  /** by session: the last frame of the agent's output that the session includes; that output arrives again */
   readonly #said = new WeakMap<Session, number>()
   readonly #owned = new DisposableStore()
   readonly #changed = new Emitter<void>()
@@ -112,8 +112,8 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Creates a session. If the agent creates it after `signal` aborted, it's closed again. `state`: the conversation that goes on in
-   * it, which the agent doesn't know.
+   * Creates a session. If the agent creates it after `signal` aborted, the session is closed again. `state`: a conversation that continues
+   * in the session, which the agent doesn't know.
    */
   newSession(
     setup: SessionSetup,
@@ -236,8 +236,8 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Goes on with a session that another window had open with the same process. `state`: its conversation as stored, which
-   * includes what the agent said up to the frame `said`.
+   * Continues a session that another window had open with the same process. `state`: the stored conversation, which includes the agent's
+   * output up to the frame `said`.
    */
   reattachSession(
     { sessionId, start, prompt }: AttachedSession,
@@ -498,7 +498,7 @@ interface Place {
   hasToolCall: boolean
 }
 
-/** A request as it's shown in another session than the one that it names. */
+/** A request as it appears in a session other than the one that it names. */
 function askedIn({ sessionId, hasToolCall }: Place, request: AgentRequest): AgentRequest {
   const note = l10n.t("Asked by session {0}, which the agent hasn't announced.", shownId(request.sessionId))
   // another tool call there may have the id, or get it
@@ -542,7 +542,10 @@ interface Waiting {
 
 /** The part of a full buffer that the first sessions have for themselves. */
 const FIRST_PART = 0.5
-/** The part that others keep when they need more than the rest. It's less, so that they aren't sorted again for each update. */
+/**
+ * When updates are dropped, each session keeps at least this share of the limit. Less than the whole, so that updates aren't sorted again
+ * each time.
+ */
 const OTHERS_PART = 0.4
 
 /**
@@ -644,7 +647,10 @@ class UpdateBuffer {
   }
 }
 
-/** The id of the session in which the tool call runs: `session`'s, or that of a subagent in it; `undefined` if it doesn't. */
+/**
+ * The id of the session in which the tool call runs: `session`'s id, or the id of a subagent in it; `undefined` if the tool call isn't
+ * there.
+ */
 function runsToolCall(
   { sessionId, conversation: { state } }: Session,
   toolCallId: string,

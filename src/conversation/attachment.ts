@@ -18,8 +18,8 @@ export type ContextRef =
   | LineCommentRef
 
 /**
- * A commit, or what a branch changed since it left the base. Both are whole hashes: a name is ambiguous, and may mean another
- * commit by the time the prompt is sent.
+ * A commit, or a branch's changes since it left its base. Both are full hashes: a name may be ambiguous, or mean another commit when the
+ * prompt is sent.
  */
 export interface RevisionRef {
   type: 'revision'
@@ -109,7 +109,7 @@ export interface MentionRow {
   /** its location: a path, or a short text */
   detail?: string
   detailMatches?: number[]
-  /** the chip that it adds, what to capture for one, or the session whose text it adds */
+  /** the chip that the row adds, the kind of content to capture, or the session whose text is added */
   attaches: Attachment | { capture: CaptureKind } | { session: SessionId }
   /** Of a folder: the text to continue after, to find something in it. */
   continuation?: string

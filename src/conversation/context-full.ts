@@ -1,6 +1,6 @@
 import type { AgentErrorInfo, Command } from '../acp/model.ts'
 
-/** What agents, and the services behind them, say when a conversation doesn't fit into the model's context: ACP has no code for it. */
+/** Errors of agents and model services when a conversation exceeds the model's context: ACP has no code for this. */
 const FULL = [
   // Claude Code, OpenCode
   /\bprompt is too long\b/i,

@@ -1,6 +1,6 @@
 /**
- * A conversation may go on in another session, mostly of another agent. That session has a copy of the entries before it, below
- * which a notice says so. Its agent gets what it doesn't know of them with the next prompt.
+ * A conversation may continue in another session, mostly of another agent. That session starts with a copy of the entries, followed by a
+ * notice. Its agent gets the unknown part of the conversation with the next prompt.
  */
 
 import { isContextFullAnswer } from './context-full.ts'
@@ -48,7 +48,7 @@ export function continuedState(
   return copy
 }
 
-/** What the session with this key hasn't been told of its conversation; `undefined` if there is nothing. */
+/** The part of the conversation that the session with this key hasn't received yet; `undefined` if there is none. */
 export function untold({ entries }: Conversation, key: string): Untold | undefined {
   const to = entries.findLastIndex(entry => continuedIn(entry) !== undefined)
   const last = entries[to]
@@ -58,7 +58,10 @@ export function untold({ entries }: Conversation, key: string): Untold | undefin
   return missing.length > 0 ? { entries: missing, continued } : undefined
 }
 
-/** What the session with this key, or a new one, doesn't know of a conversation that goes on in it, which the last entry says. */
+/**
+ * The entries that the session with this key, or a new session, doesn't know yet of a conversation that continues there. The last entry is
+ * the notice that says so.
+ */
 export function entriesToTell(entries: readonly Entry[], key?: string): Entry[] {
   const left = entries.flatMap(entry => continuedIn(entry) ?? [])
   if (left.at(-1)?.max === 0) return []

@@ -84,7 +84,7 @@ export class ConversationState implements Disposable {
   }
 
   /**
-   * No other window continues the conversation: it's restored from what was saved last. A turn that the other window was in is
+   * Restores the last saved state, since no other window continues the conversation. A turn that was running in the other window is
    * interrupted.
    */
   catchUp(saved: SavedConversation): void {

@@ -11,7 +11,7 @@ export interface ExportedSession {
   cwd?: string
   /** a sentence about the document */
   note?: string
-  /** what was said in turns that it leaves out */
+  /** a summary of the turns that aren't included */
   summary?: string
 }
 
@@ -47,7 +47,7 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   return `${parts.join('\n\n')}\n`
 }
 
-/** By entry: the agent that its conversation was with; none for a notice that another one follows. */
+/** For each entry, the name of the agent at that point of the conversation; `undefined` for a notice that another notice follows. */
 function agentNames(entries: readonly Entry[], last: string): Array<string | undefined> {
   const names: Array<string | undefined> = []
   let name = last

@@ -1,12 +1,12 @@
 import { isRecord } from '../common/is-record.ts'
 import type { PermissionEntry, ToolCallEntry } from './state.ts'
 
-/** Names of tools that present a plan, in agents that report another kind for them. */
+/** Names of tools that present a plan, for agents that report another kind for the call. */
 const PRESENTS_PLAN = /^exit_?plan/i
 
 /**
- * The plan that a tool call presents, as Markdown; `undefined` if it presents none. Claude Code leaves its plan mode with
- * such a call, and Codex asks about its plan with one: of the kind `switch_mode`, with the plan in the input or the content.
+ * The plan that a tool call presents, as Markdown; `undefined` if it presents none. Claude Code leaves its plan mode with such a call, and
+ * Codex asks about its plan with one: a call of the kind `switch_mode` with the plan in its input or content.
  */
 export function planOf({ toolKind, toolName, title, rawInput, content }: ToolCallEntry): string | undefined {
   const isSwitch = toolKind === 'switch_mode'
@@ -27,7 +27,7 @@ const CLEARS_CONTEXT = /\b(?:clear|reset|fresh|new|empty|without)\w*\b.{0,20}\bc
 export interface PlanOptions {
   /** accepts the plan and asks about later steps as usual; if the agent lacks that, its other option that accepts */
   accept?: PermissionEntry['options'][number]
-  /** accepts it, and the agent forgets what led to it */
+  /** accepts the plan, and the agent forgets the conversation before it */
   acceptCleared?: PermissionEntry['options'][number]
   reject?: PermissionEntry['options'][number]
 }

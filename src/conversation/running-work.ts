@@ -5,7 +5,9 @@ import type { EntryBase, EntryId, TerminalState } from './state-base.ts'
 import { entryAt, NO_BACKGROUND, positionsOf, type ReducerState } from './step.ts'
 import { withoutEscapes } from './tool-output.ts'
 
-/** Identifies work of a session that can run on its own. `within`: the subagent whose tool call it is, which may have the id of another's. */
+/**
+ * Identifies work of a session that can run on its own. `within`: the subagent that owns the tool call, since subagents may use equal ids.
+ */
 export type WorkId =
   | { terminalId: string }
   | { toolCallId: string; within?: string | undefined }
@@ -35,9 +37,9 @@ const MAX_LISTED = 200
 const MAX_TITLE = 300
 
 /**
- * What runs now besides the turn's own work. A terminal of the client counts while its command runs; other work counts if the
- * agent lists it as background work, or, if it lists none, says that it can be stopped or runs. `commands`: the
- * client's terminals whose commands run, and since when.
+ * Work that runs besides the turn. A terminal of the client counts while its command runs. Other work counts if the agent lists it as
+ * background work; if the agent lists none, work counts if the agent says that it runs or can be stopped. `commands`: the client's
+ * terminals with a running command, and its start time.
  */
 export function runningWork(state: ReducerState, commands: ReadonlyMap<string, number | undefined>): Running {
   const sessions = [state, ...state.memory.subagentStates.values()]
@@ -124,7 +126,7 @@ function isForeground(
   return entry ? entry.turn === turn && !isFinalStatus(entry.status) : startedAt >= turnStartedAt
 }
 
-/** `session`: the one in which it was announced. */
+/** Whether a subagent runs. `session`: the session in which the subagent was announced. */
 function subagentRuns(
   { memory, turn }: ReducerState,
   session: ReducerState,
@@ -133,7 +135,7 @@ function subagentRuns(
 ): boolean {
   const isAtRest = entry.state === undefined || entry.state.activity === 'idle'
   const { background } = session.memory
-  // one that is idle is listed for work of its own, which is in the list if it's known
+  // An idle subagent is listed for work of its own, which is already in the list if the work is known.
   const own = memory.subagentStates.get(subagentId)?.memory.background ?? NO_BACKGROUND
   if (background.subagents.has(subagentId)) return !isAtRest || own === NO_BACKGROUND
   if (isAtRest || background !== NO_BACKGROUND) return false

@@ -14,7 +14,7 @@ const NEAR = 0.8
 /** A limit is raised to at least this much of what is used. */
 const CLEARLY_MORE = 1.05
 
-/** What a session has used, as far as it's known. `tokens` and `costs` are what its agent has reported. */
+/** The known use of a session. `tokens` and `costs` are the agent's reports. */
 export interface SessionUse {
   costs: readonly Cost[]
   /** how long its turns ran, without the time for which they waited for the user */
@@ -101,7 +101,7 @@ export function limitLevel(state: Pick<LimitState, 'limits'>, use: SessionUse): 
   return kindsFrom(state, use, NEAR).length > 0 ? 'near' : 'low'
 }
 
-/** What the user is to be warned of, once for each limit and each raise; one that is reached needs no warning anymore. */
+/** The limits that the user must be warned about, once for each limit and each raise; a reached limit needs no warning anymore. */
 export function takeWarnings(state: LimitState, use: SessionUse): { state: LimitState; kinds: LimitKind[] } {
   const fresh = kindsFrom(state, use, NEAR).filter(kind => state.warned[kind] !== state.limits[kind])
   if (fresh.length === 0) return { state, kinds: [] }
@@ -121,8 +121,8 @@ export function stopped(state: LimitState, use: SessionUse): LimitState {
 }
 
 /**
- * The user continues: each limit that is reached is raised by the same amount again, or by several times that, to clearly more
- * than what is used: else the next question would follow at once.
+ * The user continues: each reached limit is raised by its own amount or a multiple, clearly above the current use, so that the next
+ * question doesn't follow at once.
  */
 export function raised(state: LimitState, use: SessionUse): LimitState {
   const limits = { ...state.limits }

@@ -49,9 +49,8 @@ export interface SessionOptions {
 }
 
 /**
- * One conversation with one agent. {@link AgentSessions} passes the agent's updates to `receive`, in order; the user's
- * actions are sent to the agent. `onDidChange` reports every change of `state`, `onDidChangeStatus` every other one:
- * phase, queue, cancellation, unconfirmed options.
+ * One conversation with one agent. {@link AgentSessions} passes the agent's updates to `receive`, in order; the user's actions are sent to
+ * the agent. `onDidChange` reports changes of `state`, and `onDidChangeStatus` all others: phase, queue, cancellation, unconfirmed options.
  */
 export class Session implements Disposable {
   readonly agent: Agent
@@ -280,8 +279,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * @internal The conversation goes on with an agent that another window started, whose frames follow. `answer`: of the prompt
-   * that the other window sent, if the agent is still to answer it.
+   * @internal The conversation continues with an agent that another window started. `answer`: the response to the other window's prompt, if
+   * the agent hasn't sent it yet.
    */
   reattach(start: SessionStart, answer?: () => ReturnType<Agent['prompt']>): void {
     this.requests.expectShown()

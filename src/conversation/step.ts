@@ -65,7 +65,7 @@ export interface ReducerMemory {
   /** opened URLs whose completion the agent may still report, by its id */
   visits: Map<string, number>
   openTools: Set<number>
-  /** those of `openTools` whose status was never reported */
+  /** members of `openTools` whose status was never reported */
   toolsWithoutStatus: Set<number>
   /** the last entry that is neither text of the agent nor unknown: later text comes below it */
   lastWork: number
@@ -96,8 +96,8 @@ export interface ReducerMemory {
   /** ids that the agent gave to prompts from Parley */
   ownMessages: Set<string>
   /**
-   * the requests that wait for the user, by their ids: those of the session and of its subagents, in one map for all
-   * of them. Completed requests aren't in it, so that an id can't lead to an old one.
+   * pending requests by id, of the session and of all its subagents; answered requests are removed, so that a reused id can't lead to an
+   * old request
    */
   openRequests: Map<string, number>
   /** the subagents' own sessions by id, however deep: one map for all of them */
@@ -225,8 +225,8 @@ export function touch(step: Step, position: number): void {
 }
 
 /**
- * Appends content to the blocks of the entry at `position`, which was reported before this step. Text that continues
- * the text before it is reported alone, so that a chunk costs the same however long its message is.
+ * Appends content to the entry at `position`, which was reported before this step. Text that extends the last text block is reported alone,
+ * so that the cost of a chunk doesn't depend on the message's length.
  */
 export function appendContent(
   step: Step,

@@ -154,8 +154,8 @@ const SHELL_TOOL =
   /^(?:(?:execute|run|exec)?[_ -]?(?:bash|shell|terminal|command|cmd)(?:[_ -](?:command|tool))?|execute|exec)$/i
 
 /**
- * What to show as the command of a tool call. If its raw input has none, the title is used, which is good enough to show
- * but never matched against a rule; before it runs, its content, if the title is only a name or was cut.
+ * The command to show for a tool call. Without a command in the raw input, the title is used, which is good enough to show but never
+ * matched against rules. Before the call runs, its content is used if the title is only a name or was cut.
  */
 export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
   const { commands, cwd, environment } = commandsOfInput(tool.rawInput)
@@ -240,8 +240,8 @@ export function folderIn(text: string): string | undefined {
 }
 
 /**
- * What a title says beside the command and its folder, which some agents repeat in it, cut or after the name of their tool:
- * nothing in `execute_bash: npm test`.
+ * The part of a title that isn't the command or its folder. Some agents repeat the command in the title, cut or after the name of their
+ * tool; for `execute_bash: npm test` the result is empty.
  */
 export function besideCommand(title: string, command: string): string {
   const plain = (text: string) => text.replaceAll('`', '').replace(/\s+/g, ' ').trim()

@@ -395,10 +395,7 @@ function finishAll({ prompt, added }: Turn, outcome: TurnOutcome): void {
   for (const one of [prompt, ...added]) one.finish(outcome)
 }
 
-/**
- * The message with which the agent refused a turn because it requires sign-in: either the prompt, or the turn that it
- * started (v2).
- */
+/** The message with which the agent refused the prompt, or the turn that it started (v2), because the user must sign in. */
 function signInRequiredBy(outcome: TurnOutcome): { message: string; detail?: string } | undefined {
   if (outcome.type === 'failed') {
     const { error } = outcome

@@ -3,8 +3,8 @@ import type { SessionUpdate } from '../acp/model.ts'
 import type { Entry, MessageEntry } from './state.ts'
 
 /**
- * A prompt of the user in this session, which starts a turn or is added to it. Agents write those of subagents, and one that
- * the agent didn't add to its turn is in the queue again.
+ * A prompt of the user in this session, which starts a turn or is added to one. Prompts of subagents come from agents, and a prompt that
+ * the agent didn't add to its turn is queued again.
  */
 export function isPrompt(entry: Entry): entry is MessageEntry {
   const isOfUser = entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
@@ -16,12 +16,12 @@ export function startsTurn(entry: Entry): entry is MessageEntry {
   return isPrompt(entry) && entry.steering === undefined
 }
 
-/** A prompt that can be seen, so that the user can go to it: one that the agent announced may still be empty. */
+/** A visible prompt, to which the user can navigate. A prompt that the agent has announced may still be empty. */
 export function isShownPrompt(entry: Entry): entry is MessageEntry {
   return isPrompt(entry) && entry.blocks.length > 0
 }
 
-/** A prompt in which the user wrote text, so that it can be written again. */
+/** A prompt with text from the user, so that the text can be edited. */
 export function isWrittenPrompt(entry: Entry): entry is MessageEntry {
   return isPrompt(entry) && entry.blocks.some(block => block.type === 'text' && block.text.trim() !== '')
 }

@@ -311,10 +311,7 @@ export class Sessions {
   }
 }
 
-/**
- * A cursor that contains the last session of a page, so that sessions that change in between are neither repeated nor
- * skipped.
- */
+/** A cursor that contains the last session of a page, so that sessions that change between two pages are neither repeated nor skipped. */
 function cursorOf(meta: SessionMeta): string {
   return Buffer.from(`${meta.updatedAt} ${meta.sessionId}`).toString('base64url')
 }

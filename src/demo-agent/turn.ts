@@ -280,7 +280,7 @@ export interface DemoClient extends Pick<AgentContext, 'notify' | 'request' | 'c
   showTerminal?(sessionId: string, terminal: { id: string; command: string; cwd: string }): OwnTerminal
 }
 
-/** What a client may offer: what `/where` says about it, and whether a v1 client has it. */
+/** Capabilities of a client: their description in `/where`, and how to read them in v1. */
 export const FEATURES = {
   readTextFile: ['Reads files, including unsaved changes', ({ fs }) => fs?.readTextFile],
   writeTextFile: ['Writes files', ({ fs }) => fs?.writeTextFile],

@@ -73,9 +73,9 @@ export interface CodeTarget {
 }
 
 /**
- * The whole new text. The code replaces the lines that it names, else the selection, else the part of the file between
- * its first and last line, else the whole file if it contains most of it (or there is no cursor); else it's inserted
- * before the cursor's line. `undefined` if a patch doesn't apply.
+ * The whole new text. The code replaces the lines that it names, else the selection, else the part of the file between its first and last
+ * line, else the whole file if the code contains most of it or there is no cursor. Otherwise, the code is inserted before the cursor's
+ * line. `undefined` if a patch doesn't apply.
  */
 export function proposedText(
   current: string,

@@ -13,8 +13,8 @@ export interface TextEdit {
 }
 
 /**
- * The lines after edits, which VS Code lists from the end of the text to its start. An edit within the lines changes their
- * number; what replaces all of them takes their place.
+ * The position of lines after edits, which VS Code lists from the end of the text to its start. An edit within the lines changes their
+ * number; a replacement of all the lines takes their place.
  */
 export function moveLines({ startLine, endLine }: Lines, edits: readonly TextEdit[]): Lines {
   let [first, last] = [startLine - 1, endLine - 1]
@@ -36,8 +36,8 @@ export function moveLines({ startLine, endLine }: Lines, edits: readonly TextEdi
 }
 
 /**
- * The lines after edits of the document that is now `text`. Those that replace all of them, as a formatter does, may
- * contain them elsewhere. Typing in a line doesn't, even if another line is what this one was.
+ * The position of lines after edits of the document whose text is now `text`. An edit that replaces all of the lines, as a formatter does,
+ * may move them within the replacement. Typing in a line doesn't, even if another line now has the old text.
  */
 export function linesAfter(
   lines: Lines & { quote: string },

@@ -48,8 +48,8 @@ function completed(given: DiffTexts, current: string): DiffTexts | undefined {
 }
 
 /**
- * The line, from 1, at which a change's text begins in the file as it is now, which may be before the edit or after it;
- * `undefined` where it isn't there, or there more than once.
+ * The line, from 1, at which a change's text begins in the current file, which may be from before or after the edit; `undefined` if the
+ * text is missing or occurs more than once.
  */
 export function fragmentLine({ oldText, newText }: FileChange, current: string): number | undefined {
   const end = lineEnd(current)
@@ -143,8 +143,8 @@ export function originalText(
 }
 
 /**
- * A text without a change of the whole text, if others, such as the agent's next tool call, have changed other lines since.
- * It's the text itself if the change isn't in it, and `undefined` if the changes can't be separated or the change is of a
+ * Removes a change of the whole text from a text in which others, such as the agent's next tool call, have changed other lines since.
+ * Returns the text itself if it doesn't contain the change, and `undefined` if the changes can't be separated or the change is only a
  * fragment.
  */
 function withoutWholeChange({ oldText, newText }: FileChange, current: string): string | undefined {
@@ -172,9 +172,9 @@ export function expectedText(
 }
 
 /**
- * Separates the changes between two reads of a text. `expected` is what one author wanted to make of `before`. Returns
- * the text with only the others' changes: `after` itself if the author's change isn't in it, and `undefined` if they
- * can't be separated.
+ * Separates the changes between two reads of a text. `expected` is the text that one author wanted to write instead of `before`. Returns
+ * the text with only the others' changes: `after` itself if the author's change isn't in it, and `undefined` if the changes can't be
+ * separated.
  */
 export function othersPart(before: string, expected: string, after: string): string | undefined {
   const was = splitLines(before)

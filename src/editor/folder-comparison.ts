@@ -24,7 +24,7 @@ export class FolderComparison {
     return this.containsKeys(this.keys(folder), this.keys(path))
   }
 
-  /** What a folder is known by, to compare it with many. */
+  /** The keys of a folder, to compare it with many others. */
   keys(folder: string): string[] {
     const real = this.real(folder)
     return (real === folder ? [folder] : [folder, real]).map(one => this.#rules.key(one))
@@ -70,16 +70,16 @@ export async function realFolder(folder: string): Promise<string> {
 }
 
 /**
- * Whether a path is on a network share of Windows. One that an agent or an imported file names isn't looked up: asking
- * another machine for it would tell that machine who the user is.
+ * Whether a path is on a Windows network share. A share that an agent or an imported file names isn't accessed: the request would reveal
+ * the user's identity to the other machine.
  */
 export function isOnShare(path: string, rules: PathRules): boolean {
   return rules.platform === 'win32' && /^[\\/]{2}/.test(path)
 }
 
 /**
- * The real paths of folders, for those who can't wait: they are looked up in the background, one after the other, so that a disk
- * that doesn't answer keeps nothing else waiting. Until then, a folder is compared by its path.
+ * Real paths of folders for callers that can't wait. Folders are looked up in the background, one after the other, so that a disk that
+ * doesn't answer blocks nothing else. Until then, a folder is compared by its path.
  */
 export class RealFolders extends Owner {
   readonly #rules = new PathRules()

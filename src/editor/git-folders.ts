@@ -1,6 +1,6 @@
 /**
- * The Git folder that each worktree was made with. The `.git` file in a worktree tells Git where it is, but an agent that works
- * there can write that file, and Git would use the settings of whatever it names, which can name programs.
+ * The Git folder of each worktree, recorded when the worktree was created. The `.git` file in a worktree names the folder, too, but an
+ * agent could change that file, and Git would then use settings that can start programs.
  */
 
 import { existsSync } from 'node:fs'

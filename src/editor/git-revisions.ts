@@ -25,15 +25,12 @@ const MAX_NAME = 600
 const COMMIT_FORMAT = '--format=%H%x1f%h%x1f%s'
 const BRANCH_FORMAT = '--format=%(HEAD)%1f%(objectname)%1f%(refname:lstrip=2)%1f%(symref:lstrip=2)'
 
-/**
- * The last commits of what is checked out, and the local branches. A branch is compared with what is checked out, and the one
- * that is checked out with the default branch.
- */
+/** The last commits of HEAD, and the local branches. A branch is compared with HEAD, and the current branch with the default branch. */
 export function listRevisions(folders: readonly string[]): Promise<Revision[]> {
   return inRepositories(folders, revisionsIn)
 }
 
-/** The commits whose hashes start with these letters, of which there are at least four. */
+/** The commits whose hashes start with these letters, at least four. */
 export function findCommits(folders: readonly string[], start: string): Promise<Revision[]> {
   return inRepositories(folders, async top => {
     const objects = await run(top, ['rev-parse', `--disambiguate=${start}`])
@@ -116,7 +113,7 @@ function branchesOf(list: string) {
 }
 
 /**
- * A commit with its message, or the diff of a branch since it left its base; `undefined` if no repository has it.
+ * A commit with its message, or the diff of a branch since it left its base; `undefined` if no repository has the commit.
  * @throws GitError if Git can't show it
  */
 export async function revisionText(

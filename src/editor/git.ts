@@ -19,7 +19,7 @@ export interface GitOptions {
   input?: string | Uint8Array
   /** How the output is read; UTF-8 by default. With `latin1` each byte is one character. */
   encoding?: BufferEncoding
-  /** Of output with `-z`, only the entries that it accepts are kept, so that a long list needs no memory. */
+  /** Keeps only the entries of output with `-z` that the function accepts, so that a long list needs no memory. */
   only?: (entry: string) => boolean
   /**
    * Takes the entries of output with `-z` as they come, so that a long list needs no memory and blocks nothing for long.
@@ -83,8 +83,8 @@ const WITHOUT_FILTERS = new Set([
 const SHOWS_DIFFERENCES = new Set(['diff', 'diff-index', 'diff-files', 'diff-tree', 'log', 'show'])
 
 /**
- * The output of a Git command; `undefined` if it fails. It takes no locks that block others, doesn't access the network,
- * and runs no program that the repository names.
+ * The output of a Git command; `undefined` if it fails. The command takes no locks that block others, doesn't access the network, and runs
+ * no program that the repository names.
  */
 export async function runGit(
   cwd: string,
@@ -138,8 +138,8 @@ export interface UserGitOptions {
 }
 
 /**
- * Runs a Git command that changes something because the user asked for it, which is possible only in a trusted workspace:
- * the filters of the configuration run, since Git LFS is one of them, but no hooks.
+ * Runs a Git command that changes something at the user's request, which is possible only in a trusted workspace. Filters of the
+ * configuration run, since Git LFS is a filter, but hooks don't.
  * @throws GitError
  */
 export async function runUserGit(

@@ -175,8 +175,8 @@ export function withLineEndsOf(text: string, model: string): string {
 }
 
 /**
- * What an agent wrote, perhaps after it had made all line ends the same, with the line ends of the file (`model`). In a file
- * of mixed line ends, unchanged lines keep theirs, and others get the most frequent one.
+ * An agent's text with the line ends of the file (`model`), since the agent may have normalized them. In a file with mixed line ends,
+ * unchanged lines keep theirs, and other lines get the most frequent kind.
  */
 export function adaptLineEnds(text: string, model: string): string {
   const end = lineEnd(model)

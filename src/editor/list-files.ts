@@ -1,7 +1,4 @@
-/**
- * Lists the files of a folder that a user works on: those that Git tracks or would add, else those on disk that aren't
- * ignored.
- */
+/** Lists the files that a user works on in a folder: those that Git tracks or would add, else all files on disk that aren't ignored. */
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'

@@ -50,8 +50,8 @@ export class PathGuard {
   readonly #folders: () => readonly string[]
 
   /**
-   * `within`: further roots that must contain the path. `folders`: those that are open in the editor, in which the same files
-   * may have other paths. `cwd`: what relative paths are relative to, if not the cwd of the roots.
+   * `within`: further roots that must contain the path. `folders`: folders that are open in the editor, which may name the same files by
+   * other paths. `cwd`: the base of relative paths, if not the cwd of the roots.
    */
   constructor(
     roots: Roots,

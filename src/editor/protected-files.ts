@@ -74,8 +74,8 @@ export class ProtectedFiles {
   readonly #hooks = new Map<string, { at: number; folder: Promise<string | undefined> }>()
 
   /**
-   * `settings`: absolute paths of folders with the editor's own settings. `agentFolders`: of those that agents use instead of their
-   * usual ones, whatever their names are.
+   * `settings`: absolute paths of the editor's own settings folders. `agentFolders`: settings folders that agents use instead of their
+   * default ones, whatever their names are.
    */
   constructor(
     rules: PathRules,
@@ -177,7 +177,7 @@ export class ProtectedSnapshot {
   readonly #hooks: readonly string[]
   readonly #read: ReadText
   #texts: Map<string, FileText | undefined>
-  /** files that were written while it was taken: their texts may be half of what an agent wrote */
+  /** files that were written while the snapshot was taken, so their texts may be half of an agent's write */
   readonly #unsure: Set<string>
 
   private constructor(

@@ -135,7 +135,7 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const label = own?.name ?? tilde(cwd, input.home, rules)
   const plan = assemble(
     input,
-    // The agent compares the cwd exactly with the one it stored, so it's sent as the agent reported it.
+    // The agent compares the cwd exactly with its stored one, so the cwd is sent as the agent reported it.
     { path: own ? own.path : cwd, label },
     usable.filter(folder => folder !== own),
     unseen,

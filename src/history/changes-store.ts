@@ -34,7 +34,7 @@ const WRITE_AFTER_MS = 100
 export interface ChangesStoreOptions {
   database: TranscriptDatabase
   clock: StoredClock
-  /** which of those in the database it is */
+  /** the id of the workspace in the database */
   workspace: string
   /** for contents of the workspace */
   folder: string
@@ -106,7 +106,7 @@ export class ChangesStore extends Owner {
         const known = readChangedFile(String(record))
         const text = known && (await this.get(known.text))
         if (text) files.push({ ...known, text: text.toString() })
-        // one that can't be read, or whose text can't, may be read later
+        // a file that can't be read, or whose text can't, may be readable later
         else if (known && (await this.#contents.isMissing(known.text))) lost.push(last)
         else this.#options.log.warn("The changes of agents in a file couldn't be read.")
       }
@@ -118,8 +118,8 @@ export class ChangesStore extends Owner {
   }
 
   /**
-   * Reads again what can't be read now, for example as another process uses the file: what the agent changes next would replace what
-   * was not read.
+   * Retries a read that fails, for example because another process uses the file: the agent's next change would overwrite data that wasn't
+   * read.
    */
   async #patiently<T>(read: () => T): Promise<T> {
     for (let tries = LOAD_TRIES; ; tries--)
@@ -378,7 +378,7 @@ export class ChangesStore extends Owner {
   }
 }
 
-/** The next ones of those that wait, also of those that came meanwhile. */
+/** The next waiting files, including those that were added meanwhile. */
 function next(entries: Iterator<[string, { changed: ChangedFile | undefined }]>): Waiting {
   const some: Waiting = new Map()
   while (some.size < AT_ONCE) {

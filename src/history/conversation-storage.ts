@@ -80,8 +80,8 @@ export class ConversationStorage extends Owner {
   }
 
   /**
-   * Deletes the conversations whose last write is older than the limit, and then those with the oldest writes until the
-   * others fit the limit of size. Open and pinned ones are kept.
+   * Deletes conversations whose last write is older than the age limit, then those with the oldest writes until the rest fits the size
+   * limit. Open and pinned conversations stay.
    */
   trim(): void {
     this.#trimmedAt = this.#now()
@@ -109,7 +109,7 @@ export class ConversationStorage extends Owner {
     }
     const oldKeys = new Set(writes.flatMap(({ copy, isOld }) => (isOld ? sessionKey(...copy) : [])))
     const isOld = (copies: readonly StoredCopy[]) => copies.every(copy => oldKeys.has(sessionKey(...copy)))
-    // those of the same age, or of no known one, in the order of the clock
+    // writes of the same or unknown age are ordered by the clock
     const byAge = writes.sort((a, b) => (a.age === b.age ? 0 : b.age - a.age)).map(({ copy }) => copy)
     const all = byLastWrite(byAge).filter(([copy]) => !pinned.has(sessionKey(copy[0], sessionIdOf(copy))))
     for (const copies of all) if (isOld(copies)) discard(copies)
@@ -128,7 +128,7 @@ export class ConversationStorage extends Owner {
     return damagedFiles(this.#folder).length > 0
   }
 
-  /** Deletes them, or only those that were moved aside at such a time. */
+  /** Deletes the damaged files, or only those that were moved aside at an old enough time. */
   removeDamaged(isOld?: (time: number) => boolean): void {
     try {
       removeDamagedFiles(this.#folder, isOld)

@@ -54,7 +54,9 @@ export interface DatabaseOptions {
   check?: boolean
   /** What to save of a damaged file. */
   salvage?: Salvage
-  /** Called when a damaged file was moved to `aside` and replaced with a new one. `saved`: what the new one has of it. */
+  /**
+   * Called when a damaged file was moved to `aside` and replaced with a new one. `saved`: what the new file contains of the damaged one.
+   */
   onDamage: (error: unknown, aside: string, saved: Saved) => void
 }
 
@@ -81,8 +83,8 @@ export interface OpenedDatabase {
 }
 
 /**
- * Like {@link openDatabase}, but a file that can't be written is opened for reading. It's not migrated then, and what other
- * windows write isn't seen, so try again later. Throws if there is nothing to read yet, too.
+ * Like {@link openDatabase}, but opens a file that can't be written for reading. Such a database isn't migrated and doesn't show what other
+ * windows write, so try again later. Also throws if there is nothing to read yet.
  */
 export function openOrRead(options: DatabaseOptions): OpenedDatabase {
   try {
@@ -112,7 +114,7 @@ function openForReading(options: DatabaseOptions): OpenedDatabase | undefined {
       sizeOf(`${file}-wal`) === 0 ? openReader(options, `${pathToFileURL(file)}?immutable=1`) : undefined,
     // the log can't be read without another file, or the file is of an earlier version
     () => openCopy(options),
-    // Too large to copy. If other windows have its log open, or a crash left it whole, it can be read.
+    // For a file that is too large to copy, which can be read if other windows have its log open or a crash left the log complete.
     () => openReader(options, file),
   ]
   for (const way of ways) {
@@ -255,7 +257,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
   }
 }
 
-/** In one transaction, so that two windows that start at the same time don't both do it. */
+/** Runs in one transaction, so that two windows that start at the same time don't migrate twice. */
 function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -302,8 +304,8 @@ export function compact(db: DatabaseSync, pages: number): boolean {
 }
 
 /**
- * Removes deleted data from the write-ahead log, too, which keeps the pages that were written before. Returns false if
- * another window is reading, so that it has to be tried again.
+ * Also removes deleted data from the write-ahead log, which still contains old pages. Returns false if another window is reading, so that
+ * it must be retried.
  */
 export function emptyLog(db: DatabaseSync): boolean {
   // never wait for another window

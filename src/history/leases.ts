@@ -24,7 +24,7 @@ export class Leases implements Disposable {
   readonly #requested = new Emitter<SessionId>()
   #pollTimer: NodeJS.Timeout | undefined
 
-  /** This window has begun to use a session, seized it or released it: another window may have written its conversation. */
+  /** This window has begun to use a session, taken it over or released it: another window may have written its conversation. */
   readonly onDidChange = this.#changed.event
   /** Another window has taken a session that was open in this one. */
   readonly onDidLose = this.#lost.event
@@ -131,7 +131,7 @@ export class Leases implements Disposable {
     this.#pollTimer.unref()
   }
 
-  /** Returns this window's sessions that were taken by other windows, and those that others request. */
+  /** Returns the sessions of this window that other windows have taken, and those that other windows request. */
   #check(): { missing: SessionId[]; requested: SessionId[] } {
     const rows = this.#database.all('SELECT * FROM leases WHERE owner = ?', this.owner)
     const keyOf = (row: Row) => sessionKey(String(row.agent_id), idOfStored(String(row.session_id)))

@@ -150,9 +150,9 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * The user renamed, archived or pinned a session, possibly one that Parley didn't open, or continued its conversation in another
-   * one: its title (empty for none), the title set with the agent, whether it's archived or pinned, and the other session. Doesn't
-   * change the time of its last activity.
+   * The user renamed, archived or pinned a session, possibly one that Parley didn't open, or continued its conversation in another session.
+   * Stores the title (empty for none), the agent's title, whether the session is archived or pinned, and the other session. Doesn't change
+   * the time of the last activity.
    */
   noted(
     agentId: string,
@@ -179,7 +179,7 @@ export class LocalSessions implements Disposable {
     })
   }
 
-  /** A session came from another machine, with the times of its activity there. What is known of it here stays. */
+  /** Adds a session from another machine, with the times of its activity there. A record that exists on this machine stays. */
   imported(session: LocalSession): void {
     if (!this.get(session.agentId, session.sessionId)) this.#put({ ...session, imported: true })
   }

@@ -19,12 +19,12 @@ export const CONVERSATION_METHOD = '_parley/conversation'
 /** The method of a terminal's output. */
 export const TERMINAL_METHOD = '_parley/terminal'
 
-/** What is known of a session besides its conversation. */
+/** The stored data of a session besides its conversation. */
 export type ExportedSession = Omit<LocalSession, 'systemPrompt' | 'imported' | 'continuedIn'> & {
   agentName: string
 }
 
-/** What ACP's messages can't contain of an entry, under one key of their `_meta`. */
+/** The data of an entry that ACP's messages can't contain, under one key of their `_meta`. */
 export interface ParleyMeta {
   /** the position of the entry; the lines of one entry have the same */
   entry: number
@@ -35,9 +35,9 @@ export interface ParleyMeta {
 }
 
 /**
- * A conversation as lines of JSON-RPC: a notification that says what it is, then ACP's messages (version 1) in order:
- * prompts, updates and responses. What ACP has no message for is in notifications whose methods start with `_parley/`.
- * Secrets are redacted again: one may have become known after the conversation was saved.
+ * A conversation as lines of JSON-RPC: first a notification with metadata, then ACP's messages (version 1) in order: prompts, updates and
+ * responses. Data without an ACP message is in notifications whose methods start with `_parley/`. Secrets are redacted again: one may have
+ * become known after the conversation was saved.
  */
 export function* conversationLines(
   conversation: SavedConversation,
@@ -263,7 +263,7 @@ function planEntry({ content, priority, status }: PlanEntry): Json[] {
   ]
 }
 
-/** What of an entry is in its messages, by their own meaning; `undefined` if they have none for Parley. */
+/** The fields of an entry that its ACP messages already contain; `undefined` if Parley can't read these messages. */
 export function carriedBy(messages: readonly Json[]): Json | undefined {
   const [first] = messages
   if (!first) return undefined

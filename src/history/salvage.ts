@@ -9,10 +9,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 /** A row of a table, by column. */
 export type SalvagedRow = Record<string, SQLInputValue>
 
-/**
- * The tables to save. A row belongs to the table whose columns it fits, which others may fit, too: returns whether it's one of
- * the table.
- */
+/** The tables to save. Since a row may fit the columns of several tables, the function returns whether the row belongs to the table. */
 export type SalvagedTables = Readonly<Record<string, (row: SalvagedRow) => boolean>>
 
 interface Column {

@@ -79,8 +79,8 @@ export class SessionListing {
   }
 
   /**
-   * Lists only what is new, if everything was listed a short time ago: the first pages, up to one that is known. Agents
-   * list the newest first, and what they don't is found when the list is too old. Otherwise like `refresh`.
+   * Lists only new sessions if a complete list is recent: reads pages until one contains a known session. Agents list the newest sessions
+   * first; sessions that this misses are found when the list expires. Otherwise like `refresh`.
    */
   update(signal?: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {

@@ -20,7 +20,7 @@ export interface LocalSession extends SessionId {
   pinned?: boolean
   /** Its conversation goes on in this session, whose row in lists is that of the conversation. */
   continuedIn?: SessionId
-  /** It came from a file, whose author chose its folder, and no agent has opened it here yet. */
+  /** The session was imported from a file, whose author chose its folder, and no agent has opened it here yet. */
   imported?: boolean
   /** milliseconds since the epoch */
   createdAt: number
@@ -28,7 +28,7 @@ export interface LocalSession extends SessionId {
   updatedAt: number
 }
 
-/** An agent when it last ran: its name and what it could do with sessions. */
+/** An agent's name and session capabilities from its last run. */
 export interface KnownAgent {
   name?: string
   list: boolean

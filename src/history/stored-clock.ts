@@ -8,7 +8,7 @@ const LONGEST_STEP_MS = 3 * DAY_MS
 const JUMP_MS = 31 * DAY_MS
 /** A smaller step back is a correction. Milliseconds. */
 const CORRECTION_MS = DAY_MS / 2
-/** What was seen is stored if it's this much later. Milliseconds. */
+/** The clock's time is stored again after this time. Milliseconds. */
 const STORE_MS = 3_600_000
 /** More runs are forgotten, the earliest first. */
 const MAX_RUNS = 200
@@ -17,9 +17,8 @@ const run = z.object({ from: z.number(), to: z.number(), age: z.number() })
 const seenClock = z.object({ runs: z.array(run) })
 
 /**
- * What the clock has shown on this machine while Parley ran: parts without a jump, in the order in which they were seen. A time is
- * judged within its part, so that times of a clock that was wrong and of one that is right are never compared: a jump can at most
- * keep something longer. Milliseconds.
+ * The times that this machine's clock has shown while Parley ran, in periods without a jump, in order. A time is compared only within its
+ * period, so times of a wrong clock and of a right one are never mixed: a jump can at most make something expire later. Milliseconds.
  */
 export interface SeenClock {
   /** `from` and `to`: what the clock showed, since the epoch; `age`: how much time had been counted at `from` */

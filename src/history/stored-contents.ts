@@ -164,7 +164,7 @@ export class StoredContents extends Owner {
     this.#timer.unref()
   }
 
-  /** This window releases the contents that it doesn't use anymore; those that nothing uses are removed. */
+  /** Releases the contents that this window doesn't use anymore, and removes those that nothing uses. */
   async #collect(): Promise<void> {
     await this.#options.flushed()
     const used = this.#use?.inUse()
@@ -183,7 +183,7 @@ export class StoredContents extends Owner {
   #releaseSome(held: ReadonlyArray<[string, number]>): void {
     for (const [hash, at] of held) {
       const [row] = this.#options.rows.all('SELECT uses FROM contents WHERE workspace = ? AND hash = ?', hash)
-      // a record that is restored may be the only one that names it; and it may have been put again meanwhile
+      // A restored record may be the only one that uses the content, and the content may have been stored again meanwhile.
       if (Number(row?.uses) > 1 || this.#held.get(hash) !== at) continue
       this.#held.delete(hash)
       this.release([hash])

@@ -110,13 +110,13 @@ export class TranscriptDatabase implements Disposable {
       }
     }
     const result = this.attempt(transact, otherwise)
-    // it was damaged: the one that takes its place has what could be read of it
+    // the database was damaged; its replacement has all rows that could be read
     return kind === 'DEFERRED' && this.#opened === null ? this.attempt(transact, otherwise) : result
   }
 
   /**
-   * Returns what the work returns, or `otherwise` if there is no database or it throws, which is reported. Work that is part of
-   * other work throws: the other one must not go on.
+   * Returns the result of the work, or `otherwise` if there is no database or the work throws, which is reported. Nested work throws, so
+   * that the outer work stops.
    */
   attempt<T>(work: () => T, otherwise: T): T {
     if (this.#isInUse) return work()
@@ -240,7 +240,7 @@ export class TranscriptDatabase implements Disposable {
     const opened = this.#opened
     this.#statements.clear()
     if (opened?.unwritable !== undefined) {
-      // another window, which can write it again, has changed it meanwhile
+      // another window has repaired the database meanwhile, and can write it
       this.#opened = undefined
       opened.close()
       return

@@ -54,7 +54,10 @@ export interface TranscriptChanges {
   head?: SavedConversation['head']
   /** the session's options, if they have changed */
   options?: readonly ConfigOption[]
-  /** What is included of what an agent in the host said; stored in the same transaction, so that nothing is applied twice. */
+  /**
+   * The last frame of a hosted agent's output that the stored conversation includes; stored in the same transaction, so that no output is
+   * applied twice.
+   */
   said?: SaidFrame
 }
 
@@ -225,7 +228,7 @@ export class TranscriptRows {
     for (const table of TABLES) this.#database.run(`DELETE FROM ${table} ${OF}`, ...copy)
   }
 
-  /** Makes a conversation a separate copy, so that another one can be written in its place. */
+  /** Turns a stored conversation into a separate copy, so that another one can be written in its place. */
   setApart(copy: StoredCopy, revision: string): void {
     const [, id] = separateCopy(copy, revision || randomUUID())
     for (const table of TABLES) this.#database.run(`UPDATE ${table} SET session_id = ? ${OF}`, id, ...copy)

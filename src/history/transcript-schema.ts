@@ -32,7 +32,7 @@ function schemaOf(kind: unknown): z.ZodType | undefined {
   return schema
 }
 
-/** An entry as stored. One that JSON can't represent is reduced, so that the others aren't lost. */
+/** The JSON of an entry. An entry that JSON can't represent is reduced, so that the other entries aren't lost. */
 export function entryJson(entry: Entry): string {
   try {
     return JSON.stringify(entry)
@@ -51,8 +51,8 @@ export function valueJson(value: object): string | undefined {
 }
 
 /**
- * Reads an entry. Damaged JSON becomes an unknown entry, so that the positions of the others stay. `isOneOfFew`: few are read,
- * which takes less time than compiling their schemas, which makes reading thousands faster.
+ * Reads an entry. Damaged JSON becomes an unknown entry, so that the positions of the other entries stay. `isOneOfFew`: skips compiling the
+ * schemas, which pays off only for thousands of entries.
  */
 export function readEntry(json: string, position: number, isOneOfFew = false): Entry {
   const value = parsed(json)
@@ -246,7 +246,7 @@ export const TRANSCRIPT_MIGRATIONS = [
      pid INTEGER NOT NULL, beat INTEGER NOT NULL, wanted_by TEXT,
      PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // what a conversation includes of what an agent in the host has said
+  // the last frame of a hosted agent's output that a conversation includes
   `CREATE TABLE said (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, hosted_id TEXT NOT NULL, frame INTEGER NOT NULL,
      PRIMARY KEY (agent_id, session_id)

@@ -80,10 +80,9 @@ export class Transcripts implements Disposable {
   }
 
   /**
-   * Writes the changes, all or none. Returns whether they're on disk. Partial changes are refused if they don't fit what
-   * is stored: another window has written meanwhile or has the session, or the first half of a secret was already
-   * written. A whole conversation (`replace`) is always accepted; it's saved separately while another window has the
-   * session.
+   * Writes the changes, all or none. Returns whether they're on disk. Partial changes are refused if they don't fit the stored
+   * conversation: another window has written it meanwhile or has the session, or the first half of a secret was already written. A whole
+   * conversation (`replace`) is always accepted; it's saved separately while another window has the session.
    */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
     if (!changes.replace && this.#rows.completesSecret(changes)) return false
@@ -97,7 +96,7 @@ export class Transcripts implements Disposable {
       const fits = onDisk === known && (isOurs || known !== undefined) && !this.#merged.has(key)
       if (!changes.replace && !fits) return undefined
       if (changes.replace) {
-        // this conversation doesn't include what another window wrote meanwhile
+        // this conversation doesn't include the other window's writes
         if (onDisk !== undefined && onDisk !== known) this.#rows.setApart(copy, onDisk)
         this.#rows.remove(copy)
         if (isOurs) this.#removeMerged(key)
@@ -188,8 +187,8 @@ export class Transcripts implements Disposable {
   }
 
   /**
-   * Saves a conversation from another machine. What is saved here stays: if it's different, the new one is saved separately,
-   * and both are merged when the conversation is read. Other work runs in between, since comparing long ones takes seconds.
+   * Saves a conversation from another machine. A saved copy on this machine stays: if it differs, the new one is saved separately, and both
+   * are merged when the conversation is read. Other work runs in between, since comparing long conversations takes seconds.
    */
   async add(
     agentId: string,
@@ -378,14 +377,14 @@ function* mergeConversations(
     const own = terminals.get(terminal.terminalId)
     if (!own || terminal.output.length > own.output.length) terminals.set(terminal.terminalId, terminal)
   }
-  // both are whole up to what the same agent had said then
+  // both are complete up to a frame of the same agent
   const isOtherLater =
     known.said !== undefined &&
     known.said.hostedId === other.said?.hostedId &&
     known.said.frame < other.said.frame
   const [old, now] = isOtherLater ? [known, other] : [other, known]
   const title = now.head.title ?? old.head.title
-  // what is lost there may be here
+  // entries that are damaged in the one copy may be readable in the other
   const readable = old.entries.filter(entry => entry.kind !== 'unknown' || entry.updateKind !== 'damaged')
   const { entries } = yield* mergeInSteps(now.entries, readable)
   return {

@@ -18,22 +18,22 @@ export interface UnsentText {
 }
 
 /**
- * The unsent texts of all windows. Each belongs to one window, which alone changes it; windows of the same workspace take over those of
- * windows that are gone, each by one window only.
+ * The unsent texts of all windows. Each text belongs to one window, and only that window changes it. A window takes over the texts of
+ * closed windows of the same workspace; each text goes to one window.
  */
 export interface UnsentTexts extends Disposable {
-  /** Whether other windows of the workspace had texts of their own when this window last looked for those of windows that are gone. */
+  /** Whether other windows of the workspace had texts when this window last looked for texts of closed windows. */
   readonly hasOthers: boolean
   /** Takes over the texts of windows that are gone, in their order. */
   takeOver(): UnsentText[]
   /**
-   * Returns once whether another window has taken over what this one had written, because this window seemed to be gone. Nothing of it
-   * belongs to this window anymore.
+   * Returns once whether another window has taken over this window's texts, because this window seemed to be gone. None of those texts
+   * belong to this window anymore.
    */
   takeLoss(): boolean
   /**
-   * Writes all texts of this window, in their order, with items that aren't stored yet, by their names. Returns whether it could be
-   * written; if not, or if another window has taken over what this one had (see `takeLoss`), what was stored before stays.
+   * Writes all texts of this window, in their order, with items that aren't stored yet, by their names. Returns false if the texts couldn't
+   * be written or another window has taken them over (see `takeLoss`); the stored texts then stay as they were.
    */
   write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
   /** Passes texts to the next window that continues their conversation, in any workspace. Returns whether they were stored. */
@@ -56,7 +56,7 @@ type Row = Record<string, unknown>
 export interface StoredUnsentTextsOptions {
   database: TranscriptDatabase
   windows: Pick<Windows, 'own' | 'beat' | 'isListed'>
-  /** which of those in the database it is */
+  /** the id of the workspace in the database */
   workspace: string
 }
 
@@ -65,7 +65,7 @@ export class StoredUnsentTexts implements UnsentTexts {
   readonly #database: TranscriptDatabase
   readonly #windows: StoredUnsentTextsOptions['windows']
   readonly #workspace: string
-  /** what was written of each text, by its id */
+  /** the stored content of each text, by id */
   #written = new Map<string, string>()
   /** by the id of a text that couldn't be taken over yet, since the disk can't be written: the window that had it */
   readonly #shown = new Map<string, string>()
@@ -198,7 +198,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     return this.#windows.own
   }
 
-  /** A transaction with which others see this window's texts: that this window is there, too. */
+  /** Runs a transaction that shows this window's texts to other windows; adds the row of this window first, if necessary. */
   #change<T>(work: () => T, otherwise: T): T {
     const changed = this.#database.transaction(() => {
       if (!this.#isKnown) this.#windows.beat()
@@ -216,7 +216,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     return fresh.map(textOf)
   }
 
-  /** Whether another window has taken over what this one had, which isn't known yet. */
+  /** Whether another window has taken over this window's texts, and this window hasn't noticed yet. */
   #isTaken(): boolean {
     return (
       !this.#knowsLoss && this.#database.all('SELECT 1 FROM taken_over WHERE owner = ?', this.#own).length > 0
@@ -245,7 +245,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     )
   }
 
-  /** So that those windows notice it if they are only late. */
+  /** Records the windows whose texts were taken over, so that a window that was only slow notices. */
   #takenFrom(owners: Iterable<string>): void {
     for (const owner of new Set(owners))
       if (owner !== '') this.#database.run('INSERT OR IGNORE INTO taken_over (owner) VALUES (?)', owner)

@@ -15,7 +15,7 @@ const CLOCK_ERROR_MS = 1000
 
 type Row = Record<string, unknown>
 
-/** What a window publishes isn't read if it's larger. Characters. */
+/** A window's published state isn't read if it's longer. Characters. */
 const MAX_STATE = 1024 * 1024
 
 export interface WindowsOptions {
@@ -29,8 +29,8 @@ export interface WindowsOptions {
 }
 
 /**
- * The windows on this machine: each renews its row while it's there. A window that crashed, or hangs for long, is gone. A row
- * is removed with the leases of its window. What is called in a transaction may throw SQLite's errors; everything else reports them.
+ * The windows on this machine: each renews its row regularly. A window that crashed, or hangs for long, counts as closed. Its row is
+ * removed with its leases. Functions that are called in a transaction may throw SQLite's errors; the others report them.
  */
 export class Windows implements Disposable {
   /** the id of this window, new at each start */
@@ -45,7 +45,7 @@ export class Windows implements Disposable {
   /** when this window's row was renewed last, and when that was tried, by the clock */
   #renewed = 0
   #tried = 0
-  /** Before, this window's row wasn't renewed for long, and neither were those of the others. */
+  /** Before this time, neither this window's row nor the rows of other windows were renewed for long. */
   #steady = Number.NEGATIVE_INFINITY
   /** when the window responded last, by the clock */
   #answered: number
@@ -91,8 +91,8 @@ export class Windows implements Disposable {
   }
 
   /**
-   * Whether a window lives, or may, if that can't be read now. `earlier`: what is known of one that isn't among the windows, since
-   * it has just started or runs an earlier version of Parley.
+   * Whether a window is open, or may be, if that can't be read now. `earlier`: the known row of a window that isn't in the table, since it
+   * has just started or runs an earlier version of Parley.
    */
   isAlive(id: string, earlier: Row): boolean {
     const read = () => {
@@ -114,7 +114,7 @@ export class Windows implements Disposable {
     this.renew()
   }
 
-  /** What the other open windows publish, by their ids; `undefined` if it can't be read now. */
+  /** The published states of the other open windows, by id; `undefined` if they can't be read now. */
   others(): Map<string, string> | undefined {
     const read = () => {
       const rows = this.#database.all('SELECT * FROM windows WHERE length(state) <= ?', MAX_STATE)
@@ -137,7 +137,7 @@ export class Windows implements Disposable {
     this.#database.attempt(ask, undefined)
   }
 
-  /** What another window asked for, once. */
+  /** Returns another window's request, once. */
   takeRequest(): string | undefined {
     const take = () => {
       const [row] = this.#database.all('SELECT request FROM windows WHERE id = ?', this.own)
@@ -184,8 +184,8 @@ export class Windows implements Disposable {
   }
 
   /**
-   * The time since then in which another window could renew its row. It can't if this one can't: the disk can't be written, or the
-   * machine slept. On Linux, the clock stops meanwhile; on macOS and Windows it doesn't.
+   * The time since `then`, counting only time in which another window could renew its row. While the disk can't be written or the machine
+   * sleeps, no window can. On Linux, the clock stops during sleep; on macOS and Windows it doesn't.
    */
   #age(then: unknown): number {
     const now = this.#clock()
@@ -199,7 +199,10 @@ export class Windows implements Disposable {
     return this.#timer !== undefined && now - this.#renewed >= OWNER_STALE_MS
   }
 
-  /** The clock of another machine, or the one that earlier versions use, can't be compared with this one. */
+  /**
+   * Whether the row was renewed recently. Times of another machine's clock, or of the clock in earlier versions, can't be compared with
+   * this clock.
+   */
   #isRenewed(row: Row): boolean {
     const { id, beat } = row
     const now = this.#clock()
@@ -215,7 +218,7 @@ export class Windows implements Disposable {
   }
 }
 
-/** One on another machine may. */
+/** Whether the window's process may run; on another machine, it always may. */
 function mayRun({ host, pid }: Row): boolean {
   return host !== hostname() || operatingSystem.exists(Number(pid))
 }

@@ -133,7 +133,7 @@ export class McpServers extends Owner {
     return this.#changed.event
   }
 
-  /** Problems of `parley.mcpServers`. Those of files are shown with their place only, since others may have written them. */
+  /** Problems of `parley.mcpServers`. Problems of files are shown only at their place, since others may have written the files. */
   get problems(): SettingProblem[] {
     return this.#fromSettings.flatMap(({ problems }) => problems)
   }
@@ -427,7 +427,7 @@ export class McpServers extends Owner {
   }
 }
 
-/** Servers of the workspace, which others may have written, and those that lose the sandbox that they're meant to have. */
+/** Servers of the workspace, which others may have written, and servers that would run without the sandbox that they're meant to have. */
 function needsConsent({ source, server }: PlannedServer): boolean {
   return isOfWorkspace(source) || (server?.type === 'stdio' && server.sandboxEnabled === true)
 }
@@ -464,7 +464,7 @@ function contentOf(
   }
 }
 
-/** What is wrong with a whole file, if it is. */
+/** The problem of a whole file, if it has one. */
 function problemOfAll({ problems, file }: McpSource): string | undefined {
   const problem = problems.find(({ fatal, path }) => fatal && path.length <= 1)
   return file !== undefined && problem ? describeProblem(problem) : undefined

@@ -125,7 +125,7 @@ export function readMcpSource(place: McpPlace, value: unknown): McpSource {
   return new SourceReader(place).read(value)
 }
 
-/** Problems of one entry, and those of a place with which all works, that are told. */
+/** How many problems are reported for one entry, and in total for a working source. */
 const MAX_ISSUES = 10
 const MAX_PROBLEMS = 100
 

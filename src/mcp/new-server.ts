@@ -14,7 +14,7 @@ export interface EnteredServer {
   server: NewServer
 }
 
-/** What the user entered: a URL, or a command line, which may start with `NAME=value`. `undefined`: neither. */
+/** The user's input as a URL or as a command line, which may start with `NAME=value`; `undefined` if it's neither. */
 export function parseNewServer(text: string, platform: NodeJS.Platform): EnteredServer | undefined {
   const trimmed = text.trim()
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(trimmed)) {

@@ -41,12 +41,10 @@ export interface PlanOptions {
 }
 
 /**
- * Which servers a session gets, before consent and inputs: of those with the same name the one of the first place. An
- * invalid or disabled one takes the name, too, because the user didn't intend to start another one; one that the user
- * switched off doesn't.
- *
+ * Decides which servers a session gets, before consent and inputs: of servers with the same name, the first. An invalid or disabled server
+ * also takes the name, because the user didn't intend to start another server; a server that the user switched off doesn't.
  * @param sources in order of precedence
- * @returns each entry of each place once
+ * @returns each entry of each source once
  */
 export function planServers(sources: readonly McpSource[], options: PlanOptions): PlannedServer[] {
   const taken = new Map<string, string>()

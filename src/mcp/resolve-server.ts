@@ -62,8 +62,8 @@ export async function resolveServer(
 export type EnvFile = { text: string } | { reason: string }
 
 /**
- * Reads a server's `envFile`, which is part of what the user agrees to. `undefined`: it has none, or its path has inputs,
- * which only the user's own servers can have.
+ * Reads a server's `envFile`, which is part of what the user agrees to. `undefined`: there is none, or its path has inputs, which only the
+ * user's own servers can have.
  */
 export async function readEnvFile(
   definition: McpServerDefinition,

@@ -67,7 +67,7 @@ class Check {
 
   async run(): Promise<ServerCheck> {
     let check = await this.#attempt('any')
-    // one that knows only newer revisions answers `initialize` with an error; over HTTP, the SDK finds that out
+    // A server that supports only newer revisions answers `initialize` with an error; over HTTP, the SDK detects this.
     if (
       this.#server.type === 'stdio' &&
       'problem' in check &&
@@ -137,7 +137,7 @@ class Check {
     return new ProcessTransport(this.#process)
   }
 
-  /** Ends a response that is too long, also one that is only long once it's unpacked. */
+  /** Ends a response that is too long, including one that is too long only after decompression. */
   readonly #fetch: FetchLike = async (url, init) => {
     let response: Response
     try {

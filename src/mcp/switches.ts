@@ -5,7 +5,7 @@ import type { KeyValueStore } from '../common/key-value-store.ts'
 /** Where a server is switched off. */
 export type SwitchedOff = 'everywhere' | 'agent' | 'session'
 
-/** What one switch is about. */
+/** The target of one switch. */
 export interface McpSwitch {
   /** See `serverKey`. Absent: all servers, of an agent. */
   server?: string
@@ -19,8 +19,8 @@ const STORED = 'parley.mcpServersOff'
 const MAX_STORED = 500
 
 /**
- * The servers that the user switched off: for all sessions, those of an agent, or one session. What belongs to one
- * session or to the workspace is stored with the workspace, everything else for all workspaces.
+ * The servers that the user switched off: for all sessions, for the sessions of an agent, or for one session. A switch of one session or of
+ * the workspace is stored with the workspace, all others for all workspaces.
  */
 export class McpSwitches extends Owner {
   readonly #workspace: KeyValueStore

@@ -23,7 +23,7 @@ import { fileNameOfTitle, titleOf } from './session-title.ts'
 /** What the URIs of conversations begin with that are context of a prompt. */
 export const CONVERSATION_URI = 'parley:/'
 
-/** A conversation that goes on in another session, and what that gets of it. */
+/** A conversation that continues in another session, and the part of it that the session gets. */
 export interface Continuing extends Pick<Continued, 'summary' | 'max' | 'without'> {
   from: OpenSession
 }
@@ -63,13 +63,15 @@ function describe({ turns, of, isPart }: LatestTurns, agentName: string, knows: 
     : l10n.t('With your next prompt, {0} gets the conversation up to here.', agentName)
 }
 
-/** What the next session gets: a new one, or the one with the key `earlier`, which knows a part of the conversation. */
+/**
+ * The part that the next session gets: a new session, or the one with the key `earlier`, which already knows a part of the conversation.
+ */
 function partFor(continuing: Continuing, earlier?: string): LatestTurns {
   const { from, max } = continuing
   return latestTurns(missingIn(continuing, earlier), conversationInfo(from), limitOf(max))
 }
 
-/** The end of what the next session gets no text of, which is as long as what it gets; `undefined` if that is nothing. */
+/** The latest turns that the next session doesn't get, up to the length limit of those that it gets; `undefined` if it gets all. */
 export function leftOut(continuing: Continuing, earlier?: string): string | undefined {
   const { from: first } = partFor(continuing, earlier)
   if (first === 0) return undefined
@@ -91,7 +93,7 @@ function limitOf(max = MAX_CONVERSATION_CONTEXT): number {
   return Math.min(max, MAX_CONVERSATION_CONTEXT)
 }
 
-/** What a document of the conversation says of it. */
+/** The header of a document with the conversation's text. */
 export function conversationInfo({ session, agentName, plan }: OpenSession) {
   return { title: titleOf(session) || l10n.t('Conversation'), agentName, cwd: plan.setup.cwd }
 }
@@ -115,8 +117,8 @@ export function contextToTell(open: OpenSession): ContentBlock | undefined {
 }
 
 /**
- * The session of this agent in which the conversation was before, the latest; `undefined` if there is none. An agent that leaves
- * its own session, for example because it's full, doesn't go back to an older one.
+ * The latest session of this agent that the conversation used before; `undefined` if there is none. An agent that leaves its own session,
+ * for example because the context is full, doesn't return to an older one.
  */
 export function earlierSessionOf(
   agentId: string,
@@ -132,7 +134,10 @@ export function earlierSessionOf(
   return undefined
 }
 
-/** The agent that the conversation was with last, to go back to it, and the notice that says so; `undefined` while that isn't possible. */
+/**
+ * The previous agent of the conversation, to which the user can return, and the notice about the switch; `undefined` while that isn't
+ * possible.
+ */
 export function agentBefore(
   { agentId, session: { state, phase } }: OpenSession,
   agents: Pick<AgentDirectory, 'get'>,
@@ -146,8 +151,8 @@ export function agentBefore(
 }
 
 /**
- * The sessions that the conversation of the session with this key was forked from or was in before. What another one changed isn't
- * for this conversation to decide because a fork or an imported file says so.
+ * The sessions that the conversation of the session with this key was forked from or used before. A fork or an imported file alone doesn't
+ * give this conversation the right to decide about another session's changes.
  */
 export function originsOf(
   state: Pick<SessionState, 'entries'>,
@@ -181,7 +186,7 @@ export function sessionsBefore(key: string, records: Pick<SessionRecords, 'agent
     .map(({ agentId, sessionId }) => sessionKey(agentId, sessionId))
 }
 
-/** Lists show one row for the conversation: that of the session that it's in now. */
+/** Records the new session of the conversation, so that lists show one row for the conversation. */
 export function recordContinuation(
   records: Pick<SessionRecords, 'get' | 'noted'>,
   held: Pick<HeldSessions, 'acquire' | 'release'>,

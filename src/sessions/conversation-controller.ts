@@ -46,8 +46,8 @@ interface ContinueOptions extends Omit<Continuing, 'from'> {
 }
 
 /**
- * One conversation view: the session that it displays, if any, and the failures that it shows. Its parts open sessions,
- * send prompts, sign in, and set options.
+ * One conversation view: the displayed session, if any, and its failures. Parts of the controller open sessions, send prompts, sign in and
+ * set options.
  */
 export class ConversationController extends Owner {
   readonly #options: ControllerOptions
@@ -132,7 +132,7 @@ export class ConversationController extends Owner {
         this.#queueChange.fire()
       }),
     )
-    // what an agent missed while its session wasn't displayed
+    // changes that an agent missed while its session wasn't displayed
     this.register(displayed.onDidSwitch(open => open && this.#overdueChanged(open)))
     this.register(agents.onDidChange(() => this.#agentsChanged()))
     this.register(accounts.onDidSignIn(agentId => signIn.signedIn(agentId)))
@@ -219,9 +219,9 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * Goes on with the displayed conversation in a session of this agent, in the same folder: with its draft and its queue, which waits
-   * until then. If the session can't be started, the conversation stays where it is. `afterTurn`: not before the turn ends, unless
-   * that is aborted. `again`: a prompt that goes to its composer. Resolves to false if another conversation is displayed by then.
+   * Continues the displayed conversation in a session of this agent, in the same folder, with its draft and its queue. If the session can't
+   * be started, the conversation stays in the current session. `afterTurn`: waits until the turn ends, unless the signal is aborted.
+   * `again`: a prompt that returns to the composer. Resolves to false if another conversation is displayed by then.
    */
   async continueWith(agentId: string, { afterTurn, again, ...how }: ContinueOptions = {}): Promise<boolean> {
     const { current: from } = this
@@ -250,7 +250,7 @@ export class ConversationController extends Owner {
     }
   }
 
-  /** The conversation goes on in another session, with what was written for it. */
+  /** Moves the queued prompts and the draft to the session in which the conversation continues. */
   #moveQueue(open: OpenSession, from: OpenSession, isPaused: boolean): void {
     const { manager, queues } = this.#options
     const [previous, next] = [queues.of(from.key), queues.of(open.key)]

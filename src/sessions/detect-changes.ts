@@ -52,9 +52,9 @@ interface Turn {
 }
 
 /**
- * Notifies the change tracker when turns run, and which files changed during a turn without being named by a tool call,
- * usually because of commands. Files that the user saves in the editor meanwhile are the user's. `turns`: where a turn is stored
- * whose agent may outlive the window, so that the next window goes on with it.
+ * Notifies the change tracker when turns run, and which files changed during a turn without a tool call that names them, usually because of
+ * commands. Files that the user saves meanwhile are the user's. `turns`: where the turn of an agent that may outlive the window is stored,
+ * so that the next window continues it.
  */
 export function detectChanges(
   session: Session,

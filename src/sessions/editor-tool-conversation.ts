@@ -8,8 +8,8 @@ import { ToolError } from '../mcp/server/tool-error.ts'
 import type { SessionServices } from './session-services.ts'
 
 /**
- * The conversation in which the editor tools ask, and whose agent they change files for. What they change is shown as a
- * tool call of its own, with its diffs, beside the call that the agent reports.
+ * The conversation in which the editor tools ask for permission and show their changes. Changes are shown as a separate tool call with
+ * diffs, next to the call that the agent reports.
  */
 export class EditorToolConversation implements ToolConversation {
   readonly #session: Session

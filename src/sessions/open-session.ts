@@ -64,9 +64,9 @@ export class OpenSession extends Owner {
   readonly key: string
   /** What the user allows without being asked, as long as the session is open here. */
   readonly allowance = this.register(new SessionAllowance())
-  /** What its options are still to be set to before its first prompt. */
+  /** Options to set before the first prompt. */
   startOptions: DefaultOptions | undefined
-  /** It's closed here because another window took it over. */
+  /** The session is closed here because another window took it over. */
   isTakenOver = false
   #services: SessionServices | undefined
   #recorder: TranscriptRecorder | undefined
@@ -119,7 +119,7 @@ export class OpenSession extends Owner {
     this.register(session.onDidEnd(onEnd))
     this.register(session.onDidChange(onChange))
     this.register(this.allowance.onDidChange(() => session.requests.consultAgain()))
-    // what an agent on another machine changes isn't here
+    // an agent on another machine doesn't change files here
     if (!session.agent.capabilities.isRemote) this.#followChanges(services, shared)
     this.#recorder = this.register(
       new TranscriptRecorder(this.agentId, session, transcripts, origin !== 'new' && origin !== 'known'),

@@ -5,19 +5,18 @@ import type { Attempt, Reopening } from './failures.ts'
 import type { OpenSession, SessionReference } from './open-session.ts'
 
 /**
- * How a view is opening a session: its state, and every change between two of them. A change that isn't in the table is a
- * defect, and throws.
- *
- * - `idle`: it isn't opening one. What's displayed is an open session, a saved conversation, or nothing.
- * - `preparing`: an agent is being installed, whose session starts then.
+ * The states of opening a session in a view, and every transition between them. A transition that isn't in the table is a defect, and
+ * throws.
+ * - `idle`: no session is being opened; the view displays an open session, a saved conversation, or nothing.
+ * - `preparing`: an agent is being installed; its session starts then.
  * - `searching`: a session starts once the available agents are known.
  * - `restoring`: the session from before a reload is reopened once the available agents are known.
- * - `replacing`: the displayed session is reopened once the process that replaces its agent's can start.
+ * - `replacing`: the displayed session is reopened once its agent's new process can start.
  * - `restarting`: the process of the displayed session's agent is being ended.
  * - `takingOver`: another window closes the session, which is reopened then.
  * - `opening`: an agent starts, or hasn't answered yet.
  * - `elsewhere`: another window has the session.
- * - `failed`: an attempt failed: the view stays empty, and the next prompt retries it.
+ * - `failed`: an attempt failed; the view stays empty, and the next prompt retries.
  */
 export type Opening =
   | { readonly type: 'idle' | 'restarting' }
@@ -50,7 +49,7 @@ export interface CurrentAttempt {
   end?: ShownEnd | undefined
 }
 
-/** What the user, or a reload, began. It may have several states one after the other. */
+/** An operation that the user or a reload began. It may pass through several states. */
 export interface Task {
   readonly abort: AbortController
   /** displayed again if it fails or is canceled */

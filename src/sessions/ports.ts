@@ -72,11 +72,11 @@ export interface SessionPlan {
   bridges?: readonly Disposable[]
   /** what was passed to the session, to send it again; `null` for nothing, absent if unknown */
   ownSystemPrompt?: SystemPrompt | null
-  /** What happened to the user's system prompt, if there is one. */
+  /** How the agent used the user's system prompt, if there is one. */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
 }
 
-/** What a session keeps from its start. */
+/** The properties of a session that don't change after its start. */
 export interface ExistingSession {
   agentId: string
   sessionId: string
@@ -141,12 +141,12 @@ export interface HostedSessions {
   /** Whether an agent with this session runs in a host of another version of Parley, where no window of this one reaches it. */
   runsInOtherVersion(session: SessionId): Promise<boolean>
   /**
-   * Goes on with the agent of a session that no window is attached to anymore, and with all of its sessions; or that of a window
-   * that doesn't respond (`from`), which loses them. Resolves to false if there is none. Rejects with `SessionElsewhereError` if
-   * another window does the same and gets the agent.
+   * Takes over the agent of a session, with all of its sessions, from the agent host, or from a window that doesn't respond (`from`), which
+   * loses them. Resolves to false if there is no such agent. Rejects with `SessionElsewhereError` if another window takes over the agent at
+   * the same time.
    */
   takeOver(session: SessionId, from: string | undefined): Promise<boolean>
-  /** Whether this window left the session, with its agent, to another one since it was taken over. */
+  /** Whether this window left the session, with its agent, to another window and hasn't taken it back. */
   isHandedOver(session: SessionId): boolean
 }
 

@@ -77,8 +77,8 @@ export class PromptQueues extends Owner {
   }
 
   /**
-   * What a prompt consists of for the session that gets it: what the user wrote, and what the agent must know of prompts that were
-   * set aside. Rejects with a sentence if it's empty or the agent doesn't support it.
+   * The content of a prompt for a session: the user's text, and a note about prompts that were set aside. Rejects with a sentence if the
+   * content is empty or the agent doesn't support it.
    */
   async contentOf(
     draft: Draft<Attachment>,
@@ -115,7 +115,7 @@ export class PromptQueues extends Owner {
     this.#queues.get(key)?.handOver(prompts => this.#storage.handOver(key, prompts))
   }
 
-  /** This window has the session of a conversation now, and gets the prompts that another one left with it. */
+  /** This window now has the session of a conversation, and gets the prompts that the previous window queued there. */
   arrive(key: string): void {
     const queue = this.of(key)
     this.#decide(key, isSent => this.#put(queue, this.#storage.arrive(key), isSent))

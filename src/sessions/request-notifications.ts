@@ -82,7 +82,7 @@ export class RequestNotifications extends Owner {
       Boolean(id === '' || session.requests.permission(id) || session.requests.elicitation(id))
     if (called && !isPending(called.id)) called.over.abort()
     if (this.#options.isSeen(open)) {
-      // what is visible needs no notification, which VS Code would keep in the status bar once it's hidden
+      // a visible request needs no notification, which VS Code would keep in the status bar once the request is hidden
       called?.over.abort()
       return
     }

@@ -14,8 +14,8 @@ export type SessionLeases = Pick<
 >
 
 /**
- * Where a session is that can't be opened here: in a window; in one whose agent runs in the agent host, so that its turn goes
- * on when another window takes it over; or in a host of another version of Parley, which no window of this one reaches.
+ * Where a session is that can't be opened here: in another window; in a window whose agent is in the agent host, so that the turn continues
+ * after another window takes over the session; or in a host of another version of Parley, which windows of this version can't reach.
  */
 export type SessionPlace = 'window' | 'hostedWindow' | 'otherVersion'
 
@@ -35,8 +35,8 @@ export class SessionElsewhereError extends Error {
 }
 
 /**
- * The sessions that this window has, so that no other window opens them: those that are open, being opened or reserved here.
- * Without leases, this window has all.
+ * The sessions that this window holds, so that no other window opens them: open sessions, and sessions being opened or reserved. Without
+ * leases, this window holds all sessions.
  */
 export class HeldSessions {
   readonly #leases: SessionLeases | undefined
@@ -107,15 +107,15 @@ export class HeldSessions {
     return this.hold(session)
   }
 
-  /** Takes the session from another window, even one that needs it. */
+  /** Takes the session from another window, even if that window still uses it. */
   seize({ agentId, sessionId }: SessionId): void {
     this.#leases?.seize(agentId, sessionId)
   }
 
   /**
-   * Holds all sessions of an agent that this window is about to go on with: nobody else answers what they ask. `from`: a window
-   * that doesn't respond, which loses them. If several windows do that at the same time, the one that has the first session wins;
-   * in the others it resolves to `undefined`.
+   * Holds all sessions of an agent that this window is about to take over, so that no other window answers their requests. `from`: a window
+   * that doesn't respond, which loses the sessions. If several windows try at the same time, the one that gets the first session wins; in
+   * the others the result is `undefined`.
    */
   async takeAll(
     agentId: string,

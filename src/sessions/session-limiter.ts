@@ -53,17 +53,15 @@ export interface SessionLimiterOptions {
 }
 
 /**
- * Warns of a session's limit and asks the user when it's reached. An agent can't be paused, and to stop it without being asked
- * could lose work. So a running turn goes on, but until the user has decided, no other prompt is sent or added to the turn, and
- * no rule answers the agent: what it asks waits for the user.
- *
- * An agent that doesn't report what a limit counts never reaches it.
+ * Warns before a session reaches its limit and asks the user when it does. An agent can't be paused, and stopping it without asking could
+ * lose work. So a running turn continues, but until the user decides, no other prompt is sent or added to the turn, and no rule answers the
+ * agent's requests. A limit that an agent's reports don't cover is never reached.
  */
 export class SessionLimiter extends Owner {
   readonly #options: SessionLimiterOptions
   readonly #time: TurnTime
   #state: LimitState
-  /** They aren't only those of the settings anymore. */
+  /** The limits were changed in this session, so they differ from the settings. */
   #isOwn: boolean
   #isAsking = false
   /** The user stopped the running turn. */

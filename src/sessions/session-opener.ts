@@ -43,14 +43,14 @@ export interface SessionOpenerOptions {
   /** The conversation with the first key has the other one now. */
   moved: (from: string, to: string) => void
   records: Pick<SessionRecords, 'get'>
-  /** A session starts with another agent than the one that was being prepared, which prompts waited for. */
+  /** A session starts with another agent than the one being prepared, for which prompts were waiting. */
   agentReplaced: (agentName: string) => void
   store: KeyValueStore
   /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
   /**
-   * A session that an earlier window left running, once this window goes on with it; resolves to `undefined` for another one.
-   * `undefined` if there is none.
+   * Returns a session that an earlier window left running, once this window has taken it over; resolves to `undefined` if it's another
+   * session. `undefined` if there is none.
    */
   continued?: (reference: SessionReference) => Promise<OpenSession | undefined> | undefined
   log: Logger
@@ -124,7 +124,7 @@ export class SessionOpener implements Disposable {
     return taskOf(this.#state)?.over.promise
   }
 
-  /** What is displayed again if the attempt, or the next one, fails or is canceled. */
+  /** The session to display again if the attempt, or the next one, fails or is canceled. */
   get #before(): OpenSession | undefined {
     if (this.#state.type === 'failed') return this.#state.before
     const task = taskOf(this.#state)
@@ -462,7 +462,7 @@ export class SessionOpener implements Disposable {
       // prompts written for this attempt must not reach another conversation or agent
       const isAwaited = isSignInAsked(error) || this.#options.hasPrompts()
       if (displayedFirst) task.before = displayedFirst
-      // what couldn't be forked, or continued with another agent, is the conversation to which the failure belongs
+      // the failure of a fork, or of continuing with another agent, belongs to the original conversation
       if (displayedFirst || attempt.type === 'fork' || (isStopped && !isAwaited)) this.#stop(task)
       else this.#fail(current)
       // if the displayed session itself couldn't be reopened, that failure is enough
@@ -478,7 +478,7 @@ export class SessionOpener implements Disposable {
     }
   }
 
-  /** The view of what couldn't be opened stays: neither its failure nor prompts for it are for another session. */
+  /** The view of a session that couldn't be opened stays, so that its failure and its prompts don't go to another session. */
   #fail({ attempt, task: { before } }: CurrentAttempt): void {
     this.#enter({ type: 'failed', attempt, before })
     this.#displayed.display(undefined)
@@ -512,7 +512,10 @@ export class SessionOpener implements Disposable {
     this.showElsewhere({ type: 'restore', ...next }, place)
   }
 
-  /** The session that a conversation is in now, which gets what was written: another window may have continued it, or this one has crashed. */
+  /**
+   * The current session of a conversation, which gets the unsent prompts: another window may have continued the conversation, or this
+   * window crashed.
+   */
   #moved(from: SessionReference): SessionReference {
     const { records, moved } = this.#options
     const now = whereNow(from, records)
@@ -534,7 +537,7 @@ export class SessionOpener implements Disposable {
       if (!this.#has(task)) return
       this.#moved(failure.attempt)
       this.#displayed.follow(undefined)
-      // what the other window saved last: the session continues from what is displayed
+      // the session continues from the displayed conversation, updated with what the other window saved last
       const { current } = this.#displayed
       if (current && this.#displayed.continues(attempt)) saved.catchUp(current)
       await this.retry(attempt)

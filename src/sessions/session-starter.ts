@@ -63,7 +63,7 @@ export interface ForkPoint {
   otherwise: 'whole' | 'stay'
 }
 
-/** Opens sessions with their agents: new ones, forks, and those that the agents know. */
+/** Opens sessions with their agents: new sessions, forks, and existing sessions. */
 export class SessionStarter {
   readonly #options: SessionStarterOptions
   /** which options agents are known not to have */
@@ -74,8 +74,8 @@ export class SessionStarter {
   }
 
   /**
-   * Starts a session, in `cwd` if given, and moves the prompts under the key `queue` to it. `continues`: the conversation that goes
-   * on in it, or in the agent's earlier session of that conversation. Rejects with `AgentStartError`, `AgentRequestError`,
+   * Starts a session, in `cwd` if given, and moves the prompts under the key `queue` to it. `continues`: the conversation that continues in
+   * the new session, or in the agent's earlier session of that conversation. Rejects with `AgentStartError`, `AgentRequestError`,
    * `AgentClosedError` or `CancelledError`.
    */
   async create(
@@ -99,7 +99,7 @@ export class SessionStarter {
       if (signal.aborted) throw new CancelledError()
       progress.onPlan?.(plan)
       return clients.track(agentId, async () => {
-        // what was said until now
+        // the conversation so far
         const state = () => continues && stateToContinue(continues, runner.name)
         const session = await sessions.newSession(plan.setup, signal, state)
         if (queue !== undefined) {
@@ -176,8 +176,8 @@ export class SessionStarter {
   }
 
   /**
-   * The session with its agent, which another window left in the agent host; `undefined` if it isn't there. It may be open here
-   * already, since it came with another session of the agent.
+   * Takes over the session with its agent, which another window left in the agent host; `undefined` if the host doesn't have it. The
+   * session may already be open here, if it came with another session of the agent.
    */
   async #takeOver(
     reference: SessionReference,
@@ -196,7 +196,7 @@ export class SessionStarter {
     const isTaken = await hosted.takeOver(reference, from)
     if (signal.aborted) throw new CancelledError()
     const continued = manager.find(agentId, sessionId)
-    // what its agent said last, which has exited
+    // adds the last output of an agent that has exited
     if (isTaken && !continued && previous) saved.catchUp(previous)
     // another window may have taken it meanwhile
     if (!continued && (hosted.isHandedOver(reference) || !held.acquire(reference)))

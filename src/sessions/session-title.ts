@@ -32,9 +32,7 @@ export function sessionTitle(state: SessionState): string | undefined {
   return undefined
 }
 
-/**
- * Some agents report a session's title only in their list: the session keeps it until they report another one.
- */
+/** Some agents report a session's title only in their list: such a title stays until another one is reported. */
 export function recordListedTitle(
   records: Pick<SessionRecords, 'get'>,
   { agentId, session }: { agentId: string; session: Session },

@@ -55,8 +55,8 @@ function offeredValue(option: KnownOption, value: string | boolean): string | bo
 }
 
 /**
- * Sets the options of a session that has just begun, and tells the user which of them the agent doesn't take. `reported`:
- * what the user knows the agent to lack, which isn't reported again until the agent has had it. Never rejects.
+ * Sets the options of a new session, and tells the user which options the agent doesn't accept. `reported`: missing options that were
+ * already reported; they aren't reported again until the agent has had them. Never rejects.
  */
 export async function applyStartOptions(
   open: Pick<OpenSession, 'session' | 'agentId' | 'agentName' | 'startOptions'>,

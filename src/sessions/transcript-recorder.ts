@@ -18,17 +18,16 @@ const APPEND_EVERY_MS = 80
 const REWRITE_EVERY_MS = 1000
 
 /**
- * How much of what couldn't be written is passed on each time: bytes. What is more waits with what the agent says from then on,
- * except when the window closes.
+ * How many bytes of unwritten changes are passed on each time. Further changes wait together with the agent's later output, except when the
+ * window closes.
  */
 const MAX_UNSAVED = 4 << 20
 const MAX_UNSAVED_AT_END = 64 << 20
 
 /**
- * Saves a conversation as it grows: only what changed. New entries and statuses are written at once, and what the user
- * writes or answers before anything else happens. Of a growing text, only the appended part is written, so that the cost
- * doesn't depend on its length; when the agent is idle, the whole text is written. A load replaces the saved conversation
- * only when it is complete.
+ * Saves a conversation as it grows, writing only changes. New entries, statuses, and the user's prompts and answers are written
+ * immediately. Of a growing text, only the appended part is written, so that the cost doesn't depend on its length; when the agent is idle,
+ * the whole text is written. A load replaces the saved conversation only when it's complete.
  */
 export class TranscriptRecorder extends Owner {
   readonly #agentId: string
@@ -115,7 +114,7 @@ export class TranscriptRecorder extends Owner {
     return this.#unwrittenAfter ?? 0
   }
 
-  /** What couldn't be written, for the agent's host, which keeps it in case this window ends before that. */
+  /** Changes that couldn't be written, for the agent host, which keeps them in case this window ends first. */
   get unsaved(): UnsavedConversation | undefined {
     return this.#unsaved
   }
@@ -125,7 +124,7 @@ export class TranscriptRecorder extends Owner {
     return this.#isUnsavedTooLarge
   }
 
-  /** What is stored goes on with what isn't written yet, so that another window can do that. */
+  /** Whether the stored conversation is complete except for unwritten changes, so that another window can continue it. */
   get isStored(): boolean {
     const { phase, state } = this.#session
     return phase === 'ready' && (!this.#replace || state.entries.length === 0)

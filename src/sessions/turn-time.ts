@@ -22,9 +22,8 @@ export interface TurnTimeOptions {
 }
 
 /**
- * Counts for how long the turns of a session run, without the time for which they wait for the user. If the agent ran on
- * while no window was open, that time counts if its turn still runs when the next window opens; else it isn't known how long
- * the turn took.
+ * Counts how long the turns of a session run, without the time spent waiting for the user. Time during which the agent ran without a window
+ * counts if its turn still runs when the next window opens; otherwise, the length of the turn isn't known.
  */
 export class TurnTime extends Owner implements Disposable {
   readonly #options: TurnTimeOptions

@@ -3,7 +3,10 @@ import type { SaidFrame, SavedConversation } from '../conversation/replay/restor
 import type { TranscriptChanges } from '../history/transcript-rows.ts'
 import { entryJson, readEntry, readHead, readTerminal, valueJson } from '../history/transcript-schema.ts'
 
-/** What a window couldn't store of a conversation, as changes of what is stored. The agent's host keeps it for the next window. */
+/**
+ * The part of a conversation that a window couldn't store, as changes of the stored conversation. The agent host keeps it for the next
+ * window.
+ */
 export interface UnsavedConversation {
   /** the session, which may not be in the stored list of sessions, either */
   cwd: string
@@ -35,8 +38,8 @@ export function readUnsaved(note: unknown, hostedId: string): UnsavedConversatio
 }
 
 /**
- * The conversation with what couldn't be stored of it. It's the stored one itself if that was written later. If the stored one
- * can't be read, what couldn't be stored is all there is.
+ * The conversation with the changes that couldn't be stored. Returns the stored conversation if it was written later. If the stored one
+ * can't be read, the result has only the changes.
  */
 export function withUnsaved(
   stored: SavedConversation | undefined,

@@ -82,7 +82,7 @@ export class UsageMeter extends Owner {
     this.register(toDisposable(() => !this.#runs && this.#turnEnded()))
   }
 
-  /** What the session has used so far, as far as it was counted: not what it used before Parley knew it. */
+  /** What the session has used since Parley knows it. */
   get used(): { costs: Cost[]; tokens: number } {
     return {
       costs: [...this.#costs].map(([currency, amount]) => ({ currency, amount })),

@@ -3,7 +3,7 @@ import { DisposableStore, toDisposable } from '../common/disposable.ts'
 import type { TaskRun } from '../mcp/server/editor-features.ts'
 
 interface RunOptions {
-  /** An execution that ends before VS Code has said which one was started may be that of an equal task. */
+  /** An execution that ends before VS Code has reported which one was started may belong to an equal task. */
   isSame: (task: vscode.Task) => boolean
   /** How long to wait for the end. By default, without a limit. */
   waitMs?: number

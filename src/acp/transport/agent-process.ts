@@ -20,7 +20,7 @@ import {
 /** A program that an agent starts may need some time until it starts another one. */
 const LOOKS_AFTER_TRAFFIC = 4
 
-/** What an agent starts inherits it, so that the guard finds what nothing else relates to the agent. */
+/** Processes that an agent starts inherit this variable, so that the guard finds those that are no longer related to the agent. */
 const TREE_VARIABLE = 'PARLEY_AGENT_TREE'
 
 /** maximum number of characters of stderr that a failure card shows */
@@ -115,8 +115,8 @@ export class AgentProcess implements RunningProcess {
   }
 
   /**
-   * Keeps the process tree up to date while the agent is active and for some time after that: an agent that is killed
-   * leaves its daemons behind, which can't be identified then. An idle agent costs nothing.
+   * Keeps the process tree up to date while the agent is active and for some time afterward: if the agent is killed, its remaining
+   * processes can't be identified anymore. An idle agent costs nothing.
    */
   async #follow(): Promise<void> {
     const bytes = (stream: unknown, name: 'bytesRead' | 'bytesWritten') =>

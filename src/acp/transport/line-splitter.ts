@@ -97,7 +97,7 @@ export class LineSplitter {
     return this.next()
   }
 
-  /** Whether the line that was returned last is a whole one of the stream, or the last message of one that was divided. */
+  /** Whether the returned line is complete: a whole line of the stream, or the last message of a divided one. */
   get isLineEnd(): boolean {
     return this.#isLineEnd
   }

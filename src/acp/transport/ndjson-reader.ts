@@ -16,7 +16,7 @@ export interface NdjsonReaderOptions {
   resumed?: ResumedStream
 }
 
-/** What a stream contains whose beginning another window has read. */
+/** Output of an agent whose beginning another window has read. */
 export interface ResumedStream {
   /** the number of lines before the stream */
   before: number
@@ -205,7 +205,7 @@ export class NdjsonReader extends AbstractMessageReader {
       const noise = line.trim()
       if (noise !== '') this.#onNoise(noise.slice(0, NOISE_LENGTH))
     } else if (Array.isArray(value)) {
-      // a long batch is divided before it's parsed, so what is in it may be such a batch, too
+      // a long batch is divided before it's parsed, so its elements may themselves be such batches
       this.#batch = value.flat(Number.POSITIVE_INFINITY) as unknown[]
       this.#batchPosition = 0
     } else this.#deliver(value)

@@ -38,7 +38,7 @@ export interface ProcessExit {
   problem?: ConnectionProblem
 }
 
-/** What a window does with an agent that can outlive it. */
+/** The connection of a window to an agent that can outlive the window. */
 export interface HostedLink {
   /** The id of the agent in its host. */
   readonly id: string
@@ -49,7 +49,7 @@ export interface HostedLink {
   readonly outlivesWindow: boolean
   /** Decides how long the agent keeps running when this window is gone. */
   keep(times: OutliveTimes): void
-  /** What the agent said up to this frame is stored, so the host may forget it. Each line of its output is a frame. */
+  /** This window has stored the agent's output up to this frame, so the host may drop it. A frame is a line of output. */
   confirm(frame: number): void
   /** Where the commands of a session run, so that they can outlive this window. */
   commandsOf(sessionId: string): CommandHost
@@ -61,9 +61,9 @@ export interface HostedLink {
    */
   serve(port: number): Promise<void>
   /**
-   * Leaves the agent to the host and to the next window. What was written before still reaches it, and nothing after. Resolves
-   * when the host has all of that, so that another window may attach. Resolves to what didn't reach it, since another window had
-   * attached already: whole lines.
+   * Leaves the agent to the host and to the next window. Input that was written before still reaches the agent; later input doesn't.
+   * Resolves when the host has all input, so that another window may attach. The result is the input, in whole lines, that didn't reach the
+   * agent because another window had already attached.
    */
   detach(): Promise<string>
   /** Another window has attached without waiting for this one. */

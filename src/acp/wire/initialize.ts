@@ -75,8 +75,8 @@ export function has(parent: unknown, key: string): boolean {
 }
 
 /**
- * Unreleased capabilities, extensions and what is known of an agent, the same in both versions. `session`, `auth`: the objects in which that version
- * has them.
+ * Reads unreleased capabilities, extensions and known facts about an agent, which are the same in both versions. `session`, `auth`: the
+ * objects that contain the capabilities in that version.
  */
 export function readUnstable(
   wire: WireInitialize,
@@ -88,7 +88,7 @@ export function readUnstable(
   if (canSteer(wire._meta)) can.steering = true
   if (has(session, 'fork')) can.fork = true
   if (can.fork && canForkAt(readInfo(wire))) can.forkAtMessage = true
-  // it hides every tool with that name, including those of MCP servers, because its own can't ask over ACP
+  // Gemini CLI hides every tool with this name, including those of MCP servers, because its own tool can't ask over ACP.
   if (readInfo(wire).name === 'gemini-cli') can.hiddenTools = ['ask_user']
   if (has(session, 'title')) can.setTitle = true
   if (has(session, 'archive')) can.archive = true
@@ -132,9 +132,9 @@ export function readAuthMethods(raw: unknown, report: Report): AuthMethod[] {
 }
 
 /**
- * A way to sign in. Besides the specified ones, supports two that agents use: `_meta["terminal-auth"]`, a whole command
- * for a terminal, and `env_var`, which asks for environment variables (its flags default to secret and required). That
- * command may find another Node than the agent's program, so the specified arguments come first.
+ * A sign-in method. Besides the specified methods, supports two that agents use: `_meta["terminal-auth"]`, a whole command for a terminal,
+ * and `env_var`, which asks for environment variables (secret and required by default). The command in `_meta` may find another Node than
+ * the agent's program, so the specified arguments come first.
  */
 function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   const wire = authMethodSchema.safeParse(raw).data

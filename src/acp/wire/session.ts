@@ -206,7 +206,7 @@ function readConfigOption(raw: unknown, report: Report): ConfigOption | undefine
   return { ...base, type: 'unknown', raw }
 }
 
-/** One choice, or a group of them. */
+/** One choice or a group of choices. */
 function readChoices(raw: unknown, report: Report): SelectChoice[] | undefined {
   // a parse that fails takes much longer than this
   const isGroup = isRecord(raw) && Array.isArray(raw.options)
@@ -306,7 +306,7 @@ export function readStart(raw: unknown): WireStart {
 
 export const setOptionResponseSchema = z.object({ configOptions: maybe(z.array(z.unknown())) })
 
-/** What both versions' surfaces remember about a session, and where its updates go. */
+/** What both protocol versions store about a session; also passes the session's updates on. */
 export class WireSession implements UpdateSink {
   readonly sessionId: string
   readonly options: SessionOptions

@@ -35,8 +35,8 @@ export const toolCallSchema = z.object({
 })
 
 /**
- * An upsert of a tool call. An absent field stays as it was; so does one that is `null` in v1 (`nulls: 'keep'`), while
- * in v2 `null` clears (`nulls: 'clear'`).
+ * Reads an upsert of a tool call. An absent field stays as it was. A `null` field stays in v1 (`nulls: 'keep'`), and is cleared in v2
+ * (`nulls: 'clear'`).
  */
 export function readToolCall(
   raw: unknown,

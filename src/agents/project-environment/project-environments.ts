@@ -116,7 +116,7 @@ export class ProjectEnvironments extends Owner {
   /** by folder: the tool that has been running for a while */
   readonly #slow = new Map<string, string>()
 
-  /** What a folder gets is another now, may be another, or is known for the first time. */
+  /** The environment of a folder has changed, may have changed, or became known. */
   readonly onDidChange = this.#change.event
   readonly onDidChangeSlow = this.#slowChange.event
 
@@ -197,7 +197,7 @@ export class ProjectEnvironments extends Owner {
   }
 
   async #pythonChanged(folder: string): Promise<void> {
-    // it may be answered with what was selected before
+    // the running question may be answered with the previous selection
     await this.#asking.get(folder)
     const python = await this.#pythonOf(folder)
     if (!isDeepStrictEqual(python, this.#known.get(folder)?.python)) await this.#changed(folder)
@@ -317,14 +317,14 @@ export class ProjectEnvironments extends Owner {
     }
     for (const tool of projectTools) {
       const files = found.filter(one => one.tool === tool)
-      // else the tool says nothing of what is already there, which may be another project's
+      // else the tool doesn't report variables that are already set, which may be another project's
       const isLoaded = tool.isLoaded(under.env, folder)
       if (tool.undo && (isLoaded || files.length > 0)) apply(tool.undo(under) ?? {})
       else if (isLoaded) {
         const unloaded = await this.#runOne(tool, parse(folder).root, under, '', deadline)
         if (unloaded && !unloaded.problem) apply(unloaded.changes)
       }
-      // what a tool has undone includes what it sets for all folders
+      // the variables that a tool reverts include those that it sets for all folders
       if (files.length === 0 && !(tool.undo && isLoaded)) continue
       const name = files[0] ? basename(files[0].file) : tool.command
       const running = this.#runOne(tool, folder, under, name, deadline)
@@ -340,8 +340,8 @@ export class ProjectEnvironments extends Owner {
       if (names.length > 0) tools.push({ tool: tool.command, names: names.toSorted() })
     }
     const set: EnvironmentChanges = Object.assign({}, ...changes)
-    // An environment that the project itself activates is more explicit than what is selected, or was found, in the editor. Else
-    // that comes last, so that its Python is found before one of mise.
+    // An environment that the project itself activates is more explicit than one that was selected or found in the editor. Otherwise the
+    // editor's environment is applied last, so that its Python is found before one of mise.
     if (python && !set.VIRTUAL_ENV && !set.CONDA_PREFIX) {
       const activated = await activation(python, under)
       apply(activated)

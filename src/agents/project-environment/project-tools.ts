@@ -18,7 +18,7 @@ export interface ProjectTool {
   env: Readonly<Environment>
   /** Fails before the tool runs if the user didn't allow the files. Of the environment's variables, it has those of `seen`. */
   check?: Pick<ProjectTool, 'args' | 'env'> & { seen: RegExp }
-  /** Relative paths of its files, in a folder or its parents. Without one of them, the tool doesn't run. */
+  /** Relative paths of the tool's files, in a folder or its parents. Without one of these files, the tool doesn't run. */
   files: readonly string[]
   /** What the tool prints if the user didn't allow the file. */
   blocked: RegExp
@@ -29,19 +29,22 @@ export interface ProjectTool {
   /** Variables in which the tool keeps its own state. */
   state: RegExp
   /**
-   * Whether the tool has already changed the environment, which is that of the terminal in which the user started the editor, for
-   * something else than the folder.
+   * Whether the editor's environment, from the terminal in which the user started the editor, already contains the tool's changes for
+   * another folder.
    */
   isLoaded: (env: Readonly<Environment>, folder: string) => boolean
-  /** What takes that back, if the tool has changed anything. Without it, the tool takes it back where there is no project. */
+  /**
+   * The changes that revert what the tool has already set. Without this function, the tool reverts its changes itself where there is no
+   * project.
+   */
   undo?: (base: Pick<LaunchEnvironment, 'env' | 'platform'>) => EnvironmentChanges | undefined
   /** Further files and folders that decide about the result. */
   watched: (base: Readonly<Environment>, changes: EnvironmentChanges) => string[]
 }
 
 /**
- * What decides where mise's settings and its list of trusted files are, and what a program needs to run at all. With any other
- * variable, mise may believe that it runs in a continuous integration, where it trusts every file; there are about a hundred.
+ * Variables that decide where mise finds its settings and its list of trusted files, and variables that any program needs. One of about a
+ * hundred other variables could make mise believe that it runs in continuous integration, where it trusts every file.
  */
 const OF_MISE_TRUST =
   /^(?:HOME|PATH|USER|LOGNAME|SHELL|LANG|LC_\w+|TMPDIR|XDG_\w+|MISE_\w+|(?:DY)?LD_\w+|NIX_\w+|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|TEMP|TMP)$/i
@@ -50,9 +53,8 @@ const OF_MISE_TRUST =
 const OF_MISE = { MISE_YES: '0', MISE_AUTO_INSTALL: '0' }
 
 /**
- * In the order in which they apply: what the later ones set wins. asdf needs no entry, since its shims, which are on the
- * PATH, read the folder's files themselves. devenv and Nix flakes have no way of their own to allow a folder; direnv's
- * `use devenv` and `use flake` do.
+ * In the order in which the tools apply: a later tool overrides an earlier one. asdf needs no entry, since its shims on the PATH read the
+ * folder's files themselves. devenv and Nix flakes can't allow a folder by themselves; direnv's `use devenv` and `use flake` can.
  */
 export const projectTools: readonly ProjectTool[] = [
   {
@@ -104,7 +106,7 @@ export const projectTools: readonly ProjectTool[] = [
 const MAX_WATCHED = 100
 const watchesSchema = z.array(z.object({ Path: z.string() })).transform(all => all.map(({ Path }) => Path))
 
-/** The files on which the environment depends, the one that stores the permission among them. */
+/** The files on which the environment depends, including the file that stores the permission. */
 function watchedByDirenv(encoded: string): string[] {
   try {
     const text = inflateSync(Buffer.from(encoded, 'base64url'), { maxOutputLength: 1_000_000 }).toString()
@@ -125,8 +127,8 @@ const changesSchema = z.record(z.string(), z.string().nullable())
 const MAX_VARIABLE = 128 * 1024 - 1
 
 /**
- * What a tool printed, without what doesn't differ from `base`. Throws if it isn't an environment, or if no process could
- * start with it.
+ * Reads the environment that a tool printed, as its differences from `base`. Throws if the output isn't an environment, or if no process
+ * could start with it.
  */
 export function readChanges(output: string, base: Readonly<Environment>): EnvironmentChanges {
   const changes: EnvironmentChanges = {}

@@ -48,7 +48,7 @@ export class AgentIcons extends Owner {
   readonly onDidChange = this.#changed.event
   readonly #ended = new AbortController()
   #icons = new Map<string, z.output<typeof storedIcons>[string]>()
-  /** Those that come with Parley, for agents whose icon isn't known otherwise. */
+  /** Bundled icons, for agents whose icon isn't known otherwise. */
   #bundled: ReadonlyMap<string, string> = new Map()
   #loading: Promise<void> | undefined
   #refreshing = Promise.resolve()
@@ -132,7 +132,7 @@ export class AgentIcons extends Owner {
     return Buffer.concat(pieces).toString('utf8')
   }
 
-  /** Icons are fetched unasked, so none may come from this machine or its network, except that of such a registry. */
+  /** Icons are fetched without asking, so none may come from this machine or its network, except from a registry there. */
   async #fetchRemote(address: string, signal: AbortSignal): Promise<Response> {
     const registry = this.#options.registryUrl()
     return secureFetch(

@@ -56,7 +56,7 @@ export interface InstallProgress {
 
 export interface InstallOptions {
   signal?: AbortSignal
-  /** It failed before; the user may have installed what was missing since. */
+  /** An earlier attempt failed; the user may have installed what was missing since. */
   isRetry?: boolean
   onProgress?: (progress: InstallProgress) => void
   /** Asks whether to run these scripts of npm packages. Without it, none run. */
@@ -106,8 +106,8 @@ export class AgentInstaller {
   }
 
   /**
-   * Installs what the user confirmed. If two windows do so at once, only one installs it, and both use the result. Rejects
-   * with {@link InstallError} or `CancelledError`.
+   * Installs the confirmed agent. If two windows do so at once, only one installs, and both use the result. Rejects with {@link
+   * InstallError} or `CancelledError`.
    */
   async install(
     agent: RegistryAgent,
@@ -285,7 +285,7 @@ export class AgentInstaller {
       for (const { name, path, home } of packages.filter(one => one.isOptional))
         await rebuild(path).catch(async (error: unknown) => {
           if (!(error instanceof InstallError)) throw error
-          // like npm, which goes on without it
+          // like npm, continues without an optional package
           this.#options.log.warn(`${name} is optional and was removed: ${error.message}`)
           await rm(home, { recursive: true, force: true })
         })
@@ -391,9 +391,9 @@ export class AgentInstaller {
 }
 
 /**
- * Whatever the user's npm is set to, it installs into the folder and writes its lock file, which names the packages, and
- * the programs in `.bin`. The folder isn't part of a project above it. While npm looks for a newer npm over HTTP, version 11
- * sends what it asks another registry over HTTPS to a proxy in the wrong way.
+ * Overrides the user's npm settings: npm installs into the folder, writes a lock file, which names the packages, and links programs in
+ * `.bin`. A project above the folder is ignored. Looking for a newer npm is off, because npm 11 then sends requests to a second registry in
+ * a wrong form through a proxy.
  */
 const NPM_OPTIONS = [
   ...['--no-audit', '--no-fund', '--no-update-notifier', '--no-progress', '--loglevel=error'],

@@ -41,7 +41,7 @@ export async function withFileLock<T>(
   }
 }
 
-/** Creates the lock and returns its content; `undefined` if another one has it, or had it until now. */
+/** Creates the lock and returns its content; `undefined` if another window has the lock, or had it until now. */
 async function acquire(file: string, windows: LockingWindows): Promise<string | undefined> {
   const lock = `${process.pid} ${windows.own} ${randomUUID()}`
   try {
@@ -65,9 +65,8 @@ async function acquire(file: string, windows: LockingWindows): Promise<string | 
 }
 
 /**
- * Removes a lock that its owner left behind. Several processes may have found it, and a late one must not remove the lock
- * that another one has created meanwhile. Therefore only the process that has the lock for removing this very lock
- * removes it, if it's still there.
+ * Removes a lock whose owner is gone. Several processes may find the lock at once, and a late one must not remove a lock that was created
+ * meanwhile. So a process first acquires a second lock that is named after the abandoned one.
  */
 async function removeAbandoned(file: string, abandoned: string, windows: LockingWindows): Promise<void> {
   const name = abandoned.replace(/[^\w-]+/g, '-').slice(0, 60)

@@ -143,7 +143,7 @@ export class InstallManager extends Owner {
     return this.#statuses.get(id)
   }
 
-  /** What an installation does, after {@link InstallManager.plan} determined it. */
+  /** The effects of an installation, once {@link InstallManager.plan} has determined them. */
   planOf(id: string): InstallPlan | Error | undefined {
     const known = this.#plans.get(id)
     const agent = this.find(id)

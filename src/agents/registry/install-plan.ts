@@ -28,7 +28,7 @@ export interface InstallScript {
 
 export type ScriptsAnswer = 'run' | 'skip' | 'cancel'
 
-/** Whether the confirmation of one is that of the other. What is missing may have been installed since. */
+/** Whether the user's confirmation of one plan covers the other. Missing programs may have been installed since. */
 export function isSamePlan(plan: InstallPlan, confirmed: InstallPlan): boolean {
   return isDeepStrictEqual({ ...plan, missing: undefined }, { ...confirmed, missing: undefined })
 }

@@ -134,8 +134,8 @@ export class InstalledAgents extends Owner {
   }
 
   /**
-   * A new folder for a version. It isn't used before {@link InstalledAgents.commit}. Until then it's kept, also if another
-   * window takes over the lock because this one didn't respond for long, as after the computer's sleep.
+   * Creates a folder for a version, which isn't used before {@link InstalledAgents.commit}. Until then, the folder isn't deleted, even if
+   * another window takes over the lock because this window didn't respond for long, such as after the computer's sleep.
    */
   async newFolder(id: string, version: string): Promise<string> {
     const folder = join(this.#directory, id, `${version}-${randomUUID().slice(0, 8)}`)
@@ -199,7 +199,7 @@ export class InstalledAgents extends Owner {
       .catch(error => this.#log.warn(`${directory}: ${messageOf(error)}`))
   }
 
-  /** This version works, so the previous one is no longer needed. */
+  /** The agent has started with this version, so the previous version is no longer needed. */
   async started({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<void> {
     await this.exclusively(id, async () => {
       const now = await this.#current(id)
@@ -265,7 +265,7 @@ export class InstalledAgents extends Owner {
     const home = join(this.#directory, id)
     const now = await this.#current(id)
     const names: string[] = await readdir(home).catch(() => [])
-    // which ones it names can't be read, perhaps because a newer version of Parley wrote it
+    // the names of the used folders can't be read, perhaps because a newer version of Parley wrote the file
     if (!now && names.includes(CURRENT)) return
     const named = new Set([CURRENT, now?.folder, now?.previous])
     let remaining = 0

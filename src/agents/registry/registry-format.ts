@@ -53,7 +53,7 @@ export type PlatformTarget = `${'darwin' | 'linux' | 'windows'}-${'aarch64' | 'x
 
 export type ArchiveKind = 'zip' | 'tar' | 'executable'
 
-/** Formats that Parley can't unpack, which no agent of the registry has, and installers, which its format doesn't allow. */
+/** Archive formats that Parley can't unpack and no agent of the registry uses, and installers, which the registry forbids. */
 const UNSUPPORTED =
   /\.(?:dmg|pkg|mpkg|msi|msix|msixbundle|appx|appxbundle|appimage|deb|rpm|apk|snap|flatpak|run|iso|img|vhdx?|7z|rar|cab|cpio|ar|xz|txz|zst|tzst|lz|lzma|lz4|tlz|br|gz|bz2|tbz2?|z|jar|war|whl|vsix|nupkg|crx|asar|html?|json|txt|md|asc|sig|sha\d+)$/i
 
@@ -253,8 +253,8 @@ const PYTHON_VERSION =
   /^v?(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z\d]+(?:[-_.][a-z\d]+)*)?$/i
 
 /**
- * The package with an exact version: its own, or else that of the entry. A tag such as `latest` or a range such as `1` isn't
- * one, nor is what npm takes for a tag because it isn't a valid version.
+ * The package with an exact version, either from `spec` or from the registry entry. A tag such as `latest` or a range such as `1` isn't
+ * exact, nor is an invalid version, which npm treats as a tag.
  */
 function pinnedPackage(type: 'npx' | 'uvx', spec: string, ofEntry: string): string | undefined {
   const isExact = (one: string) => (type === 'npx' ? valid(one) !== null : PYTHON_VERSION.test(one))

@@ -10,8 +10,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 export class RedirectError extends Error {}
 
 /**
- * Like `fetch`, but checks the address of each redirect to another server before it's requested: it must be encrypted, and
- * must not lead from the internet to this machine or its network. What is sent isn't sent on to another server.
+ * Like `fetch`, but checks the address of each redirect to another server before requesting it: the address must be encrypted, and must not
+ * lead from the internet to this machine or its network. A request's body and credentials aren't sent to another server.
  */
 export async function secureFetch(
   fetchOnce: typeof fetch,

@@ -344,8 +344,8 @@ function checkEntry(entry: ReadEntry, budget: Budget): void {
 // ---- paths ---------------------------------------------------------------------------------------------------------
 
 /**
- * Names that Windows doesn't allow or changes, and what GNU tar calls files with holes, whose content isn't that of the
- * file. `..` is one of the former.
+ * Names that Windows forbids or changes, including `..`, and the names that GNU tar gives sparse files, whose stored content isn't the
+ * file's content.
  */
 const BAD_NAME = /[<>:"|?*\p{Cc}]|.[. ]$|^ $|^GNUSparseFile(?:\.\d+)?$/u
 

@@ -20,8 +20,8 @@ type Projects = Pick<
 >
 
 /**
- * The project environments of agents and sessions. An agent is one process for all of its sessions, so it has that of the folder in
- * which it starts, until it starts again. Commands in terminals have that of their session's folder as it is now.
+ * The project environments of agents and sessions. One agent process serves all of its sessions, so its environment is that of the folder
+ * where it started. Commands in terminals have the current environment of their session's folder.
  */
 export class AgentEnvironments extends Owner {
   readonly #projects: Projects
@@ -58,7 +58,10 @@ export class AgentEnvironments extends Owner {
     return folder === undefined ? undefined : this.#projects.slowTool(folder)
   }
 
-  /** The agent starts in a folder, with what its project gives now. Call what is returned once it runs. */
+  /**
+   * Call when the agent starts in a folder, with the current environment of the folder's project. Call the returned function once the agent
+   * runs.
+   */
   starting(agentId: string, folder: string): () => void {
     const { changes } = this.#projects.known(folder)
     return () => {
@@ -139,7 +142,7 @@ export class AgentEnvironments extends Owner {
     )
   }
 
-  /** The session's own, and the one in which its agent started. */
+  /** The session's own folder, and the folder in which its agent started. */
   #foldersOf({ agentId, plan }: OpenSession): string[] {
     const started = this.#started.get(agentId)
     return [...new Set([plan.setup.cwd, ...(started ? [started.folder] : [])])]
@@ -151,7 +154,7 @@ export class AgentEnvironments extends Owner {
     for (const folder of this.#foldersOf(open)) {
       const { problems } = this.#projects.known(folder)
       const reported = this.#reported.get(folder) ?? new Set()
-      // what is said again after it was solved is news
+      // a problem that returns after it was solved is reported again
       this.#reported.set(folder, new Set(problems.map(({ description }) => description)))
       for (const { title, description } of problems.filter(one => !reported.has(one.description)))
         session.notify({ severity: 'warning', title, description })

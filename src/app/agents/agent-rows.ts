@@ -30,7 +30,7 @@ export interface CheckedAgent {
   check: AgentCheck | 'running'
 }
 
-/** The rows of the Manage Agents page: agents that can be started, then those of the registry that aren't installed. */
+/** The rows of the Manage Agents page: agents that can be started, then agents of the registry that aren't installed. */
 export function agentRows(options: AgentRowsOptions): AgentRow[] {
   const { installs, agents } = options
   const startable = agents

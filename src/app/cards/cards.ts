@@ -8,7 +8,7 @@ import { button, type CardContent, exitSentence, moreThanSaid, sentence, texts }
 import { signInCard } from './sign-in-card.ts'
 import { startCard } from './start-card.ts'
 
-/** The cards of all failures, by type: what happened, what was searched, and what to do. */
+/** The cards of all failures, by type: what happened, what was searched, and the actions. */
 const CARDS: {
   [T in Failure['type']]: (failure: Extract<Failure, { type: T }>, canInstall: boolean) => CardContent
 } = {

@@ -11,7 +11,7 @@ const MAX_DECISIONS = 100
 
 type Undo = () => Promise<void>
 
-/** What the user decided in this window, about agents' changes or a queued prompt: says what happened, and undoes it on request. */
+/** Reports what the user decided in this window about agents' changes or a queued prompt, and undoes a decision on request. */
 export class Decisions {
   readonly #workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>
   readonly #sessions: { list(): readonly OpenSession[] } | undefined

@@ -24,8 +24,8 @@ export function offerMerges(services: MergeServices): Disposable {
 }
 
 /**
- * Asks whether to merge a file's unsaved changes with what is on disk, and whose lines stay where both changed the same
- * ones. `text` says why, `merge` is the button. Returns whether they were merged.
+ * Asks whether to merge a file's unsaved changes with its content on disk, and which side wins in conflicts. `text` says why, `merge` is
+ * the button. Returns whether the changes were merged.
  */
 export async function mergeUnsaved(
   path: string,

@@ -79,10 +79,7 @@ function revertQuestion(
     : l10n.t('Revert all changes that agents made to {0}?', only)
 }
 
-/**
- * Undoes what it can, and asks about the rest. `tell` reports what was undone, once; otherwise a notification offers to restore
- * it.
- */
+/** Undoes what it can, and asks about the rest. `tell` reports the undone files once; without it, a notification offers to restore them. */
 export async function undoChanges(
   changes: ChangeScope,
   selection: ChangeSelection,

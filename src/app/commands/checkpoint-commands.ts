@@ -219,8 +219,8 @@ async function forkRestored(
 }
 
 /**
- * What to restore. Asks only if there is something to decide, since a restore can be undone: says what it does, and shows a preview on
- * request. `undefined`: the user doesn't want it.
+ * Asks what to restore, but only if there is a choice, since a restore can be undone. The dialog describes the effects and offers a
+ * preview. `undefined`: the user canceled.
  */
 async function askRestore(
   open: OpenSession,
@@ -584,9 +584,9 @@ async function resendEdited(
 }
 
 /**
- * Shows a fork without the turns from this one on, or, if the agent can't fork at a message, one in which they are set aside.
- * Returns false if it couldn't be created. `undone`: files that were restored for it, and of which nothing says so yet if the
- * agent can.
+ * Shows a fork without this turn and the later ones. If the agent can't fork at a message, the turns are set aside in the fork. Returns
+ * false if the fork couldn't be created. `undone`: files that were restored for the fork; the conversation doesn't say so yet if the agent
+ * can fork at a message.
  */
 async function forkBefore(
   { surface, open }: EntryTarget,
@@ -623,7 +623,7 @@ async function forkBefore(
   return true
 }
 
-/** Where to fork the session so that its agent forgets this turn and the later ones; `undefined` if it can't. */
+/** Where to fork the session so that its agent forgets this turn and the later ones; `undefined` if the agent can't fork there. */
 function forkPoint(
   { session }: OpenSession,
   turn: number,
@@ -634,7 +634,7 @@ function forkPoint(
   return messageId === undefined ? undefined : { messageId, turn, otherwise }
 }
 
-/** The fork says what it lacks; the other session stays as it is. */
+/** Adds a note to the fork about the turns that it lacks; the original session is unchanged. */
 function noteForgotten(
   open: OpenSession,
   fork: OpenSession,
@@ -664,7 +664,7 @@ function noteForgotten(
   })
 }
 
-/** Lets the user go back to a conversation that this one was forked from, or on to one that was forked from it. */
+/** Lets the user open the conversation that this one was forked from, or one of its forks. */
 async function showBranches(
   open: OpenSession,
   surface: EntryTarget['surface'],

@@ -14,7 +14,7 @@ interface InstallCommandOptions {
   installs: InstallManager
   logs: Pick<AgentLogs, 'logger' | 'show'>
   workbench: Workbench
-  /** The ids of those that run in this window of an agent and its accounts, which start the same files. */
+  /** The ids of running agents in this window that share the files of this agent: the agent itself and its accounts. */
   running: (agentId: string) => string[]
   restart: (agentId: string) => Promise<void>
   /** Deletes the stored sign-in values of a removed agent. */

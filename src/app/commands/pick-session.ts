@@ -140,7 +140,7 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
   const open = manager
     .list()
     .map(one => ({ open: one, title: titleOf(one.session), surface: surfaceOf(one) }))
-    // one that was never used and isn't shown is the same as a new one
+    // an unused session that isn't displayed is like a new one
     .filter(
       ({ open, title, surface }) =>
         !shown.has(open.key) &&
@@ -179,7 +179,7 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
   ]
 }
 
-/** Two lines: what it's about and its state; where it works, its last line, when, and what it cost. */
+/** Two lines: the title and the state; then the folder, the last line, the time and the cost. */
 function summaryItem(summary: SessionSummary, where: string, language: string): PickItem {
   const { title, indicator, agentName, cwd, branch, line, at, cost } = summary
   const facts = [

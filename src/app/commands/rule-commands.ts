@@ -58,7 +58,7 @@ async function manage(options: RuleCommandOptions): Promise<void> {
   }
 }
 
-/** Asks what a new rule is about, what it does and where it applies. Returns false if the list shouldn't be shown again. */
+/** Asks for the subject, effect and scope of a new rule. Returns false if the list shouldn't be shown again. */
 async function addNew(options: RuleCommandOptions): Promise<boolean> {
   const { dialogs, settings, session } = options
   const title = l10n.t('Add Permission Rule')
@@ -111,7 +111,7 @@ type Subject = PickItem & {
   conditions: (text: string) => Omit<PermissionRuleSetting, 'action'>
 }
 
-/** What a rule that this command creates can be about. Users write other rules in the settings. */
+/** The subjects of a rule that this command can create. Users write other rules in the settings. */
 function subjects(): Subject[] {
   const path = l10n.t("A path relative to the session's folders, such as src/** for all files in a folder")
   return [

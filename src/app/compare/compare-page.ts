@@ -31,7 +31,7 @@ interface ComparePageOptions extends WebviewTabOptions {
   loadActions: (page: ComparePage) => Promise<CompareActions>
 }
 
-/** What needs Git, and what the buttons of the page do; loaded when it's used first. */
+/** The parts of the comparison that need Git, and the actions of its buttons; loaded on first use. */
 export interface CompareActions {
   /** Sends the draft of a conversation to several agents that the user selects. */
   sendTo(key: string): Promise<void>

@@ -259,7 +259,7 @@ export class Comparisons extends Owner {
     return this.#starts.has(draftKeyOf(participantId))
   }
 
-  /** What is done for the agent while it starts. */
+  /** Sets the current step of the agent's start. */
   step(participantId: ParticipantId, step: string | undefined): void {
     if (step === undefined) this.#steps.delete(draftKeyOf(participantId))
     else this.#steps.set(draftKeyOf(participantId), step)

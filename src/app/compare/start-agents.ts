@@ -17,9 +17,9 @@ import { draftKeyOf, type ParticipantId } from './comparisons.ts'
 const making = new KeyedQueue()
 
 /**
- * Makes a worktree for an agent of a comparison, prepares it, starts a session in it and sends the prompt, which the queue of
- * the session owns from the beginning. Resolves when the session has the prompt. Rejects if the agent can't be started; the
- * prompt stays, so that the user can retry. `setup`: the command that prepares worktrees, if one may run.
+ * Creates and prepares a worktree for an agent of a comparison, starts a session there and sends the prompt through the session's queue.
+ * Resolves when the session has the prompt. Rejects if the agent can't be started; the prompt stays queued, so that the user can retry.
+ * `setup`: the command that prepares worktrees, if one may run.
  */
 export async function startAgent(
   options: CompareOptions,

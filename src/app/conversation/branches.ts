@@ -27,7 +27,7 @@ export interface Branch {
   restored?: string
 }
 
-/** The sessions that parted at a prompt, so that what was left behind can be found again. */
+/** Stores which sessions were forked at a prompt, so that the user can return to the abandoned ones. */
 export class Branches {
   readonly #store: KeyValueStore
 

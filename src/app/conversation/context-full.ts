@@ -70,15 +70,15 @@ export function contextFullHandlers(controller: ConversationController, summariz
 }
 
 /**
- * What a new session gets of one whose context is full: always less, so that it doesn't fail in the same way again and again.
- * `undefined`: the prompt alone is too long.
+ * The part of a conversation whose context is full that fits into a new session. Each attempt gets a smaller part, so that the same failure
+ * doesn't repeat. `undefined`: the prompt alone is too long.
  */
 function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
   const { key, session } = open
   const { entries, usage, terminals } = session.state
   const begin = entries.findLastIndex(entry => continuedIn(entry) !== undefined) + 1
   const own = entries.slice(begin)
-  // what the agent did stays, and what the prompt itself says isn't there twice
+  // the agent's work is included, and the text of the prompt isn't sent twice
   const without = failed && !hasWork(own, failed) ? { without: failed.turn } : {}
   const isFirst = failed && !own.some(({ kind, turn }) => kind === 'message' && turn < failed.turn)
   const prompt = failed && isFirst ? { ...failed, blocks: failed.blocks.flatMap(shortened) } : failed

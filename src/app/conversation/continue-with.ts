@@ -16,7 +16,7 @@ export interface ContinueServices {
   earlierSession: (agentId: string, from: OpenSession) => SessionReference | undefined
 }
 
-/** *Continue with…*: the conversation goes on with another agent, or with one that it was with before. */
+/** Continue with…*: the conversation continues with another agent, or returns to a previous one. */
 export async function continueWith(
   { surface, open }: { surface: ConversationSurface; open: OpenSession },
   { agentId, name }: Pick<AgentEntry, 'agentId' | 'name'>,

@@ -110,8 +110,8 @@ export class ConversationPage extends Owner {
       options.pageFocus.listen(this.#connection, {
         page: () => this.#page,
         onFocus: focus => {
-          // a page that loads with the focus moves it to its composer; asked again later, it would take it back from an
-          // editor that the user went to in the meantime
+          // A page that loads with the focus moves the focus to its composer. A second request could take the focus from an editor that the
+          // user selected meanwhile.
           if (focus !== 'left') this.#focusWanted = false
           this.#focus.fire(focus)
         },
@@ -278,7 +278,7 @@ export class ConversationPage extends Owner {
         if (this.#page === 'history')
           connection.send('view/page', { page: this.#page, focus: this.#focusWanted || this.hasFocus })
         else {
-          // it loads History while it's idle, so that it opens at once
+          // the page loads History while it's idle, so that History opens immediately
           if (this.#hasHistory) connection.send('view/page', { page: this.#page, focus: false })
           if (this.#focusWanted) connection.send('conversation/focus')
         }

@@ -144,8 +144,8 @@ export class ConversationSurfaces extends Owner {
   }
 
   /**
-   * Opens a session in the surface and reveals that only then, so that what the user types at once is for this session and not
-   * for the one before. Then shows a match in it, if one is given.
+   * Opens a session in the surface, and reveals the surface only then, so that text that the user types immediately goes to the new
+   * session. Then shows a match in the session, if one is given.
    */
   async open(
     surface: ConversationSurface,

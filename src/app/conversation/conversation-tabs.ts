@@ -120,7 +120,7 @@ export class ConversationTabs extends Owner {
     return this.#options.store.get<Record<string, SessionReference>>(TABS) ?? {}
   }
 
-  /** What a tab's controller stores about the session it shows. */
+  /** Stores the reference to the session that the tab shows. */
   #keep(name: string, value: unknown): void {
     if (name !== LAST_SESSION || value === undefined) return
     const reference = value as SessionReference

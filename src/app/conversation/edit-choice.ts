@@ -4,7 +4,10 @@ import type { KeyValueStore } from '../../common/key-value-store.ts'
 const STORED = 'parley.editChoice'
 const choice = z.object({ restores: z.boolean(), forgets: z.boolean() })
 
-/** What the user chose last for what came after an edited prompt: whether its files are restored, and the agent forgets it. */
+/**
+ * Stores the user's last choice when editing a prompt: whether later file changes are reverted, and whether the agent forgets the later
+ * turns.
+ */
 export class EditChoice {
   readonly #store: KeyValueStore
 

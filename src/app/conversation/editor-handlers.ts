@@ -206,8 +206,8 @@ export function connectAppearance(
 }
 
 /**
- * Sends a page what its composer needs to know: what the user is working on in the editor, to be offered for the prompt or
- * added to it, and which key sends.
+ * Sends a page what its composer needs from the editor: the active file and selection, which can be added to the prompt, and which key
+ * sends.
  */
 export function connectComposer(
   connection: WebviewConnection<ConversationHostMessages>,

@@ -9,7 +9,7 @@ import type { Change, SessionState } from '../../conversation/state.ts'
 
 /** Length of a slice in milliseconds; then the extension host can do other work. */
 const SLICE_MS = 12
-/** A search that takes longer reports what it found so far. Milliseconds. */
+/** After this time, a search reports its results so far. Milliseconds. */
 const PARTIAL_MS = 150
 /** Time limit for a slice with a regular expression; then the search is aborted. Milliseconds. */
 const EXPRESSION_MS = 500

@@ -53,16 +53,16 @@ interface LineCommentsOptions {
 }
 
 /**
- * The user's comments on lines of documents. Until a comment is sent, it belongs to a draft or a queued prompt, and this
- * shows it at its lines; a change at either side changes the other. After that, it stays at its lines until the user
- * removes it, and counts as addressed when its agent changes those lines.
+ * The user's comments on lines of documents. An unsent comment belongs to a draft or a queued prompt and is also shown at its lines; a
+ * change in either place changes the other. A sent comment stays at its lines until the user removes it, and counts as addressed when its
+ * agent changes those lines.
  */
 export class LineComments extends Owner {
   readonly #options: LineCommentsOptions
   readonly #comments = new Map<string, Comment>()
   /** By conversation: the comments in its draft, and those in its queued prompts. */
   readonly #unsent = new Map<string, { draft: Set<string>; queued: Set<string> }>()
-  /** ids of comments that their page may not have received yet; until it has, a draft that it stores may lack them */
+  /** ids of comments that their page may not have received yet; until then, a draft that the page stores may lack them */
   #unconfirmed = new Set<string>()
   /** ids of comments that were deleted at their lines; a page may still store a draft with them, even of a conversation it left */
   readonly #deleted = new Set<string>()
@@ -138,7 +138,7 @@ export class LineComments extends Owner {
     this.#timer ??= setTimeout(() => this.#removeOrSend(), MOVE_MS)
   }
 
-  /** What left the drafts was deleted, and what left the queues was sent. */
+  /** Removes comments that were deleted from a draft, and marks those of prompts that left the queue as sent. */
   #removeOrSend(): void {
     this.#timer = undefined
     const unsent = [...this.#unsent.values()]
@@ -293,8 +293,8 @@ export class LineComments extends Owner {
 }
 
 /**
- * What the agent's changes since it got the comment mean for it: it's addressed if they are in its lines or add others next to them, else
- * its lines may be elsewhere now. `undefined`: nothing is different.
+ * Whether the agent's changes since the comment address it: changes within the comment's lines or new lines next to them do; other changes
+ * may move the lines. `undefined`: nothing changed.
  */
 function addressedBy(
   changes: Pick<ChangeScope, 'hunks' | 'current'>,

@@ -26,7 +26,7 @@ interface MentionedSessionsOptions {
   secrets: Pick<SecretRegistry, 'redact'>
 }
 
-/** The sessions that a prompt can refer to: all whose text Parley has, but for the one that gets the prompt. */
+/** The sessions that a prompt can mention: all whose text Parley has, except the prompt's own session. */
 export class MentionedSessions {
   readonly #options: MentionedSessionsOptions
 
@@ -64,7 +64,7 @@ export class MentionedSessions {
     const title = secrets.redact(titleIn(item)) || l10n.t('Conversation')
     const attachment = transcriptAttachment(state, { title, agentName, cwd }, true)
     const { content } = attachment
-    // what is stored has no secrets, but what is shown may have some
+    // a stored conversation has no secrets, but a displayed one may
     if (content.type === 'resource' && content.text !== undefined) content.text = secrets.redact(content.text)
     return { ...attachment, id: crypto.randomUUID() }
   }

@@ -7,8 +7,8 @@ import { Emitter, type Event } from '../../common/event.ts'
 const MAX_SHOWN = 6
 
 /**
- * The first sessions of a list: those of this workspace, and all that are open, also in the background or in other windows.
- * Those that need the user come first, then running ones, then the most recent.
+ * The first sessions of a list: those of this workspace, and all open ones, including those in the background or in other windows. Sessions
+ * that need the user come first, then running ones, then the most recent.
  */
 export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): HistoryRow[] {
   // not sorted: all sessions can be thousands, and each of their changes comes here
@@ -53,7 +53,7 @@ export interface RecentSessionsOptions {
   changes: ReadonlyArray<Event<void>>
 }
 
-/** What a conversation's page needs of them. */
+/** The part of `RecentSessions` that a conversation page uses. */
 export type SessionsToOpen = Pick<RecentSessions, 'list' | 'open' | 'refresh' | 'onDidChange'>
 
 /**

@@ -6,7 +6,7 @@ export interface TitledTab {
   agent: string | undefined
 }
 
-/** What tabs are called, in the order in which they were opened: those alike say their agents, or their numbers. */
+/** The titles of tabs, in the order in which the tabs were opened. Equal titles are followed by the agent's name or a number. */
 export function tabTitles(tabs: readonly TitledTab[]): string[] {
   return tabs.map((tab, at) => {
     const alike = tabs.filter(other => other.title === tab.title)

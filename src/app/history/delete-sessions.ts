@@ -64,9 +64,8 @@ function isForAll({ open, pinned, canDelete }: HistoryItem): boolean {
 }
 
 /**
- * Deletes sessions that the user can no longer bring back, and ends their deletion. Those of an agent one after the other;
- * one that doesn't respond doesn't keep those of others. An agent's failures are told together. Never rejects.
- *
+ * Deletes sessions whose deletion can't be undone anymore. The sessions of one agent are deleted one after the other; an agent that doesn't
+ * respond doesn't delay other agents. The failures of an agent are reported together. Never rejects.
  * @param tell shows the error of the work, and repeats the work once the user has signed in
  */
 export async function deleteExpired(

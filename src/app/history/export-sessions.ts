@@ -148,7 +148,7 @@ export class SessionExporter {
       await new Promise(resolve => setImmediate(resolve))
       if (signal.aborted) throw new CancelledError()
       const conversation = this.#read(item)
-      // one that was deleted meanwhile, or an open one in which nothing was said
+      // a session that was deleted meanwhile, or an open one without messages
       if (!conversation || conversation.entries.length === 0) continue
       let piece = ''
       for (const line of conversationLines(conversation, this.#aboutOf(item), this.#options.secrets)) {

@@ -56,7 +56,7 @@ interface HistoryPage {
   isShown: () => boolean
   /** what the page knows; absent until it listens */
   sent?: SentHistory
-  /** It draws what it has got, and then asks for the rest. */
+  /** The page draws the first rows, then asks for the rest. */
   isDrawing: boolean
 }
 
@@ -177,7 +177,10 @@ export class HistoryView extends Owner {
     })
   }
 
-  /** The first conversation that a window reads takes ten times as long as the next one, so it's one that nobody waits for. */
+  /**
+   * Reads a stored conversation in advance. The first one that a window reads takes ten times as long as later ones, so the user shouldn't
+   * wait for it.
+   */
   #prepareOpening(after: number): void {
     if (this.#isPrepared) return
     this.#isPrepared = true
@@ -229,7 +232,7 @@ export class HistoryView extends Owner {
     else if (item) await this.#tell(agentId, () => actions.act(action, item))
   }
 
-  /** One after the other: an agent that fails or asks to sign in says so once at a time. */
+  /** One after the other, so that errors and sign-in requests of agents appear one at a time. */
   async #actOnMany(action: ActionForMany, sessions: readonly SessionId[]): Promise<void> {
     const { history, actions, workbench } = this.#options
     const keys = new Set(sessions.map(({ agentId, sessionId }) => sessionKey(agentId, sessionId)))
@@ -290,7 +293,7 @@ export function hereOf(
   return cwd => known.get(cwd) ?? known.set(cwd, isHere(cwd)).get(cwd)!
 }
 
-/** What to search the conversation for, from what the search of History found in it. */
+/** The query for the conversation's own search, from the matches that the search of History found. */
 function findQueryOf(matches: readonly string[]): FindQuery {
   const texts = [...new Set(matches.map(match => match.toLowerCase()))]
   const plain = { matchCase: false, wholeWord: false }

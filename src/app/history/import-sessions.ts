@@ -134,7 +134,7 @@ export class SessionImporter {
     const { used, max } = storage()
     if (max > 0 && used + size * OVERHEAD > max) return 'noRoom'
     const { agentName, ...record } = session
-    // else what is imported would be deleted with what is saved
+    // else the imported conversation would be deleted with the saved one
     if (!deletions.restore(record)) return 'failed'
     const saved = await transcripts.add(record.agentId, record.sessionId, conversation)
     if (saved === 'failed') return saved
@@ -156,7 +156,7 @@ function countText(count: number): string {
   return count === 1 ? l10n.t('1 conversation') : l10n.t('{0} conversations', count)
 }
 
-/** What was imported and what wasn't, in sentences. */
+/** Summarizes in sentences which sessions were imported and which weren't. */
 function summaryOf(done: Imported): string {
   const { added, merged, same, failed, noRoom, newer, leftOut, problems } = done
   const sentences = [

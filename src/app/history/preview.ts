@@ -13,7 +13,7 @@ const LAST = 40
 const MAX_TEXT = 1500
 const MAX_PARTS = 12
 
-/** What a saved conversation was about, and where it is now, without its agent. */
+/** The preview of a saved conversation, read without its agent: its topic and its latest state. */
 export function previewOf(
   transcripts: Pick<Transcripts, 'ends'>,
   { agentId, sessionId }: SessionId,

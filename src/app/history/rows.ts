@@ -33,12 +33,12 @@ export interface HistorySurroundings {
   isShown: (item: HistoryItem) => boolean
 }
 
-/** What a page can show. `isPart`: only its first rows. */
+/** The data that a page shows. `isPart`: only the first rows. */
 type HistoryState = HistorySummary & { rows: HistoryRow[]; isPart: boolean }
 
 /**
- * What the History view shows: the sessions of the list, and those that other windows work in. `most`: at most this many, the first
- * ones of the list, which is much faster if there are thousands.
+ * What the History view shows: the sessions of the list, and sessions that run in other windows. `most`: returns only the first ones of the
+ * list, which is much faster if there are thousands.
  */
 export function historyState(
   list: HistoryList,
@@ -71,7 +71,7 @@ export function historyState(
   }
 }
 
-/** What a row was made of, besides its item. */
+/** A row with the inputs it was created from, besides its item. */
 interface Made {
   row: HistoryRow
   trusted: boolean
@@ -189,7 +189,7 @@ type Sorted = Pick<HistoryRow, 'pinned' | 'updatedAt'>
 
 /** How many rows a page gets first: more than it can show. */
 const FIRST_ROWS = 100
-/** How many it gets at once after that, so that neither side is busy for long: the user may open one meanwhile. */
+/** How many further rows a page gets at once. Small batches keep both sides responsive, so that the user can open a session meanwhile. */
 const MORE_ROWS = 1000
 
 /** What a page knows about History, so that only changes are sent. */

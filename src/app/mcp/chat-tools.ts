@@ -103,7 +103,7 @@ export class ChatTools extends Owner {
 
 /** The files of the window's folders, which may change. */
 class CurrentFiles implements Disposable {
-  /** What calls began with, so that one is not done in two sets of folders. */
+  /** The folders with which each call began, so that a call never works in two sets of folders. */
   readonly #taken = new WeakMap<AbortSignal, SessionFiles>()
   #isDisposed = false
   readonly #roots: () => Roots | undefined
@@ -115,7 +115,7 @@ class CurrentFiles implements Disposable {
     this.#create = create
   }
 
-  /** Those of the call with this signal. */
+  /** The files of the call with this signal. */
   of(call: AbortSignal): SessionFiles {
     if (this.#isDisposed) throw new ToolError('The editor tools for VS Code chat have ended.')
     const files = this.#taken.get(call) ?? this.#current()
@@ -202,7 +202,7 @@ class ChatConversation implements ToolConversation {
 /** Characters. A quick pick cuts longer text, and an input box shows only two lines. */
 const MAX_LINE = 80
 
-/** What would be done, so that nothing in it is hidden or looks like a part of the dialog. */
+/** Describes what the tool would do, so that nothing is hidden or looks like a part of the dialog. */
 function detailOf({ tool, title, code, changes = [] }: ToolPermission): string {
   const line = (text: string) => visible(text.replaceAll(/\s*\n\s*/g, ' '))
   const more = changes.length - MAX_PATHS

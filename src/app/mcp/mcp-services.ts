@@ -18,7 +18,7 @@ import { askMcpClient, confirmMcpSignIn } from './mcp-sign-in.ts'
 interface McpServicesOptions {
   platform: Platform
   environment: LaunchEnvironmentSource
-  /** The same with what a folder's project adds; without a folder, that of the first one. */
+  /** Like `environment`, with the changes of a folder's project; without a folder, the first workspace folder. */
   environmentIn: McpServersOptions['environment']['get']
   secretStore: CheckedSecrets
   fetch: typeof fetch

@@ -42,7 +42,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   readonly #lost = new Set<string>()
   /** items that aren't stored yet, by their names */
   readonly #newItems = new Map<string, Attachment[]>()
-  /** what is stored, by its id */
+  /** the stored texts by id */
   #written = new Map<string, Text>()
   readonly #takeOver = this.register(new Emitter<string>())
   readonly #itemsChange = this.register(new Emitter<string>())
@@ -170,7 +170,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
 
   /** Takes over the texts of closed windows. */
   takeOver(): void {
-    // what comes back isn't what was lost before
+    // texts that were lost before aren't taken over again
     this.#findLost()
     this.#takeIn(this.#texts.takeOver(), false)
   }
@@ -207,7 +207,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     for (const key of this.keys()) this.#itemsChange.fire(key)
   }
 
-  /** Another window considered this one closed and has taken over what was stored until then. This one has what was written since. */
+  /** Another window considered this window closed and took over its stored drafts. This window has only what was written since. */
   #findLost(): void {
     if (!this.#texts.takeLoss()) return
     const lost = new Set(this.#prompts.map(({ id }) => id).filter(id => this.#written.has(id)))

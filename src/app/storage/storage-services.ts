@@ -22,7 +22,7 @@ import { CODE_CACHE, previewFiles, privateFolders } from './stores.ts'
 /** When to store the compiled code, after the first view has been shown. Milliseconds. */
 const KEEP_CODE_AFTER_MS = 3000
 
-/** When to remove what a crash left and what is too old, so that the first view doesn't wait for it. Milliseconds. */
+/** Delay before removing leftovers of a crash and expired data, so that the first view doesn't wait. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
 
 /** The user may still be typing a limit: what is beyond half of it must not be deleted. Milliseconds. */

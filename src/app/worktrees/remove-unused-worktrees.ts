@@ -55,7 +55,7 @@ async function removeUnused(folder: string, { used, records, held }: RemoveUnuse
   const repository = await openRepository(folder)
   const reserved: Disposable[] = []
   try {
-    // sessions to which nothing was ever sent, which another window may have open
+    // sessions without any prompt, which another window may have open
     const all = records.agentIds().flatMap(id => records.list(id))
     const isIn = await insideCheck(
       folder,

@@ -513,7 +513,7 @@ class WorktreeMenu {
       .catch(error => dialogs.error(messageOf(error)))
   }
 
-  /** What an agent writes while its worktree is removed would be lost. */
+  /** Rejects if an agent works in the worktree, since its writes during the removal would be lost. */
   async checkTurns(): Promise<void> {
     const { manager, surfaces, comparisons, windows, hosts, records } = this.#options
     const check = (isFree: boolean, text: string) => {

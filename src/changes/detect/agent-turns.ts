@@ -1,4 +1,4 @@
-/** Attributes what happens in turns: what tool calls report, and what is noticed without a report. */
+/** Attributes changes in turns: those that tool calls report, and those that are found without a report. */
 import { lstat } from 'node:fs/promises'
 import { onDisk } from '../../common/file-names.ts'
 import type { FileText } from '../../editor/diff-texts.ts'
@@ -219,8 +219,8 @@ export class AgentTurns {
   }
 
   /**
-   * The agent reports a file as new that was there before the turn, and Git ignores it, so that no search for changes knows its
-   * text either.
+   * Whether the agent reports a file as new that existed before the turn and that Git ignores, so that searches for changes don't know its
+   * text.
    */
   async #wasUnknown(
     path: string,

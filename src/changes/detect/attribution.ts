@@ -212,7 +212,7 @@ export class Attribution {
     return false
   }
 
-  /** Whether Git wrote anything during a turn, whoever ran it: it may have brought back what it took away. */
+  /** Whether Git wrote to the work tree during a turn, whoever ran it: Git may have restored changes that it had removed. */
   async hasGitMoved(path: string): Promise<boolean> {
     return (await movesIn(this.#turnsOf(path), path)).length > 0
   }
@@ -364,7 +364,7 @@ export function originalState(
   const { type } = now.attributes
   if (type !== 'text' && type !== 'absent') return done ? undefined : now
   if (!change) return done ? undefined : now
-  // it was emptied to be written: its text is known once it's there
+  // the tool empties the file before it writes the new text, so the final text isn't known yet
   const isEmptied = begun && !done && type === 'text' && now.text === ''
   const isWritten = change.operation !== 'add' && change.operation !== 'delete'
   if (isEmptied && isWritten && change.oldText !== '') return undefined

@@ -114,8 +114,8 @@ export class ClientWrites {
   }
 
   /**
-   * Stores what an agent is about to write before it's on disk, so that no crash hides whose change it is. If the file
-   * isn't written after all, the difference found after the crash removes the change again.
+   * Stores an agent's change before it's written to disk, so that a crash in between can't hide its author. If the file isn't written after
+   * all, the difference found after the crash removes the change again.
    */
   async #announce(file: TrackedFile, content: string, author: AgentAuthor): Promise<void> {
     const { type } = file.attributes

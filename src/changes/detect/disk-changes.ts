@@ -31,7 +31,7 @@ export interface DiskChangesOptions {
   unsaved: UnsavedEdits
   /** Keeps the committed changes with these ids, or all of the file. */
   keep: (path: string, ids?: ReadonlySet<number>) => void
-  /** What changed before that may be the work of turns that are known only then. */
+  /** Earlier changes may belong to turns that are known only once this resolves. */
   agentsBack: Promise<void> | undefined
 }
 
@@ -193,7 +193,7 @@ export class DiskChanges extends Owner {
     const isOtherText = file.text !== now.text
     const unsaved = this.#files.document(file.path)
     const inEditor = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
-    // that it's empty like a file that is gone doesn't mean that it was saved
+    // an empty editor for a missing file doesn't mean that the user saved an empty file
     const typed = now.attributes.type === 'text' ? inEditor : undefined
     // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
     if (isOtherText && typed !== undefined && sameButEnds(typed, now.text))

@@ -36,7 +36,7 @@ export interface NoticedState {
   /** absolute */
   path: string
   before: FileState
-  /** It was written while the snapshot was being taken, so `before` may be half of what an agent wrote. */
+  /** The file was written while the snapshot was taken, so `before` may be half of an agent's text. */
   unsure?: true
 }
 
@@ -91,7 +91,7 @@ export class FolderScan {
   readonly #last = new Map<string, Map<string, FileStamp>>()
   /** by root: the scan in progress */
   readonly #scans = new Map<string, Promise<FolderSnapshot | undefined>>()
-  /** What was added to the store since unused contents were last removed from it. Bytes. */
+  /** Bytes added to the store since unused contents were last removed. */
   #written = 0
   /** folders where a scan took too long */
   readonly #slow = new Set<string>()
@@ -136,7 +136,7 @@ export class FolderScan {
     const known = this.#last.get(root)
     const files = new Map<string, FileStamp>()
     const unsure = new Set<string>()
-    /** what files were that the turn has written already, as far as that is known */
+    /** the earlier states of files that the turn has already written, as far as they're known */
     const overwritten = new Map<string, FileStamp | undefined>()
     const unread: Array<[string, FileStamp]> = []
     const release = this.#holders?.add(files, scannedContents)
@@ -149,7 +149,7 @@ export class FolderScan {
       const isUnsure = isWrittenSince(stamped.changed, began)
       if (isUnsure) unsure.add(path)
       const isEarly = stamped.changed >= began
-      // one that is replaced is created, too
+      // a replaced file also counts as created
       const isNew = known !== undefined && !before && stamped.created >= began
       if (isEarly && (isNew || (before && before.changed < began && isKnown(before))))
         overwritten.set(path, before)
@@ -219,7 +219,7 @@ export class FolderScan {
       // contents that aren't stored can't be compared
       if (!isSame || (was?.isFresh && was.hash !== undefined)) found.push([path, was])
     })
-    // what is there now isn't read
+    // the current content isn't read
     const last = this.#last.get(root)
     for (const [path] of found) last?.set(path, UNREAD)
     if (found.length > this.#limits.changed)

@@ -1,6 +1,6 @@
 /**
- * Tells what Git itself wrote into a work tree, such as a checkout, a pull, a rebase or a stash: who ran Git isn't known, but
- * the files' content is a commit's, so it isn't an agent's work.
+ * Detects what Git itself wrote into a work tree, such as a checkout, a pull, a rebase or a stash. Who ran Git isn't known, but the content
+ * comes from a commit, so it isn't an agent's work.
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -27,7 +27,7 @@ export interface RepositoryPosition {
 /** Git wrote files into the work tree. */
 export interface Moved {
   head: string
-  /** what stashes contain that are or were there, any of which may have been applied */
+  /** the contents of current and dropped stashes, any of which may have been applied */
   stashes: string[]
   position: RepositoryPosition
 }
@@ -97,7 +97,7 @@ async function stashesOf(path: string): Promise<RepositoryPosition['stashes']> {
   return { path, stamp, commits: lines.map(({ to }) => to).slice(-MAX_STASHES) }
 }
 
-/** What the work tree was set to, from one commit to another, and by what. */
+/** One line of Git's log of HEAD: the commit before, the commit after, and the command. */
 interface LogEntry {
   from: string
   to: string
@@ -121,8 +121,8 @@ async function linesFrom(path: string, offset: number): Promise<LogEntry[]> {
 }
 
 /**
- * The commits of what was in the work tree since then, each with the one before; a checkout or a pull isn't one.
- * `undefined` if nothing was logged.
+ * The commits that were added to the history since then, each with its parent; a checkout or a pull doesn't count. `undefined` if nothing
+ * was logged.
  */
 export async function commitsSince({ log }: RepositoryPosition): Promise<LogEntry[] | undefined> {
   const size = await sizeOf(log.path)

@@ -46,8 +46,9 @@ type StoredSnapshot = z.infer<typeof storedSnapshotSchema>
 type StoredState = z.infer<typeof known>['state']
 
 /**
- * What the next window needs of a snapshot; `undefined` if that's too large. Folders without a repository aren't part of it, nor
- * is what isn't text: their contents are in a store that begins anew with each window. That is reported, as usual.
+ * The part of a snapshot that the next window needs; `undefined` if that part is too large. Folders without a repository are left out, and
+ * so are files that aren't text, since their contents are in a store that each window creates anew. The user is notified of such gaps as
+ * usual.
  */
 export function storedSnapshot({
   repositories,

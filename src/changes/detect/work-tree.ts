@@ -49,8 +49,8 @@ const MAX_LOOKS = 3
 /** If more files differ from the last commit, their content isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
 /**
- * If more files change in one turn (a build, a checkout), none of them is read; only their number is reported, without those that
- * are listed already.
+ * If more files change in one turn (a build, a checkout), none of them is read, and only their number is reported, not counting files that
+ * are already listed.
  */
 const MAX_CHANGED = 1000
 /** Submodules and nested repositories that are compared; in further ones, changes aren't detected, which is reported. */
@@ -74,7 +74,7 @@ interface RepositorySnapshot {
   dirty: Map<string, Dirty>
   /** paths of files that were written while it was being taken, and differed from the last commit only then */
   early: Set<string>
-  /** paths of its submodules and of repositories in it, which have snapshots of their own */
+  /** paths of submodules and nested repositories, which have snapshots of their own */
   nested: string[]
 }
 
@@ -103,7 +103,7 @@ interface Dirty {
 /** The content before is unknown because it was overwritten, so it counts as different from any file. */
 const OVERWRITTEN = { stamp: 'overwritten', changed: 0, isFresh: false, unsure: true }
 
-/** What changed in one folder. */
+/** The changes in one folder. */
 interface Found {
   changes: NoticedState[]
   omitted: number
@@ -117,8 +117,8 @@ export type RealFolders = Map<string, Promise<string | undefined>>
 /** Gives a session access to files. */
 export interface StateReader {
   /**
-   * A file on disk; `undefined` if it's outside of the session's folders or can't be read. `before`: the file as it was, if
-   * known. `folders`: those found so far in the same look, which has listed the file. Never rejects.
+   * The state of a file on disk; `undefined` if the file is outside of the session's folders or can't be read. `before`: the earlier state,
+   * if known. `folders`: the real folders found so far in the same scan, which listed the file. Never rejects.
    */
   stateOf(path: string, before?: FileState, folders?: RealFolders): Promise<FileState | undefined>
   /** The file state for these bytes. */
@@ -230,7 +230,7 @@ export class WorkTree {
       found.omitted += one?.omitted ?? 0
     }
     const { holders } = this.#reader
-    /** what was read, or is in the last commit: nothing else refers to it until all is compared */
+    /** contents that were read or are in the last commit; nothing else refers to them until the comparison ends */
     const states: FileState[] = []
     // its turn may end meanwhile
     const held = [
@@ -298,7 +298,7 @@ export class WorkTree {
       if ((stamp === '' ? await goneSince(path) : changed) < began) return false
       const before = known?.get(path)
       const isKnown = before !== undefined && before.changed < began
-      // one that is replaced is created, too
+      // a replaced file also counts as created
       const isNew = known !== undefined && created >= began
       const isUnknown = !isKnown && !isNew && stamp !== '' && !status.committed.files.get(path)
       if (isKnown || isUnknown) dirty.set(path, { ...OVERWRITTEN, state: isKnown ? before.state : undefined })

@@ -30,10 +30,7 @@ export class UserEdits extends Owner {
   readonly #unsaved: UnsavedEdits
   readonly #userEdit = this.register(new Emitter<string>())
 
-  /**
-   * Path of a file that the user begins to edit and of which it isn't known what agents changed; what is on disk isn't the
-   * user's edit yet.
-   */
+  /** Path of a file that the user begins to edit before the agents' changes in it are known. The text on disk isn't the user's edit yet. */
   readonly onDidBeginEdit = this.#userEdit.event
 
   constructor({ shared, files, reader, disk, attribution, unsaved }: UserEditsOptions) {

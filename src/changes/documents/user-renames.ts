@@ -71,7 +71,7 @@ export class UserRenames {
         this.#files.reportChange([file.path, path])
       })
     }
-    // a file that no agent changed replaces one that an agent removed, so it's the user's
+    // a file without agents' changes replaces a file that an agent removed, so the new file is the user's
     for (const [key, { path }] of this.#files.entries()) {
       if (!rules.contains(real, path) || !this.#disk.isRenaming(key)) continue
       await this.#files.runLoaded(key, async () => {

@@ -1,4 +1,4 @@
-/** The versions of one place of a file, each with its author, and how to undo those of one author. */
+/** The versions of one place in a file, each with its author, and how to undo the changes of one author. */
 
 /** A turn of a session in this window. */
 export interface TurnRef {
@@ -36,7 +36,7 @@ function isBy(author: Author, matches: Matches): boolean {
 }
 
 /**
- * The fewest equivalent versions; a single one means that no agent's change is left. `everyTurn`: also keeps what agents
+ * The smallest equivalent list of versions; if only one is left, there is no agent change. `everyTurn`: also keeps text that agents
  * reverted themselves, since a turn may have started from it.
  */
 export function normalized<T>(

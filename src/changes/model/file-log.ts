@@ -47,7 +47,7 @@ export type StoredSegment = number | Changed
 /** More edits at once are treated as one. */
 const MAX_EDITS = 1000
 
-/** The last comparison: a file, its history, and what is stored before a write change in the same way, one after another. */
+/** The last comparison. A file, its history and its stored state change in the same way one after another, so the result is reused. */
 let lastEdits: { lines: readonly string[]; after: string; edits: readonly LineEdit[] } | undefined
 
 export class FileLog {
@@ -239,8 +239,8 @@ export class FileLog {
   }
 
   /**
-   * Lines that a change had removed and that reappear in their place (the editor's undo) become part of that change
-   * again. Returns what is left of the edit, last part first; `undefined` for all of it.
+   * Removed lines that reappear in their place, as with the editor's undo, become part of their change again. Returns the remaining parts
+   * of the edit, last part first; `undefined` if all of it remains.
    */
   #restoreRemoved({ start, end, lines }: LineEdit, by: Author): LineEdit[] | undefined {
     let at = 0
@@ -423,8 +423,8 @@ function linesWithout({ versions }: Changed, matches: Matches): string[] {
 }
 
 /**
- * The lines that an earlier version contained; `indexes`: their positions in `lines`. The user may restore only some of
- * the lines or type between them, whereas what an agent writes around them is a single change, undone as one.
+ * Lines that an earlier version contained; `indexes`: their positions in `lines`. The user may restore only some of the lines or type
+ * between them. An agent's text around them is a single change, undone as one.
  */
 function withRestored(
   versions: Versions<string[]>,
@@ -448,7 +448,7 @@ function withRestored(
   return { value, indexes: value.map((_, i) => first + i) }
 }
 
-/** Which of these lines, written directly before or after a change, belong to an earlier version of it. */
+/** Which of these lines, written directly before or after a change, an earlier version of the change contained. */
 function givenBackBeside(
   versions: Versions<string[]>,
   lines: readonly string[],

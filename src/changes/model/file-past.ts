@@ -198,7 +198,7 @@ export class FilePast {
   }
 
   /**
-   * A tool call reports a change that was made before the first one was reported, so it was taken for the file before that.
+   * A tool call reports a change that was made before the first reported one, so the changed text was considered the file's original.
    * `known`: the texts that the file had.
    */
   nameBefore(claim: Claim, file: TrackedFile, known: readonly string[]): TrackedFile | undefined {
@@ -207,7 +207,7 @@ export class FilePast {
     const { text } = file
     if (!this.#assumed || file.gone || start.attributes.type !== 'text') return undefined
     if (!begun || change?.operation !== 'modify') return undefined
-    // it may have been made after the first one was reported, unless the file was as it says before the user saved it
+    // the change may be later than the first reported one, unless the file had the change's text before the user saved it
     const isMade =
       known.some(one => sameButEnds(change.newText ?? '', one)) && !sameButEnds(change.oldText ?? '', text)
     if (!isMade && known.some(one => expectedText(change, one, patch) !== undefined)) return undefined
@@ -306,8 +306,8 @@ function withAuthor(
 }
 
 /**
- * The text before with only what a tool call reports to have changed; `undefined` if that is unknown. Its texts may contain
- * others' changes since `before`, if they are also in the text after.
+ * The text before, with only the changes that a tool call reports; `undefined` if that is unknown. The reported texts may contain others'
+ * changes since `before`, if the text after has them, too.
  */
 export function reportedText(
   { change, patch }: Pick<ToolChange, 'change' | 'patch'>,

@@ -125,7 +125,7 @@ export class FileStates {
     }
   }
 
-  /** What a file is that holds these bytes. */
+  /** The state of a file that contains these bytes. */
   async with(
     bytes: Uint8Array,
     path: string,
@@ -176,7 +176,7 @@ export class FileStates {
     const expectedBytes = await this.#expectedBytes(path, expected)
     const isReplaced = bytes !== undefined && attributes.type !== 'link' && there?.isFile() === true
     const isWritable = there !== undefined && (there.mode & 0o200) !== 0
-    // what is replaced is compared when it is, byte by byte; a read-only file, before it's made writable
+    // a replaced file is compared byte by byte at the replacement; a read-only file before it's made writable
     const isLater = isReplaced && isWritable && expectedBytes !== undefined
     const isExpected = isLater ? isLike(there, expected) : await this.#is(path, expected)
     if (!isExpected) throw new WrittenMeanwhileError(path)
@@ -261,7 +261,7 @@ function isLike(there: Stats, { attributes }: FileState): boolean {
   return (attributes.type === 'text' || attributes.type === 'binary') && attributes.mode === modeOf(there)
 }
 
-/** The permission bits. Windows has only one of them, which follows from another attribute. */
+/** The permission bits. Windows has only the read-only attribute. */
 function modeOf({ mode }: Stats): number {
   return process.platform === 'win32' ? 0o666 : mode & 0o7777
 }

@@ -125,7 +125,7 @@ function nameOf({ file }: RenameSide): string {
   return file.path.slice(Math.max(file.path.lastIndexOf('/'), file.path.lastIndexOf('\\')) + 1)
 }
 
-/** Whether that is known from the lines that are at the same position in both, which needs no search. */
+/** Whether the lines at equal positions are enough to know that the files are similar, without a search. */
 function isAlike(one: RenameSide, other: RenameSide): boolean {
   const [was, is] = [one.lines, other.lines]
   let common = 0
@@ -142,8 +142,8 @@ function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): 
 }
 
 /**
- * Merges a file that agents added with the file that they had deleted at the path to which the user moves it now: the
- * deleted file with the added file's content. `undefined` if they aren't such files.
+ * Merges a file that agents added with a file that agents had deleted, when the user moves the added file to the deleted file's path: the
+ * result is the deleted file with the added file's content. `undefined` if the files aren't in these states.
  */
 export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile | undefined {
   const author = added.attributeAuthors(() => true)[0]

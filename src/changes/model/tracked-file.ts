@@ -263,8 +263,8 @@ export class TrackedFile {
   }
 
   /**
-   * Omits lines that one agent changed and another changed back, except in the history: there is nothing to review, unless
-   * undoing the change would bring back lines of the user or of another agent.
+   * Omits lines that one agent changed and another changed back, except in the history: nothing is left to review, unless undoing the
+   * change would restore lines of the user or of another agent.
    */
   hunks(matches: Matches): Hunk[] {
     const hunks = this.#log.hunks(matches)
@@ -294,8 +294,8 @@ export class TrackedFile {
   }
 
   /**
-   * The file was found like this on disk, and no tool call reported the change. If another program has brought back changes
-   * by agents that it had taken out, they are these agents' again. `mayBringBack`: the change may be such a program's.
+   * The file was found in this state on disk, and no tool call reported the change. If another program removed agents' changes and has
+   * restored them, they belong to these agents again. `mayBringBack`: the change may be such a restoration.
    */
   editOnDisk(state: FileState, by: Author, mayBringBack = true): boolean {
     const back = mayBringBack && this.#earlier.find(one => one.#isBackIn(state, this))

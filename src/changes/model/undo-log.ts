@@ -58,7 +58,7 @@ export class UndoLog {
   /** an entry for each time that an undo is being done or reverted */
   readonly #uses = new Set<{ undone: Undone }>()
   #count = 0
-  /** Writes to the store run one after another, so that each includes the earlier ones. */
+  /** Writes to the store run one after another, so that each includes the earlier changes. */
   #storing: Promise<unknown> = Promise.resolve()
 
   constructor(store: UndoStore) {

@@ -44,7 +44,7 @@ export class UnsavedEdits {
   /** files that changed on disk while their documents had unsaved changes: the text that those are based on */
   readonly #stale = new Map<string, { loaded: string; isReported: boolean }>()
   /**
-   * a file that was deleted or emptied while it had unsaved changes, which are relative to it: editors empty a file before
+   * files that were deleted or emptied while they had unsaved changes, which are relative to these versions: editors empty a file before
    * they write it
    */
   readonly #emptied = new Map<string, TrackedFile>()
@@ -141,8 +141,8 @@ export class UnsavedEdits {
   }
 
   /**
-   * The document was saved. Returns the file that its text is based on, and whether that differs from the tracked one.
-   * `beforeEmptied`: the file before it was deleted or emptied, with what reports have said since about the changes in it.
+   * The document was saved. Returns the file that the saved text is based on, and whether it differs from the tracked file.
+   * `beforeEmptied`: the file before it was deleted or emptied, including changes that were reported since.
    */
   save(key: string, file: TrackedFile, beforeEmptied: () => TrackedFile | undefined): SavedEdits {
     const emptied = file.text === '' ? this.#emptied.get(key) : undefined
@@ -157,7 +157,7 @@ export class UnsavedEdits {
     }
   }
 
-  /** The file with its unsaved changes, and their document; `undefined` if they conflict with what is on disk. */
+  /** The file with its unsaved changes, and their document; `undefined` if the changes conflict with the content on disk. */
   view(key: string, file: TrackedFile, document: OpenDocument | undefined): View | undefined {
     if (!document?.isDirty() || file.gone) return { file }
     if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined

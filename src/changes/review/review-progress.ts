@@ -1,4 +1,4 @@
-/** How far the user is with the changes that agents made: what was decided in the workspace, and what is left. */
+/** The progress of a review of agents' changes: the decisions in the workspace, and the number of undecided changes. */
 import { randomUUID } from 'node:crypto'
 import { Emitter } from '../../common/event.ts'
 import type { ChangedFile } from './changed-file.ts'
@@ -9,7 +9,9 @@ export interface DecidedFile {
   /** absolute */
   path: string
   outcome: 'kept' | 'reverted'
-  /** How many of them these sessions made. `past`: in a review that was finished before these made others. */
+  /**
+   * How many of the changes come from these sessions. `past`: the changes belong to a finished review, before these sessions made others.
+   */
   changes: Array<{ sessions: string[]; count: number; past?: true }>
   /** of a revert: its id */
   undo?: string
@@ -131,7 +133,7 @@ export class ReviewProgress {
   }
 }
 
-/** What the user decided about a file: `both` of its changes, or `some` so far. `undefined`: nothing. */
+/** The user's decisions about a file's changes; `some`: not about all of them yet. `undefined`: no decisions. */
 export type Outcome = 'kept' | 'reverted' | 'both' | 'some'
 
 export function outcomeOf({ undecided, kept, reverted }: ReviewedFile): Outcome | undefined {

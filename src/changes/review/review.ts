@@ -179,7 +179,7 @@ export class Review {
 
   // ---- unsaved changes of a file that was written meanwhile ----------------------------------------------------------
 
-  /** What merging the file's unsaved changes with what is on disk leads to; `undefined` if there is nothing to merge. */
+  /** The result of merging the file's unsaved changes with its content on disk; `undefined` if there is nothing to merge. */
   async unsavedMerge(path: string): Promise<MergedTexts | undefined> {
     const key = this.#files.ownKey(path)
     return this.#files.run(key, async () => {
@@ -191,8 +191,8 @@ export class Review {
   }
 
   /**
-   * Merges the file's unsaved changes with what was written to disk meanwhile, and saves the result. `take`: whose lines
-   * stay where both changed the same ones. Returns false if those aren't `expected`. Rejects with an error for the user.
+   * Merges the file's unsaved changes with its new content on disk, and saves the result. `take`: the side that wins in conflicts. Returns
+   * false if the texts aren't `expected` anymore. Rejects with an error for the user.
    */
   async merge(path: string, take: 'mine' | 'theirs', expected: MergedTexts): Promise<boolean> {
     const key = this.#files.ownKey(path)

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { OutputDecoder } from './decode-output.ts'
 
-/** What is kept of a command's output to show it, however little its agent asks for. Bytes. */
+/** How much of a command's output is stored for display, however little its agent asks for. Bytes. */
 const SHOWN_OUTPUT_BYTES = 4 * 1024 * 1024
 
 /**

@@ -3,9 +3,9 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path/win32'
 import { type Environment, environmentLookUp, pathVariable } from './spawn-process.ts'
 
 /**
- * The shell that runs an agent's command line. Models write lines for bash, so it's the user's shell if that is bash or zsh,
- * else bash, else `sh`; fish and others wouldn't understand them. On Windows, only a line that `cmd.exe` wouldn't understand
- * runs in the bash of Git for Windows; `undefined` for the others, which Node's `shell` option gives to `cmd.exe`.
+ * The shell that runs an agent's command line. Models write lines for bash, so it's the user's shell if that is bash or zsh, else bash,
+ * else `sh`; fish and others wouldn't understand the lines. On Windows, a line that `cmd.exe` doesn't understand runs in the bash of Git
+ * for Windows. For other lines, the result is `undefined`, and Node's `shell` option uses `cmd.exe`.
  * @throws Error for the agent, if a line needs bash and there is none
  */
 export function shellFor(
@@ -57,7 +57,7 @@ function withoutQuoted(line: string): string {
   return line.trim().replace(/"(?:[^"\\]|\\.)*"/g, '""')
 }
 
-/** Where Git for Windows has its bash. The one in the system's folder isn't asked: it runs in another system. */
+/** Where Git for Windows has its bash. The bash in Windows's own folder isn't used: it belongs to WSL, another system. */
 function gitBashes(env: Readonly<Environment>): string[] {
   const variable = (name: string) => environmentLookUp(env, name, 'win32')
   const own = ['CLAUDE_CODE_GIT_BASH_PATH', 'SHELL']

@@ -15,8 +15,8 @@ const MAX_SEARCHED_BYTES = 1024
 const LOOK_AHEAD_BYTES = 32
 
 /**
- * Decodes bytes as they arrive, in whole characters. A line that isn't UTF-8 is decoded as a whole, with the first
- * encoding that fits: the one that is configured, the system's, or the one that the bytes look like.
+ * Decodes bytes as they arrive, in whole characters. A line that isn't UTF-8 is decoded as a whole with the first encoding that fits: the
+ * configured one, the system's, or a guess.
  */
 export class OutputDecoder {
   readonly #configured: string | undefined
@@ -66,7 +66,7 @@ export class OutputDecoder {
     return out
   }
 
-  /** What is left, although it may end within a character. */
+  /** Decodes the remaining bytes, even if they end within a character. */
   end(): string {
     if (this.#utf16) return this.#utf16.decode()
     const bytes = this.#rest
@@ -95,7 +95,7 @@ export class OutputDecoder {
 
   #legacy(line: Uint8Array): string {
     const utf8 = text(line, 0, line.length)
-    // one byte is wrong in a line that is UTF-8 otherwise, as in output that was cut
+    // a UTF-8 line with one wrong byte, as in output that was cut
     if (isMostlyRight(utf8)) return utf8
     for (const name of [this.#configured, knownSystemEncoding]) {
       const decoded = name === undefined ? undefined : decodeAs(line, name)

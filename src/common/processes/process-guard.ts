@@ -53,7 +53,7 @@ export function createProcessGuard(
       options.execPath ?? process.execPath,
       [options.script, String(options.graceMs ?? AGENT_EXIT_MS)],
       {
-        // In its own process group, so that it survives the end of this one's, and without shared file descriptors.
+        // In a separate process group, so that the guard survives the end of this one, and without shared file descriptors.
         detached: true,
         windowsHide: true,
         stdio: ['pipe', 'ignore', 'ignore'],

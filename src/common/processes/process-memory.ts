@@ -7,7 +7,9 @@ import { operatingSystem, type ProcessRow } from './process-system.ts'
 const run = promisify(execFile)
 const OPTIONS = { timeout: LIST_PROCESSES_MS, windowsHide: true }
 
-/** What processes and all that they started use of the memory, in bytes, by their ids; without those that can't be measured. */
+/**
+ * The memory that each process uses together with its descendants, in bytes, by process id. Processes that can't be measured are left out.
+ */
 export async function memoryOfTrees(roots: readonly number[]): Promise<Map<number, number>> {
   const rows = (await operatingSystem.list()) ?? []
   const trees = new Map(roots.map(root => [root, processTree(root, rows)]))

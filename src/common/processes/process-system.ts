@@ -15,7 +15,7 @@ export interface ProcessRow {
    * identifies a process; a child never has a smaller one than its parent.
    */
   started: number
-  /** It has exited and its parent has not collected its status yet. */
+  /** The process has exited, but its parent hasn't collected its status yet. */
   zombie: boolean
 }
 
@@ -70,8 +70,8 @@ export const operatingSystem: ProcessSystem = {
 }
 
 /**
- * The processes that were started with this environment variable, `NAME=value`; it is inherited however they were started,
- * also by those whose parent is gone. None on Windows, and none of those whose environment is hidden from this user.
+ * The processes that were started with this environment variable (`NAME=value`). Descendants inherit the variable, including those whose
+ * parent is gone. Empty on Windows; processes whose environment this user can't read are left out.
  */
 export async function processesWith(variable: string): Promise<Set<number>> {
   if (process.platform === 'win32') return new Set()

@@ -43,9 +43,9 @@ export class ProcessTree {
   }
 
   /**
-   * Records the descendants of the running root, so that they are known if it's killed: on POSIX, children of their own
-   * groups can't be found any more then. What has left the tree while the root runs, such as a browser that a helper
-   * opened, is forgotten. Not until the second time, since the root may have just been killed. Windows keeps the parents' ids.
+   * Records the descendants of the running root, so that they are known if the root is killed: on POSIX, children in their own groups can't
+   * be found then. A process that left the tree while the root runs, such as a browser that a helper opened, is dropped, but only when it's
+   * missing twice, since the root may have just been killed. Windows keeps the parents' ids.
    */
   async follow(): Promise<void> {
     if (this.#isWindows || this.#isGone || this.#rootHasExited) return
@@ -119,8 +119,8 @@ export class ProcessTree {
   }
 
   /**
-   * Kills all of it, without waiting for its end. Its processes are listed first: once the root is dead, neither this process
-   * nor the guard can find those outside its group.
+   * Kills the whole tree without waiting for its end. Lists the processes first: once the root is dead, nobody can find the processes
+   * outside its group.
    */
   async killAll(): Promise<void> {
     await this.recordDescendants()

@@ -27,7 +27,7 @@ export interface CommandRequest {
   env: Record<string, string>
   /** ends the command if this process dies without having done so */
   guard?: ProcessGuard
-  /** that of output that isn't UTF-8, as `files.encoding` names it */
+  /** the encoding of output that isn't UTF-8, as a value of `files.encoding` */
   encoding?: string
   /** the terminal that shows it */
   terminal: CommandTerminal
@@ -69,7 +69,7 @@ export interface RunningCommand {
 /** Starts a command; rejects with a sentence if it can't be started. Events follow after the promise resolved. */
 export type RunCommand = (request: CommandRequest, events: CommandEvents) => Promise<RunningCommand>
 
-/** Runs the commands of a session in another process, so that they can outlive this one. */
+/** Runs the commands of a session in another process, so that the commands can outlive this one. */
 export interface CommandHost {
   run: RunCommand
   /** The commands that an earlier window started. `isAnswered`: the agent got the terminal's id. */
@@ -138,8 +138,8 @@ export const runCommand: RunCommand = async (request, events) => {
 }
 
 /**
- * Redirects stderr to stdout, so that the output is in the order in which it was written, as in a terminal. On the same
- * line, so that line numbers in the shell's messages stay correct.
+ * Redirects stderr to stdout, so that the output keeps its order, as in a terminal. On the same line, so that line numbers in the shell's
+ * messages stay correct.
  */
 function inOneStream(line: string): string {
   return `exec 2>&1; ${line}`

@@ -27,7 +27,7 @@ const OLD_AND_NEW = [
   ['before', 'after'],
 ] as const
 const TEXTS = 'content contents filetext filecontent'.split(' ')
-/** Fields that don't change what is written. With others, it isn't certain that a diff shows all that the tool does. */
+/** Input fields that don't affect the written text. If a tool has other fields, a diff may not show all of its effects. */
 const OTHERS = new Set(
   'replaceall expectedreplacements allowmultiple instruction instructions description explanation purpose reason summary tooldescription toolusepurpose modifiedbyuser aiproposedcontent overwrite encoding'.split(
     ' ',
@@ -102,7 +102,7 @@ function fieldsOf(input: Record<string, unknown>): Map<string, unknown> | undefi
   return fields
 }
 
-/** Removes the first of these fields; another one of them stays, and makes the input unreadable. */
+/** Removes the first of these fields. If another of them remains, the input counts as unreadable. */
 function take(fields: Map<string, unknown>, names: readonly string[]): unknown {
   const name = names.find(one => fields.has(one))
   const value = name === undefined ? undefined : fields.get(name)

@@ -5,7 +5,7 @@ import type { ReducedKind, ReducerState, Step } from '../step.ts'
 
 export type Terminals = ReadonlyMap<string, TerminalState>
 
-/** The text of an entry: what is visible while it's collapsed, and what is also visible when it's expanded. */
+/** The text of an entry: the part that is visible while the entry is collapsed, and the part that is visible only when it's expanded. */
 export interface EntryText {
   head: string
   body: string
@@ -15,9 +15,9 @@ export interface EntryText {
 export interface EntryKind<E extends EntryBase> extends ReducedKind<E> {
   /** The minimum shape of a stored entry, without what all entries have. A stored file may contain anything. */
   schema(): z.ZodRawShape
-  /** What identifies it among the entries of its kind in a turn, also in a replay; `undefined`: nothing does. */
+  /** Identifies an entry among those of its kind in a turn, also in a replay; `undefined`: nothing does. */
   mergeKey(entry: E): readonly unknown[] | undefined
-  /** What identifies it if the agent replays it with another id. White space in texts doesn't count. */
+  /** Identifies an entry that the agent replays with another id. White space in texts doesn't count. */
   traits?(entry: E): readonly unknown[]
   /** The known entry, completed with what only the replay has; by default, it stays as it is. */
   merged?(known: E, reported: E): E

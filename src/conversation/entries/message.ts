@@ -26,7 +26,10 @@ import {
 import type { EntryKind } from './entry-kind.ts'
 import { type AnswerPart, beginAnswer, readAnswer, releaseAnswer } from './tagged-thoughts.ts'
 
-/** What the agent did with a prompt for the running turn; `sent`: it hasn't answered. One that it didn't take is empty. */
+/**
+ * How the agent treated a prompt for the running turn; `sent`: the agent hasn't answered yet. A prompt that the agent didn't take has no
+ * content.
+ */
 export type Steering = 'sent' | 'injected' | 'startedNewTurn' | 'notTaken'
 
 export interface MessageEntry extends EntryBase {
@@ -516,7 +519,7 @@ export function steeringAnswered(step: Step, promptId: string, outcome: Steering
   if (steered) setSteering(step, steered, outcome)
 }
 
-/** Another turn begins: the agent echoes what it added to an earlier one no more. Its answers may still come late. */
+/** A new turn begins: the agent won't echo prompts that were added to an earlier turn, but may still answer them. */
 export function forgetSteered({ state }: Step): void {
   const { steering } = state.memory
   for (const [promptId, { position }] of steering) {
@@ -580,7 +583,7 @@ function takeEcho(
   if (messageId !== undefined && memory.ownMessages.has(messageId)) return 'ours'
   if (messageId !== undefined && memory.messages.has(`user\n${messageId}`)) return undefined
   const expected = expectedEchoes(state)
-  // what an agent tells its model beside the prompt
+  // a note from the agent to its model, next to the prompt
   const isNote = content.length > 0 && content.every(block => 'agentOnly' in block && block.agentOnly)
   if (isNote && expected.length > 0) return 'ours'
   for (const echo of expected) {

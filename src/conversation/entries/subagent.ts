@@ -28,7 +28,7 @@ export interface SubagentEntry extends EntryBase {
   title?: string
   /** its role or purpose */
   description?: string
-  /** What it does; absent if unknown. `endedAt` is when it last became idle. */
+  /** The state of the subagent; absent if unknown. `endedAt` is when it last became idle. */
   state?: SubagentState
   /** Its work can be stopped separately from the turn. */
   canCancel: boolean

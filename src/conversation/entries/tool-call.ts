@@ -158,10 +158,7 @@ function toolCallWith(state: ReducerState, patch: ToolCallPatch, isNew: boolean)
   return entry
 }
 
-/**
- * The patch of a request, which may replace the full command that the agent reported before with its name: earlier text stays, so
- * that the user can read it.
- */
+/** Merges a request's patch, which may replace the full command with just its name: earlier text stays, so that the user can read it. */
 export function withEarlierText(known: ToolCallEntry | undefined, patch: ToolCallPatch): ToolCallPatch {
   if (known?.status !== 'pending' || !patch.content) return patch
   const given = new Set(patch.content.map(part => JSON.stringify(part)))
@@ -386,8 +383,7 @@ function contentText(content: ToolCallContent, kind: ToolKind, terminals: Termin
 }
 
 /**
- * Approximately what a diff shows: the part where the texts differ with three lines of context, then what only the old
- * one has.
+ * Approximately the text of a diff: the part where the texts differ with three lines of context, then the lines that only the old text has.
  */
 function changedLines({ oldText, newText }: FileChange, patch: string | undefined): string {
   if (newText === undefined && oldText === undefined) return patch ?? ''

@@ -12,8 +12,8 @@ import { isQueued, isReturned, QUEUE_TRANSITIONS, type QueueEvent, type QueueSta
 /** Keeps prompts beyond the window. */
 export interface PromptStorage {
   /**
-   * Writes at once which prompts a conversation has, in their order; with `draft` also what its composer holds, in the
-   * same write. A prompt that was stored for another conversation moves.
+   * Writes immediately, and in order, which prompts a conversation has; with `draft`, also the composer's content in the same write. A
+   * prompt that was stored for another conversation moves.
    */
   save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void
   /** Whether the prompt is still this window's: another window may have taken it over. */
@@ -211,7 +211,7 @@ export class PromptQueue {
 
   /** Takes the next prompt, which becomes `sent`; `undefined` if none is ready. */
   take(): Prompt | undefined {
-    // it could be sent twice, or after one that was written later
+    // while a steering prompt is undecided, sending the next one could send a prompt twice or in the wrong order
     if (this.isSteering) return undefined
     for (;;) {
       const next = this.#prompts.find(({ state }) => state !== 'awaitingSignIn' && !isReturned(state))
@@ -285,7 +285,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The user signed in: sends what the agent refused, then what was queued after it. */
+  /** The user signed in: sends the prompt that the agent had refused, then the prompts queued after it. */
   signedIn(): void {
     for (const prompt of this.awaitingSignIn) prompt.apply('signIn')
     this.resume()
@@ -319,8 +319,8 @@ export class PromptQueue {
   }
 
   /**
-   * A session starts with this agent. Prompts that were written for another one go back to the composer, with the reason
-   * that `reasonFor` that agent gives; those that were written before any agent was chosen are for this one.
+   * A session starts with this agent. Prompts for another agent return to the composer with the reason that `reasonFor` returns. Prompts
+   * that were written before an agent was chosen are now for this agent.
    */
   agentChosen(agentId: string, reasonFor: (other: string) => string): void {
     for (const prompt of this.#unsent()) {
@@ -482,7 +482,7 @@ export class PromptQueue {
     void this.#prepareNext()
   }
 
-  /** Later prompts may refer to it, so they are refused, too. */
+  /** Later prompts may refer to a refused prompt, so they are refused, too. */
   #refuse(refused: Prompt, message: string): void {
     const from = this.#prompts.indexOf(refused)
     const { wasPaused } = refused

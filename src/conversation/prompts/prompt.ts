@@ -33,7 +33,7 @@ export class Prompt {
   reason: string | undefined
   /** More about `reason`, from the agent. */
   detail: string | undefined
-  /** The agent that it was written for; `undefined` until one is chosen. It's never sent to another one. */
+  /** The agent that the prompt was written for; `undefined` until one is chosen. The prompt is never sent to another agent. */
   agentId: string | undefined
   /** The user wants it to be added to the running turn. */
   joins: boolean

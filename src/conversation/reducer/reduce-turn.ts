@@ -61,8 +61,8 @@ export interface WorkEnd extends ReportedBackground {
 }
 
 /**
- * Foreground work is over: closes what it left open. A repeated report, or one for an idle session, changes only the
- * background work: such a snapshot may repeat the last stop reason.
+ * Ends foreground work and closes its open entries. A repeated report, or one for an idle session, changes only the background work: such a
+ * snapshot may repeat the last stop reason.
  */
 export function endWork(step: Step, end: WorkEnd): void {
   const { state } = step

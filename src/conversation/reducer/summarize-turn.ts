@@ -11,8 +11,8 @@ export function rememberCost({ memory, usage, turn }: ReducerState): void {
 }
 
 /**
- * The turn's work has ended: its last entry gets what the turn did, once, in numbers. Work that continued a turn adds to what
- * was said of it. Nothing is said of a short answer without tools.
+ * Adds a summary in numbers to the last entry of a turn when the turn's work has ended. Work that continues a turn updates the summary. A
+ * short answer without tools gets none.
  */
 export function summarizeTurn(step: Step): void {
   const { state, now } = step
@@ -47,7 +47,7 @@ function addTo(summary: TurnSummary, { took, files, cost }: TurnSummary): void {
   if (cost) summary.cost = { ...cost, amount: cost.amount + (summary.cost?.amount ?? 0) }
 }
 
-/** Each finished turn of a replay gets what can be counted in it, unless it's known from when it ran. */
+/** Adds a summary to each finished turn of a replay, unless it's known from when the turn ran. */
 export function summarizeReplay(step: Step): void {
   const { state } = step
   const { entries, memory, turn: latest } = state
@@ -85,7 +85,7 @@ function isChange({ toolKind, content }: ToolCallEntry): boolean {
   return content.some(({ type }) => type === 'diff') || ['edit', 'delete', 'move'].includes(toolKind)
 }
 
-/** It's known which files a finished turn changed, also by what wasn't a tool call. */
+/** Sets the files that a finished turn changed, including changes without a tool call. */
 export function setTurnFiles(step: Step, turn: number, files: TurnFiles): void {
   const { entries } = step.state
   const ofTurn = (at: number) => entries[at]?.turn === turn

@@ -54,7 +54,7 @@ export function* mergeInSteps(
   const index = new Map<Entry, number>()
   let turn = 0
   let lacking = false
-  // the agent never had what another one said: a notice says so
+  // no agent replays another agent's part of the conversation: a notice says so
   const ownFrom = ours.findLastIndex(one => one.entries.some(continuedIn)) + 1
   const foreign = new Set(ours.slice(0, ownFrom))
   const close = () => {
@@ -192,8 +192,8 @@ class OtherEntries {
   }
 
   /**
-   * The next tool call of the same kind for the same files, if the replay has new ids for all of them: some agents also replay
-   * other titles, without the input (Kimi Code).
+   * The next tool call of the same kind for the same files, if the replay has new ids for all tool calls: some agents also replay other
+   * titles, without the input (Kimi Code).
    */
   #nextLike(entry: Entry): KnownEntry | undefined {
     if (!this.#byFile) {
@@ -225,13 +225,13 @@ function put(slots: Map<string, KnownEntry[]>, key: string | undefined, slot: Kn
   else slots.set(key, [slot])
 }
 
-/** What identifies an entry among those of a turn. */
+/** Identifies an entry within a turn. */
 function idOf(entry: Entry): string | undefined {
   const key = entryKind(entry).mergeKey(entry)
   return key && json([entry.kind, entry.within, ...key])
 }
 
-/** What identifies an entry if the replay uses another id: some agents create new ones. */
+/** Identifies an entry that the replay has under another id: some agents create new ids. */
 function traitsOf(entry: Entry): string | undefined {
   const traits = entryKind(entry).traits?.(entry)
   return (

@@ -21,7 +21,7 @@ export interface SavedConversation {
     /** A turn was running. */
     working?: boolean | undefined
   }
-  /** Which agent of the host said it, and the number of its last frame that is included. */
+  /** The hosted agent of the conversation, and the number of its last frame that is included. */
   said?: SaidFrame
 }
 
@@ -32,8 +32,8 @@ export interface SaidFrame {
 }
 
 /**
- * The state of a saved conversation, to be shown and continued: later updates find the messages and tool calls in it. What
- * was open when it was saved is closed, since no update will close it anymore.
+ * Creates the state of a saved conversation, so that it can be shown and continued: later updates find its messages and tool calls.
+ * Unfinished entries are closed, since no update will do so.
  */
 export function restoreState(conversation: SavedConversation): ReducingState {
   const state = savedState(conversation)
@@ -80,8 +80,8 @@ function savedState({ entries, terminals, head }: SavedConversation): ReducingSt
 }
 
 /**
- * Updates the state of a conversation that continues in another window to what is saved of it, and returns the changes.
- * Entries that are open there are open here, too.
+ * Updates a conversation that continues in another window from its saved copy, and returns the changes. Entries that are unfinished in the
+ * copy stay unfinished.
  */
 export function followState(state: ReducingState, { entries, terminals, head }: SavedConversation): Change[] {
   const changes: Change[] = []

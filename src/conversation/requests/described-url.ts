@@ -1,6 +1,6 @@
 import { isLoopback } from '../../common/is-loopback.ts'
 
-/** What a user must see of a URL before they agree to open it. */
+/** The warnings that a user must see before opening a URL. */
 export type UrlWarning =
   /** The connection isn't encrypted. */
   | 'http'

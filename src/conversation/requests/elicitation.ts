@@ -4,7 +4,7 @@ import type { ElicitationField, ElicitationValue } from '../../acp/model.ts'
 // https://agentclientprotocol.com/protocol/v2/draft/elicitation
 // Both the webview and the host validate: the webview to show problems, the host because it doesn't trust the webview.
 
-/** What is wrong with one value. `limit`: the bound that it exceeds. */
+/** Why one value is invalid. `limit`: the bound that the value exceeds. */
 export type FieldProblem =
   | { type: 'required' | 'kind' | 'number' | 'integer' | 'choice' | 'repeated' | 'pattern' | 'unfillable' }
   | { type: 'shorter' | 'longer' | 'less' | 'greater' | 'fewer' | 'more'; limit: number }
@@ -166,7 +166,7 @@ function isDate(text: string): boolean {
 /** Looks a sentence up in the user's language; `{0}` is replaced. The host and the webviews each have their own. */
 export type Translate = (message: string, ...args: Array<string | number>) => string
 
-/** What is wrong with a value, as a sentence that says what would be right. */
+/** A sentence that says what a valid value would be. */
 export function describeFieldProblem(problem: FieldProblem, t: Translate): string {
   switch (problem.type) {
     case 'required':

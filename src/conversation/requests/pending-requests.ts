@@ -22,7 +22,7 @@ import { checkContent } from './elicitation.ts'
 import { asksSame, detailsOf, entriesOfRequests, requestOf } from './shown-requests.ts'
 
 interface PendingOf<Request, Outcome> {
-  /** Random, so that no other request ever has it: not in another session, a fork, or after a restart. */
+  /** Random, so that no other request ever has the same id: in another session, in a fork, or after a restart. */
   readonly requestId: string
   request: Request
   readonly resolve: (outcome: Outcome) => void
@@ -75,7 +75,7 @@ export class PendingRequests {
     this.#isLive = isLive
   }
 
-  /** Those that the conversation shows, oldest first. */
+  /** The pending requests in the conversation, oldest first. */
   get open(): Array<PermissionEntry | ElicitationEntry> {
     return openRequests(this.#conversation.state)
   }
@@ -93,7 +93,7 @@ export class PendingRequests {
     })
   }
 
-  /** What the user allows has changed: the rules may answer what waits for the user. */
+  /** The user's permissions have changed, so the rules may answer pending requests. */
   consultAgain(): void {
     for (const pending of this.#pending.values()) {
       if (pending.kind !== 'permission' || !pending.isRuled) continue

@@ -8,7 +8,7 @@ export function optionName({ name, kind }: PermissionOption, t: Translate): stri
   return visibleProse(name.trim()) || kindText(kind, t)
 }
 
-/** What an option really does, where its name doesn't say so, or says something else. */
+/** What an option really does, if its name doesn't say so or says something else. */
 export function optionHint(option: PermissionOption, t: Translate): string | undefined {
   const name = option.name.trim()
   return name === '' || saysKind(name, option.kind) ? undefined : kindText(option.kind, t)
@@ -56,7 +56,7 @@ export function outcomeAside(kind: PermissionOption['kind'], t: Translate): stri
   }
 }
 
-/** What an option of this kind does. */
+/** The effect of options of this kind. */
 export function kindText(kind: PermissionOption['kind'], t: Translate): string {
   switch (kind) {
     case 'allow_once':

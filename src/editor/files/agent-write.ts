@@ -1,4 +1,4 @@
-/** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
+/** Merges an agent's write through the client with the user's changes since the agent read the file. */
 import { adaptLineEnds, countChanges, splitLines } from '../line-edits.ts'
 import { sameButEnds, withoutMark } from '../text.ts'
 import {

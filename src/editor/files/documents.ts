@@ -46,7 +46,7 @@ export const noDocuments: Documents = {
 /** How often an edit is retried if the user types at the same moment. */
 const EDIT_TRIES = 5
 
-/** Writes an agent's text through a document that the editor has open, so that it can be undone there. */
+/** Writes an agent's text through a document that the editor has open, so that the write can be undone there. */
 export class DocumentWriter {
   readonly #files: TextFiles
   readonly #log: Logger

@@ -15,13 +15,13 @@ export interface FileInfo {
   /** bytes */
   size: number
   mode: number
-  /** It has another hard link or another owner, which replacing it with a rename would lose. */
+  /** The file has another hard link or another owner, which a replacement by renaming would lose. */
   shared: boolean
 }
 
 /**
- * Paths are real ones, as `PathGuard` finds them: a link in any part of a path, which may have been added since, isn't
- * followed but rejects with `RedirectedError`. Other errors are those of `node:fs`, with a `code`.
+ * Takes real paths, as returned by `PathGuard`. A link in any part of a path, which may be new, isn't followed but rejects with
+ * `RedirectedError`. Other errors are those of `node:fs`, with a `code`.
  */
 export interface FileSystem extends Links {
   stat(path: string): Promise<FileInfo>
@@ -251,7 +251,7 @@ async function putInPlace(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   })
   if (!there || !isExpected(there)) throw new WrittenMeanwhileError(target)
-  // not named as one that may be removed after a kill, since it may be all that is left of what was written meanwhile
+  // Not a name that is cleaned up after a crash, since this file may be the only copy of the other program's write.
   const replaced = temporaryName(target, 'replaced')
   const hasCopy = await fileSystem.link(target, replaced).then(
     () => true,

@@ -32,7 +32,7 @@ export interface AccessQuestion {
  */
 export type AskAccess = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessAnswer>
 
-/** What the user allowed a session outside of its roots. Each permission is for one file and one operation. */
+/** The files outside of its roots that the user allowed a session to access. Each permission is for one file and one operation. */
 export class FileAccess {
   readonly #ask: AskAccess
   readonly #allowed = new Set<string>()
@@ -54,7 +54,7 @@ export class FileAccess {
     signal?: AbortSignal,
   ): Promise<void> {
     const key = `${operation} ${file.realPath}`
-    // One request at a time for the same file and operation, so that "for this session" also answers the following ones.
+    // One question at a time for the same file and operation, so that "for this session" also answers the waiting ones.
     await this.#questions.run(key, async () => {
       if (reason === 'outside' && this.#allowed.has(key)) return
       if (this.#end.signal.aborted) throw ended()
@@ -153,7 +153,7 @@ export function filesShared(
 
 export interface SessionFilesOptions {
   roots: Roots
-  /** Files must be in one of these roots, too: those of the session in which a subagent works. */
+  /** Files must also be in one of these roots: the roots of the session in which a subagent works. */
   within?: Roots
   askAccess: AskAccess
   /** Without it, a write that changes lines with unsaved changes is refused. */

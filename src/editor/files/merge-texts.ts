@@ -129,7 +129,7 @@ function applied(base: readonly string[], start: number, stop: number, edits: re
   return lines
 }
 
-/** Both results of a region in one; `undefined` if they conflict. */
+/** Merges both results of a region; `undefined` if they conflict. */
 function joined(
   [mine, theirs]: readonly [readonly string[], readonly string[]],
   isReplaced: boolean,

@@ -129,7 +129,7 @@ export async function setMode(realPath: string, mode: number): Promise<void> {
   )
 }
 
-/** Creates a folder and those that contain it, unless they exist. */
+/** Creates a folder and its parents, unless they exist. */
 export async function makeFolders(realPath: string): Promise<void> {
   const missing: string[] = []
   for (let folder = realPath; !(await isFolder(folder)); folder = path.dirname(folder))
@@ -182,7 +182,7 @@ async function isLink(location: string, error: unknown): Promise<boolean> {
   )
 }
 
-/** Whether what is open is what has this real path. */
+/** Whether the open file or folder has this real path. */
 async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
   // reading `/proc` doesn't wait for a disk
   const known = hasProc ? decodeFileName(readlinkSync(pathOf(handle), 'buffer')) : await fs.realpath(realPath)

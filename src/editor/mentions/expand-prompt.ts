@@ -74,7 +74,7 @@ class Expansion {
     this.#sources = sources
   }
 
-  /** Reads a prompt file and what it refers to. `above`: the files that led to it. */
+  /** Reads a prompt file and the files that it refers to. `above`: the files that led to this one. */
   async read(file: string, above: readonly string[]): Promise<void> {
     const chain = [...above, file]
     const key = this.#key(file)

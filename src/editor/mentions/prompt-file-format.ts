@@ -10,7 +10,7 @@ export interface ParsedPromptFile {
   /** Absent: it's called as the file is. */
   name?: string
   description?: string
-  /** what is to be typed after its name */
+  /** a hint for the text after the prompt file's name */
   hint?: string
   /** keys of the front matter that are for VS Code's own chat */
   unapplied: string[]
@@ -127,8 +127,8 @@ export function variablesOf(body: string): string[] {
 }
 
 /**
- * The text with the values of its variables, in which no variables are replaced. Unknown ones stay: they may be code.
- * `undefined` if it gets longer than `max`.
+ * Replaces the variables in a text, but not variables within their values. Unknown variables stay, since they may be code. `undefined` if
+ * the text gets longer than `max`.
  */
 export function withValues(
   body: string,

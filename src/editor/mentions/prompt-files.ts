@@ -93,7 +93,7 @@ function isAnywhere(location: string): boolean {
   return path.isAbsolute(location) || /^~[/\\]/.test(location)
 }
 
-/** One that runs. `found`: so far, by folder. */
+/** A running search. `found`: the files so far, by folder. */
 interface Search {
   wanted: string
   found: PromptFile[][]
@@ -223,7 +223,7 @@ function distinct(files: readonly PromptFile[]): PromptFile[] {
   })
 }
 
-/** What calls each file: its name, unless an agent's command or a file before it has the same. */
+/** The slash command of each file: its name, unless an agent's command or an earlier file has the same name. */
 export function callNames(
   files: readonly PromptFile[],
   commands: readonly string[],
@@ -239,7 +239,7 @@ export function callNames(
 
 export interface PromptCall {
   file: PromptFile
-  /** what was typed for it, with the slash */
+  /** the typed text of the prompt's name, with the slash */
   typed: string
   /** length of it in the text, with a colon after it */
   length: number

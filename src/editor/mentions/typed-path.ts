@@ -11,9 +11,9 @@ export interface TypedPath {
   isFolder: boolean
   /** as the user would type all of it: `~/notes/plan.md`, `build/out.js` */
   typed: string
-  /** It's what was typed, not only the start of its name. */
+  /** The path is exactly the typed one, not only a name that starts with it. */
   isExact: boolean
-  /** It's outside of all roots, also if a link inside of one leads there. */
+  /** The path is outside of all roots, including through a link within a root. */
   isOutside: boolean
 }
 
@@ -34,8 +34,8 @@ const MAX_PATHS = 20
 const diskRules = new PathRules()
 
 /**
- * Looks typed paths up one at a time, since a folder that doesn't answer occupies one of the few threads for files until it
- * does. Of those that wait meanwhile, only the last is looked up.
+ * Searches for typed paths one at a time, since a folder that doesn't answer blocks one of the few threads for files. Of the searches that
+ * wait, only the last one runs.
  */
 export class TypedPathSearch {
   readonly #find: typeof findTypedPaths
@@ -57,9 +57,9 @@ export class TypedPathSearch {
 }
 
 /**
- * The files and folders that exist under a typed path, whether or not Git ignores them or a link leads there: the path itself
- * first, then those in its folder whose names start with the last name. A path that starts with neither `~/` nor a slash is
- * relative to each root. A name alone finds only the file with exactly that name.
+ * The files and folders under a typed path, even if Git ignores them or a link leads there: the path itself first, then the items of its
+ * folder whose names start with the last name. A path that starts with neither `~/` nor a slash is relative to each root. A name without a
+ * slash finds only the file with exactly that name.
  */
 export async function findTypedPaths(typed: string, places: TypedPathPlaces): Promise<TypedPath[]> {
   const found = new Map<string, Found>()

@@ -30,7 +30,7 @@ export interface SessionTerminalsOptions {
   cwd: string
   /** the base environment of commands */
   env: () => Promise<Readonly<Record<string, string>>>
-  /** that of output that isn't UTF-8, if the user configured one */
+  /** the encoding of output that isn't UTF-8, if the user configured one */
   encoding?: () => string | undefined
   /** ends running commands if this process dies without having done so */
   guard?: ProcessGuard
@@ -41,7 +41,7 @@ export interface SessionTerminalsOptions {
   killGraceMs?: number
 }
 
-/** What a view can show of a terminal, also after the agent released it. */
+/** The data of a terminal that a view can show, also after the agent released the terminal. */
 export interface TerminalRecord {
   terminalId: string
   /** as a user would type it */

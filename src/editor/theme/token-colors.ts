@@ -146,8 +146,8 @@ function rulesOf(settings: Record<string, unknown>): TokenRule[] {
 const MAX_INCLUDES = 8
 
 /**
- * The rules of a theme's file and of those it includes, the included ones first. `read` gives a file's text by its path.
- * Themes in the older XML format don't include others.
+ * The rules of a theme's file and of its included files, which come first. `read` returns a file's text by its path. Themes in the older
+ * XML format don't include others.
  */
 export async function themeRules(
   file: string,

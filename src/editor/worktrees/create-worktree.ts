@@ -97,7 +97,7 @@ export interface Branch {
   commit: string
 }
 
-/** The local branches and those of remotes, the latest first. A tag may have the same name, so they have their commit. */
+/** The local and remote branches, the latest first. Each has its commit, since a tag may have the same name. */
 export async function listBranches({ common }: Pick<Repository, 'common'>): Promise<Branch[]> {
   const args = [
     'for-each-ref',
@@ -161,7 +161,7 @@ export async function createWorktree(
     return { worktree, notes }
   } catch (error) {
     for (const one of [at, real]) forgetGitFolder(one)
-    // what was there before is the user's
+    // only a worktree that Git registered is removed: a folder that existed before is the user's
     if (await isRegistered().catch(() => false)) {
       await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})
     }

@@ -1,7 +1,6 @@
 /**
- * Folders of worktrees that are being discarded, or were within the last day. A folder is moved away before anything is
- * copied from it or deleted: who knows its path can't write there anymore, and what programs that have it open write
- * meanwhile isn't lost.
+ * Folders of worktrees that are being discarded, or were discarded within the last day. A folder is moved away before anything is copied
+ * from it or deleted: programs that know its path can't write there anymore, and the writes of programs that have it open aren't lost.
  */
 
 import { existsSync } from 'node:fs'
@@ -37,8 +36,8 @@ export interface MovedFolder {
 }
 
 /**
- * Moves the folder of a worktree away and runs `work` with it. If that fails, the folder is where it was, unless it was
- * retired or removed. `key`: a name for it.
+ * Moves the folder of a worktree away and runs `work` with the moved folder. If `work` fails, the folder is moved back, unless it was
+ * retired or removed. `key`: a name for the moved folder.
  * @throws GitError if the folder can't be moved, such as on Windows while a program uses it
  */
 export async function withMovedFolder<T>(

@@ -72,9 +72,9 @@ export function checkNoHistory(nested: readonly string[]): void {
 }
 
 /**
- * Discards a worktree, and keeps it for {@link DISCARDED_WORKTREE_DAYS} days. Returns the name of the copy. Its folder, without ignored
- * files, stays for {@link FOLDER_MS}, so that also what programs go on writing there isn't lost. `ignored`: the files without
- * a copy that the user agreed to delete; if there are others, nothing is discarded.
+ * Discards a worktree, but keeps a copy for {@link DISCARDED_WORKTREE_DAYS} days. Returns the name of the copy. The folder, without ignored
+ * files, stays for {@link FOLDER_MS}, so that later writes by programs aren't lost. `ignored`: the files without a copy that the user
+ * agreed to delete; if there are others, nothing is discarded.
  */
 export async function discardWorktree(
   { common }: Pick<Repository, 'common'>,
@@ -102,7 +102,7 @@ export async function discardWorktree(
   const { current, head } = worktree
   if (current !== undefined) {
     await writeRecord(moved.path, { ...worktree, discardedBranch: current })
-    // what is there stays as it is without its branch
+    // the folder's files stay as they are without the branch
     await runUserGit(moved.path, ['update-ref', '--no-deref', 'HEAD', head])
   }
   await deleteBranch({ common }, worktree, head)
@@ -112,7 +112,9 @@ export async function discardWorktree(
   return ref
 }
 
-/** A commit of all files of a worktree, except ignored ones. Its parents: what is checked out, what is staged, what was applied. */
+/**
+ * Commits all files of a worktree except ignored ones. The parents of the commit are HEAD, the staged files, and the last applied state.
+ */
 async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name: string): Promise<string> {
   const { staged, tree } = await withIndexCopy(top, async git => ({
     // there's none in the middle of a merge with conflicts
@@ -158,7 +160,7 @@ export async function listDiscarded(
  * them. Undoes what was interrupted. Never rejects.
  */
 export async function tidyDiscarded(common: string, log: Logger, now = Date.now()): Promise<void> {
-  // what another one contains may say anything
+  // the `.git` file in another worktree may name any folder
   if (!isRecordedRepository(common)) return
   const tidy = async (key: string) => {
     const at = discardedAt(key)

@@ -5,8 +5,8 @@ import { linkedWorktrees } from './linked-worktrees.ts'
 const rules = new PathRules()
 
 /**
- * Where a session that works in `cwd` has the files of the workspace's folders: in its own worktree, if that is another one of
- * their repository. Other files stay where they are.
+ * Where a session that works in `cwd` finds the files of the workspace's folders: in its worktree, for folders of the same repository.
+ * Other files keep their paths.
  */
 export async function filesInWorktree(
   cwd: string,

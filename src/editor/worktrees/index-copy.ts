@@ -38,8 +38,8 @@ export async function withIndexCopy<T>(
 }
 
 /**
- * Runs `work` with an environment in which Git writes what it adds to a temporary folder, and reads the repository's objects,
- * too. What is only looked at would stay in the repository for weeks otherwise: every version of every new file.
+ * Runs `work` with an environment in which Git writes new objects to a temporary folder, and also reads the repository's objects.
+ * Otherwise, objects that are needed only briefly would stay in the repository for weeks: every version of every new file.
  */
 export async function withTemporaryObjects<T>(
   top: string,

@@ -30,7 +30,7 @@ export async function withFolderBeside<T>(
 /** What couldn't be put back is in a folder that stays. */
 class NotPutBackError extends GitError {}
 
-/** What a file was when it was compared, or `undefined` if it didn't exist. */
+/** The status of each file when it was compared, or `undefined` if it didn't exist. */
 export type Known = ReadonlyMap<string, Stats | undefined>
 
 export async function statsOf(top: string, files: readonly string[]): Promise<Known> {

@@ -69,7 +69,7 @@ export interface WorktreeState {
   isBusy: boolean
   /** Repositories in it with a history of their own, such as submodules. */
   nested: string[]
-  /** Files that Git ignores, or folders of them, except copies that are as they were made. */
+  /** Ignored files, or folders of them, except copies that are unchanged. */
   ignored: string[]
 }
 
@@ -228,7 +228,7 @@ export async function readWorktreeState(
   }
 }
 
-/** The branch that was made with a worktree goes with it, also if another one or none is checked out. */
+/** The branch that was created with a worktree is deleted with it, even if another branch or none is checked out. */
 async function ownCommits({ path: top, branch }: Pick<Worktree, 'path' | 'branch'>): Promise<number> {
   const except = [branch, await currentBranch(top)].flatMap(name =>
     name === undefined ? [] : `--exclude=${name}`,
@@ -307,8 +307,8 @@ export async function checkNoRepositories(top: string): Promise<void> {
 }
 
 /**
- * Removes a worktree in which nothing is, and the branch that was made with it. Ignored files are deleted with it. `ignored`:
- * those that the user agreed to delete; if there are others, nothing is removed.
+ * Removes a worktree without changes, and the branch that was created with it. Ignored files are deleted, too. `ignored`: the ignored files
+ * that the user agreed to delete; if there are others, nothing is removed.
  */
 export async function removeWorktree(
   repository: Pick<Repository, 'common'>,

@@ -35,13 +35,13 @@ import {
 
 /** A larger file with conflicts keeps the ids of commits in its markers. */
 const MAX_MARKED_BYTES = 50_000_000
-/** What was applied last, in the worktree's own references, which go with it. */
+/** The last applied state, as a reference of the worktree, which Git deletes with the worktree. */
 const APPLIED = 'refs/worktree/parley/applied'
 
 export interface Applied {
   /** the changed files, relative to the root */
   files: string[]
-  /** those that both changed; Git lists them as conflicts, which VS Code's merge editor opens */
+  /** files that both sides changed; Git lists them as conflicts, which VS Code's merge editor opens */
   conflicts: string[]
 }
 
@@ -56,7 +56,7 @@ export async function applyWorktree(
   mayWrite: (applied: Applied) => Promise<boolean>,
 ): Promise<Applied | undefined> {
   await checkReady(target)
-  // its files are those of another commit
+  // during a merge or rebase, the files are those of another commit
   if (await isBusy(await gitFolder(worktree.path))) {
     throw new GitError(l10n.t('A merge or rebase is in progress in the worktree. Finish or abort it first.'))
   }
@@ -197,7 +197,7 @@ function checkNoSubmodules(changed: readonly string[]): void {
   )
 }
 
-/** The files of the work tree as a tree; of the untracked ones only those at these paths, or around and inside of them. */
+/** The files of the work tree as a Git tree. Of the untracked files, only those at these paths, or around and inside of them. */
 async function currentTree(top: string, git: IndexGit, paths: readonly string[]): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
   await addChanges(top, git, '--update')

@@ -1,4 +1,4 @@
-/** What was changed in worktrees: since the commit that each was made from, and compared with each other. */
+/** The changes in worktrees: since the commit that each was created from, and compared with each other. */
 
 import { GIT_MS } from '../../common/limits.ts'
 import type { Environment } from '../../common/processes/spawn-process.ts'

@@ -37,7 +37,7 @@ export interface SearchState {
 /** `isLimited`: not all messages were searched, so older ones may match, too. */
 type OnHits = (hits: SearchHit[], isDone: boolean, isLimited: boolean) => void
 
-/** What was written is indexed after this time without further writes, but not later than after the other. Milliseconds. */
+/** Changes are indexed after this time without further writes, but not later than after the second time. Milliseconds. */
 const CALM_MS = 2000
 const MAX_WAIT_MS = 15_000
 /** When to begin to index what earlier versions stored. Milliseconds. */
@@ -95,7 +95,7 @@ export class SearchClient extends Owner {
     return this.#state
   }
 
-  /** Searches; another search ends this one. `onHits` is called with what was found so far. `sessions`: by key; absent for all. */
+  /** Searches, and ends the previous search. `onHits` is called with the results so far. `sessions`: keys; absent for all sessions. */
   search(query: Pick<SearchQuery, 'terms' | 'files'>, sessions: string[] | undefined, onHits: OnHits): void {
     this.#flush()
     this.#onHits = onHits

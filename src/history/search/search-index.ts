@@ -14,7 +14,7 @@ type SQLite = typeof import('node:sqlite')
 
 /** Number of entries that are indexed in one transaction. */
 const ENTRIES_AT_ONCE = 200
-/** Number of texts that are removed in one transaction: their words are overwritten one by one. */
+/** Number of texts that are removed in one transaction; removing a text is slow because its words are overwritten one by one. */
 const REMOVED_AT_ONCE = 20
 /** Number of pages returned to the file system at once. */
 const COMPACT_PAGES = 500
@@ -74,8 +74,8 @@ export interface SearchIndexOptions {
 }
 
 /**
- * A full-text index of the saved conversations, in a file of its own: it can always be made again. It contains what is
- * stored, so what is redacted there is redacted here, too. All methods may throw SQLite's errors.
+ * A full-text index of the saved conversations, in a separate file that can always be recreated. The index contains only stored text, from
+ * which secrets are already redacted. All methods may throw SQLite's errors.
  */
 export class SearchIndex {
   readonly #options: SearchIndexOptions
@@ -99,7 +99,7 @@ export class SearchIndex {
     return this.#todo.length
   }
 
-  /** Compares what is indexed with what is stored. Call `work` until it's done. */
+  /** Compares the index with the stored conversations. Call `work` until it's done. */
   refresh(): void {
     const stored = this.#stored()
     const key = (agentId: string, id: string) => JSON.stringify([agentId, id])

@@ -35,7 +35,7 @@ export interface SearchHit {
   entry: string
   /** a part of its text: every second element is a match */
   excerpt: string[]
-  /** the number of entries that match; at most those that were searched */
+  /** the number of matching entries, at most the number of searched ones */
   count: number
 }
 
@@ -69,9 +69,8 @@ const FIND = `SELECT d.id, d.conversation, d.position, d.kind, d.entry, d.text
   FROM words w JOIN documents d ON d.id = w.rowid WHERE words MATCH ? AND w.rowid < ? ORDER BY w.rowid DESC`
 
 /**
- * For a beginning of a word that is longer than the indexed prefixes, SQLite first reads all messages with it, which takes long if
- * they are many. So the messages with its indexed prefix are read first, as long as enough of them match. That's checked each time
- * this number of messages was read.
+ * For a word's beginning that is longer than the indexed prefixes, SQLite first reads all messages with the indexed prefix, which is slow
+ * if there are many. So such messages are read step by step, as long as enough of them match; checked after this number of messages.
  */
 const READ_AT_ONCE = 250
 /** The share of them that must match. */
@@ -109,7 +108,7 @@ export class SearchRun {
     this.end()
   }
 
-  /** What was found so far, the best first. */
+  /** The results so far, the best first. */
   hits(): SearchHit[] {
     return [...this.#found.values()]
       .sort((a, b) => b.score - a.score)
@@ -121,7 +120,7 @@ export class SearchRun {
       })
   }
 
-  /** It ended before it had searched all messages: older ones may match, too. */
+  /** The search ended before all messages were searched: older ones may match, too. */
   get isLimited(): boolean {
     return this.isDone && !this.#isComplete
   }

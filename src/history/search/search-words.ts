@@ -13,7 +13,7 @@ const UNSPACED =
 const UNSPACED_CHARACTER = new RegExp(UNSPACED.source, 'u')
 /** Where a part of a name begins: `parserTest`, `HTMLParser`, `utf8`. */
 const PART = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
-/** What most texts and words don't have: without it, they have no extra words. Much faster than to look for those. */
+/** Quickly finds that a text or word has no extra words, as most have none. Much faster than searching for them. */
 const MAY_HAVE_EXTRA = /[^\p{ASCII}]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z]/u
 /** Longer ones are identifiers that nobody types; and they would be many parts. */
 const MAX_WORD_LENGTH = 64

@@ -1,4 +1,6 @@
-/** The thread that indexes and searches the saved conversations, so that neither waits for the other or delays a turn. */
+/**
+ * The thread that indexes and searches the saved conversations, so that indexing and searching don't wait for each other or delay a turn.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../common/errors.ts'
 import { isDamage } from '../database.ts'
@@ -9,7 +11,7 @@ import type { SearchRun } from './search-run.ts'
 /** Time for a part of the index, and for a part of a search, after which another one can replace it. Milliseconds. */
 const SLICE_MS = 20
 const SEARCH_SLICE_MS = 8
-/** A search reports what it found so far after the first of these times, and then each time after the second. Milliseconds. */
+/** A search reports its results so far after the first of these times, and then at intervals of the second. Milliseconds. */
 const FIRST_MS = 20
 const PARTIAL_MS = 60
 /** A search ends after this time, in milliseconds. */

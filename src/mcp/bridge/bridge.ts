@@ -70,7 +70,7 @@ const CONNECTED = 'Connected.'
 export class Bridge {
   readonly #options: BridgeOptions
   readonly #pending = new Map<RequestId, Pending>()
-  /** What a new session must be told again, by the request's method and what it is about. */
+  /** The requests to repeat in a new session, by method and subject. */
   readonly #state = new Map<string, JSONRPCRequest>()
   #initialize: JSONRPCRequest | undefined
   #capabilities: Capabilities = {}

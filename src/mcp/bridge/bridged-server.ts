@@ -31,7 +31,7 @@ export interface BridgeSettings extends BridgeSockets {
   server: RemoteServer & { name: string }
 }
 
-/** What the program gets: not by its arguments, which every user of the machine can list. */
+/** The variable with the program's configuration, since every user of the machine can list arguments. */
 export const BRIDGE_VARIABLE = 'PARLEY_MCP_BRIDGE'
 
 /** Agents give an MCP server few of their variables, so those of the network are passed on. */

@@ -131,7 +131,7 @@ class FollowedBridge implements BridgeFollower {
     channel.listen(message => this.#receive(channel, message))
   }
 
-  /** That of the newest one that runs. */
+  /** The status of the newest running bridge. */
   get status(): BridgeStatus {
     return { ...([...this.#channels.values()].at(-1) ?? this.#without), log: this.#log }
   }

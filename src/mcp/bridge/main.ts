@@ -50,7 +50,7 @@ process.stdin.on('error', end)
 process.stdout.on('error', end)
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end)
 
-/** What a line contains: one message, or several of a batch, as old revisions have them. */
+/** The messages in a line: one message, or several in a batch of older revisions. */
 function messagesIn(line: string): JSONRPCMessage[] {
   let value: unknown
   try {

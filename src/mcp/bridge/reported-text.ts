@@ -1,7 +1,7 @@
 /** Characters of a text of the log, a reason, and of a tool's name, title and description that the window shows. */
 export const MAX_LINE = 1000
 export const MAX_TOOL_TEXT = 300
-/** Characters that the window gets beyond these, so that a secret isn't cut before it's redacted. */
+/** Additional characters that the window gets, so that a secret isn't cut before it's redacted. */
 const MARGIN = 2000
 
 /** What the bridge sends of a text. */
@@ -9,7 +9,7 @@ export function sentPart(text: string, max: number): string {
   return text.slice(0, max + MARGIN)
 }
 
-/** What the window shows of it: nothing of what the bridge may have cut within a secret. */
+/** The part of a text that the window shows: without an end at which the bridge may have cut a secret in two. */
 export function shownPart(sent: string, max: number, redact: (text: string) => string): string {
   const text = redact(sent)
   const isCut = sent.length >= max + MARGIN

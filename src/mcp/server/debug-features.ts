@@ -31,7 +31,7 @@ export interface LaunchEntry {
   name: string
   /** the path of its folder; absent for one of the workspace */
   folder?: string
-  /** This may take a while: what it contains, and the settings that it refers to, may be large. */
+  /** May take a while: the configuration, and the settings that it refers to, may be large. */
   describe: () => LaunchConfiguration
 }
 
@@ -41,15 +41,15 @@ export interface LaunchConfiguration {
   /** the path of its folder; absent for one of the workspace */
   folder?: string
   /**
-   * What it starts, with the inputs and other variables that VS Code replaces; of a compound also its configurations. For the user.
-   * Empty if that isn't clear.
+   * The content for the user: with inputs and other variables that VS Code replaces; for a compound also its configurations. Empty if the
+   * content can't be determined.
    */
   content: string
   /** The tasks that run before or after it, as in `TaskInfo.dependsOn`, and the folders that they may be of. */
   tasks: ReadonlyArray<{ name: string; folder?: string }>
   /** Of a compound: the names of the configurations that it starts. */
   members?: readonly string[]
-  /** What it refers to but isn't there or isn't clear. */
+  /** Names of tasks or configurations that are missing or ambiguous. */
   unresolved?: readonly string[]
   /** Of the workspace file: the configuration itself, since VS Code doesn't look up its name. */
   own?: Readonly<Record<string, unknown>>

@@ -451,7 +451,7 @@ function headOf({ id, type, hasEnded, exitCode }: DebugSessionState): string {
   return `Session ${JSON.stringify(id)} has ended${exitCode === undefined ? '' : ` with exit code ${exitCode}`}.`
 }
 
-/** What a session wrote, or all, since a program may have several, of which some have ended. */
+/** The console output of one session, or of all sessions, since a program may have several and some may have ended. */
 function consoleOf(debug: DebugFeatures, id: string | undefined): ToolAnswer {
   if (id !== undefined) sessionOf(debug, id)
   const data = debug
@@ -513,7 +513,7 @@ function pausedThread(session: DebugSessionState, threads: readonly Thread[]): n
   return stopped ?? threads.find(({ id }) => pauseOf(session, id))?.id
 }
 
-/** The thread that is meant: the one that the user looks at if it's paused, or else another that is. */
+/** The thread that a tool applies to: the one selected in the editor if it's paused, or else another paused one. */
 function threadOf(
   debug: DebugFeatures,
   session: DebugSessionState,

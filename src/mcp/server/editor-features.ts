@@ -29,7 +29,7 @@ export interface FoundSymbol {
   location: Location
 }
 
-/** A symbol of one file, with those in it. */
+/** A symbol of one file, with its nested symbols. */
 export interface OutlineSymbol {
   name: string
   kind: string
@@ -51,7 +51,7 @@ export type Severity = 'error' | 'warning' | 'information' | 'hint'
 export interface Problem extends Span {
   severity: Severity
   message: string
-  /** what reported it, such as `ts` or `eslint`, and its code */
+  /** the source of the problem, such as `ts` or `eslint`, and its code */
   source?: string
   code?: string
 }
@@ -76,7 +76,7 @@ export interface ProposedAction {
   isPreferred?: boolean
   /** Why it can't be used now. */
   disabled?: string
-  /** What it changes; absent if it only runs a command of the editor, which Parley doesn't do. */
+  /** The edit of the action; absent if the action only runs a command of the editor, which Parley doesn't do. */
   edit?: FileEdit[]
   /** Why its edit can't be made: it isn't only text of files. */
   refusal?: string
@@ -112,20 +112,20 @@ export interface TaskInfo {
   folder?: string
   /** `build`, `test`, … */
   group?: string
-  /** It's the one of its group that the user has marked. */
+  /** The user has marked the task as the default of its group. */
   isDefault?: true
   detail?: string
   /** the command line, as far as the editor tells */
   command?: string
   /** JSON of its working directory, environment and shell, if they're set */
   options?: string
-  /** What VS Code replaces the variables in it with, as far as it's known, and the inputs that it asks for: lines for the user. */
+  /** The values that VS Code inserts for variables, as far as they are known, and the inputs that it asks for: lines for the user. */
   variables?: string[] | undefined
-  /** The values of these contain variables that are nested so deeply that nobody can say what it runs. */
+  /** The values contain variables that are nested too deeply to determine what the task runs. */
   isTooDeep?: boolean
-  /** The tasks that run before it: names, or JSON of an object that identifies one. */
+  /** The tasks that run before this one: names, or JSON of an object that identifies a task. */
   dependsOn?: string[]
-  /** All that the editor tells about what it runs, to see whether that changed. */
+  /** Everything that the editor says about what the task runs, to detect changes. */
   content?: string
 }
 
@@ -134,7 +134,7 @@ export interface TaskRun {
   exitCode?: number
   /** It ended without an exit code, as a task that isn't a process. */
   ended?: true
-  /** What it wrote, if it runs in a shell with shell integration. */
+  /** The output, if the task runs in a shell with shell integration. */
   output?: string
 }
 
@@ -153,8 +153,8 @@ export type LocationKind = 'definition' | 'type_definition' | 'implementations' 
 export type HierarchyKind = 'callers' | 'callees' | 'supertypes' | 'subtypes'
 
 /**
- * What only an editor knows about files, as the tools of the MCP server use it. Paths are absolute. `workbench/` implements it
- * with VS Code. All methods also work for a file that no editor shows: it's opened in the background.
+ * The editor's knowledge about files that the tools of the MCP server use. Paths are absolute. `workbench/` implements this with VS Code.
+ * All methods also work for files that no editor shows: they're opened in the background.
  */
 export interface EditorFeatures {
   /** The problems known now: of a file, or of all files that have any. */
@@ -162,13 +162,13 @@ export interface EditorFeatures {
   /** The problems of these files may have changed. */
   readonly onDidChangeProblems: Event<readonly string[]>
   /**
-   * Opens a file so that languages know it as it is now: with unsaved changes, or else as it is on disk. Rejects with a
-   * sentence if it isn't a text file. `isNew`: it wasn't open before, so languages only begin to look at it.
+   * Opens a file so that language extensions know its current text: with unsaved changes, or else as on disk. Rejects with a sentence if
+   * the file isn't text. `isNew`: the file wasn't open before, so languages only begin to analyze it.
    */
   open(path: string): Promise<{ text: string; isNew: boolean }>
   /**
-   * Makes languages report the problems of a file until it's disposed: most do so only for files in tabs. The user's active editor
-   * stays what it is. `isNew`: they report nothing about it yet.
+   * Makes language extensions report the problems of a file until the result is disposed: most do so only for files in tabs. The user's
+   * active editor doesn't change. `isNew`: no problems are reported for the file yet.
    */
   attend(path: string): Promise<Disposable & { isNew: boolean }>
   /** Symbols whose names match, of all files. */

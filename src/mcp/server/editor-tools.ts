@@ -62,8 +62,8 @@ export interface SessionTools extends Disposable {
   /** For the next window; absent if the agent can't reach them. */
   readonly address: ToolServerAddress | undefined
   /**
-   * Serves what an earlier window began, once its session is shown. `free`: frees the port, which is kept from other programs
-   * until then.
+   * Serves the tools of an earlier window once their session is shown. `free`: frees the port, which is kept from other programs until
+   * then.
    */
   reopen?(free?: (port: number) => Promise<void>): Promise<void>
   /** The session with this key is open: tools may ask in it and change files from now on. */
@@ -112,9 +112,9 @@ export class EditorTools extends Owner {
   }
 
   /**
-   * The tools for a session with these folders, or with those that a function returns, which may change. `taken`: names of the
-   * session's other MCP servers. `session`: its key, or that of the one it's forked from; absent for a new one. `hiddenTools`:
-   * tools get other names instead of these. Never rejects.
+   * The tools for a session with these folders; a function returns folders that may change. `taken`: names of the session's other MCP
+   * servers. `session`: the key of the session, or of the one that it's forked from; absent for a new session. `hiddenTools`: names that
+   * the tools must not have. Never rejects.
    */
   async offer(
     roots: SessionRoots | (() => SessionRoots | undefined),
@@ -144,7 +144,7 @@ export class EditorTools extends Owner {
   }
 
   /**
-   * The tools of a session that an earlier window began, at the address that its agent knows. `onLost`: it can't be served, since
+   * The tools of a session that an earlier window started, at the address that its agent knows. `onLost`: the tools can't be served, since
    * another window or program has the port.
    */
   resume(
@@ -177,7 +177,7 @@ export class EditorTools extends Owner {
     return { tools, note }
   }
 
-  /** What is said about the tools of a session that an earlier window began, if this one can't serve them. */
+  /** The note about the tools of a session that an earlier window started, if this window can't serve them. */
   ended({ http, stdio }: { http: boolean; stdio: boolean }): McpServerNote | undefined {
     if (this.#names.length === 0 || !(http || stdio)) return undefined
     const reason = l10n.t(

@@ -83,7 +83,7 @@ async function findByName(
   )
   const inside = await roots.within(found.slice(0, MAX_SAME_NAME), ({ location }) => location.path)
   const [only, ...others] = inside
-  // others may be among those that aren't looked up
+  // others may be among the symbols that weren't looked up
   const isCut = found.length > MAX_SAME_NAME
   if (!only && !isCut)
     throw new ToolError(

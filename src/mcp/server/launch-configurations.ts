@@ -106,7 +106,7 @@ function memberOf(
   return found.length === 1 ? found[0] : undefined
 }
 
-/** The tasks that run before and after it, also those of one operating system. */
+/** The tasks that run before and after the configuration, including those of specific operating systems. */
 function tasksOf({ value, from: { folder } }: Entry): LaunchConfiguration['tasks'] {
   return [value, value.windows, value.osx, value.linux]
     .filter(isRecord)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Servers that only programs of this machine reach, and of those only the ones that know a token. */
+/** Servers that only programs on this machine can reach, and that answer only requests with a token. */
 
 /**
  * Ports that no service is registered for. In a remote window, VS Code would forward a port that the system chooses to the user's

@@ -220,7 +220,7 @@ function groupedBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]
   return groups
 }
 
-/** What is said about those that are more than are looked up. */
+/** The sentence about locations that weren't looked up because there are too many. */
 function omittedText(count: number): string {
   return count > MAX_LOCATIONS ? ` Only ${MAX_LOCATIONS} of ${count} are listed.` : ''
 }

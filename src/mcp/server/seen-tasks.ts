@@ -43,7 +43,7 @@ export class TaskReferences {
     return [...found]
   }
 
-  /** What runs before these tasks but isn't there. */
+  /** The missing tasks that these tasks depend on. */
   missing(tasks: readonly TaskInfo[]): string[] {
     const all = [...this.#dependenciesOf(tasks)].filter(one => one.tasks.length === 0)
     return [...new Set(all.map(({ reference }) => reference))]

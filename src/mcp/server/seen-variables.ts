@@ -13,7 +13,7 @@ export interface VariableSources {
   command?: (name: string) => string | undefined
 }
 
-/** What a value contains for VS Code to replace, also in what replaces it. */
+/** The variables in a value, including those in the values that replace them. */
 interface SeenVariables {
   /** The inputs that it asks for, which may run commands of the editor. */
   inputs: unknown[]
@@ -21,7 +21,7 @@ interface SeenVariables {
   missing: string[]
   /** The variables are nested too deeply to say what runs. */
   isTooDeep: boolean
-  /** What the other variables are replaced with, as far as known, one line each. */
+  /** The values of the other variables, as far as known, one line each. */
   lines: string[]
 }
 
@@ -29,7 +29,7 @@ interface SeenVariables {
 const MAX_DEPTH = 8
 /** Characters of a text with its variables replaced. */
 const MAX_LENGTH = 200_000
-/** What descriptions that share their work may cost: characters that are read, and as many as these for each text and variable. */
+/** The total work of descriptions that share a budget: one unit per character read, plus these units for each text and variable. */
 const MAX_WORK = 1_000_000
 const TEXT_WORK = 50
 const VARIABLE_WORK = 200
@@ -53,7 +53,7 @@ export class DescriptionWork {
   }
 }
 
-/** What VS Code replaces in a value. It looks for variables again in a text in which it has replaced some. */
+/** Finds the variables that VS Code replaces in a value. VS Code searches a text again for variables after replacing some. */
 export function seenVariables(
   value: unknown,
   sources: VariableSources,

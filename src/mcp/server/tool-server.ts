@@ -55,7 +55,7 @@ export interface EndpointOptions extends Omit<ToolContext, 'signal' | 'allowed'>
   hiddenNames?: readonly string[] | undefined
 }
 
-/** What an agent knows of an endpoint, which another window may serve later. */
+/** What an agent knows about an endpoint that another window may serve later. */
 export type EndpointAddress = Omit<ToolServerAddress, 'name' | 'port'>
 
 export interface Endpoint extends EndpointAddress {
@@ -67,8 +67,8 @@ export interface Endpoint extends EndpointAddress {
 }
 
 /**
- * The editor's MCP server: one listener on this machine's loopback address, with one address and one token for each session. What
- * a request can reach is decided by its token alone, so no session can reach another's.
+ * The editor's MCP server: one listener on this machine's loopback address, with one address and one token for each session. The token
+ * alone decides what a request can access, so no session can access another's tools.
  */
 export class ToolServer {
   readonly #http: HttpServer

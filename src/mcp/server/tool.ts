@@ -7,7 +7,7 @@ import type { Roots } from './roots.ts'
 /** What a tool asks the user to allow. */
 export interface ToolPermission {
   tool: EditorToolName
-  /** what it does, as a title: `Rename parse to parseAll` */
+  /** the action as a title: `Rename parse to parseAll` */
   title: string
   kind: 'edit' | 'execute' | 'other'
   /** what would run, shown as code */
@@ -25,7 +25,7 @@ export interface ToolConversation {
   elicit(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
 }
 
-/** What a tool works with. Nothing of it is shared between conversations, except the editor itself. */
+/** The objects that a tool works with. Conversations share none of them except the editor itself. */
 export interface ToolContext {
   features: EditorFeatures
   roots: Roots
@@ -47,8 +47,8 @@ export interface EditorTool<Input = never> {
 }
 
 /**
- * `text`: what Parley says. `data`: lines, or a text of lines, that come from files, languages or terminals, or contain something that does; they
- * are marked as data, since what they say isn't an instruction. A function makes a long line, only if it's in the answer.
+ * `text`: what Parley says. `data`: text from files, languages or terminals, or containing such text; it's marked as data, since it must
+ * not be read as instructions. A function creates a long line only when it's needed.
  */
 export interface ToolAnswer {
   text?: string | undefined

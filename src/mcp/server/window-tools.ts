@@ -137,7 +137,7 @@ const runTask = tool({
   },
 })
 
-/** Runs a task that the user allows, as the user has seen it, and tells how it ended and the end of what it wrote. */
+/** Runs a task that the user has seen and allowed, and returns how it ended and the end of its output. */
 export async function runSeenTask(
   tool: 'run_task' | 'run_tests',
   task: TaskInfo,

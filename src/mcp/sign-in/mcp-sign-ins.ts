@@ -19,8 +19,8 @@ import { TokenChannels } from './token-channels.ts'
 
 const PREFIX = 'parley.mcpSignIn/'
 /**
- * The access token that a server refused and that couldn't be renewed. Apart from the tokens, so that a window that stores it
- * never replaces those that another one has just renewed.
+ * The access token that a server refused and that couldn't be renewed. Stored apart from the tokens, so that a window that stores it never
+ * replaces tokens that another window has just renewed.
  */
 const REFUSED = 'parley.mcpRefusedToken/'
 /** The list of URLs. */
@@ -174,7 +174,10 @@ export class McpSignIns extends Owner {
     return (await this.#options.secretStore.get(REFUSED + url)) === tokens.access_token
   }
 
-  /** What is stored after the server refused to renew it: another window that has renewed it stores that in a moment. */
+  /**
+   * Returns the stored tokens after the server refused to renew them. Another window may have renewed the tokens and stores them in a
+   * moment.
+   */
   async #renewedElsewhere(url: string, { tokens }: StoredSignIn): Promise<StoredSignIn | undefined> {
     const until = performance.now() + (tokens.refresh_token === undefined ? 0 : OTHER_RENEWAL_MS)
     for (;;) {

@@ -71,7 +71,7 @@ export async function signInWithOAuth(options: SignInOptions): Promise<StoredSig
 }
 
 /**
- * Requests of a sign-in. The user chose the address of the MCP server; all others come from that server, so they must be
+ * Requests of a sign-in. The user chose the address of the MCP server; all other addresses come from that server, so they must be
  * encrypted, and must not lead from the internet to this machine or its network.
  */
 class CheckedFetch {
@@ -269,7 +269,7 @@ interface Challenge {
   scope?: string
 }
 
-/** What the server says about its sign-in when it's asked for something without one. */
+/** The server's requirements for signing in, from its response to a request without a token. */
 async function challengeOf({ type, url }: SignInOptions['server'], fetch: FetchLike): Promise<Challenge> {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
   const accept = 'application/json, text/event-stream'

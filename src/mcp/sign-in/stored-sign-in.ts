@@ -1,7 +1,7 @@
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { isRecord } from '../../common/is-record.ts'
 
-/** What is stored of a sign-in, as one secret for each URL of a server. */
+/** A stored sign-in, as one secret for each URL of a server. */
 export interface StoredSignIn {
   client: StoredOAuthClientInformation
   /** The client is registered with it. */

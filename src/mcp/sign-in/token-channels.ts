@@ -6,8 +6,8 @@ import type { WindowSocket } from '../bridge/bridged-server.ts'
 type GetToken = (url: string, rejected?: string) => Promise<string | undefined>
 
 /**
- * Gives the bridges of this window the tokens of their servers: each server has a socket and a secret of its own, so that who
- * has one server's can't ask for another's. Tokens are in no environment and no file.
+ * Gives the bridges of this window the tokens of their servers. Each server has its own socket and secret, so a bridge can't ask for the
+ * token of another server. No token is in an environment or a file.
  */
 export class TokenChannels extends Owner {
   readonly #token: GetToken

@@ -55,7 +55,7 @@ export class AgentDiffs implements Disposable {
     }
   }
 
-  /** Resolves with the text that the diff showed, if there is one. One that still opens is closed then. */
+  /** Closes the diff with this name, also one that is still opening. Resolves to the text that the diff showed, if any. */
   close(name: string): Promise<string | undefined> {
     return this.#queue.run(name, () => this.#close(name))
   }

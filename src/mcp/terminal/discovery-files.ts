@@ -9,8 +9,8 @@ import { operatingSystem } from '../../common/processes/process-system.ts'
 import { createWholeSync, writeWholeSync } from '../../common/whole-files.ts'
 
 /**
- * The files in which agents in a terminal look for editors, with the token that lets them in: one for each window. Those of other
- * programs are in the same folder and are never touched.
+ * The files in which agents in terminals look for editors, with the token that they need: one file for each window. The same folder
+ * contains files of other programs, which are never changed.
  */
 
 /** Bytes; the list of folders is most of it. */

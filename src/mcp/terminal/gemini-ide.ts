@@ -74,8 +74,8 @@ class GeminiIde extends LocalIde {
   }
 
   /**
-   * Without `ideInfo`, as the companion extension leaves it out: only Gemini CLI in a terminal of VS Code uses the editor, and not the
-   * one that a session of Parley runs, whose edits are shown there.
+   * Without `ideInfo`, which the companion extension also omits: only a Gemini CLI in a terminal of VS Code should use the editor, not one
+   * in a session of Parley, where its edits are already shown.
    */
   protected override content() {
     return { port: portOf(this.http), workspacePath: this.#workspacePath, authToken: this.token }

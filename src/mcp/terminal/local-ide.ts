@@ -6,7 +6,7 @@ import { isLocalRequest, TokenCheck } from '../server/local-http.ts'
 import { type DiscoveryContent, DiscoveryFile } from './discovery-files.ts'
 import { SELECTION_MS, type TerminalIde, type TerminalIdeOptions } from './terminal-editor.ts'
 
-/** What the servers for all agents have in common: a listener with a token, a file by which it's found, and changes of the selection. */
+/** The common part of the servers for all agents: a listener with a token, the file by which agents find it, and selection changes. */
 export abstract class LocalIde extends Owner implements TerminalIde {
   readonly #name: string
   protected readonly http: HttpServer
@@ -37,7 +37,7 @@ export abstract class LocalIde extends Owner implements TerminalIde {
   /** Sends the selection to agents. `isLatest`: whether it hasn't changed again meanwhile. */
   protected abstract sendSelection(isLatest: () => boolean): Promise<void>
 
-  /** Writes the file, which is removed with what is returned. Throws if it can't be written, or if there is one. */
+  /** Writes the file, which is removed when the result is disposed. Throws if the file exists or can't be written. */
   protected announce(folder: string, name: string): DisposableStore {
     const file = new DiscoveryFile(folder, name, this.content())
     const announced = this.register(new DisposableStore())

@@ -34,7 +34,7 @@ export interface OpenDiff {
 export interface TerminalEditor
   extends Pick<EditorFeatures, 'attend' | 'editors' | 'open' | 'problems' | 'selection' | 'show'> {
   folders(): ReadonlyArray<{ name: string; path: string }>
-  /** The folders' paths, and those to which links among them lead: an agent knows where it runs by its real path. */
+  /** The folders' paths, and the real paths of those that are links: an agent knows the real path of its folder. */
   paths(): string[]
   /** The folders or their paths have changed. */
   readonly onDidChangeFolders: Event<void>
@@ -60,7 +60,7 @@ export interface TerminalIdeOptions {
   accounts?: { folders(): string[]; onDidChange: Event<void> }
 }
 
-/** The server by which agents of one kind reach the editor. Disposing it removes its files. */
+/** The server through which agents of one kind access the editor. Disposing it removes its files. */
 export interface TerminalIde extends Disposable {
   /** The environment variables of terminals, as of now. */
   readonly variables: Readonly<Record<string, string>>

@@ -12,7 +12,7 @@ export interface HistoryItem extends SessionReference {
   /** open in this window */
   open: boolean
   activity?: SessionActivity
-  /** what the agent reports about one that isn't open in this window */
+  /** the agent's report about a session that isn't open in this window */
   status?: SessionStatus
   /** The session is archived. */
   archived: boolean

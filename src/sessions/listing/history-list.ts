@@ -53,8 +53,8 @@ export interface HistoryListOptions {
   organizer: SessionOrganizer
   deletions: Pick<SessionDeletions, 'isEmpty' | 'has' | 'onDidChange'>
   /**
-   * Keys of the sessions of which Parley saved at least a part of the conversation, which can be read whatever the agent
-   * supports; the same object until that changes.
+   * Keys of the sessions whose conversation Parley has saved at least partly, which can be read whatever the agent supports; the same
+   * object until the keys change.
    */
   savedKeys: () => ReadonlySet<string>
   listingOf: (agent: Agent) => Listing
@@ -83,8 +83,8 @@ const NO_STATUSES: ReadonlyMap<string, SessionStatus> = new Map()
 const PAGING_NEWS_MS = 1000
 
 /**
- * All known sessions: those that running agents list, those that Parley opened, and those that are open now. Agents are
- * started for this only on the user's request.
+ * All known sessions: those that running agents list, those that Parley opened, and the open ones. Agents are started for a list only on
+ * the user's request.
  */
 export class HistoryList extends Owner {
   readonly #options: HistoryListOptions
@@ -105,7 +105,7 @@ export class HistoryList extends Owner {
     this.register(options.runners.onDidChange(() => this.#agentsChanged()))
   }
 
-  /** One for each conversation: that of the session that it's in now. */
+  /** One item for each conversation: its current session. */
   items(): readonly HistoryItem[] {
     const all = this.#items()
     const current = currentSessions(all)
@@ -136,8 +136,8 @@ export class HistoryList extends Owner {
   }
 
   /**
-   * The directories of all sessions that have a conversation, also of those that lists don't show: whose deletion can be undone,
-   * or whose agent isn't available.
+   * The directories of all sessions with a conversation, including sessions that lists don't show because their deletion can be undone or
+   * their agent isn't available.
    */
   directories(): string[] {
     const { deletions } = this.#options
@@ -334,7 +334,7 @@ export class HistoryList extends Owner {
   }
 }
 
-/** By session whose conversation goes on in another one that is listed: that one. */
+/** Maps each session whose conversation continues in another listed session to that session. */
 function currentSessions(items: readonly HistoryItem[]): Map<HistoryItem, HistoryItem> {
   const current = new Map<HistoryItem, HistoryItem>()
   const continued = items.filter(({ continuedIn, open }) => continuedIn && !open)

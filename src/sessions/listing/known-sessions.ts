@@ -3,7 +3,7 @@ import { sessionKey } from '../../common/session-key.ts'
 import type { LocalSession } from '../../history/session-store.ts'
 import type { HistoryItem, SessionStatus } from './history-item.ts'
 
-/** What an agent's sessions are known from. Each part stays the same object until it changes. */
+/** The sources of an agent's sessions. Each part stays the same object until it changes. */
 export interface SessionSources {
   agentName: string
   /** The agent can be started. */
@@ -23,8 +23,8 @@ export interface SessionSources {
 }
 
 /**
- * The sessions of one agent, as they are without what is open in this window. They're the same objects until something
- * of the agent changes, since a list of thousands is asked for with every change of an open session.
+ * The sessions of one agent, without the state of sessions that are open in this window. The objects stay the same until something of the
+ * agent changes, since a list of thousands is requested with every change of an open session.
  */
 export class KnownSessions {
   readonly #agentId: string
@@ -81,7 +81,7 @@ export class KnownSessions {
     return !isForeign && !this.#sources?.savedKeys.has(sessionKey(this.#agentId, sessionId))
   }
 
-  /** A session with what is known of it, and the title that the user gave it. */
+  /** Adds a session with its known data and the title that the user set. */
   with(
     reference: Pick<HistoryItem, 'sessionId' | 'cwd' | 'title'>,
     more: Partial<HistoryItem>,
@@ -115,7 +115,7 @@ export class KnownSessions {
     this.#all.set(sessionId, item)
   }
 
-  /** Those that the agent doesn't list, and what can be read without it. */
+  /** Marks the sessions that the agent doesn't list. A saved conversation can be loaded without the agent. */
   #note({ listed, isWhole, savedKeys }: SessionSources): void {
     const ids = isWhole ? new Set(listed.map(({ sessionId }) => sessionId)) : undefined
     for (const item of this.#all.values()) {

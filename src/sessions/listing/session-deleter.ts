@@ -50,9 +50,9 @@ export class SessionDeleter extends Owner {
   }
 
   /**
-   * Deletes the session with its agent, and everything Parley has saved of it; with `deletesCopy`, the agent keeps its own,
-   * even if it could delete it by now. Rejects without deleting anything if the agent refuses or doesn't run, or another
-   * window has the session; and if what is saved can't be deleted, which keeps the session in the list.
+   * Deletes the session at its agent, and everything that Parley has saved of it. With `deletesCopy`, only Parley's copy is deleted.
+   * Rejects without deleting anything if the agent refuses or doesn't run, or another window has the session; also rejects if the saved
+   * data can't be deleted, and the session then stays in the list.
    */
   async delete({ agentId, sessionId, agentName, deletesCopy, copies }: DeletableSession): Promise<void> {
     const { manager, held, runner, records, transcripts, queues } = this.#options

@@ -4,7 +4,7 @@ import { UNDO_DELETION_MS } from '../../common/limits.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import type { SessionManager } from '../session-manager.ts'
 
-/** What is needed of a session to delete it, and to say what was deleted. */
+/** What is needed to delete a session and to report its deletion. */
 export interface DeletableSession extends SessionId {
   agentName: string
   title?: string
@@ -24,14 +24,14 @@ export interface MarkedSession {
 }
 
 /**
- * The sessions that the user deleted. For some time, nothing has happened to them, also at their agents, and the user can
- * undo it; then they're deleted. They're hidden from lists meanwhile. When the window closes before that, they stay.
+ * The sessions that the user deleted. A deleted session is hidden, but for some time the user can undo the deletion; only then is the
+ * session deleted, also at its agent. If the window closes earlier, the session stays.
  */
 export class SessionDeletions extends Owner {
   readonly #undoMs: number
-  /** those that can come back */
+  /** deletions that can be undone */
   readonly #marked = new Map<string, MarkedSession>()
-  /** those that are being deleted */
+  /** deletions that are being carried out */
   readonly #due = new Map<string, MarkedSession>()
   readonly #change = this.register(new Emitter<void>())
   readonly #expire = this.register(new Emitter<DeletableSession[]>())
@@ -86,8 +86,8 @@ export class SessionDeletions extends Owner {
   }
 
   /**
-   * The session is needed again: it's in a file that the user imports, or another window has it. Brings only this one back.
-   * Returns false if it's being deleted.
+   * Cancels the deletion of one session that is needed again: it's in a file that the user imports, or another window has it. Returns false
+   * if the session is already being deleted.
    */
   restore({ agentId, sessionId }: SessionId): boolean {
     const key = sessionKey(agentId, sessionId)

@@ -1,8 +1,8 @@
-/** What commands do besides what their words show, for rules that name no command, and for those that ask or reject. */
+/** Effects of commands that their words don't show, for rules that name no command, and for rules that ask or reject. */
 import { tableOf } from './command-table.ts'
 import { refusedWord } from './known-words.ts'
 
-/** Programs that run the command in their arguments. What they run is searched for rules that ask or reject. */
+/** Programs that run the command in their arguments. That command is also matched against rules that ask or reject. */
 export const RUNNERS: ReadonlySet<string> = new Set(
   'sudo doas su env xargs parallel watch entr script strace ltrace perf valgrind chroot unshare nsenter setpriv gosu su-exec runuser pkexec sg fakeroot fakechroot taskset numactl chrt prlimit ionice stdbuf setarch linux32 linux64 unbuffer xvfb-run dbus-run-session dbus-launch firejail bwrap proxychains proxychains4 torsocks tsocks eatmydata faketime hyperfine concurrently cross-env cross-env-shell dotenv nodemon onchange corepack volta rustup rbenv pyenv nodenv doppler aws-vault cgexec winpty flock systemd-run systemd-inhibit systemd-cat run0 chronic caffeinate arch ssh-agent rlwrap tmux screen start-stop-daemon cpulimit choom logsave env-cmd dotenvx noglob nocorrect repeat - ssh mosh exec eval source . trap alias start rundll32 at batch crontab busybox toybox nix nix-shell nix-env direnv mise asdf rtx conda mamba pipx tox nox hatch rye pdm find command builtin nohup nice time timeout gtimeout setsid npx bunx pnpx uvx'.split(
     ' ',
@@ -19,7 +19,7 @@ const OPAQUE = new Set(
 const INTERPRETER =
   /^(?:(?:a|ba|da|k|mk|z|fi|c|tc)?sh|(?:node|nodejs|python|pypy|py|ruby|perl|php|lua)[\d.]*|ts-node|tsx|luajit|rscript|julia|elixir|scala|groovy|guile|racket|clojure|java)$/
 
-/** What package managers and build tools do with the project, and their options of one letter. */
+/** Subcommands of package managers and build tools that work on the project, and options of one letter. */
 const TASKS: ReadonlyMap<string, { verbs: RegExp; letters: RegExp }> = new Map(
   (
     [
@@ -57,7 +57,7 @@ const RUNS_TESTS = /^(?:test |run test(?:s?$|[:._-]))/
 const RUNS_PROJECT = /^(?:npm|pnpm|yarn|bun|cargo|go)$/
 const PROJECT_TASK = /^(?:test|tests|run|run-script|build|check|clippy|fmt|tree|vet|list|doc)$/
 
-/** What sends something elsewhere, changes what is installed, or runs code, in many programs. */
+/** Subcommands of many programs that send data elsewhere, change what is installed, or run code. */
 const LEAVES = /^(?:(?:un)?(?:install|publish)|deploy|upload|push|log(?:in|out)|eval)(?:$|:)/
 const NAMES_FILES = /^(?:rm|rmdir|mkdir|mv|touch|ln|chmod|chown|chgrp|tee|tree|fd|fdfind|ag|ack)$/
 /** Shells evaluate a subscript although it's quoted: `test -v 'a[${ x;}]'`. */
@@ -76,8 +76,8 @@ const CODE_OPTION =
   /^--?(?:[^=]*(?:exec|eval|comma|cmd|she|prog(?!ress)|hook|requ|impo|load|conf|plug|script|pager|editor|rsh|remote|init|tool|env|node-opt|global|setup|teardown|runn|transfo|report|resolv|pars|rules|dir|libd|include-d|cwd|pref|manifest|target|workspace|python|compil|overlay|mod|flags|settings|wrapp|user|textconv|ext-diff|expand|post-|(?<!pro)fi(?:l|=|$)|web|browser|viewer|-opt(?:ion)?|acti|xcla|codeg|spe|build-and|override|rootd|-path|print|call|git|pack|gyp|rc|pdb|propert|logger|under|url|links|host|fuse|foll)|-?(?:e[vx]|pre|xx)(?:=|$)|(?<=^--)run(?:=|$)|-\w(?:=|$))/i
 
 /**
- * The position of the word for which a rule that names no command doesn't allow one: the program, an argument that a table
- * doesn't list, or one whose form shows that it may run, load or replace something.
+ * The position of the word for which a rule that names no command doesn't allow the command: the program, an argument that no table lists,
+ * or an argument that may run, load or replace something.
  */
 export function unclearWord(words: readonly string[], globs: readonly boolean[] = []): number | undefined {
   const [program = '', ...rest] = words
@@ -85,7 +85,7 @@ export function unclearWord(words: readonly string[], globs: readonly boolean[] 
   if (tableOf(name)) {
     // without a dash, letters are options
     if (name === 'tar' && !rest[0]?.startsWith('-')) return 0
-    // what it changes is in a file that it names; on a Mac, a word after `-i` isn't the script
+    // sed changes only the files that it names, so `-i` is safe; on a Mac, the word after `-i` isn't the script
     const isShown = (word: string) => name !== 'sed' || word !== '-i' || process.platform === 'darwin'
     const shown = [...words.keys()].filter(at => at === 0 || isShown(words[at] ?? ''))
     const texts = shown.map(at => (at === 0 ? name : (words[at] ?? '')))

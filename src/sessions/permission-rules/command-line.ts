@@ -391,8 +391,8 @@ export function fitsCommand(pattern: CommandPattern, words: readonly string[], i
 }
 
 /**
- * For each word of a simple command, whether a `*` of the pattern matches it or a part of it, so that the rule's author
- * hasn't seen that word. `undefined` if the command doesn't match.
+ * For each word of a simple command, whether a `*` of the pattern matches at least a part of it, so that the rule's author hasn't seen that
+ * word. `undefined` if the command doesn't match.
  */
 export function matchCommand(
   pattern: CommandPattern,

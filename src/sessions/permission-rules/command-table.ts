@@ -124,7 +124,7 @@ const PLAIN_SED =
 /** awk programs that only print fields. */
 const PLAIN_AWK = /^(?:NR *[=<>]=? *\d+ *)?\{ *print(?: *(?:\$(?:NF|\d+)|NF|NR|"[^"\\\n]*"|,))* *\}$/
 
-/** Without one of these, a name is one to create. */
+/** Without one of these options, a name creates a branch or tag. */
 const lists = (options: string) => ({
   value: isRefValue,
   requires: {

@@ -6,9 +6,9 @@ const TAKES_VALUE =
   /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|config-env|attr-source|super-prefix))$/
 
 /**
- * Why a rule with `*` doesn't allow the command: the position of a word that isn't known to be harmless, or that of the program
- * if there is no table for what it does. `open`: for each word, whether the rule leaves it open. `acts`: it may also change
- * what it names. `globs`: for each word, whether the shell may replace it with the names of files.
+ * Why a rule with `*` doesn't allow the command: the position of a word that isn't known to be harmless, or the position of the program if
+ * no table describes it. `open`: for each word, whether the rule leaves it open. `acts`: the command may also change the files that it
+ * names. `globs`: for each word, whether the shell may replace it with file names.
  */
 export function refusedWord(
   words: readonly string[],

@@ -109,8 +109,8 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
 const STRICTNESS: Readonly<Record<RuleAction, number>> = { allow: 0, ask: 1, reject: 2 }
 
 /**
- * The rule that applies: the first match of each scope, and the strictest of those, so that a workspace can't allow what
- * the user rejects. A rule that allows matches only what is certain, the others what is possible.
+ * The rule that applies: the strictest of the first matches of all scopes, so that a workspace can't allow what the user rejects. A rule
+ * that allows matches only if the match is certain; other rules match if it's possible.
  */
 export function applicableRule(
   rules: readonly PermissionRule[],
@@ -153,7 +153,7 @@ export function refusingRule(
   return undefined
 }
 
-/** What an allowing rule says about a request; `different`: it doesn't match. */
+/** The decision of an allowing rule about a request; `different`: the rule doesn't match. */
 function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | 'different' | Refusal {
   const { subject, lines, paths, possiblePaths } = analyzed
   if (!matches(rule, analyzed)) return 'different'
@@ -181,8 +181,8 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
 }
 
 /**
- * What of a command an allowing rule that matches it doesn't allow. `open`: the words that it leaves open. `globs`: those
- * that the shell may replace.
+ * The words of a command that an allowing rule doesn't allow, although the rule matches. `open`: the words that the rule leaves open.
+ * `globs`: the words that the shell may replace.
  */
 function refusedIn(
   { command, source }: PermissionRule,
@@ -211,7 +211,7 @@ function matches(
   // another mode may ask for less, and a plan is for the user to read
   if (accepts && subject.isPlan) return false
   if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
-  // what a task of the editor runs isn't known, so only a rule for the tool allows it
+  // the commands of an editor task aren't known, so only a rule for the tool allows it
   if (subject.kind === 'execute' && subject.tool !== undefined && !tool) return false
   if (subject.shown.includes('execute') && lines.length === 0 && !tool) return false
   // a call that the agent reports as reading may include a command or an edit, which must be allowed, too

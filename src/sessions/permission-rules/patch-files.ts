@@ -7,7 +7,7 @@ export interface PatchFiles {
   possible: ReadonlySet<string>
   /** A program may read it as a change of other files. */
   unsure: boolean
-  /** It names or changes something, so it's not another kind of text. */
+  /** The text names or changes a file, so it's a patch and no other text. */
   isPatch: boolean
 }
 

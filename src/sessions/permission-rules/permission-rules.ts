@@ -38,7 +38,7 @@ export interface PermissionRulesOptions {
   consent?: Pick<RuleConsent, 'counts' | 'askAbout'>
   paths?: PathRules
   protectedFiles?: ProtectedFiles
-  /** The agent whose account an agent is: the rules for that one apply to it, too. */
+  /** Returns the agent of an account: rules for that agent also apply to the account. */
   accountOf?: (agentId: string) => string | undefined
   links?: Links
   /** time limit for accessing the disk, in milliseconds */
@@ -234,7 +234,7 @@ function isQuestion(options: readonly PermissionOption[]): boolean {
   return options.filter(({ kind }) => kind === 'allow_once').length > 1
 }
 
-/** The option that a rule selects: only one that applies once. Without it, the user is asked. */
+/** The option that a rule selects: only an option that applies once. `undefined`: the user is asked. */
 export function optionFor(
   action: 'allow' | 'reject',
   options: readonly PermissionOption[],

@@ -33,9 +33,9 @@ const entry = z.object({
 const known = Object.keys(entry.shape)
 
 /**
- * Reads `parley.permissionRules`, an array in each scope: those of a workspace folder come first, then the workspace's,
- * then the user's; within a scope, they keep their order. Invalid rules are ignored and the others work: an unknown
- * condition must not make a rule match more than intended.
+ * Reads `parley.permissionRules`, an array in each scope: rules of a workspace folder come first, then the workspace's, then the user's;
+ * within a scope, in their order. Invalid rules are ignored, the others apply: an unknown condition must not make a rule match more than
+ * intended.
  */
 export function readPermissionRules(
   layers: readonly SettingLayer[],

@@ -31,13 +31,13 @@ export interface RuleSubject {
   paths: string[]
   /** further files that it may be about, because programs read names in patches differently */
   possiblePaths: string[]
-  /** Its input, a command or a file is reported. Otherwise, only its title and text say what it does. */
+  /** The call reports an input, a command or a file. Otherwise, only its title and text describe it. */
   hasInput: boolean
   /** It's a plan, or a change of the mode. */
   isPlan: boolean
-  /** It contains something that rules don't check, so no rule may allow it. */
+  /** The request contains something that rules don't check, so no rule may allow it. */
   obscure: boolean
-  /** It asks to run outside of the agent's sandbox, so no rule may allow it. */
+  /** The request asks to run outside of the agent's sandbox, so no rule may allow it. */
   leavesSandbox: boolean
 }
 
@@ -132,7 +132,7 @@ const WORD_FIELDS = new Set(
     ' ',
   ),
 )
-/** What agents report in addition to the call: their plan, what they read in the command, what the user may answer. */
+/** Fields that agents report besides the call: their plan, their parsing of the command, the possible answers. */
 const EXTRA_FIELDS = new Set(
   'todos oldtodos newtodos parsedcmd parsedcommand commandactions availabledecisions proposedexecpolicyamendment prefixrule alloweddomains blockeddomains allowedprompts'.split(
     ' ',
@@ -194,7 +194,7 @@ class InputFields {
     this.#hasCommand = hasCommand
   }
 
-  /** What is done to a file that is edited is either known or may be its deletion. */
+  /** Whether the call may delete the file: known, or possible because the kind of edit isn't known. */
   get deletes(): boolean {
     return this.#deletes || (this.#doesOther && (this.edits || this.#kind === 'edit'))
   }
@@ -282,7 +282,7 @@ class InputFields {
     else if (isPathKey(key) || isCwdField(name) || name === 'cd') this.#path(value)
     else if (PLAIN_FIELDS.has(name)) return
     else if (name === 'prompt') this.obscure ||= this.#kind !== 'fetch' && this.#kind !== 'think'
-    // one that doesn't leave the sandbox
+    // a sandbox option that doesn't leave the sandbox
     else if (name.includes('sandbox')) return
     else if (name === 'shell') this.obscure ||= !SHELL.test(value)
     else if (WORD_FIELDS.has(name) || name.endsWith('id')) {

@@ -45,7 +45,7 @@ export type Refusal =
   | { why: 'sandbox' | 'outside' | 'protected' | 'input' | 'unsure' | 'subfolder' }
   /** a word that the rule leaves open and that isn't known to be harmless */
   | { why: 'word'; word: string }
-  /** it leaves arguments of a program open, of which it isn't known what they do. `instead`: with `**` */
+  /** the rule leaves arguments of a program open whose effects aren't known; `instead`: the rule with `**` */
   | { why: 'program'; program: string; instead: string }
 
 /** A sentence for the user. `rule`: in short. */
@@ -80,8 +80,8 @@ export function refusalText(rule: string, refusal: Refusal): string {
 }
 
 /**
- * For a rule that allows nothing, since it has `*` for a program whose arguments aren't known: the rule with `**`, which allows
- * anything that the program can do.
+ * For a rule that allows nothing because it has `*` for a program whose arguments aren't known: the rule with `**`, which allows anything
+ * that the program can do.
  */
 export function widened(rule: PermissionRuleSetting): PermissionRuleSetting | undefined {
   const pattern = rule.command === undefined ? undefined : parseCommandPattern(rule.command)
@@ -96,8 +96,8 @@ function textsOf({ words }: CommandPattern): string[] {
 }
 
 /**
- * What a rule matches, as text: `Commands that start with npm test`, `Edits in the folder src`. Says so if a rule that
- * allows leaves open what the program does.
+ * Describes what a rule matches: `Commands that start with npm test`, `Edits in the folder src`. Adds a warning if an allowing rule leaves
+ * the effects of the program open.
  */
 export function ruleText({
   kind,

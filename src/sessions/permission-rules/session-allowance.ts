@@ -13,8 +13,8 @@ interface AllowanceState {
 }
 
 /**
- * What the user allows in one session: the switch at the composer, and rules for this session alone. They are rules like those of
- * the settings, so the same checks apply to them. Never stored with the session: whoever opens it again is asked again.
+ * The user's permissions in one session: the switch at the composer, and rules for this session only. The same checks apply to them as to
+ * the rules of the settings. Never stored: after the session is reopened, the user is asked again.
  */
 export class SessionAllowance extends Owner {
   readonly #change = this.register(new Emitter<void>())

@@ -50,8 +50,8 @@ function exactly(commands: readonly string[][]): string | undefined {
 }
 
 /**
- * The words that determine what runs, then `*` if it's known which arguments do no harm; or `**` for tests and builds of the
- * project. `undefined` for other commands.
+ * The words that determine what runs, followed by `*` if harmless arguments are known, or by `**` for tests and builds of the project.
+ * `undefined` for other commands.
  */
 function prefixed(commands: readonly string[][]): string | undefined {
   return same(

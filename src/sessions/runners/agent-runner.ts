@@ -32,8 +32,8 @@ export interface AgentRunnerOptions {
   /** Resolved at every start: settings and PATH may have changed. Rejects with {@link AgentStartError}. */
   resolveLaunch: () => Promise<AgentLaunch>
   /**
-   * An agent that an earlier window left and that wasn't tried yet. The runner goes on with it, which waits neither for the
-   * settings nor for the login shell.
+   * Returns an agent that an earlier window left running and that wasn't tried yet. The runner reuses it without waiting for the settings
+   * or the login shell.
    */
   nextEarlier?: () => Promise<EarlierAgent | undefined>
   start: StartAgent
@@ -64,7 +64,9 @@ export class AgentRunner extends Owner {
   readonly #options: AgentRunnerOptions
   readonly #change = this.register(new Emitter<void>())
   readonly #end = this.register(new Emitter<{ running: RunningAgent; exit: AgentExit }>())
-  /** processes beside the running one: replaced ones whose sessions are still finishing a turn, and those of other windows */
+  /**
+   * processes besides the current one: replaced processes whose sessions are finishing a turn, and processes taken over from other windows
+   */
   readonly #retired = new Set<RunningAgent>()
   /** by the replaced process: resolves when the new one can open sessions */
   readonly #replaced = new WeakMap<Agent, Promise<void>>()
@@ -117,8 +119,8 @@ export class AgentRunner extends Owner {
   }
 
   /**
-   * Goes on with a process that another window leaves. If one runs here already, both do: new sessions get the one that was
-   * here, and the other one ends with its last session. Resolves to `undefined` if it ended, or has no session anymore.
+   * Takes over a process that another window leaves. If a process already runs here, both run: new sessions use the existing process, and
+   * the other one ends with its last session. Resolves to `undefined` if the process ended, or has no session anymore.
    */
   async adopt(earlier: EarlierAgent): Promise<RunningAgent | undefined> {
     const abort = new AbortController()
@@ -145,8 +147,8 @@ export class AgentRunner extends Owner {
   }
 
   /**
-   * Replaces a process with one that has started: its sessions continue there when they are idle and not `isBusy`. Rejects if none
-   * can start; then the process stays.
+   * Replaces a process with a newly started one: its sessions continue there when they are idle and not `isBusy`. Rejects if none can
+   * start; then the process stays.
    */
   async replace(agent: Agent, isBusy: (session: Session) => boolean): Promise<void> {
     const before = this.#processOf(agent)
@@ -190,9 +192,8 @@ export class AgentRunner extends Owner {
   }
 
   /**
-   * Replaces the running process with another. Its conversations may continue with the new one when `ready` has resolved,
-   * which may start it; see `replaced`. Sessions with running work finish it first, unless `now` is set. Rejects as
-   * `ready` does.
+   * Replaces the running process with another one. Its conversations may continue with the new process when `ready` has resolved, which may
+   * start it; see `replaced`. Sessions with running work finish first, unless `now` is set. Rejects as `ready` does.
    */
   async renew(ready: () => Promise<unknown> = async () => {}, now = false): Promise<void> {
     const replaced = deferred()

@@ -70,9 +70,8 @@ interface ReportedState {
 }
 
 /**
- * Lets agents outlive this window, unless the user turned that off: starts them in the agent host, goes on with those that earlier
- * windows of the workspace left there, and leaves them to the next window. The host keeps what an agent says until the
- * conversation with it is stored.
+ * Lets agents outlive this window, unless the user turned that off: starts agents in the agent host, takes over agents that earlier windows
+ * of the workspace left there, and leaves them to the next window. The host keeps an agent's output until the conversation is stored.
  */
 export class HostedAgents extends Owner implements HostedSessions {
   readonly #options: HostedAgentsOptions
@@ -83,7 +82,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   #earlier: Promise<HostedAgentInfo[]> | undefined
   /** ids of agents that this window was attached to */
   readonly #tried = new Set<string>()
-  /** ids of agents that this window took over from one that is open */
+  /** ids of agents that this window took over from an open window */
   readonly #taken = new Set<string>()
   /** by the id of an agent that an earlier window left: how it was configured to start */
   readonly #launches = new Map<string, string | undefined>()
@@ -95,7 +94,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   readonly #reattaching = new Set<Agent>()
   /** by the id of an agent: while this window takes it over, for any of its sessions */
   readonly #taking = new Map<string, Promise<void>>()
-  /** keys of sessions that this window left to another one with their agent */
+  /** keys of sessions that this window left to another window together with their agent */
   readonly #handedOver = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -278,8 +277,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * A window attaches only once it has all sessions of the agent, which it may lose to another one until it's attached. The last
-   * one that has them gets the agent.
+   * A window attaches only once it holds all sessions of the agent. Until then, it may lose them to another window; the last window that
+   * holds all sessions gets the agent.
    */
   async #take(found: HostedAgentInfo, session: SessionId, from: string | undefined): Promise<void> {
     const { held } = this.#options
@@ -327,9 +326,9 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * Leaves an agent of the agent host to another window, with all of its sessions: nothing that happens here from now on
-   * reaches the agent or what is stored. `isLost`: that window has it already, so that a prompt may not reach the agent anymore,
-   * which goes back to the composer.
+   * Leaves a hosted agent, with all of its sessions, to another window: from now on, nothing here reaches the agent or the stored
+   * conversations. `isLost`: the other window already has the agent, so a prompt may not reach the agent anymore and returns to the
+   * composer.
    */
   async handOver(agent: Agent, isLost: boolean): Promise<void> {
     const { manager, held, queues } = this.#options
@@ -512,8 +511,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * Whether the agent ends with this window: it's idle, all is stored, and it has lost its connection to the editor's MCP server,
-   * while a session resumed in the next one gets a new one.
+   * Whether the agent should end with this window: the agent is idle and everything is stored, but its connection to the editor's MCP
+   * server is lost, and only a session that is resumed in the next window gets a new one.
    */
   #resumesBetter(agent: Agent): boolean {
     const { capabilities, hosted } = agent

@@ -34,8 +34,8 @@ export interface ReattachOptions {
 }
 
 /**
- * Goes on with the sessions that an earlier window had open with the same process, as if this were still that window.
- * Resolves when all that the agent said meanwhile has arrived. `onSession`: called for each one before its prompts are sent.
+ * Continues the sessions that an earlier window had open with the same process. Resolves when all of the agent's output since then has
+ * arrived. `onSession`: called for each session before its prompts are sent.
  */
 export async function reattachSessions(
   options: ReattachOptions,

@@ -9,8 +9,8 @@ import type { AgentDirectory } from '../ports.ts'
 import type { AgentRunners } from '../runners/agent-runners.ts'
 
 /**
- * Who is signed in to which agent, as the running agents report it: on start, and on every change after. For those that
- * report nothing, what happened here: a refusal, a sign-in, a sign-out.
+ * The signed-in users of all agents, as running agents report them on start and after every change. For agents that report nothing, events
+ * in this window decide: a refusal, a sign-in, a sign-out.
  */
 export class Accounts extends Owner {
   readonly #agents: AgentDirectory

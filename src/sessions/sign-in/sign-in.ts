@@ -117,8 +117,8 @@ read -r _
 exit "$code"`
 
 /**
- * Wraps a command so that its output stays readable if it fails, since VS Code closes a terminal as soon as its program
- * exits. On Windows, the command itself.
+ * Wraps a command so that its output stays readable if it fails, since VS Code closes a terminal as soon as its program exits. On Windows,
+ * returns the command unchanged.
  * @param file the file to which the exit code of a failure is written
  * @param message the text below the output
  */

@@ -23,7 +23,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
   // in Restricted Mode, agents weren't searched
   const untrusted = head.cards.some(({ id }) => id === 'untrusted')
   const signIn = head.cards.some(({ choices, busy }) => busy || (choices && choices.length > 0))
-  // one that isn't available has a card, with what to do
+  // an unavailable default agent has a card that says what to do
   const hasDefault = head.defaultAgentId !== undefined || head.cards.some(({ id }) => id === 'default-agent')
   const needsAgent = real.length === 0 && !hasDefault
   const installs = (head.offers ?? []).filter(
@@ -37,7 +37,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         <Cards />
         <SendingPrompts head={head} draft={draft} />
         {signIn && offers && (
-          // one line, so that it stays in view below the card
+          // collapsed to one line, so that it stays in view below the card
           <details class="fold">
             <summary>{t('Start with Another Agent')}</summary>
             <Agents agents={[...real, ...demo]} defaultAgentId={head.defaultAgentId} />

@@ -17,7 +17,7 @@ export class Expansion {
   readonly #open = new Map<string, Signal<boolean>>()
   /** the last entries of the turns that the user has collapsed, by turn */
   readonly #folded = signal<ReadonlyMap<number, EntrySlot>>(new Map())
-  /** Turns up to this one are collapsed when their end is fetched, except for those that were expanded since. */
+  /** Turns up to this one are collapsed when their end is fetched, except for turns that the user expanded. */
   #foldedTo = 0
   readonly #unfolded = new Set<number>()
 
@@ -101,7 +101,7 @@ export class Expansion {
     this.#folded.value = all
   }
 
-  /** Collapses the turns that end with these entries, and those before them whose end isn't fetched yet; or expands all. */
+  /** Collapses the turns that end with these entries, and earlier turns whose end isn't fetched yet; or expands all. */
   setAllFolded(ends: readonly EntrySlot[], folded: boolean): void {
     const all = new Map(folded ? ends.map(end => [end.entry.peek().turn, end]) : [])
     this.#foldedTo = Math.max(0, ...all.keys())

@@ -10,7 +10,7 @@ const tags = new Set(PREVIEW_TAGS)
 
 /** Only seen while the pointer is over something, or not at all. */
 const unseen = '[hidden], .visually-hidden, .row-actions'
-/** What is left empty: its font isn't loaded yet, or its sizes come from scripts. */
+/** Elements that the preview leaves empty: their font isn't loaded yet, or scripts set their sizes. */
 const empty = '[style], .codicon, .katex'
 
 /**

@@ -16,7 +16,7 @@ interface RowBase extends WindowItem {
   /** The first of a subagent's rows, which starts with the subagent's name. */
   named: boolean
 }
-/** The rows about an entry as a whole: those of messages by their role, the others by their kind. */
+/** The rows about an entry as a whole: messages by their role, others by their kind. */
 export type EntryRowKind = 'prompt' | 'thought' | 'tool' | Exclude<Entry['kind'], 'message' | 'tool_call'>
 
 /** A row about one entry as a whole. */
@@ -51,7 +51,7 @@ export interface RunRow extends RowBase {
   slots: EntrySlot[]
   tally: RunTally
 }
-/** What a finished turn did, below its last entry. */
+/** The summary of a finished turn, below its last entry. */
 interface TurnRow extends RowBase {
   kind: 'turn'
   slot: EntrySlot
@@ -383,7 +383,7 @@ function subagentOf(row: Row): string | undefined {
 /** Height of the name of a subagent above a row, in pixels. */
 export const NAME_HEIGHT = 22
 
-/** Whether a subagent's row follows one that is neither its own nor its announcement. */
+/** Whether a subagent's row follows a row of another origin, so that it needs the subagent's name. */
 export function isNamed(before: Row | undefined, row: Row): boolean {
   const subagent = row.kind === 'turn' ? undefined : subagentOf(row)
   if (subagent === undefined || (before && subagentOf(before) === subagent)) return false

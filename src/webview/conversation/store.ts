@@ -211,7 +211,7 @@ export class ConversationStore {
    * was hidden; `from` inclusive, `to` exclusive.
    */
   need(from: number, to: number): void {
-    // it's fetched when its rows are made
+    // the entry is fetched when its rows are made
     if (this.#rest) return
     for (let start = Math.floor(from / PAGE_ENTRIES) * PAGE_ENTRIES; start < to; start += PAGE_ENTRIES) {
       if (

@@ -23,12 +23,12 @@ export class ToolPermissions {
   /** Their rows depend on tool calls and permissions that came, or went, since the rows were made. */
   readonly changed = new Set<EntrySlot>()
 
-  /** An entry was added. `before`: the one that it replaces, which may have had other ids. */
+  /** An entry was added. `before`: the entry that it replaces, which may have had other ids. */
   add(slot: EntrySlot, before: Entry | undefined): void {
     const key = keyOf(slot.entry.peek())
     if (key !== undefined) this.#slots.set(key, [...(this.#slots.get(key) ?? []), slot])
     for (const one of new Set([key, before && keyOf(before)])) this.#connect(one)
-    // its answer, by which an edit may join those in a row with it
+    // the permission's answer, which may let an edit join a run of edits
     if (slot.call && before) this.changed.add(slot.call)
   }
 

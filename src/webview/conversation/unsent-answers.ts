@@ -7,8 +7,8 @@ const MAX_ANSWERS = 20
 const MAX_STORED_LENGTH = 64 * 1024
 
 /**
- * What the user has begun to answer, by the id of its request: a form's values, or a reason to reject. It outlasts a reload of
- * the page, and the time in which the page shows another conversation.
+ * The user's unsent answers by request id: values of a form, or a reason to reject. They survive a reload of the page and showing another
+ * conversation.
  */
 let known: Map<string, unknown> | undefined
 

@@ -20,7 +20,7 @@ export class ChosenRows {
     return this.#keys.value.has(key)
   }
 
-  /** Those that are shown, in order. */
+  /** The chosen rows that are shown, in order. */
   get rows(): RowItem[] {
     const keys = this.#keys.value
     return keys.size === 0 ? [] : this.#lines.rows.filter(({ key }) => keys.has(key))

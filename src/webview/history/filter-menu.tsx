@@ -66,7 +66,7 @@ export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
   )
 }
 
-/** Only what some session has, and what is set. */
+/** Only agents, folders and states that some session has, and the active filters. */
 function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isActive: boolean): MenuChoice[] {
   const agents = new Set<string>()
   const folders = new Map<string, string>()

@@ -43,9 +43,9 @@ const ROW_HEIGHT = 44
 const HIT_HEIGHT = 19
 
 /**
- * The sessions, and the lines to show: the rows that pass the filter, newest first, in groups, the pinned ones before them. If text is searched
- * for: first those whose title has it, then those whose conversation has it, the best first. Updating a session in place
- * takes constant time.
+ * The sessions, and the lines to show: the rows that pass the filter in groups, pinned ones first, then the newest. With a search text:
+ * first the sessions whose title matches, then those whose conversation matches, the best first. Updating a session in place takes constant
+ * time.
  */
 export class HistoryLines {
   readonly window = new ListWindow<HistoryItem>()
@@ -220,7 +220,9 @@ interface HistoryGroup {
   rows: HistoryRow[]
 }
 
-/** Those with the newest session first. Folders with the same name are shown with those above them that differ. */
+/**
+ * Groups the rows; the group with the newest session comes first. Folders with equal names are shown with the parent folders that differ.
+ */
 function groupBy(by: 'agent' | 'folder', rows: HistoryRow[]): HistoryGroup[] {
   const groups = new Map<string, HistoryGroup>()
   for (const row of rows.sort(newestFirst)) {

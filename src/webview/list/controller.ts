@@ -248,8 +248,8 @@ export class ListController<T extends WindowItem> {
   }
 
   /**
-   * Keeps what is below the rows in place when one of them gets smaller, until further rows fill the space, another turn
-   * starts or the width changes. At most half of the view is left empty.
+   * Keeps the rows below in place when a row gets smaller, until further rows fill the space, another turn starts or the width changes. At
+   * most half of the view is left empty.
    */
   keepHeight(): void {
     this.#setMinHeight(this.#placedHeight)

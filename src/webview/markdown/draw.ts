@@ -91,8 +91,8 @@ function appendCode(code: Element, text: string): void {
 }
 
 /**
- * Highlights long code in pieces while the browser is idle, since doing it all at once would block the view. Each piece
- * is highlighted separately, so what spans two of them (a long comment) may lose its color in the second.
+ * Highlights long code in pieces while the browser is idle, since doing it all at once would block the view. Each piece is highlighted
+ * separately, so a long comment across two pieces may lose its color in the second.
  */
 function colorLater(element: HTMLElement): void {
   const pieces = [...element.querySelectorAll<HTMLElement>('.code-block[data-language] .code-piece')]

@@ -1,6 +1,6 @@
 /**
- * What markdown-it needs of the package `entities`, without its 24 kB of names: the browser knows them all. Replaces the
- * package in the bundles of the webviews.
+ * The functions of the package `entities` that markdown-it uses, without the package's 24 kB of names, which the browser already knows.
+ * Replaces the package in the bundles of the webviews.
  */
 let page: HTMLTextAreaElement | undefined
 

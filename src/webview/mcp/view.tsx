@@ -363,7 +363,7 @@ function SessionServer({ server, onRestart, onSwitch }: SessionServerProps) {
         <span class="quiet">
           {[type !== 'unknown' && type, source !== name && source].filter(Boolean).join(' · ')}
         </span>
-        {/* that it was passed doesn't say whether the agent is connected to it */}
+        {/* a passed server isn't necessarily connected */}
         <span class="quiet">{passed ? t('Passed to the agent') : t('Not passed to the agent')}</span>
         {isOutdated && <span class="agent-tag">{t('Not applied yet')}</span>}
         {reason !== undefined && (

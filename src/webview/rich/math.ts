@@ -9,7 +9,7 @@ const limits = { trust: false, strict: 'ignore', maxSize: 24, maxExpand: 300 } a
 export async function loadLook(): Promise<void> {
   await loadStyles('math')
   const fonts = ['1em KaTeX_Main', 'italic 1em KaTeX_Math']
-  // without one, another font is used
+  // if a font can't be loaded, another one is used
   await Promise.allSettled(fonts.map(font => document.fonts?.load(font)))
 }
 

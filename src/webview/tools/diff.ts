@@ -64,7 +64,7 @@ function compare(before: string, after: string): FileDiff {
   return { ...fromHunks(patch.hunks), newLines: linesOf(after) }
 }
 
-/** A section of lines that are the same on both sides, or that replaced each other. */
+/** A section of equal lines, or of lines that replaced each other. */
 interface Stretch {
   /** first lines of both sides, from 0 */
   old: number

@@ -46,8 +46,8 @@ export function takeWanted(): string[] {
 }
 
 /**
- * Loads grammars, each once. Resolves with whether one is there, so that its code can be drawn again. The code of one that
- * can't be fetched stays plain until it's drawn again for another reason, which tries again.
+ * Loads each grammar once. Resolves to whether one was loaded, so that code can be drawn again. If a grammar can't be fetched, its code
+ * stays plain until it's drawn again, which retries.
  */
 export async function loadGrammars(names: readonly string[]): Promise<boolean> {
   const loads = names.map(name =>

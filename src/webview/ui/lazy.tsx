@@ -9,8 +9,8 @@ export function LoadingPart() {
 }
 
 /**
- * A component that is loaded when it's first rendered; until then, its place is empty. If it can't be loaded, which its place
- * says, it's loaded again when the user wants that, or when it's rendered in another place.
+ * A component that is loaded when it's first rendered; until then, its place is empty. If loading fails, the place shows an error, and
+ * loading is retried when the user asks or when the component is rendered elsewhere.
  */
 export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
   let Loaded: FunctionComponent<P> | undefined

@@ -15,7 +15,7 @@ interface PythonApi {
   }
 }
 
-/** Of those for which VS Code starts the Python extension, the ones that tell a project without a search. */
+/** Files that reveal a Python project without a search; a subset of those for which VS Code starts the Python extension. */
 const PROJECT_FILES = [
   ...['pyproject.toml', 'requirements.txt', 'setup.py', 'Pipfile', 'pylock.toml'],
   ...['manage.py', 'app.py', '.venv', '.conda'],
@@ -34,14 +34,14 @@ export class SelectedPython extends Owner implements PythonSelection {
     this.register(toDisposable(() => installed.dispose()))
   }
 
-  /** Only for a workspace folder and what's in it: for others, such as worktrees, nobody selected one. */
+  /** Only for workspace folders and their contents: nobody selects an environment for others, such as worktrees. */
   async selected(folder: string): Promise<unknown> {
     const resource = vscode.Uri.file(folder)
     if (!vscode.workspace.getWorkspaceFolder(resource)) return undefined
     const extension = vscode.extensions.getExtension<PythonApi | undefined>('ms-python.python')
     if (!extension) return undefined
-    // A folder without a Python project doesn't pay for the extension's start. In one with it, VS Code is about to start it
-    // anyway, and a session that doesn't wait would have another environment than the next one.
+    // A folder without a Python project doesn't pay for the extension's start. In a folder with one, VS Code is about to start the
+    // extension anyway, and a session that doesn't wait would have another environment than the next session.
     if (!extension.isActive && !(await hasProject(folder))) return undefined
     const api = await extension.activate()
     this.#follow(api)

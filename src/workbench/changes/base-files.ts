@@ -7,8 +7,8 @@ export const BASE_SCHEME = 'parley-base'
 const MAX_KNOWN = 2000
 
 /**
- * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that
- * represents a missing one. `to`: the path of a renamed file, under which it is once the user has kept that.
+ * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that represents a missing
+ * one. `to`: the new path of a renamed file, where it stays if the user keeps the change.
  */
 export function baseUri(path: string, session?: string, missing?: boolean, to?: string): vscode.Uri {
   const query = new URLSearchParams({

@@ -102,7 +102,7 @@ export class ChangeDecorations
       return []
     this.#positions ??= this.#cursor.positions
     const positions = this.#positions
-    // one that has no lines, such as a binary file, is kept as a whole
+    // a file without lines, such as a binary file, is kept as a whole
     const all: ReadonlyArray<Partial<Hunk> & { start: number }> = hunks.length > 0 ? hunks : [{ start: 0 }]
     const { isCompared } = this.#cursor
     return all.flatMap(({ id, start, before = [] }) => {

@@ -113,7 +113,7 @@ export class ChangeEditors extends Owner {
     )
   }
 
-  /** One file in a diff editor. `selection`: what to reveal in it. */
+  /** Opens one file in a diff editor. `selection`: the range to reveal. */
   async open({ session }: ChangeScope, file: ChangedFile, selection?: vscode.Range): Promise<void> {
     if (!isText(file.path) || !isText(file.from ?? '')) return tellUnnamable(file.path)
     const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))

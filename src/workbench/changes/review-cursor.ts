@@ -57,7 +57,7 @@ export class ReviewCursor extends Owner {
     return this.#editors.shownReview ?? this.#all
   }
 
-  /** The changes that the active editor shows, to which commands apply: those of one session in its diffs. */
+  /** The changes that commands apply to: those in the active editor, which in a session's diff are the session's. */
   get shown(): ChangeScope {
     return this.#editors.shown ?? this.#all
   }
@@ -202,7 +202,7 @@ export class ReviewCursor extends Owner {
       const { uri } = editor.document
       const path = this.pathIn(uri)
       if (path === undefined) continue
-      // a deleted file has an editor for what it was, and one that isn't text has a summary
+      // a deleted file has an editor with its old text, and a file that isn't text has a summary
       const isShown =
         uri.scheme === 'file' ||
         new URLSearchParams(uri.query).get('summary') === 'now' ||

@@ -53,7 +53,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
   const { tracker, sourceControl, cursor, decisions } = options
   const all = new ChangeScope(tracker)
 
-  /** The changes in a file to which a command applies: those of the peek view or code lens, else those at the cursor. */
+  /** The changes in a file that a command applies to: those of the peek view or code lens, else those at the cursor. */
   const atPlace = async (
     args: unknown[],
   ): Promise<{ scope: ChangeScope; selection: ChangeSelection; position: HunkPosition; isPeek: boolean }> => {
@@ -78,7 +78,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
             ? hunks
             : hunksAt(hunks, at)
     const [first] = found
-    // such as a binary file, or one that only has another name or mode; not the rest of one whose chosen change is gone
+    // Such as a binary file, or a file with only another name or mode; but not the remaining changes of a file whose chosen change is gone.
     const isWhole = change === undefined && (!byLens.success || byLens.data.ids.length === 0)
     if (!first && isWhole && hunks.length === 0 && scope.file(path))
       return { scope, selection: { paths: [path] }, position: { path, line: 0 }, isPeek: false }
@@ -114,10 +114,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     }
   }
 
-  /**
-   * The files to which a command applies: those selected in Source Control, that of an editor's title, else the active
-   * one.
-   */
+  /** The files that a command applies to: those selected in Source Control, the one of an editor's title, else the active one. */
   const ofFiles = (args: unknown[]): Array<{ scope: ChangeScope; selection: ChangeSelection }> => {
     const [first] = args
     const bySession = new Map<string | undefined, string[]>()

@@ -17,7 +17,7 @@ const REST_MS = 200
 interface Thread {
   comment: ShownComment
   thread: vscode.CommentThread
-  /** what VS Code shows in it, and changes while the user edits it */
+  /** the comment as VS Code shows it, which changes while the user edits it */
   shown: vscode.Comment & { id: string }
 }
 
@@ -147,7 +147,7 @@ export class VsCodeComments extends Owner implements CommentThreads {
         if (text.trim() === '') throw new UnavailableError(l10n.t('The comment is empty.'))
         edited.shown.mode = vscode.CommentMode.Preview
         this.#act.fire({ type: 'edit', id: edited.comment.id, text })
-        // it may have been sent meanwhile, and is then as it was
+        // the comment may have been sent meanwhile, and is then shown unchanged
         this.#draw(edited.comment, edited.thread)
       },
       [CommentMenuId.cancel]: (given: unknown) => {

@@ -25,8 +25,8 @@ type Highlight = { type: 'read'; line: number } | { type: 'edit'; change: FileCh
 const rules = new PathRules()
 
 /**
- * Highlights the lines that agents read and edit in open editors, until the turn ends. Edits are searched for in the
- * editor's text, so that they move with it and disappear when the user changes them.
+ * Highlights the lines that agents read and edit in open editors, until the turn ends. Edits are found by their text, so that highlights
+ * move with the text and disappear when the user changes it.
  */
 export class AgentHighlights extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'onDidChange'>

@@ -242,7 +242,7 @@ export async function takeCode(code: string): Promise<Attachment[]> {
   return [{ ...lines, content }]
 }
 
-/** Images and recordings with their content, so that they can be shown; for others, only their location. */
+/** Images and recordings with their content, so that they can be shown; other files only by location. */
 export async function attachmentsFor(
   uris: readonly vscode.Uri[],
   mayRead: (uri: vscode.Uri) => Promise<boolean> = async () => true,

@@ -86,7 +86,7 @@ export class MentionSearch extends Owner {
       byDetail.delete(row.detail)
       return same ? { ...row, ...same, matches: row.matches } : row
     })
-    // what Git ignores or a link leads to is typed, not searched, so it comes first
+    // a typed path, such as of an ignored file, isn't found by the search, so it comes first
     const rows = [...byDetail.values(), ...listed]
     // among equal matches, open files come first
     const best = rows.slice(0, 8).sort((a, b) => Number(isOpen.has(b.detail)) - Number(isOpen.has(a.detail)))

@@ -34,7 +34,7 @@ let followed: Followed[] = []
 let follows = false
 const change = new Emitter<void>()
 
-/** These also change the state that VS Code shows, which a request to the debugger doesn't. */
+/** Commands that also update the state shown by VS Code, which a request to the debugger doesn't do. */
 const STEPS: Readonly<Record<DebugStep, string>> = {
   continue: 'workbench.action.debug.continue',
   pause: 'workbench.action.debug.pause',
@@ -66,7 +66,7 @@ export function createDebugFeatures(): DebugFeatures {
     stop: async id => vscode.debug.stopDebugging(live(id)),
     async step(step, id, thread) {
       live(id)
-      // what the Call Stack view gives its commands; they would use the focused thread otherwise
+      // the argument that the Call Stack view passes; without it, the commands use the focused thread
       const context = { sessionId: id, threadId: `thread:${id}:${thread}` }
       await vscode.commands.executeCommand(STEPS[step], undefined, context)
     },
@@ -91,7 +91,7 @@ export function createDebugFeatures(): DebugFeatures {
 function follow(): void {
   if (follows) return
   follows = true
-  // the only one that began before and that VS Code tells about
+  // the only debug session from before that VS Code reports
   if (vscode.debug.activeDebugSession) entryOf(vscode.debug.activeDebugSession)
   vscode.debug.registerDebugAdapterTrackerFactory('*', {
     createDebugAdapterTracker(session) {

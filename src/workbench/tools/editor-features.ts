@@ -430,7 +430,7 @@ function actionOf(action: vscode.CodeAction | vscode.Command): ProposedAction {
   }
 }
 
-/** One action that can't be applied must not hide the others. */
+/** Returns a refusal instead of throwing, so that one action that can't be applied doesn't hide the others. */
 function editOf(edit: vscode.WorkspaceEdit): Pick<ProposedAction, 'edit' | 'refusal'> {
   try {
     return { edit: editsOf(edit) }

@@ -14,7 +14,7 @@ import { EditableDiffs } from '../changes/editable-diffs.ts'
 import { localFolders } from '../settings.ts'
 
 const NAMES: Readonly<Record<TerminalAgent, string>> = { claude: 'Claude Code', gemini: 'Gemini CLI' }
-/** What these agents' vendors offer for VS Code; two editors for one terminal would get in each other's way. */
+/** The vendors' own extensions for VS Code; two extensions that serve one terminal would conflict. */
 const VENDORS: Readonly<Record<TerminalAgent, string>> = {
   claude: 'anthropic.claude-code',
   gemini: 'google.gemini-cli-vscode-ide-companion',

@@ -57,7 +57,10 @@ export function terminalCommands(): TerminalCommand[] {
   }))
 }
 
-/** Tells afterward what a task wrote that starts now: the first new command in a terminal with its name. `hasEnded`: all of it. */
+/**
+ * Returns the output of a task that starts now, after it ended: that of the first new command in a terminal with the task's name.
+ * `hasEnded`: the output is complete.
+ */
 export function followTask({
   name,
   source,

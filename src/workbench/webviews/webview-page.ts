@@ -9,7 +9,7 @@ export interface WebviewPageOptions {
   /** The script's name in `dist/webview/`. */
   name: 'conversation' | 'history' | 'agents' | 'mcp' | 'compare'
   title: string
-  /** The name of its styles there, if it's another one. */
+  /** The name of the page's style file, if it differs. */
   styles?: 'pages'
 }
 

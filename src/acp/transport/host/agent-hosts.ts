@@ -54,7 +54,7 @@ export interface OtherHost {
   sessions: SessionId[]
 }
 
-/** What the host gets of this process's environment. That of an agent comes with its launch. */
+/** The variables of this process's environment that the host gets. An agent's own environment is part of its launch. */
 const HOST_ENVIRONMENT =
   /^(path|home|tmpdir|tmp|temp|xdg_runtime_dir|lang|lc_\w+|systemroot|systemdrive|windir|userprofile|parley_\w+)$/i
 
@@ -85,8 +85,8 @@ export class AgentHosts {
   }
 
   /**
-   * All agents that run in hosts of this version, and those of which a host that has died left something. `attaches`: this window
-   * is about to attach to one of them.
+   * All agents that run in hosts of this version, and agents whose host has crashed and left output. `attaches`: this window is about to
+   * attach to one of the agents.
    */
   async list(attaches = false): Promise<HostedAgentInfo[]> {
     this.#listed.clear()
@@ -102,7 +102,7 @@ export class AgentHosts {
     return (await this.#lists(attaches)).flatMap(list => list ?? [])
   }
 
-  /** Those of each host; `undefined` for one that doesn't answer. */
+  /** The agents of each host; `undefined` for a host that doesn't answer. */
   #lists(attaches: boolean): Promise<Array<HostedAgentInfo[] | undefined>> {
     return Promise.all(
       this.#entries().map(async entry => {
@@ -130,8 +130,8 @@ export class AgentHosts {
   }
 
   /**
-   * Attaches to an agent that runs already; `undefined` if it's not there anymore, or another window was faster. It begins after
-   * the frame with the number `confirmed`, the last one that is stored: each line of the output is a frame.
+   * Attaches to a running agent; `undefined` if the agent is gone or another window was faster. Output begins after the frame `confirmed`,
+   * the last one that is stored; each line of output is a frame.
    */
   async attach(
     id: string,
@@ -155,7 +155,7 @@ export class AgentHosts {
     return undefined
   }
 
-  /** Ends an agent with all that it started, also one that another window is attached to. */
+  /** Ends an agent and its processes, even if another window is attached to the agent. */
   async end(id: string): Promise<void> {
     for (const entry of this.#entries()) {
       const channel = await this.#connectTo(entry)
@@ -166,8 +166,8 @@ export class AgentHosts {
   }
 
   /**
-   * The hosts of other versions with agents, to which no window of this version can attach. One whose agents have all exited
-   * ends: what they said last is for a host of this version.
+   * Hosts of other versions that still have agents, to which no window of this version can attach. A host whose agents have all exited is
+   * ended: a host of this version passes on the last output of its agents.
    */
   async others(): Promise<OtherHost[]> {
     const { folder } = this.#options
@@ -317,7 +317,7 @@ export class AgentHosts {
     return channel && !channel.isClosed ? channel : this.#connectTo(entry)
   }
 
-  /** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */
+  /** A connection to a host that has proved its identity; `undefined` if the host is gone or can't prove it. */
   async #connectTo(entry: HostEntry): Promise<HostChannel | undefined> {
     const channel = new HostChannel((this.#options.connect ?? connect)(entry.socket), MAX_HANDSHAKE_BYTES)
     const greeting = greetHost(channel, entry.secret, entry.version)

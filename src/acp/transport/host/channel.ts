@@ -3,13 +3,13 @@ import { deferred } from '../../../common/async.ts'
 import type { Disposable } from '../../../common/disposable.ts'
 
 /**
- * The version of what the windows and the agent host send each other. A window uses no host of another version, but asks it
- * what runs there, and goes on with its journals: these, the messages, the handshake, `list` and its answer stay as they are in all
- * versions.
+ * The version of the messages between windows and the agent host. A window doesn't attach to a host of another version, but asks such a
+ * host which agents run there, and reads its journals. So the journals, the form of a message, the handshake, and `list` with its answer
+ * are the same in all versions.
  */
 export const HOST_VERSION = 2
 
-/** One message: what it is, as JSON, and bytes that are passed on as they are. */
+/** One message: its fields as JSON, and bytes that are passed on unchanged. */
 export interface HostMessage {
   type: string
   [name: string]: unknown
@@ -27,7 +27,7 @@ const PREFIX_BYTES = 8
 export class HostChannel implements Disposable {
   /** Resolves when the socket has closed. */
   readonly closed: Promise<void>
-  /** The limit of one message. It's small until both sides know each other. */
+  /** The size limit of one message; small until both sides have authenticated. */
   maxBytes: number
   readonly #socket: Socket
   #chunks: Buffer[] = []

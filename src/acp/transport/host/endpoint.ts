@@ -102,8 +102,8 @@ export async function readEntries(
 }
 
 /**
- * The same without a list of all processes, which takes a second on Windows. A process with that id exists, but
- * only its proof shows that it's the host.
+ * Like `liveEntries`, but without a list of all processes, which takes a second on Windows. A process with the entry's id exists, but only
+ * the handshake proves that it's the host.
  */
 export function likelyEntries(folder: string, system: ProcessSystem = operatingSystem): HostEntry[] {
   return entriesOf(folder, ({ pid }) => system.exists(pid))

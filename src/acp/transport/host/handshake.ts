@@ -9,9 +9,9 @@ export const MAX_HANDSHAKE_BYTES = 1024
 const MAX_MESSAGE_BYTES = 513 * 1024 * 1024
 
 /**
- * Both sides prove that they know the secret of the host's entry, which only this user can read, without sending it: the
- * window first, so that the host tells a stranger nothing. Nothing else is sent before that. Resolves with whether the other
- * side knew it; if not, the channel is closed.
+ * Both sides prove that they know the secret in the host's entry, which only this user can read, without sending the secret. The window
+ * does so first, so that the host tells a stranger nothing. No other message is sent before. Resolves to whether the other side knows the
+ * secret; if not, the channel is closed.
  */
 export async function greetWindow(channel: HostChannel, secret: string): Promise<boolean> {
   const ours = nonce()

@@ -15,7 +15,7 @@ export interface SessionResult {
   result: unknown
 }
 
-/** What a window needs to know of an agent that ran before it. */
+/** What a window needs to know about an agent that is already running. */
 export interface HostedAgentState {
   initialize: { params: unknown; result: unknown } | undefined
   sessions: SessionResult[]
@@ -54,11 +54,11 @@ export interface AgentTag {
   launch?: string | undefined
 }
 
-/** What a window knows that takes an agent over from another one. */
+/** What a window says about itself when it takes over an agent from another window. */
 export interface AgentClaim {
   /** where the agent belongs from now on; absent: where it did */
   workspace?: string
-  /** How many windows had attached so far: if there's another one meanwhile, this one doesn't get the agent. */
+  /** How many windows had attached so far. If another window attaches meanwhile, this one doesn't get the agent. */
   attachments: number
 }
 

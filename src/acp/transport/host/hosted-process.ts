@@ -34,7 +34,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   readonly id: string
   readonly ranBefore: boolean
   readonly pid: number
-  /** What a window needs to know of an agent that ran before it was attached. */
+  /** The state of an agent that ran before this window attached. */
   readonly state: HostedAgentState
   readonly stdin: Writable
   readonly stdout: Readable
@@ -52,7 +52,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   /** what the host hasn't written to the agent yet, and the number of all that it was sent */
   #writes: Array<{ bytes: Buffer; done: (error?: Error) => void }> = []
   #sent = 0
-  /** what can't reach the agent anymore, once another window has it */
+  /** input that can't reach the agent anymore, after another window has attached */
   #unsent: Buffer[] | undefined
   #hasExited = false
   #received = 0

@@ -117,7 +117,7 @@ export class WindowCommands {
 
   #add(info: HostedCommandInfo): Command {
     const [started, gone] = [deferred(), deferred()]
-    // it may end with its window before somebody waits for it
+    // the command may end with its window before anything awaits this promise
     started.promise.catch(() => {})
     const output = shownOutputBuffer(info.outputLimit)
     const command: Command = { info, started, gone, output, events: undefined, exit: undefined }

@@ -130,7 +130,7 @@ class EventData {
 }
 
 /**
- * The message in a response, within the bounds that messages from a process have; the beginning of one that says what is wrong.
+ * The message in a response, with the same size limits as messages from a process; of an error response, only the beginning.
  * @throws LineTooLongError
  */
 export async function boundedMessage(response: IncomingMessage, maxBytes: number): Promise<string> {

@@ -131,7 +131,7 @@ class WebSocketChannel implements RemoteChannel {
 
   /** A connection that was cut without a word looks open forever. */
   #look(): void {
-    // what it says isn't read
+    // a paused socket isn't read, so its answer to a ping can't arrive
     if (this.#socket.isPaused()) return
     if (!this.#isAlive) this.#socket.destroy(timedOut())
     this.#isAlive = false

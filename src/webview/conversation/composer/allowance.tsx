@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
 
-/** What the user allows in this session without being asked. `button`: what a row that it answered leads to. */
+/** The switch for what the session may do without asking. `button`: the button to which a request that the switch answered links. */
 export function AllowanceSwitch({ button }: { button: RefObject<HTMLButtonElement | null> }) {
   const { host, store } = useApp()
   const [open, setOpen] = useState(false)

@@ -106,7 +106,7 @@ export function AddMenu({ onAttach, sendTo }: AddMenuProps) {
   )
 }
 
-/** What the user is working on in the editor: offered for the prompt, or added to it when it's sent. */
+/** The file or selection that the user works on in the editor: offered for the prompt, or added to it when it's sent. */
 interface ActiveContextState {
   /** can be added with one key */
   offered: Attachment | undefined

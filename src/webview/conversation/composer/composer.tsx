@@ -138,7 +138,7 @@ export function Composer({ draft }: { draft: Draft }) {
     })
   sendToNow.current = sendTo
 
-  /** A command that was typed waits for its arguments, as one that was chosen from the list does. */
+  /** A typed command waits for its arguments, like a command chosen from the list. */
   const awaitArguments = (): boolean => {
     const written = draft.text.peek()
     const command = calledCommand(completion.commands, written)

@@ -36,8 +36,8 @@ interface DraftHost {
 }
 
 /**
- * The content of the composer, stored by the host for each conversation, so that neither a reload nor a crash loses it.
- * Sending a prompt passes it to the host; one that can't be sent is returned before the text written meanwhile.
+ * The content of the composer, stored by the host for each conversation, so that neither a reload nor a crash loses it. Sending passes the
+ * prompt to the host; a prompt that can't be sent is returned before the text written meanwhile.
  */
 export class Draft {
   readonly #draft = signal<WrittenDraft>(EMPTY_DRAFT)
@@ -76,8 +76,8 @@ export class Draft {
   }
 
   /**
-   * A snapshot arrived: of another conversation, of this one again, or of one that was started meanwhile and had the key
-   * `before`, so that it gets the current draft. `returned`: prompts to return to the draft.
+   * A snapshot arrived: of another conversation, of the same one, or of a conversation that just got its session and had the key `before`,
+   * which gets the current draft. `returned`: prompts that return to the draft.
    */
   show(key: string, saved: WrittenDraft, returned: readonly ReturnedPrompt[] = [], before?: string): void {
     if (before !== undefined && before === this.#key && key !== before) this.#goAlong(key, saved)
@@ -237,7 +237,7 @@ export class Draft {
     )
   }
 
-  /** Remembers a draft until the host has it. What the host couldn't take stays newer than what it has. */
+  /** Remembers a draft until the host has received it. A draft that the host couldn't receive counts as newer than the host's. */
   #follow(key: string, draft: WrittenDraft, received: Promise<void>): void {
     const mine = { draft }
     this.#onTheWay.set(key, mine)

@@ -66,7 +66,7 @@ interface QueuedRowProps {
   note: QueuedNote
   place: number
   several: boolean
-  /** What sending it now does: unless the agent can add it to a running turn, that stops the turn. */
+  /** The label for sending the prompt now: unless the agent can add it to a running turn, sending stops the turn. */
   sendsBy: string
   dragged: boolean
   onDrag: (id: string | undefined) => void

@@ -5,7 +5,7 @@ import { controlKey } from '../../ui/control-key.ts'
 /** The key that sends a prompt: the other one of both inserts a line break. Stored in the settings by the host. */
 export const sendKey = signal<'enter' | 'ctrlEnter'>('enter')
 
-/** What Enter with these modifiers does: `now` sends into the running turn. `undefined`: it inserts a line break. */
+/** The effect of Enter with these modifiers: `now` sends into the running turn. `undefined`: Enter inserts a line break. */
 export function sendsOn({
   ctrlKey,
   metaKey,

@@ -107,7 +107,7 @@ function locationShift(slot: EntrySlot, change: FileChange, diff: FileDiff): num
 /** by change: its first line in the file; 1 until the host has found it */
 const fragments = new WeakMap<FileChange, Signal<number>>()
 
-/** Others send only the part without its position: the host searches for it in the file, once. */
+/** If the agent sends only a fragment without its position, the host searches for it in the file, once. */
 function fragmentShift(
   host: App['host'],
   slot: EntrySlot,

@@ -17,7 +17,7 @@ import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { permissionOf, refusalOf } from '../tool-permissions.ts'
 
-/** What was asked and how it was answered. */
+/** The question of a permission request and its answer. */
 export function Decision({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {
   const { store } = useApp()
   const chosen = chosenOption(entry)

@@ -208,7 +208,7 @@ interface PopupButtonProps {
   children: (answered: () => void, close: () => void) => ComponentChildren
 }
 
-/** Another way to answer, in a popup. Its button is rendered with the others, so that none of them moves. */
+/** A button with a popup for another way to answer. Rendered with the other buttons, so that none of them moves. */
 function PopupButton({ label, title, heading, children }: PopupButtonProps) {
   const button = useRef<HTMLButtonElement>(null)
   const { composer } = useApp()
@@ -249,7 +249,7 @@ function PopupButton({ label, title, heading, children }: PopupButtonProps) {
   )
 }
 
-/** What the option does, where its name doesn't say so. */
+/** The effect of the option, if its name doesn't say so. */
 function OptionHint({ option }: { option: PermissionOption }) {
   const hint = optionHint(option, t)
   return hint === undefined ? null : <span class="option-hint">{hint}</span>
@@ -291,7 +291,7 @@ function subjectCommand(entry: PermissionEntry, tool: ToolCallEntry | undefined)
   return { ...found, ...(cwd !== undefined && { cwd }) }
 }
 
-/** What the tool call's title adds to what is shown above and below it; empty if nothing. */
+/** What the tool call's title adds to the lines above and below it; empty if nothing. */
 function aboutTool(entry: PermissionEntry, tool: ToolCallEntry, command: string | undefined): string {
   const called = askedTool(entry, tool)
   // the question names the tool, and the input is below it
@@ -426,7 +426,7 @@ function outcomeName({ outcome, isChoice }: PermissionEntry, chosen: PermissionO
   return isChoice ? optionName(chosen, t) : outcomeText(chosen.kind, t)
 }
 
-/** Enter selects the first option that allows once, never one that allows always, nor one of a choice. */
+/** The option that Enter selects: the first that allows once, never one that allows always, nor an answer to a choice. */
 export function primaryOption({
   options,
   isChoice,

@@ -27,7 +27,7 @@ interface Edit {
   stop(): void
 }
 
-/** By their keys, so that none is lost when another one is edited. */
+/** By prompt key, so that edits of several prompts are preserved. */
 const edits = new Map<string, Edit>()
 /** the edited prompt that has had the focus */
 let focused = ''
@@ -70,7 +70,7 @@ function store({ host, store }: App, draft: Draft, { id: entryId }: MessageEntry
   })
 }
 
-/** A prompt of the conversation while the user edits it, with what happens to what came after it. */
+/** A prompt of the conversation while the user edits it, with the choices about later turns. */
 export function PromptEditor({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const { store, host } = app
@@ -101,7 +101,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
   })
   const isIdle = store.head.value?.activity === 'idle'
   useEffect(() => {
-    // what a turn changes is known when it ends
+    // the changes of a turn are known when it ends
     if (!isIdle) return
     host.request('conversation/editOptions', { entryId: slot.id }).then(
       // what the user has chosen meanwhile stays
@@ -220,7 +220,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** What happens to what came after the prompt. */
+/** The choices for the files and turns after the prompt. */
 function AfterIt({ options, onChange }: { options: EditOptions; onChange: (options: EditOptions) => void }) {
   const { files, canForget, restores, forgets, agentName } = options
   return (

@@ -20,7 +20,7 @@ export function SteeringLine({ steering }: { steering: Steering }) {
   )
 }
 
-/** What a restore set aside, in one line. */
+/** The turns that a restore set aside, in one line. */
 export function AsideLine({ row }: { row: AsideRow }) {
   const app = useApp()
   const isShown = app.store.expansion.asideState(row.id).value

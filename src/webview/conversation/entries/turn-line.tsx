@@ -8,7 +8,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 
-/** The end of a finished turn: what it did, and what can be done with that. */
+/** The end of a finished turn: its summary and its actions. */
 export function TurnLine({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const { host, store, work } = app

@@ -11,7 +11,7 @@ interface SessionDetailsProps {
   state: string
 }
 
-/** The details of the session: its agent, its folders, what was passed to it. */
+/** The details of the session: its agent, its folders, and the MCP servers that were passed to it. */
 export function SessionDetails({ head, state }: SessionDetailsProps) {
   const { host } = useApp()
   return (
@@ -157,7 +157,7 @@ function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
           title={server.source}
         >
           <Icon
-            // that it was passed doesn't say whether the agent is connected to it
+            // a passed server isn't necessarily connected
             name={server.passed ? 'server' : 'circle-slash'}
             label={
               server.isBridged

@@ -15,7 +15,7 @@ import { SessionSwitcher } from './session-switcher.tsx'
 /** The popup exists immediately, so that it handles an immediate Escape. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
 
-/** The title, agent and state of the session, and its details: its folders and what was passed to it. */
+/** The title, agent and state of the session, and its details: the folders, and the MCP servers that were passed to it. */
 export function Header() {
   const { store, host } = useApp()
   const head = store.head.value

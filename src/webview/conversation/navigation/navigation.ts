@@ -35,7 +35,7 @@ export function navigationListeners(app: App) {
   } satisfies Partial<HostListeners<ConversationHostMessages>>
 }
 
-/** Collapses or expands all turns. The turn in view stays there: its prompt is what is still shown of it. */
+/** Collapses or expands all turns. The turn in view stays in view: a collapsed turn shows only its prompt. */
 function foldTurns({ store, list }: App, folded: boolean): void {
   const first = list.firstVisible?.item
   let at = first && !list.following.peek() ? firstEntry(first) : -1

@@ -39,7 +39,7 @@ export function useQuestionFocus(): void {
       for (const type of scrolls) window.removeEventListener(type, scroll, true)
     }
   }, [])
-  // What is below an answered request stays where it is. Before the answer is rendered, which gives the height until then.
+  // Rows below an answered request stay in place. Runs before the answer is rendered, to measure the height.
   useEffect(() => {
     let before = { key: '', waiting: 0, start: undefined as number | undefined }
     return effect(() => {

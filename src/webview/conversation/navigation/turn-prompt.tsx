@@ -14,9 +14,9 @@ import { nearest, toEntry } from './navigation.ts'
 const MAX_LINE = 400
 
 /**
- * The prompt of the turn in view, over the upper edge of the list, while the prompt itself isn't in view. The list doesn't change its size
- * or position for it, which would stop a scroll movement; what gets the focus is scrolled below it (`scroll-padding`). It's for the
- * pointer alone: keys and screen readers have *Go to Previous Prompt* and the outline.
+ * The prompt of the turn in view, over the upper edge of the list, while the prompt's own row isn't in view. The list doesn't change its
+ * size or position for this, which would stop scrolling; `scroll-padding` makes focused rows scroll below the prompt. For the pointer only:
+ * keys and screen readers have *Go to Previous Prompt* and the outline.
  */
 export function TurnPrompt() {
   const app = useApp()

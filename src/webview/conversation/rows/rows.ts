@@ -95,7 +95,7 @@ export class RowModel {
     this.version.value++
   }
 
-  /** An entry of a run changed and stays in it, or comes to the end of one, without affecting its other entries. */
+  /** An entry of a run changed and stays in the run, or is added at its end, without affecting other entries of the run. */
   #changedInRun(index: number): boolean {
     const slot = this.slots[index]
     const own = this.#segmentOf[index]

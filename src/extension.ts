@@ -188,7 +188,7 @@ export async function deactivate(): Promise<void> {
   await (await loading)?.processesEnded
 }
 
-/** What the side bar shows until its page's script shows the saved conversation. */
+/** The side bar's preview, shown until the page's script runs. */
 function previewOfSideBar(storage: WindowStorage, log: Logger): Preview | undefined {
   if (viewStore(storage, log).get(SHOWN_PAGE) === 'history') return undefined
   return savedPreview(storage, log, storage.workspace.get(LAST_SESSION))

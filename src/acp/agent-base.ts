@@ -73,7 +73,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   protected readonly report: Report
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
   readonly #onAuthStatus: Emitter<AuthStatus>
-  /** that Parley has asked for */
+  /** sessions that Parley has created or opened */
   readonly #sessions = new Map<string, S>()
   /** of which the agent has sent updates only: subagents, or a session whose response hasn't arrived yet */
   readonly #unrequested = new Map<string, S>()
@@ -97,7 +97,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     this.capabilities = isRemote
       ? { ...capabilities, isRemote, mcp: { ...capabilities.mcp, stdio: false } }
       : capabilities
-    // what a program of this machine gets doesn't reach the agent
+    // variables and terminals of this machine don't reach an agent on a server
     const isThere = ({ type }: AuthMethod) => !isRemote || (type !== 'terminal' && type !== 'env_var')
     this.authMethods = readAuthMethods(answer.authMethods, this.report).filter(
       one => offers(one) && isThere(one),
@@ -121,7 +121,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     signal: AbortSignal,
   ): Promise<unknown> | undefined
 
-  /** Goes on with a prompt that an earlier window sent, as if it had been sent by this one. */
+  /** Continues a prompt that an earlier window sent, as if this window had sent it. */
   protected abstract settlePrompt(sessionId: string, answer: Promise<unknown>): ReturnType<Agent['prompt']>
 
   get attached(): AttachedAgent | undefined {

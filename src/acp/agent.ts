@@ -197,7 +197,7 @@ export interface SessionNote {
   server?: ToolServerAddress | undefined
   /** What views show of the MCP servers that the session got. */
   mcpServers?: readonly unknown[]
-  /** What the user allows in the session without being asked. */
+  /** The permission level of the session (see `SessionAllowance`). */
   allowance?: unknown
   /** What the options of a new session are still to be set to. */
   startOptions?: unknown
@@ -222,7 +222,7 @@ export interface ToolServerAddress {
 export interface AttachedAgent {
   /** The sessions that the earlier window had open. */
   readonly sessions: readonly AttachedSession[]
-  /** The agent has exited, so another process may continue its sessions. */
+  /** Options to set in a new session before its first prompt. */
   readonly isOver: boolean
   /**
    * Lets the agent's messages arrive: first what no window has stored yet, then the requests that no window has answered.
@@ -389,7 +389,7 @@ export interface ConnectOptions {
   tap?: { current: TraceTap | undefined }
   /** Ends the agent if this process dies without ending it. */
   guard?: ProcessGuard
-  /** What becomes the agent's parent; by default, this process. */
+  /** Creates the agent's process; by default, as a child of this process. */
   startProcess?: StartProcess
   /** Connects to an agent on a server. */
   startRemote?: StartRemote

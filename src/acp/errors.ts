@@ -89,7 +89,7 @@ function words(data: unknown, depth: number, asJson = true): string | undefined 
   }
 }
 
-/** Some agents pass on what a service answered: JSON with the reason in it. */
+/** Some agents pass on a service's response: JSON that contains the reason. */
 function reasonInJson(message: string): string | undefined {
   if (!message.startsWith('{') || message.length > MAX_JSON) return undefined
   try {

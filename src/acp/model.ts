@@ -138,7 +138,7 @@ export interface TerminalPatch {
 // ---- sessions within a session --------------------------------------------------------------------------------------
 // https://agentclientprotocol.com/rfds/subagents#current-work-state
 
-/** What a subagent does, as last reported. `stopReason`, `error`: how its last turn ended. */
+/** The last reported state of a subagent. `stopReason`, `error`: how its last turn ended. */
 export interface SubagentState {
   activity: Open<'running' | 'idle' | 'requires_action' | 'unknown'>
   stopReason?: StopReason
@@ -229,7 +229,7 @@ export type ConfigOption =
   | (ConfigOptionBase & { type: 'boolean'; currentValue: boolean })
   | (ConfigOptionBase & { type: 'unknown'; raw: unknown })
 
-/** The options of a session as they were known last; `undefined` if they weren't. Called when they are needed. */
+/** Returns the last known options of a session; `undefined` if there are none. Called when they are needed. */
 export type LastOptions = () => readonly ConfigOption[] | undefined
 
 /**
@@ -343,7 +343,7 @@ export type SessionUpdate =
   /** One option's value changed (v1: `current_mode_update`). */
   | { type: 'config_value'; category: ConfigCategory; value: string }
   | { type: 'info'; title?: string | null; updatedAt?: string | null }
-  /** An absent cost leaves the one reported before, `null` clears it. */
+  /** An absent cost keeps the previous one, `null` clears it. */
   | {
       type: 'usage'
       usage: Omit<Usage, 'cost' | 'tokens' | 'limits'> & { cost?: Cost | null; limit?: UsageLimit }
@@ -401,7 +401,7 @@ export interface PermissionRequest {
   options: PermissionOption[]
   /** Only in Parley's own questions: the names of the options say all that they do, their kinds nothing. */
   isChoice?: true
-  /** Only in Parley's own questions: it's about the session, so it doesn't end with a turn. */
+  /** Only in Parley's own questions: the question is about the session, so it stays open when a turn ends. */
   outlastsTurn?: true
   /** Only for the editor tools: `vscode.rename_symbol`. */
   editorTool?: string
@@ -617,7 +617,7 @@ export interface AgentCapabilities {
   additionalDirectories: boolean
   logout: boolean
   mcp: { stdio: boolean; http: boolean; sse: boolean }
-  /** It runs on another machine: the editor's own MCP server can't be reached from there. */
+  /** The agent runs on another machine, which can't reach the editor's own MCP server. */
   isRemote?: boolean
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** Unstable; present only if `true`. */

@@ -154,7 +154,7 @@ interface Range {
   to: number
 }
 
-/** The secret after the sign at `at`, if its name says that it is one. */
+/** The secret after the sign at `at`, if the name before the sign means a secret. */
 function secretAt(text: string, at: number): Range | undefined {
   const { name, before, isSpaced, start } = nameBefore(text, at)
   if (name === '') return
@@ -281,7 +281,7 @@ function blockBelow(
   }
   if (range && (isCounts || isTypes || isProse) && !isPasswordKey(name.replace(/s$/i, ''))) return 'harmless'
   if (range && /signature$/i.test(name) && CALL.test(text.slice(range.from, range.to))) return 'harmless'
-  // what can be used to sign in is under such a name, too
+  // the name may also contain sign-in methods, which aren't secret
   if (range && AUTH_NAME.test(name) && /:\s/.test(text.slice(range.from, range.to))) return
   return range
 }

@@ -7,7 +7,7 @@ export { REDACTED }
 /** Objects and lists of names and values that are all private. */
 const PAIRS_KEY =
   /(^|[-_])(envs?|environ(ment)?|env(ironment)?[-_]?var(iable)?s|headers)$|(Env|Environment|EnvVars|EnvironmentVariables|Headers)$/i
-/** What names a pair, rather than being its value. */
+/** Keys whose value names a pair, as in `{ "name": …, "value": … }`. */
 const NAME_KEY = /^(name|key|header|type|id|description)$/i
 const AUTH_KEY = /auth$/i
 const SECRET_FLAG =
@@ -108,7 +108,7 @@ class Redaction {
       if (typeof value === 'string') return this.#text(value, redactLines)
     }
     const isObject = typeof value === 'object'
-    // what an agent offers for signing in is under `auth`, too
+    // `auth` may also contain an agent's sign-in methods, which aren't secret
     if (isSecretKey(key) && !(isObject && AUTH_KEY.test(key)))
       return this.#whole(value, depth, isPasswordKey(key))
     return this.value(value, depth + 1)
@@ -179,7 +179,7 @@ function isPasswordOption(flag: string, list: readonly unknown[], i: number, com
   return words.some(word => typeof word === 'string' && USES_PASSWORD.test(word))
 }
 
-/** Redacts an argument. `flag`: the argument before it, which may say that this one is a secret. */
+/** Redacts an argument. `flag`: the previous argument, which may name a secret. */
 function redactArgument(flag: string, argument: string): string {
   if (SECRET_FLAG.test(flag) && !argument.startsWith('-')) return REDACTED
   if (NAME_LINE.test(flag) && isSecretKey(flag.trim().slice(0, -1))) return withoutValue(argument, true)

@@ -7,7 +7,7 @@ export interface RemoteAddress {
   url: string
   /** Header values are secret. */
   headers: ReadonlyArray<{ name: string; value: string }>
-  /** It has the files of this machine at the same paths, and may use its terminals. */
+  /** The agent has this machine's files at the same paths, and may use its terminals. */
   sharesFiles: boolean
   /** The user turned off that VS Code checks certificates. */
   acceptsAnyCertificate: boolean

@@ -31,7 +31,7 @@ const SUPPORTED_VERSIONS = [STABLE_VERSION, DRAFT_VERSION]
 
 export const startAgent: StartAgent = async (launch, client, given) => {
   const { remote } = launch
-  // what runs in a terminal here wouldn't be on its machine
+  // a terminal here can't sign in on the agent's machine
   const options = remote
     ? { ...given, features: { ...given.features, terminalAuth: false, isRemote: !remote.sharesFiles } }
     : given

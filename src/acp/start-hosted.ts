@@ -44,7 +44,7 @@ export function earlierAgent(
       const process = await hosts.attach(id, 0, options, claim)
       if (process && !mayHave()) await process.detach()
       else if (process?.state.initialize) return process
-      // it never got ready
+      // the agent never became ready
       else await process?.stop(QUICK_STOP)
       throw new AgentGoneError()
     },

@@ -42,14 +42,14 @@ export class Envelope {
   #answered: OpenRequest[] = []
   readonly #toWindow = new Map<string, OpenRequest>()
   readonly #sessions = new Map<string, SessionResult>()
-  /** the sessions of agents that report their state (version 2) and that aren't idle */
+  /** sessions that aren't idle, of agents that report their state (version 2) */
   readonly #working = new Set<string>()
   readonly #notes = new Map<string, unknown>()
-  /** by session: the port at which it expects a server of its window, also if the window no longer serves it */
+  /** by session: the port where the agent expects its window's tool server, even if no window serves it */
   readonly #ports = new Map<string, number>()
   #changes = 0
 
-  /** As another host has stored it. */
+  /** Creates an envelope from the state that another host has stored. */
   static restore({ initialize, sessions, toAgent, working, lastId, notes }: StoredEnvelope): Envelope {
     const envelope = new Envelope()
     envelope.initialize = initialize
@@ -113,7 +113,7 @@ export class Envelope {
     return this.#notes.size > 0
   }
 
-  /** What windows noted about sessions. */
+  /** What windows stored about sessions. */
   get notes(): Record<string, unknown> {
     return Object.fromEntries(this.#notes)
   }
@@ -160,7 +160,7 @@ export class Envelope {
    */
   received(frame: Buffer, number: number): boolean {
     if (frame.includes('"state_update"')) for (const one of framesIn(frame).frames) this.#noteState(one)
-    // Most frames are notifications, for which this is much cheaper than to parse them.
+    // Most frames are notifications; this check is much cheaper than parsing them.
     if (frame[0] === OPEN_BRACE && !frame.includes('"id"')) return true
     const { frames, isBatch } = framesIn(frame)
     let isConversation = isBatch
@@ -234,7 +234,7 @@ export function saidIn(frame: Buffer): Buffer {
   return said.length === 0 ? NOTHING : Buffer.from(`${JSON.stringify(isBatch ? said : said[0])}\n`)
 }
 
-/** The port of the window's server in what it noted. */
+/** The port of the window's tool server, from the window's note. */
 function portIn(note: unknown): number | undefined {
   const port = (note as { server?: { port?: unknown } } | null)?.server?.port
   return typeof port === 'number' && Number.isInteger(port) && port > 1023 && port < 65_536 ? port : undefined

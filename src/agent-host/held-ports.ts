@@ -19,7 +19,7 @@ interface HeldPort {
 export class HeldPorts {
   readonly #held = new Map<number, HeldPort>()
 
-  /** This agent expects a server at the port, but its window doesn't serve it. */
+  /** An agent expects a server at the port, but no window serves it. */
   hold(port: number, owner: unknown): void {
     const held = this.#of(port)
     held.owners.set(owner, false)
@@ -34,7 +34,7 @@ export class HeldPorts {
     held.connections.handOver()
   }
 
-  /** This agent expects no server anymore at any other of its ports. */
+  /** The agent no longer expects servers at its other ports. */
   keepOnly(ports: ReadonlySet<number>, owner: unknown): void {
     for (const [port, held] of this.#held) {
       if (ports.has(port) || !held.owners.delete(owner)) continue

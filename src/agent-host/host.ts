@@ -27,7 +27,7 @@ export interface HostOptions {
   lingerMs?: number
 }
 
-/** Each agent has one connection, and a list needs one for a moment. */
+/** Each agent needs one connection, and each list a short one. */
 const MAX_CONNECTIONS = 256
 
 /**
@@ -43,7 +43,7 @@ export class AgentHost {
   readonly #ports = new HeldPorts()
   readonly #secret = randomBytes(32).toString('hex')
   readonly #server: Server
-  /** when this process started */
+  /** start time of this process */
   #started = 0
   #starting = 0
   #unpublish: () => void = () => {}
@@ -179,7 +179,7 @@ export class AgentHost {
         if (agent) this.#agents.set(agentId, agent)
         else rmSync(file, { force: true })
       } catch {
-        // another host was faster, or this one is asked twice
+        // another host was faster, or this host is already doing so
       }
     }
   }

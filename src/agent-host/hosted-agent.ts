@@ -30,9 +30,9 @@ import { StoredFrames } from './stored-frames.ts'
 
 export interface HostedAgentOptions {
   guard: ProcessGuard
-  /** where its journal is */
+  /** the folder of the journal */
   folder: string
-  /** when this process started */
+  /** start time of the host's process */
   started: number
   ports: HeldPorts
   onEnd: (agent: HostedAgent) => void
@@ -45,14 +45,14 @@ interface AgentStart {
   tag: AgentTag
 }
 
-/** What the journal has of an agent beside its frames. */
+/** The journal's state of an agent, besides its frames. */
 interface StoredAgent {
   pid: number
   command: string
   cwd: string
   tag: AgentTag
   since: number
-  /** Whether it was to go on without its window. */
+  /** Whether the agent was to continue without a window. */
   isKept: boolean
   envelope: StoredEnvelope
 }
@@ -65,7 +65,7 @@ const MAX_MEMORY = 8 * MiB
 const MAX_FILE = 256 * MiB
 /** Bytes of frames after which a message is sent. */
 const MAX_MESSAGE = 64 * 1024
-/** Bytes that are sent to a window before it has taken the ones before them: a flood stays in the agent's pipe. */
+/** Maximum number of bytes sent to a window that hasn't read them yet. Beyond that, output stays in the agent's pipe. */
 const MAX_UNTAKEN = MiB
 
 /** An agent of the host, which runs whether or not a window is attached. */
@@ -104,7 +104,7 @@ export class HostedAgent {
   #keep: OutliveTimes = { silentMs: 0 }
   /** on a clock that isn't set */
   #lastFrameAt = 0
-  /** the same with the output of its commands */
+  /** when a command of the agent last wrote output */
   #lastActiveAt = 0
   #detachedAt = 0
   #timer: NodeJS.Timeout | undefined
@@ -131,7 +131,7 @@ export class HostedAgent {
         return new HostedAgent(endedProcess(pid), start, options, { id, agent, contents })
       }
     } catch {
-      // another version wrote it
+      // another version wrote the journal
     }
     rmSync(file, { force: true })
     return undefined
@@ -266,7 +266,7 @@ export class HostedAgent {
     return this.#ending
   }
 
-  /** The same when the host ends: what no window has stored is left to another host. */
+  /** Ends the agent when the host ends, and leaves unstored output to another host. */
   endWithHost(): Promise<void> {
     this.#isHostEnding = true
     return this.end()
@@ -282,7 +282,7 @@ export class HostedAgent {
     return this.#keep.silentMs > 0 && this.#envelope.hasNotes
   }
 
-  /** Whether the next window has something to store: what it said, or why its turn ended. */
+  /** Whether the next window still has to store something: output, or why a turn ended. */
   get #isUnstored(): boolean {
     const isTurnOpen = !this.#envelope.isIdle && (this.#exit === undefined || this.#attachments === 0)
     return this.#journal.keepsConversation || isTurnOpen
@@ -339,7 +339,7 @@ export class HostedAgent {
         this.#serve(Number(message.port))
         return
       case 'stop':
-        // another window stores it
+        // another window stores the output
         if (this.#exit && this.#isOutliving && this.#journal.keepsConversation)
           this.#window?.send({ type: 'gone' })
         else void this.end(message.times as StopTimes | undefined)
@@ -366,7 +366,7 @@ export class HostedAgent {
     for (const port of ports) this.#options.ports.hold(port, this)
   }
 
-  /** The window is about to serve a port, which is kept from others until then. */
+  /** The window is about to serve a port, which was kept from other programs until then. */
   #serve(port: number): void {
     if (this.#envelope.ports.has(port)) this.#options.ports.serve(port, this)
     this.#window?.send({ type: 'serving', port })
@@ -390,7 +390,7 @@ export class HostedAgent {
     for (; this.#untaken[count] && this.#untaken[count]!.number <= number; count++)
       this.#untakenBytes -= this.#untaken[count]!.bytes
     this.#untaken.splice(0, count)
-    // nobody asks again for what an agent said that ends with its window
+    // without a time after the window, no window asks for the output again
     if (this.#keep.silentMs === 0) this.#confirm(number)
     else this.#pump()
   }
@@ -432,7 +432,7 @@ export class HostedAgent {
     if (this.#envelope.isIdle !== wasIdle) this.#endIfUnneeded()
   }
 
-  /** Sends what the window can take, and reads from the agent what can be kept. */
+  /** Sends output that the window can take, and reads from the agent as much as the limits allow. */
   #pump(): void {
     if (this.#ending) return
     const window = this.#window

@@ -47,7 +47,7 @@ export class HostedCommands {
     return [...this.#commands.values()].map(({ info }) => info)
   }
 
-  /** Sends a window what there is, and what comes from now on. */
+  /** Sends a window the current output, and all further output. */
   attach(window: HostChannel): void {
     this.#window = window
     for (const command of this.#commands.values()) {
@@ -137,7 +137,7 @@ export class HostedCommands {
     )
   }
 
-  /** Also of one that is still starting. */
+  /** Also ends a command that is still starting. */
   async #kill(id: string, graceMs: number): Promise<void> {
     const window = this.#window
     await (await this.#commands.get(id)?.running)?.kill(graceMs)

@@ -19,7 +19,7 @@ export interface JournalOptions {
   maxMemory: number
   /** bytes of frames in the file */
   maxFile: number
-  /** How frames outlive this process; absent: they don't. */
+  /** How frames are stored for other processes; absent: they aren't. */
   outliving?: OutlivingOptions
 }
 
@@ -47,7 +47,7 @@ interface UnconfirmedFrame {
   isConversation: boolean
   /** in memory */
   bytes?: Buffer | undefined
-  /** where it begins in the file */
+  /** its offset in the file */
   offset?: number | undefined
 }
 
@@ -81,7 +81,7 @@ export class Journal {
   #lastThen = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** `contents`: of its file, which another process has written. */
+  /** `contents`: those of an existing journal that another process has written. */
   constructor(options: JournalOptions, contents?: JournalContents) {
     this.#options = options
     if (!contents) return
@@ -110,8 +110,8 @@ export class Journal {
   }
 
   /**
-   * Whether a frame is kept that belongs to a conversation. The responses to other requests mean nothing to a later window,
-   * which didn't send them.
+   * Whether unconfirmed frames of a conversation are left. Responses to other requests are useless to a later window, which didn't send the
+   * requests.
    */
   get keepsConversation(): boolean {
     return this.#confirmed < this.#lastOfConversation
@@ -119,7 +119,7 @@ export class Journal {
 
   get isFull(): boolean {
     const { maxMemory, maxFile } = this.#options
-    // what isn't written as it is stays in memory
+    // frames that couldn't be written stay in memory
     if (this.#memory >= 2 * maxMemory + MAX_BATCH) return true
     return this.#memory >= maxMemory && (this.#isFileBroken || this.#fileEnd >= maxFile)
   }
@@ -137,7 +137,7 @@ export class Journal {
     this.#schedule()
   }
 
-  /** The state that another process needs has changed, or whether one needs it. */
+  /** The state that another process needs has changed, or whether it's needed at all. */
   stateChanged(): void {
     this.#isStateOld = true
     if (this.#isOutliving) this.#schedule()
@@ -175,7 +175,7 @@ export class Journal {
     if (this.#confirmed >= this.#written) this.#closeFile()
   }
 
-  /** Writes what waits. `isLast`: all of it. */
+  /** Writes the waiting frames. `isLast`: all of them. */
   flush(isLast = false): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -207,14 +207,14 @@ export class Journal {
     this.#written = from + written.length
     this.#isStateOld = false
     for (const [i, offset] of offsets.entries()) {
-      // another text can't stand for it
+      // only an unchanged frame can be read from the file again
       if (written[i] === frames[i]!.bytes) frames[i]!.offset = offset
     }
     // the first ones are read first
     for (let i = written.length - 1; i >= 0 && this.#memory > maxMemory; i--) this.#evict(frames[i]!)
   }
 
-  /** Forgets all of it. `keepsFile`: another process may need it. */
+  /** Removes all frames. `keepsFile`: another process may need the file. */
   dispose(keepsFile = false): void {
     if (keepsFile) this.flush(true)
     clearTimeout(this.#timer)
@@ -249,7 +249,7 @@ export class Journal {
   /** Whether it was written; if not, as when the disk is full, it stays in memory and nothing more is read. */
   #write(bytes: Buffer): boolean {
     const { file, outliving } = this.#options
-    // another process finds a whole one
+    // written under another name first, so that another process finds only a complete file
     const created = outliving ? `${file}.new` : file
     const isNew = this.#file === undefined
     let opened: number | undefined
@@ -277,11 +277,11 @@ export class Journal {
         rmSync(created, { force: true })
       }
     } catch {
-      // what follows is written in its place
+      // the next record overwrites the incomplete one
     }
   }
 
-  /** All that is in the file is confirmed: the next one begins anew, and takes the place of this one. */
+  /** All records of the file are confirmed: the next record starts a new file, which replaces this one. */
   #closeFile(): void {
     this.#isFileBroken = false
     if (this.#file === undefined) return

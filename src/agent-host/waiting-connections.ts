@@ -7,7 +7,7 @@ import {
 } from '../common/limits.ts'
 
 interface Waiting {
-  /** what has arrived: reading tells when an agent has given up */
+  /** received data: only reading shows when an agent has given up */
   chunks: Buffer[]
   size: number
   timer: NodeJS.Timeout

@@ -4,7 +4,7 @@ import type { AgentDefinition } from './definition.ts'
 import type { AgentPreset } from './presets.ts'
 import { type SettingProblem, settingProblem } from './setting-problem.ts'
 
-/** An account as an agent of its own; one that can't start says why. */
+/** An account as an agent of its own, with the problem if it can't start. */
 export type AccountDefinition = AgentDefinition & { problem?: SettingProblem }
 
 /**

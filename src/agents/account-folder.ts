@@ -5,8 +5,8 @@ import { PRIVATE_FOLDER } from '../common/private-files.ts'
 import type { AgentAccount } from './definition.ts'
 
 /**
- * Makes the folder of an account usable. Resolves to why it can't be: an agent that can't use it may take its usual folder, and with
- * that the wrong account.
+ * Creates the folder of an account. Resolves to the problem if the folder can't be used: the agent might then use its default folder, and
+ * with that the wrong account.
  */
 export async function prepareAccountFolder({ folder }: AgentAccount): Promise<string | undefined> {
   try {

@@ -180,7 +180,7 @@ export class AgentCatalog extends Owner {
     return this.agents.find(agent => agent.id === id)
   }
 
-  /** What is wrong in `parley.agents` and `parley.defaultAgent`. */
+  /** The problems in `parley.agents` and `parley.defaultAgent`. */
   get problems(): SettingProblem[] {
     return [...this.#problems, ...this.#accountProblems()]
   }
@@ -216,7 +216,7 @@ export class AgentCatalog extends Owner {
     return this.#searched
   }
 
-  /** The same, unless the login shell failed: with its PATH, other agents may be found, or the same ones elsewhere. */
+  /** Whether the search has ended and the login shell didn't fail. Otherwise, the shell's PATH may later lead to other agents. */
   get isSearchSure(): boolean {
     return this.#searched && this.#isSure
   }
@@ -279,7 +279,7 @@ export class AgentCatalog extends Owner {
     const wellKnown = (id: string) => {
       const preset = this.#presets.find(one => one.id === id)
       const isThere = installed?.agents.some(one => agentIdOf(one.id, this.#presets) === id)
-      // Until it's known what is installed, an entry without a command isn't an error.
+      // Until the installed agents are known, an entry without a command isn't an error.
       return (
         preset ??
         (demo?.id === id ? { name: demo.name, icon: demo.icon ?? AGENT_ICON } : undefined) ??

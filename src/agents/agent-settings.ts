@@ -101,14 +101,14 @@ export type AgentChange = Partial<
   >
 >
 
-/** An entry that is an account of another one. */
+/** An entry for an account of another agent. */
 export interface AccountEntry {
   id: string
   /** Absent if it isn't valid. */
   account?: AgentAccount
   /** How the account differs from its agent. */
   change: AgentChange
-  /** Why the account can't be used. It must not fall back to the agent's own configuration, which is another account. */
+  /** Why the account can't be used. The account must not fall back to the agent's own configuration, which is another account. */
   problem?: SettingProblem
 }
 
@@ -154,14 +154,14 @@ export function readAgentSettings(
   return { agents, changes, accounts, problems }
 }
 
-/** The folders of the user's accounts, or only of those of one agent. */
+/** The folders of the user's accounts, or only those of one agent's accounts. */
 export function accountFolders(settings: Pick<SettingsSource, 'layers'>, agentId?: string): string[] {
   return readAgentSettings(settings.layers('agents')).accounts.flatMap(({ account }) =>
     account && (agentId === undefined || account.of === agentId) ? account.folder : [],
   )
 }
 
-/** What is wrong with accounts together. */
+/** Problems that concern several accounts together. */
 function checkAccounts(
   accounts: readonly AccountEntry[],
   layers: readonly SettingLayer[],
@@ -184,7 +184,7 @@ function checkAccounts(
   }
 }
 
-/** What users tell accounts apart by. */
+/** Properties by which users distinguish accounts. */
 const SHOWN = ['name', 'icon', 'color']
 
 /**
@@ -349,7 +349,7 @@ function readAccount(
   return { id, change: {}, ...(reason && { problem: reason }) }
 }
 
-/** Such an entry stays when its agent is removed. */
+/** Such an entry stays when the agent is removed. */
 function isOnlyDefaults(entry: Record<string, unknown>): boolean {
   return Object.keys(entry).join() === 'defaultOptions'
 }

@@ -199,8 +199,8 @@ const unixDirectories = [
 ]
 
 /**
- * The directories of that kind that exist, nvm's newest Node among them. They complete the PATH if the login shell fails.
- * Windows needs none: there, every process gets the user's PATH.
+ * The existing directories of that kind, including nvm's newest Node. They complete the PATH if the login shell fails. Windows needs none:
+ * every process gets the user's PATH there.
  */
 export async function commonBinDirectories(home: string, platform: NodeJS.Platform): Promise<string[]> {
   if (platform === 'win32') return []

@@ -10,7 +10,7 @@ import type { AgentDefinition } from './definition.ts'
 export interface AgentPreset {
   id: string
   name: string
-  /** One short sentence. */
+  /** A short sentence for the user. */
   description: () => string
   /** Alternatives; the first whose command is found is used. */
   launches: ReadonlyArray<{

@@ -7,7 +7,7 @@ export interface VariableContext {
   /** The workspace folders on this machine's disk, absolute. `${workspaceFolder}` is the first. */
   folders: ReadonlyArray<{ name: string; path: string }>
   userHome: string
-  /** What `${env:X}` reads. */
+  /** The variables for `${env:X}`. */
   env: Readonly<Record<string, string | undefined>>
   platform: NodeJS.Platform
 }
@@ -26,7 +26,7 @@ export interface Substitution {
   problems: VariableProblem[]
 }
 
-/** With a limit for the name, so that the search is also fast in a text that opens many and closes none. */
+/** With a limit for the name, so that the search is also fast in a text with many opening and no closing braces. */
 const variable = /\$\{([^}]{0,500})\}/g
 
 /** The variables in a text, without `${` and `}`, in order. */

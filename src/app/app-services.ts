@@ -11,7 +11,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const surfaces = new ConversationSurfaces()
   const process = createProcessScope(platform, surfaces, own.add(new DisposableStore()))
   const window = createWindowScope(platform, surfaces, process, own.add(new DisposableStore()))
-  // The last one is disposed first: nothing that ends with the window may reach an agent that goes on.
+  // Disposed first, in reverse order: nothing that ends with the window may reach an agent that continues.
   own.add(process.hosted)
   return { ...process, ...window }
 }

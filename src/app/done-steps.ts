@@ -20,7 +20,7 @@ const DONE = 'parley.firstSteps'
 
 type SetContext = (key: string, value: unknown) => unknown
 
-/** What the user did in other windows or before a reload completes steps, too. */
+/** Also completes the steps that the user did in other windows or before a reload. */
 export function restoreDoneSteps(store: Pick<KeyValueStore, 'get'>, setContext: SetContext): void {
   const done = doneSteps(store)
   for (const { step, key } of FIRST_STEPS) if (done.includes(step)) setContext(key, true)

@@ -1,4 +1,4 @@
-/** Ids by their last part, which is their name in code. */
+/** Creates ids from a prefix and the names used in code. */
 function ids<const Prefix extends string, const Name extends string>(
   prefix: Prefix,
   names: readonly Name[],
@@ -174,7 +174,7 @@ export const ProposalId = {
   reject: 'parley.rejectDiff',
 } as const
 
-/** Buttons of a plan's document. Their argument is its URI; without one, it's the active editor's. */
+/** Buttons of a plan's document. Their argument is the document's URI; without one, the active editor's plan is meant. */
 export const PlanId = {
   accept: 'parley.acceptPlan',
   acceptCleared: 'parley.acceptPlanCleared',
@@ -247,10 +247,10 @@ export const ContextKey = {
   hasPrompts: 'parley.hasPrompts',
   /** Files were restored in it, and the user hasn't undone that. */
   canUndoRestore: 'parley.canUndoRestore',
-  /** What the agent of that session supports. */
+  /** What the session's agent supports. */
   canChangeMode: 'parley.canChangeMode',
   canChangeModel: 'parley.canChangeModel',
-  /** What that agent is known not to support. */
+  /** What the session's agent is known not to support. */
   cannotSignOut: 'parley.cannotSignOut',
   cannotConfigureProviders: 'parley.cannotConfigureProviders',
   /** The editor follows the agent. */

@@ -7,7 +7,7 @@ import type { WebviewConnection } from './webview-connection.ts'
 import type { Workbench } from './workbench.ts'
 
 export interface FocusOptions {
-  /** what the webview shows */
+  /** the page that the webview shows */
   page: () => ViewPage
   onFocus?: (focus: FocusReport) => void
 }

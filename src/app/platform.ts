@@ -26,7 +26,7 @@ export interface Platform {
   version: string
   /** The path of a file in the extension's folder. */
   fileInExtension(...names: string[]): string
-  /** Secrets are redacted from it. */
+  /** Receives only text without secrets. */
   log: Logger
   logs: AgentLogs
   /** The values that logs and stores redact. */

@@ -107,7 +107,7 @@ export function createProcessScope(
       start: startInstalled(startAgent, agentServices.installed, log),
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
       client: clients.of,
-      // what a folder's project adds to the environment doesn't reach a server
+      // a project's environment doesn't reach an agent on a server
       starting: (agentId, { cwd, remote }) =>
         remote ? () => {} : agentServices.environments.starting(agentId, cwd),
       nextEarlier: agentId => hosted.nextEarlier(agentId),

@@ -169,7 +169,7 @@ export class SessionActions {
     return count
   }
 
-  /** `undefined`: it's open in another window. */
+  /** Marks the session for deletion; `undefined` if it's open in another window. */
   #marked(item: DeletableSession): MarkedSession | undefined {
     try {
       return this.#deleter.mark(item)
@@ -192,7 +192,7 @@ export class SessionActions {
     })
   }
 
-  /** Without waiting for its agent, which is asked to delete it later. */
+  /** Closes the session without waiting for its agent, which is asked to delete it later. */
   #close(open: OpenSession): void {
     this.#surfaces.showing(open)?.controller.leave()
     this.#manager
@@ -215,7 +215,7 @@ export class SessionActions {
     }
     // a conversation whose agent ended is reopened where it's shown
     const surface = this.#surfaces.withKey(key) ?? this.#surfaces.active
-    // it was closed while the list still showed it as open
+    // the session was closed while the list still showed it as open
     const how = action === 'show' ? 'restore' : action
     await this.#surfaces.open(
       surface,

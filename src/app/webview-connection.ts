@@ -22,9 +22,9 @@ const UNCOMPILED = { jitless: true }
 /** -32602 of JSON-RPC: the params don't match the method's schema. */
 const INVALID_PARAMS = -32602
 
-/** The messages of a page, as the window in which it's shown delivers them. */
+/** The channel of a page, in the window that shows the page. */
 export interface PageChannel {
-  /** Delivers the page's messages, starting with those that came before. One listener at a time. */
+  /** Delivers the page's messages, including earlier ones. One listener at a time. */
   listen(listener: (message: unknown) => void): Disposable
   /** Resolves to whether the page accepted the message. */
   post(message: unknown): PromiseLike<boolean>

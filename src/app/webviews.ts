@@ -16,7 +16,7 @@ export type TabIcon = 'parley' | 'parley-waiting' | 'parley-running' | 'parley-f
 /** An editor tab with a page, as the window shows it. */
 export interface TabPanel {
   readonly visible: boolean
-  /** Whether it's the active editor. */
+  /** Whether the webview is the active editor. */
   readonly active: boolean
   title: string
   /** It became visible or hidden, or active or not. */

@@ -71,12 +71,12 @@ interface WindowSessionsOptions {
   used: () => string[]
   /** The set of used folders may have changed. Another window must learn of a change before it removes a folder. */
   onDidChangeUsed: Event<void>
-  /** Shows a session of this window, which another window asked for. */
+  /** Shows a session of this window when another window requests it. */
   show: (open: OpenSession) => void
   redact: (text: string) => string
 }
 
-/** The active sessions of all windows on this machine. Each window publishes its own, and reads what the others have published. */
+/** The active sessions of all windows on this machine. Each window publishes its own sessions, and reads those of the other windows. */
 export class WindowSessions extends Owner {
   readonly #options: WindowSessionsOptions
   readonly #change = this.register(new Emitter<void>())
@@ -132,7 +132,7 @@ export class WindowSessions extends Owner {
     return this.#others.find(other => other.agentId === agentId && other.sessionId === sessionId)
   }
 
-  /** The sessions of this window, like those of the others. */
+  /** Summaries of this window's sessions, in the same form as those of other windows. */
   async own(): Promise<Array<{ open: OpenSession; summary: SessionSummary }>> {
     const { manager, indicators } = this.#options
     const all = manager.list().map(async open => {
@@ -147,7 +147,7 @@ export class WindowSessions extends Owner {
     this.#options.windows.request(window.name, JSON.stringify({ agentId, sessionId }))
   }
 
-  /** Reads what the others have published. Returns false if that isn't known now. */
+  /** Reads the published sessions of other windows. Returns false if they can't be read now. */
   refresh(): boolean {
     this.#answer()
     const states = this.#options.windows.others()

@@ -26,7 +26,7 @@ export interface Workbench {
   readonly editors: Editors
   readonly context: PromptContext
   readonly appearance: Appearance
-  /** What only the editor knows about files, for its MCP server. Loaded when it's called first. */
+  /** The editor's knowledge about files, for its MCP server. Loaded on the first call. */
   features(): Promise<EditorFeatures>
   readonly comments: CommentThreads
   /** Opens an editor tab with a page. */
@@ -37,7 +37,7 @@ export interface Workbench {
   readonly language: string
   /** The workspace folders on this machine's disk. */
   folders(): Array<{ name: string; path: string }>
-  /** All workspace folders, wherever they are. */
+  /** All workspace folders, local or remote. */
   roots(): WorkspaceRoot[]
   /** The file of the active editor or notebook, if it's on disk. */
   activeFile(): string | undefined
@@ -73,7 +73,7 @@ export interface Dialogs {
   confirm(text: string, options: { detail?: string }, ...buttons: string[]): Promise<string | undefined>
   /** A text in the status bar, for some seconds. `action`: a command that a click on it runs. */
   showStatus(text: string, action?: { label: string; command: string }): Disposable
-  /** Lets the user choose one item. `active`: the one that is selected first. `undefined`: canceled. */
+  /** Lets the user choose one item. `active`: the initially selected item. `undefined`: canceled. */
   pick<T extends PickItem>(
     items: readonly T[],
     options?: PickOptions & { active?: T | undefined },
@@ -224,7 +224,7 @@ export interface Editors {
   openConflict(file: string): Promise<void>
   /** Opens all of a session's changes in one editor. */
   reviewChanges(changes: ChangeScope, title: string): Promise<void>
-  /** Shows in one editor what restoring files does to them. */
+  /** Shows in one editor how restoring would change files. */
   previewRestore(files: readonly RestorePreview[], title: string): Promise<void>
   /** Shows in one editor how files differ. */
   compareFiles(files: readonly ComparedSides[], title: string): Promise<void>
@@ -311,7 +311,7 @@ export interface ShownComment {
   text: string
   /** `draft`: it can be edited. */
   state: 'draft' | 'queued' | 'sent' | 'addressed' | 'resolved'
-  /** of the agent that gets it or got it, if known */
+  /** of the prompt's agent, if known */
   agentName?: string
 }
 

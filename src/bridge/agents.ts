@@ -15,7 +15,7 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'asking' | 'running'
   key: string
   /** of an agent that can be started */
   agentId?: string
-  /** of an agent that the registry lists, or that was installed from it */
+  /** of an agent that is in the registry, or was installed from it */
   registryId?: string
   name: string
   description: string

@@ -12,7 +12,7 @@ const agent = z
   .int()
   .min(0)
   .max(MAX_COMPARED_AGENTS - 1)
-/** An agent of a comparison, which may no longer be the one that is shown. */
+/** An agent of a comparison that is perhaps no longer shown. */
 const participantId = z.object({ id, agent })
 
 export const compareMessages = {
@@ -38,7 +38,7 @@ export const compareMessages = {
   'compare/discardOthers': participantId,
 } as const
 
-/** What the host sends to the page, while it's visible. */
+/** The host's messages to the page, sent while the page is visible. */
 export interface CompareHostMessages {
   'compare/state': CompareState
   /** The files that one agent changed, sent only when they differ from the last message. */

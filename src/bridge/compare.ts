@@ -23,7 +23,7 @@ export interface ComparedAgent {
   /** the name of its worktree */
   worktree?: string
   state: RunState
-  /** Why it failed. */
+  /** Why the agent failed. */
   reason?: string
   needsSignIn?: true
   /** the agent's last message or action, in one line */
@@ -35,9 +35,9 @@ export interface ComparedAgent {
   /** with its currency */
   cost?: string
   tokens?: number
-  /** It has a session that can be opened. */
+  /** The agent has a session that can be opened. */
   hasSession?: true
-  /** Its prompt wasn't sent, so that it can be started again. */
+  /** The prompt wasn't sent, so the agent can be started again. */
   hasPrompt?: true
 }
 
@@ -49,7 +49,7 @@ export interface ComparedFile {
   removed?: number
 }
 
-/** What an agent changed. */
+/** The changes of an agent. */
 export interface ComparedFiles {
   /** the first ones */
   files: ComparedFile[]
@@ -74,7 +74,7 @@ export interface Comparison {
   /** milliseconds since the epoch */
   at: number
   trusted: boolean
-  /** There are other comparisons. */
+  /** More comparisons exist. */
   hasOthers: boolean
   agents: ComparedAgent[]
 }

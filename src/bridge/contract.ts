@@ -55,7 +55,7 @@ export const nothing = z.unknown().transform(() => undefined) as unknown as z.Zo
 
 export type PageMessages = typeof pageMessages
 
-/** What any page may send. */
+/** Messages that any page may send. */
 export const pageMessages = {
   /**
    * The page got or lost the keyboard focus. `isUsed`: the user did something in it, so the focus isn't there by

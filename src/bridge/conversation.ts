@@ -47,7 +47,7 @@ export interface Card {
   kind: 'error' | 'warning' | 'info'
   /** the action that the card reports is still running */
   busy?: true
-  /** What happened, a few words. */
+  /** The event in a few words. */
   title: string
   /** One or two sentences. If empty, the card is one line: the title and the buttons. */
   text: string
@@ -265,7 +265,7 @@ export interface ConversationSnapshot {
   entries: Entry[]
   first: number
   total: number
-  /** The host reads the others once these are drawn, which the page then says with `conversation/drawn`. */
+  /** The host reads the other entries once the page reports `conversation/drawn`. */
   more?: true
   /** Entries before `first` that are needed to draw pending requests: their own, their tool calls' and their subagents'. */
   pendingEntries?: Array<{ index: number; entry: Entry }>
@@ -324,7 +324,7 @@ export interface ChangedFileNote {
   status?: 'added' | 'modified' | 'deleted' | 'renamed'
   /** Of a renamed file: its previous path, absolute. */
   from?: string
-  /** Which of its changes happened during a turn without a report by the agent. */
+  /** Whether some or all changes of the file happened during a turn without a report by the agent. */
   uncertain?: 'all' | 'some'
   /** lines */
   added: number
@@ -340,7 +340,7 @@ export interface ChangedFileNote {
 /** All files that the session's agent changed. */
 export interface ChangedFiles {
   key: string
-  /** in the order of review; those whose changes are all decided only while others have changes left */
+  /** in review order; files without undecided changes appear only while other files have some */
   files: ChangedFileNote[]
   /** The user has decided about that many of all their changes. */
   count?: { decided: number; total: number }
@@ -352,7 +352,7 @@ export interface ChangedFiles {
 
 /** A permission rule that would have answered a request. */
 interface RuleOffer {
-  /** what the rule matches, as text */
+  /** Number of decided changes of all files, and the total. */
   label: string
   /** the effect of the rule, in a sentence */
   preview: string
@@ -393,7 +393,7 @@ export interface EarlierPrompts {
   from: number
 }
 
-/** What a context menu passes to a command about the place where it was opened. */
+/** The place where a context menu was opened, as the menu passes it to commands. */
 export interface EntryContext {
   /** the conversation's key */
   conversation: string

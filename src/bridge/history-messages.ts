@@ -17,7 +17,7 @@ export type ActionForMany = Params<HistoryMessages['history/actOnMany']>['action
 export const historyMessages = {
   /** The page can draw; asks for the list. */
   'history/ready': nothing,
-  /** The page has drawn what it got, and there are more changes. */
+  /** The page has drawn the rows, and requests the remaining changes. */
   'history/rest': nothing,
   /** The next page of an agent's sessions. */
   'history/more': agent,
@@ -63,7 +63,7 @@ export const historyMessages = {
   'history/command': z.object({ command: z.string().max(256) }),
 } as const
 
-/** What the host sends to a page that shows History. */
+/** The host's messages to a page that shows History. */
 export interface HistoryHostMessages {
   /** What changed in the list; sent when the page is visible. */
   'history/state': HistoryChanges

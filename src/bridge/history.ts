@@ -1,4 +1,4 @@
-/** What the extension host sends to a page that shows History. What the page sends is in `history-messages.ts`. */
+/** Data of History that the extension host sends to pages. The pages' own messages are in `history-messages.ts`. */
 
 export interface HistoryRow {
   agentId: string
@@ -7,7 +7,7 @@ export interface HistoryRow {
   title: string
   /** there is no title yet: `title` is a placeholder and drawn as one */
   untitled: boolean
-  /** earlier titles, by which it can be found */
+  /** earlier titles, by which the session can be found */
   formerTitles?: string[]
   cwd: string
   /** the folder's name */
@@ -23,19 +23,19 @@ export interface HistoryRow {
   /** a view of this window shows it */
   shown?: true
   activity?: 'idle' | 'running' | 'requires_action'
-  /** how its work ended, until the user views it; `interrupted`: its window closed */
+  /** the result of the last work, until the user views it; `interrupted`: its window closed */
   ended?: 'done' | 'failed' | 'interrupted'
   canLoad: boolean
   canResume: boolean
   canClose: boolean
   canDelete: boolean
-  /** only what Parley has saved is deleted: the agent keeps its own */
+  /** only Parley's copy is deleted: the agent keeps its own */
   deletesCopy: boolean
   canFork: boolean
   canArchive: boolean
   /** archived sessions are shown only on request */
   archived: boolean
-  /** it is first in the list */
+  /** listed first */
   pinned: boolean
   /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
@@ -56,7 +56,7 @@ export interface HistoryAgentNote {
   message?: string
   /** there are more pages, and nobody has requested them yet */
   more: boolean
-  /** the other pages are being requested */
+  /** further pages are being requested */
   paging: boolean
   /** who is signed in, as text; absent if sign-in isn't required or it isn't known */
   account?: string
@@ -91,7 +91,7 @@ export interface HistoryHits {
   isLimited: boolean
 }
 
-/** What History shows besides its rows. */
+/** The data of History besides its rows. */
 export interface HistorySummary {
   agents: HistoryAgentNote[]
   trusted: boolean
@@ -100,7 +100,7 @@ export interface HistorySummary {
   storage: { used: number; max: number }
   /** sessions that were deleted a moment ago, and that the user can bring back */
   deleted: Array<Pick<HistoryRow, 'agentName' | 'title' | 'deletesCopy'>>
-  /** conversations that can be searched, of those that will be; why none can */
+  /** number of searchable conversations, and of all; or why none can be searched */
   search: { progress?: { done: number; total: number }; problem?: string }
 }
 
@@ -109,7 +109,7 @@ export interface HistoryChanges extends HistorySummary {
   rows: HistoryRow[]
   /** the removed sessions; absent if `rows` are all sessions and replace those that the page has */
   removed?: Array<{ agentId: string; sessionId: string }>
-  /** there are more changes, which the page asks for once it has drawn these */
+  /** more changes follow once the page requests them */
   more?: true
 }
 

@@ -17,11 +17,11 @@ export interface McpServerRow {
   needsConsent?: true
   /** Its place can be changed. */
   canRemove?: true
-  /** why no session gets it */
+  /** why no session gets the server */
   reason?: string
   /** The user has signed in to it with OAuth. */
   isSignedIn?: true
-  /** It doesn't accept that anymore. */
+  /** The server no longer accepts the sign-in. */
   needsSignIn?: true
   checking?: true
   check?: ServerCheck
@@ -44,7 +44,7 @@ export interface McpSourceRow {
 export interface McpSessionServer extends McpServerNote {
   /** Switched off for this session alone. */
   isOffHere?: true
-  /** What was switched since doesn't count yet. */
+  /** The user's switches have changed since. */
   isOutdated?: true
   /** Of a server that Parley bridges: about others, agents report nothing. */
   bridge?: BridgeStatus

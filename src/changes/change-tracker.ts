@@ -64,7 +64,7 @@ export class ChangeTracker extends Owner {
   readonly review: Review
   readonly checkpoints: Checkpoints
   readonly holders = new ContentHolders()
-  /** What the user decided. */
+  /** The user's decisions about changes. */
   readonly progress: ReviewProgress
 
   constructor({

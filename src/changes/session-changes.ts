@@ -32,7 +32,7 @@ export interface CheckpointFile {
   /** of added and removed lines */
   added: number
   removed: number
-  /** Which of its changes happened during a turn without a report by the agent. */
+  /** Whether some or all changes of the file happened during a turn without a report by the agent. */
   uncertain?: Share
   /**
    * Why the file, or a part of it, is left unchanged.
@@ -69,7 +69,7 @@ export interface UndoReport {
 
 /** The changes that the user kept. */
 export interface KeptChanges {
-  /** of its files */
+  /** paths of the kept files */
   paths: string[]
   /** Makes it the agents' changes again. Resolves to the files that an agent has changed since, which stay as they are. */
   undo(): Promise<string[]>
@@ -278,7 +278,7 @@ export class ChangeScope {
     return { ...(undone.files.length > 0 && { undone }), unchanged }
   }
 
-  /** Of each change that a decision is about, the sessions that made it. The old path of a renamed file has none. */
+  /** For each change of a decision, the sessions that made it. The old path of a renamed file has no sessions. */
   #changesOf(
     selection: ChangeSelection,
   ): (file: TrackedFile) => Array<{ id?: number; sessions: readonly string[] }> {
@@ -630,12 +630,12 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.files.watchDecisions()
   }
 
-  /** Path of a file in which the user kept or undid changes, of this or another session. */
+  /** Path of a file in which the user kept or undid changes of any session. */
   get onDidDecide(): Event<string> {
     return this.tracker.files.onDidDecide
   }
 
-  /** Path of a file that the user begins to edit and of which it isn't known what agents changed. */
+  /** Path of a file that the user begins to edit before the agents' changes in it are known. */
   get onDidBeginEdit(): Event<string> {
     return this.tracker.edits.onDidBeginEdit
   }
@@ -648,7 +648,7 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.writes.writing(file.realPath, content, this.#author(), work)
   }
 
-  /** A tool call reported these changes, and these files that it works on. Never rejects. */
+  /** A tool call reported these changes and the files that it works on. Never rejects. */
   tool(
     reported: Omit<ToolChange, 'change' | 'patch'>,
     diffs: ReadonlyArray<{ changes: readonly FileChange[]; patch?: { format: string; text: string } }>,
@@ -721,7 +721,7 @@ export class SessionChanges extends ChangeScope {
     this.tracker.turns.omit(this.session, omitted)
   }
 
-  /** Forgets everything: the session is new, and what was stored under its id is another session's. */
+  /** Forgets everything: the session is new, and the data stored under its id belongs to another session. */
   clear(): void {
     void this.tracker.files.ready.then(() => {
       this.keep({ own: true })

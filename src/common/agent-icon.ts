@@ -12,7 +12,7 @@ export const AGENT_COLORS = [
 ] as const
 export type AgentColor = (typeof AGENT_COLORS)[number]
 
-/** The icon in a color: both are shown in the same places, so they are one text, as `sync~spin` is in VS Code. */
+/** The icon and its color as one text, like `sync~spin` in VS Code, since both are shown in the same places. */
 export function iconInColor<T extends string | undefined>(
   icon: T,
   color: AgentColor | undefined,

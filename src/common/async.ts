@@ -22,7 +22,7 @@ export function delay(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
 }
 
-/** Loads something when it's first wanted, for all who want it. After a failure, it's loaded again when it's next wanted. */
+/** Loads something once, on the first call, and shares the result. After a failure, the next call loads it again. */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
@@ -141,7 +141,7 @@ export class KeyedQueue {
     return result
   }
 
-  /** those with work in progress */
+  /** keys with work in progress */
   get keys(): string[] {
     return [...this.#tails.keys()]
   }

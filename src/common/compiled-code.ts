@@ -42,7 +42,7 @@ async function removeOldest(folder: string, maxBytes: number): Promise<void> {
   const files = await Promise.all(
     entries.map(async entry => {
       const file = path.join(entry.parentPath, entry.name)
-      // another window may have deleted it
+      // another window may have deleted the file
       const found = entry.isFile() ? await stat(file).catch(() => undefined) : undefined
       return { file, size: found?.size ?? 0, changedAt: found?.mtimeMs ?? 0, isThere: found !== undefined }
     }),

@@ -6,7 +6,7 @@ export type Event<T> = (listener: (value: T) => void) => Disposable
 /** The firing side of an {@link Event}. A listener that throws doesn't affect the others. */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<(value: T) => void>()
-  /** all of them, until one is added or removed */
+  /** a copy of the listeners, until one is added or removed */
   #current: ReadonlyArray<(value: T) => void> | undefined
   readonly #onError: (error: unknown) => void
 

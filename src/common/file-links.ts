@@ -100,7 +100,7 @@ function linkOf(found: string, before: string | undefined): LinkedText | undefin
 /** How many starts of a path are tried. */
 const MAX_STARTS = 16
 
-/** Everything that a link to a file can mean, the most literal first: the first one that exists is meant. */
+/** Everything that a link to a file can mean, the most literal reading first. The first existing file is used. */
 export function readings(link: string): FileReference[] {
   const isUri = /^file:/i.test(link)
   const texts = isUri ? [link.replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, '')] : starts(link)
@@ -112,7 +112,7 @@ export function readings(link: string): FileReference[] {
   })
 }
 
-/** The text, and what is left of it without words before the path. */
+/** The text, and its remainders without the words before a path. */
 function starts(text: string): string[] {
   const found = [text]
   const folder = text.search(/[\\/]/)

@@ -1,4 +1,4 @@
-/** What the first bytes of an image say about it. */
+/** Properties of an image that its first bytes contain. */
 export interface ImageInfo {
   mimeType: string
   width: number
@@ -13,7 +13,7 @@ export const PICTURE_NAME = /\.(png|jpe?g|gif|webp|bmp|ico|avif)$/i
 /** Image files that neither models nor pages can read. */
 export const UNREADABLE_PICTURE_NAME = /\.(heic|heif|tiff?|jxl)$/i
 
-/** `undefined` for other types than those that all models read. The name of a file may say another type. */
+/** `undefined` for types that not all models can read. The file name may suggest another type. */
 export function imageInfo(bytes: Uint8Array): ImageInfo | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {

@@ -29,9 +29,9 @@ export const HOST_START_MS = 20_000
 export const HOST_START_POLL_MS = 50
 /** How long to wait for the output of a host that exited during its start. */
 export const HOST_LAST_WORDS_MS = 500
-/** How long the other side may take to prove that it's a window or the agent host of this user. */
+/** How long the other side of a host's connection may take to prove its identity. */
 export const HOST_HANDSHAKE_MS = 5000
-/** A host that says nothing for that long is used only if its process is one. */
+/** A host that doesn't answer within this time is used only if its process is verified. */
 export const HOST_SILENT_MS = 300
 /** How long a window keeps a connection to an agent host that it opened in advance. */
 export const HOST_EARLY_CONNECTION_MS = 2000
@@ -39,17 +39,17 @@ export const HOST_EARLY_CONNECTION_MS = 2000
 export const END_HOST_MS = 15_000
 /** How long an agent host runs without an agent and without a window, so that a reload finds it. */
 export const HOST_LINGER_MS = 10_000
-/** How long what an agent says may be in the host's memory alone; longer while a window is attached, which mostly stores it before. */
+/** How long an agent's output may be only in the host's memory; longer while a window is attached, which mostly stores it earlier. */
 export const JOURNAL_DELAY_MS = 100
 export const JOURNAL_WINDOW_DELAY_MS = 500
 /** When a host tries again to write to a disk that was full. */
 export const JOURNAL_RETRY_MS = 5000
-/** How long what an exited agent said last is kept for a window. */
+/** How long the last output of an exited agent is stored for a window. */
 export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 
 /** How long an agent that waits for the user, or says nothing in a turn, goes on after its window was closed. */
 export const WAITING_AGENT_KEPT_MS = 30 * 60_000
-/** How long the output of its commands keeps such an agent that says nothing itself: a server may write for ever. */
+/** How long the output of commands keeps such an agent running if the agent itself is silent: a server may write forever. */
 export const COMMANDS_KEEP_AGENT_MS = 4 * 3_600_000
 /** Like above, for an idle agent, unless the agent ends with its window: see `HostedAgents.dispose`. */
 export const IDLE_AGENT_KEPT_MS = 120_000
@@ -72,13 +72,13 @@ export const DOWNLOAD_IDLE_MS = 60_000
 
 // ---- other windows ------------------------------------------------------------------------------------------------
 
-/** How often a window says that it's there. */
+/** How often a window confirms that it's open. */
 export const OWNER_HEARTBEAT_MS = 5000
-/** After this time without a renewal, in which this window could renew its own, a window is considered gone: it crashed or hangs. */
+/** A window counts as gone after this time without a renewal, while this window could renew its own: the other crashed or hangs. */
 export const OWNER_STALE_MS = 20_000
 /** How often a file lock of another window is tried again. */
 export const FILE_LOCK_POLL_MS = 100
-/** How often a window looks for others that are gone. */
+/** How often a window looks for windows that are gone. */
 export const WINDOW_HEARTBEAT_MS = 10_000
 /**
  * After this time without a confirmation, a window is considered closed although its process is running, as when a
@@ -93,14 +93,14 @@ export const RELEASE_POLL_MS = 100
 export const PORT_FREED_MS = 1000
 /** How often a port is tried that another program is about to free. */
 export const HELD_PORT_POLL_MS = 100
-/** How often a port is tried that another program keeps. */
+/** How often to retry a port that another program uses. */
 export const HELD_PORT_SLOW_POLL_MS = 2000
 /**
  * How long an agent's connection to the editor's tools waits for a window. Claude tries a closed one five times and then never
  * again; a call in a turn that goes on without a window shouldn't wait for ever.
  */
 export const HELD_CONNECTION_MS = 30_000
-/** Connections that wait at one port, and what is read of each. */
+/** Limits for connections that wait at one port, and for the data read from each. */
 export const MAX_HELD_CONNECTIONS = 64
 export const MAX_HELD_BYTES = 256 * 1024
 /** After a start, how often to check whether the previous window has closed and left drafts. */
@@ -111,7 +111,7 @@ export const TAKE_OVER_MS = 10_000
 export const ACQUIRE_SESSION_POLL_MS = 200
 /** How often a window with open sessions checks for requests of other windows. */
 export const SESSION_REQUESTS_POLL_MS = 1000
-/** How often a window checks for what other windows tell. */
+/** How often a window checks for requests and states of other windows. */
 export const WINDOWS_POLL_MS = 500
 /** How often the conversation of another window is read again. */
 export const FOLLOW_WINDOW_MS = 1000
@@ -154,7 +154,7 @@ export const LIST_SESSIONS_MS = patience ?? 20_000
 export const UNDO_DELETION_MS = patience ?? 10_000
 /** How long the status bar offers to undo what was decided about changes. */
 export const OFFER_UNDO_MS = patience ?? 10_000
-/** How long a reload may take in which agents go on. */
+/** How long a reload may take during which agents continue. */
 export const RELOADING_AGENT_KEPT_MS = patience ?? 60_000
 /** After this time, all sessions of an agent are listed again; until then, only the newest. */
 export const RELIST_SESSIONS_MS = 600_000
@@ -162,9 +162,9 @@ export const RELIST_SESSIONS_MS = 600_000
 export const FILE_LIST_MS = 400
 /** How long a search waits for the folder of a typed path, which may be on a network. */
 export const TYPED_PATH_MS = 1000
-/** How long a prompt that may call a prompt file waits until all of them are found. */
+/** How long a prompt that may use a prompt file waits until all prompt files are found. */
 export const CALLED_FILE_MS = 10_000
-/** How long a new session waits for a summary of what it doesn't get. */
+/** How long a new session waits for a summary of the turns that it doesn't get. */
 export const SUMMARY_MS = 120_000
 /** How long a search for symbols waits for a language. */
 export const SYMBOLS_MS = 3000
@@ -174,14 +174,14 @@ export const CANCEL_GRACE_MS = 10_000
 export const STOP_TURN_MS = 3000
 /** Time limit for a Git command. */
 export const GIT_MS = 20_000
-/** The same for one that the user waits for, such as checking out all files of a large repository. */
+/** Limit for a Git command that the user waits for, such as checking out all files of a large repository. */
 export const USER_GIT_MS = 600_000
 /** For how long a Git command waits for another program that has the lock, and between two tries. */
 export const GIT_LOCK_MS = 5000
 export const GIT_LOCK_PAUSE_MS = 100
-/** The same for one that looks for changes; a repository where it takes longer isn't checked again. */
+/** Limit for a Git command that looks for changes; a repository that exceeds it isn't checked again. */
 export const CHANGES_GIT_MS = 5000
-/** The same for one that reads where the hooks of a repository are. */
+/** Limit for a Git command that reads where the hooks of a repository are. */
 export const HOOKS_GIT_MS = 5000
 /** A folder without a repository that takes longer to scan isn't scanned again. */
 export const FOLDER_SCAN_MS = 10_000
@@ -220,7 +220,7 @@ export const MAX_ANSWER_MEMBERS = 50_000
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
 /** Maximum number of an agent's requests in progress; further ones are refused. */
 export const MAX_OPEN_REQUESTS = 1000
-/** Maximum size in bytes of answers that an agent hasn't read; beyond that, nothing more is read from it. */
+/** Maximum size in bytes of responses that an agent hasn't read; beyond that, nothing more is read from the agent. */
 export const MAX_UNREAD_BYTES = 32 * 1024 * 1024
 /** Maximum size in bytes of requests in progress and unread answers together; further requests are answered with an error. */
 export const MAX_OPEN_BYTES = 4 * MAX_UNREAD_BYTES
@@ -246,7 +246,7 @@ export const MAX_MCP_SERVERS = 100
 export const MAX_MCP_FILE_BYTES = 1024 * 1024
 /** JSON tokens, spaces and line ends in it, or in the part of a workspace file that defines servers. Real ones have fewer than 2000. */
 export const MAX_MCP_TOKENS = 10_000
-/** Inputs in one file or one scope of the settings; further ones are left out. */
+/** Inputs in one file or one scope of the settings; further inputs are ignored. */
 export const MAX_MCP_INPUTS = 100
 /** How long an MCP server may take to connect and to list its tools: with npx, it may be downloaded first. */
 export const CHECK_MCP_SERVER_MS = 60_000
@@ -254,7 +254,7 @@ export const CHECK_MCP_SERVER_MS = 60_000
 export const MCP_SERVER_EXIT_MS = 2000
 /** The times before each attempt to reach an MCP server that doesn't run at the moment. */
 export const MCP_RECONNECT_MS: readonly number[] = [250, 500, 1000, 2000, 4000, 8000]
-/** How many of them there are before it has answered once. */
+/** Number of attempts before the server has answered once. */
 export const MCP_FIRST_ATTEMPTS = 3
 /** Maximum size in bytes of all that an MCP server may send while it's checked. */
 export const MAX_CHECK_BYTES = 32 * 1024 * 1024
@@ -266,7 +266,7 @@ export const MANY_TOOLS = 128
 export const MCP_SIGN_IN_MS = 600_000
 /** A token that expires within this time is renewed before it's used. */
 export const TOKEN_SLACK_MS = 30_000
-/** How long a server may take to renew a sign-in, for which all that need its token wait. */
+/** How long a server may take to renew a sign-in, for which all requests with its token wait. */
 export const RENEW_SIGN_IN_MS = 20_000
 /** How long another window that has renewed a sign-in at the same time may take to store it, and the interval of the checks. */
 export const OTHER_RENEWAL_MS = 1000
@@ -276,5 +276,5 @@ export const OTHER_RENEWAL_POLL_MS = 100
 
 /** Entries of a conversation in an imported file; further ones are left out. Long real ones have a few thousand. */
 export const MAX_IMPORTED_ENTRIES = 20_000
-/** The same for its terminals. */
+/** Maximum number of terminals of an imported conversation. */
 export const MAX_IMPORTED_TERMINALS = 5000

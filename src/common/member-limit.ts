@@ -33,12 +33,12 @@ export class MemberLimit {
   #isEscaped = false
   #members = 0
   #shallow = 0
-  /** in how many objects and arrays is the one whose other members are dropped, with itself; 0 for none */
+  /** depth of the object or array whose further members are dropped; 0 for none */
   #cutting = 0
   /** how the message begins, and where it goes on in the current piece */
   #head = ''
   #from = 0
-  /** known once it matters */
+  /** determined once it matters */
   #isAnswer: boolean | undefined
   #hasCut = false
 
@@ -51,7 +51,7 @@ export class MemberLimit {
     return this.#hasCut
   }
 
-  /** What stays of the next bytes. */
+  /** Returns the parts of the next bytes that aren't dropped. */
   keep(piece: Buffer): ReadonlyArray<Buffer | typeof MESSAGE_END> {
     const pieces: Array<Buffer | typeof MESSAGE_END> = []
     let from = 0
@@ -64,7 +64,7 @@ export class MemberLimit {
       const byte = piece[i]!
       if (this.#begun !== 'message') {
         const begun = this.#begin(byte)
-        // kept only if it isn't that of a batch
+        // a bracket stays only if it isn't that of a batch
         if (begun === 'bracket') from = i + 1
         if (this.#depth > 0) pieces.push(BRACKET)
         this.#begun = begun
@@ -121,7 +121,7 @@ export class MemberLimit {
     this.#isAnswer = undefined
   }
 
-  /** Where the string ends in these bytes. */
+  /** The end of the string in these bytes. */
   #endOfString(piece: Buffer, start: number): number {
     for (let at = this.#isEscaped ? start + 1 : start; ; ) {
       const quote = piece.indexOf(QUOTE, at)
@@ -142,7 +142,7 @@ export class MemberLimit {
     }
   }
 
-  /** There is another member. */
+  /** Counts a further member, and returns whether it's too many. */
   #isTooMany(piece: Buffer): boolean {
     const isShallow = this.#isObject && this.#depth < DEEP
     const count = isShallow ? ++this.#shallow : ++this.#members

@@ -4,9 +4,9 @@ export const PLAN_SCHEME = 'parley-plan'
 /** Of agents that give their sessions and tool calls longer ids, no plan is opened. */
 const MAX_LENGTH = 8000
 
-/** Which plan a document shows. */
+/** The plan that a document shows. */
 export interface PlanPlace {
-  /** of its conversation */
+  /** the key of its conversation */
   key: string
   toolCallId: string
 }

@@ -23,7 +23,7 @@ export async function readBounded(file: string, maxBytes: number): Promise<strin
 
 /** The bytes of an open file. Rejects as {@link readBounded}; its errors name the file by its path. */
 export async function readHandle(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
-  // what has just been opened is known without waiting for a disk
+  // fstat of a file that was just opened doesn't wait for the disk
   const info = fstatSync(handle.fd)
   const { size } = info
   if (!info.isFile()) throw new Error(`${path} isn't a file.`)

@@ -1,9 +1,9 @@
-/** What is typed into the search of History: words, "phrases" and filters such as `agent:codex` or `after:2026-11-01`. */
+/** A query of History's search: words, "phrases" and filters such as `agent:codex` or `after:2026-11-01`. */
 export interface SearchQuery {
   terms: SearchTerm[]
-  /** each must be part of the agent's name or id, or be one of them */
+  /** each must be part of the agent's name or id, or equal it */
   agents: SearchTerm[]
-  /** each must be part of the path of the session's folder, or whole folders in it; a whole path is all of it */
+  /** each must be part of the path of the session's folder, or consist of whole folders in it; an absolute path must equal it */
   folders: SearchTerm[]
   /** each must be part of the path of a file in the session */
   files: string[]
@@ -189,7 +189,7 @@ function dayOf(value: string, now: number): number | undefined {
     if (unit === 'd' || unit === 'w') return startOfDay(now - count * (unit === 'w' ? 7 : 1) * DAY)
     const day = today.getDate()
     today.setMonth(today.getMonth() - count * (unit === 'm' ? 1 : 12))
-    // the month has no such day: its last one
+    // if the month has no such day, its last day
     if (today.getDate() !== day) today.setDate(0)
     return today.getTime()
   }

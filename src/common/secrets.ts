@@ -109,7 +109,7 @@ export class SecretRegistry {
     return { parts: redacted, count }
   }
 
-  /** All of them. */
+  /** All secrets. */
   get values(): readonly string[] {
     return [...this.#values]
   }
@@ -174,7 +174,7 @@ interface Forms {
   hasShort: RegExp
   /** the beginnings of all forms to which the next character may still add */
   prefixes: Set<string>
-  /** the length of the longest of them, plus one */
+  /** the length of the longest secret, plus one */
   longest: number
 }
 
@@ -206,7 +206,7 @@ function compile(values: ReadonlySet<string>): Forms {
   const forms = [...new Set([...values].flatMap(formsOf))].sort((a, b) => b.length - a.length)
   const long = forms.filter(form => form.length >= MIN_LENGTH_IN_WORDS)
   const short = forms.filter(form => form.length < MIN_LENGTH_IN_WORDS)
-  // the next character tells whether a short one stands alone
+  // the next character decides whether a short secret is a separate word
   const prefixes = new Set(short)
   for (const form of forms) for (let end = 1; end < form.length; end++) prefixes.add(form.slice(0, end))
   const [inWords, alone] = [anyOf(long), `(?<!${LETTER})(?:${anyOf(short)})(?!${LETTER})`]

@@ -6,9 +6,9 @@ import type { Duplex } from 'node:stream'
 
 /** RFC 6455, 1.3. */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-/** Bytes that were sent and that the other side hasn't read. */
+/** Maximum number of sent bytes that the other side hasn't read. */
 const MAX_UNREAD = 64 * 1024 * 1024
-/** Fragments of a message, each of which needs memory of its own. */
+/** Maximum number of fragments of a message, each of which needs memory of its own. */
 const MAX_FRAGMENTS = 10_000
 /** How long the other side may take to close the connection, too. */
 const CLOSE_MS = 2000
@@ -39,7 +39,7 @@ export type Received =
   | { type: 'ping'; data: Buffer }
   | { type: 'close'; code?: number }
 
-/** Only what clients send is masked. */
+/** Only data from clients is masked. */
 type Side = 'client' | 'server'
 
 interface FrameHeader {
@@ -177,7 +177,7 @@ export function frame(opcode: number, data: Buffer, mask?: Buffer): Buffer {
   return Buffer.concat([header, mask, masked])
 }
 
-/** What a server answers to the key of a client. */
+/** A server's response to the key of a client. */
 export function acceptanceOf(key: string): string {
   return createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64')
 }

@@ -39,7 +39,7 @@ export async function writeWhole(
   }
 }
 
-/** The same at once, for what a reload must not lose. */
+/** Writes synchronously, for data that a reload must not lose. */
 export function writeWholeSync(
   file: string,
   content: string | Uint8Array,

@@ -1,4 +1,4 @@
-/** What the manifest contributes to VS Code, before it becomes JSON. See `test/contributions/manifest.ts`. */
+/** The types of the manifest's contributions to VS Code. See `test/contributions/manifest.ts`. */
 import type { SettingName } from '../common/settings.ts'
 
 /** A place in a menu. Where several entries have no `@order` in their group, VS Code sorts them by title. */

@@ -1,6 +1,6 @@
 import { type SubmenuContribution, text } from './contribution.ts'
 
-/** Menus within menus. What they contain is with the commands. */
+/** Submenus. Their entries are defined with the commands. */
 export const submenus: Record<string, SubmenuContribution> = {
   'parley.sideBar.newSessionMenu': {
     label: text('menus.newSession', 'New Session…'),

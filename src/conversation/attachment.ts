@@ -64,7 +64,7 @@ export interface StoredPrompt {
 /** A prompt that returns to the composer. `reason`: a sentence that says why; absent if the user asked for it. */
 export interface ReturnedPrompt extends StoredPrompt {
   reason?: string
-  /** The host also returns the prompts after it, even those that haven't arrived there yet. */
+  /** The host also returns the later prompts, even those that haven't arrived there yet. */
   isRefused?: true
 }
 
@@ -119,13 +119,13 @@ export interface MentionRow {
 
 /** A prompt file, offered as a command. */
 export interface PromptFileRow {
-  /** what calls it, without the slash */
+  /** the name of its command, without the slash */
   name: string
   description: string
   hint?: string
-  /** whose it is, for the user */
+  /** the owner, for the user */
   source: string
-  /** tooltip: where it is, and what of it isn't applied */
+  /** tooltip: the location, and the properties that aren't applied */
   detail: string
 }
 
@@ -133,7 +133,7 @@ export interface PromptFileRow {
 export interface ExpandedPrompt {
   /** length of the call at the start of the text */
   length: number
-  /** its text with the values of its variables */
+  /** the prompt file's text with the values of its variables */
   item: Attachment
   /** the files that it refers to */
   files: Attachment[]

@@ -1,9 +1,9 @@
-/** The searchable text of content: the same for the host, which searches, and the webview, which shows the matches. */
+/** The searchable text of content, the same in the host, which searches, and in the webview, which shows the matches. */
 import type { ContentBlock } from '../acp/model.ts'
 import { nameOfUri } from '../common/block-chip.ts'
 import { markdownText } from '../common/markdown-text.ts'
 
-/** `markdown`: rendered as such, so its markup isn't visible */
+/** `markdown`: the text is rendered, so its markup isn't visible */
 export function blockText(block: ContentBlock, markdown: boolean): string {
   switch (block.type) {
     case 'text':

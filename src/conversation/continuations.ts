@@ -22,7 +22,7 @@ export interface Untold {
   continued: Continued
 }
 
-/** A copy of a conversation for the session that it goes on in. Running work isn't part of it. */
+/** A copy of a conversation for the session in which it continues, without running work. */
 export function continuedState(
   { entries, terminals, title }: SessionState,
   from: Omit<Continued, 'turn'>,
@@ -71,7 +71,7 @@ export function entriesToTell(entries: readonly Entry[], key?: string): Entry[] 
   return missing.some(({ kind }) => kind === 'message' || kind === 'tool_call') ? missing : []
 }
 
-/** Up to which entry the session with this key was in the conversation; 0: it wasn't, or its agent has said nothing. */
+/** The last entry of the conversation that the session with this key knows; 0 if it knows none, or its agent has never answered. */
 export function knownUntil(entries: readonly Entry[], key: string | undefined): number {
   let known = 0
   let from = 0
@@ -114,7 +114,7 @@ export function allOriginsOf({ entries }: Conversation): readonly Origin[] {
   return origins
 }
 
-/** Whether the agent did something in a turn. A slash command is sent alone, so that its answer says nothing of what is known. */
+/** Whether the agent answered in a turn. A slash command is sent without context, so its answer doesn't count. */
 function hasAnswer(entries: readonly Entry[], from: number, to: number): boolean {
   let isAlone = false
   for (let at = from; at < to; at++) {

@@ -113,7 +113,7 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
   }
 }
 
-/** One entry; empty if there is nothing to show. */
+/** The Markdown of one entry; empty if it shows nothing. */
 export function entryMarkdown(entry: Entry, terminals: ReadonlyMap<string, TerminalState>): string {
   return entryKind(entry).markdown(entry, terminals)
 }

@@ -11,7 +11,7 @@ const CALL =
   /^(?:Tool: )?(?:mcp(?:__|[._/-]))?vscode(?:-editor)?(?:__|[._/-])(?:vscode_)?(\w+)$|^(?:vscode_)?(\w+) \(vscode(?:-editor)? MCP Server\)$/
 const NAMES: ReadonlySet<string> = new Set(EDITOR_TOOL_NAMES)
 
-/** The name of the tool and what it's about, `hover parse`; `undefined` for other calls. */
+/** The tool's name and its subject, such as `hover parse`; `undefined` for other calls. */
 export function editorToolCall(call: Call): string | undefined {
   const name = editorToolOf(call)
   if (name === undefined) return undefined
@@ -19,7 +19,7 @@ export function editorToolCall(call: Call): string | undefined {
   return subject === undefined ? name : `${name} ${subject}`
 }
 
-/** The same for the tools of any server, as far as a name says that it's one. */
+/** Matches calls of any MCP server's tools, if the name reveals them. */
 const MCP_CALL =
   /^(?:Tool: )?mcp(?:__([\w-]+?)__|[./]([\w-]+)[./])([\w.-]+)$|^([\w-]+) \((\S.*) MCP Server\)$/
 /** Longer texts are no names. Characters. */
@@ -65,7 +65,7 @@ export function readableTitle(title: string): string {
 /** The editor's own server. */
 const EDITOR_NAME = 'VS Code'
 
-/** What Parley asks has a title of its own. */
+/** Parley's own requests have a separate title. */
 function nameOf({ title, toolName = '' }: Call): string {
   const name = title.trim() || toolName
   return name.length <= MAX_NAME ? name : ''

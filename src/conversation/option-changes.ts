@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { ConfigOption } from '../acp/model.ts'
 import { type Deferred, deferred } from '../common/async.ts'
 
-/** What the changes need of their session. */
+/** The part of a session that option changes need. */
 export interface OptionSession {
   options(): readonly ConfigOption[]
   /** Shows an option with this value. */
@@ -13,7 +13,7 @@ export interface OptionSession {
   changed(): void
 }
 
-/** An option whose value is another one since the session was reopened. */
+/** An option whose value has changed since the session was reopened. */
 export interface LostOption {
   before: ConfigOption & { type: 'select' | 'boolean' }
   now: ConfigOption & { type: 'select' | 'boolean' }
@@ -45,7 +45,7 @@ export class OptionChanges {
   /** ids of the options that were set here */
   readonly #set = new Set<string>()
   #sequence = 0
-  /** as they were before the session was reopened */
+  /** the options before the session was reopened */
   #before: readonly ConfigOption[] = []
 
   constructor(session: OptionSession) {

@@ -25,7 +25,7 @@ const CLEARS_CONTEXT = /\b(?:clear|reset|fresh|new|empty|without)\w*\b.{0,20}\bc
 
 /** The options that answer a plan. An agent may lack any. */
 export interface PlanOptions {
-  /** accepts the plan and asks about later steps as usual; if the agent lacks that, its other option that accepts */
+  /** accepts the plan and asks about later steps as usual; without such an option, another one that accepts */
   accept?: PermissionEntry['options'][number]
   /** accepts the plan, and the agent forgets the conversation before it */
   acceptCleared?: PermissionEntry['options'][number]

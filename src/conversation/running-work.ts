@@ -21,7 +21,7 @@ export interface RunningWork {
   /** milliseconds since the epoch; absent if unknown */
   since?: number
   canCancel: boolean
-  /** the entry that shows it, and where that is */
+  /** the entry of the work, and its index */
   entry?: { id: EntryId; index: number }
 }
 
@@ -148,7 +148,7 @@ function titleOf(title = ''): string {
 
 /** How much of the end of a text is searched for its last line. */
 const TAIL = 4000
-/** How many entries are searched for what a subagent did last. */
+/** How many entries are searched for a subagent's last action. */
 const MAX_SEARCHED = 500
 
 /** The last line of what the work reported so far; empty if there is none. */

@@ -17,7 +17,7 @@ const CLEARLY_MORE = 1.05
 /** The known use of a session. `tokens` and `costs` are the agent's reports. */
 export interface SessionUse {
   costs: readonly Cost[]
-  /** how long its turns ran, without the time for which they waited for the user */
+  /** running time of its turns, without the time spent waiting for the user */
   minutes: number
   tokens: number
 }
@@ -32,7 +32,7 @@ export interface LimitState {
   stopped: Limits
 }
 
-/** What the page shows of a limit. */
+/** The page's data about a limit. */
 export interface LimitNote {
   limits: Limits
   use: SessionUse

@@ -37,7 +37,7 @@ export interface SessionOptions {
   sessionId: string
   setup: SessionSetup
   phase: 'loading' | 'ready'
-  /** A conversation to continue: that of the same session with an agent that ended. */
+  /** A conversation to continue, of the same session with an ended agent. */
   state?: ReducingState
   /** The saved conversation, in case a load replays nothing. */
   saved?: () => ReducingState | undefined
@@ -220,7 +220,7 @@ export class Session implements Disposable {
     const { entries, memory, activity } = this.conversation.state
     const from = entries.length
     this.conversation.together(() => {
-      // those of an idle session may be a late replay
+      // updates of an idle session may be a late replay
       const time = isOwn && activity === 'idle' ? undefined : this.#time()
       this.conversation.apply(this.turns.asStopped(update), time, within)
       if (isOwn && this.#phase === 'ready' && !memory.running)
@@ -248,7 +248,7 @@ export class Session implements Disposable {
     if (notice.rewind) this.#status.fire()
   }
 
-  /** It's known which files a finished turn changed. */
+  /** Sets the files that a finished turn changed. */
   noteFiles(turn: number, files: TurnFiles): void {
     if (this.isLive) this.conversation.applyLocal({ type: 'turn_files', turn, files })
   }

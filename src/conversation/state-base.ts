@@ -3,15 +3,15 @@ import type { Command, ConfigOption, Cost, Plan, TerminalExit, Usage } from '../
 /** Ids of entries are unique within a session and stable for its life in this window. */
 export type EntryId = string
 
-/** What entries of all kinds have. */
+/** Properties of all kinds of entries. */
 export interface EntryBase {
   kind: string
   id: EntryId
   /** The turn it belongs to: 0 before the first prompt, then 1, 2, … */
   turn: number
-  /** The subagent in whose session it came, by that session's id; absent: it came in this session itself. */
+  /** The id of the subagent's session that the entry belongs to; absent for the session itself. */
   within?: string
-  /** The agent sent it while no turn was running: a banner or the like, which isn't part of what was said. */
+  /** The agent sent the entry while no turn was running, such as a banner, which isn't part of the conversation. */
   outOfTurn?: true
   /** milliseconds since the epoch, of its first update; absent in a replay, where it's unknown */
   startedAt?: number
@@ -21,7 +21,7 @@ export interface EntryBase {
   turnSummary?: TurnSummary
 }
 
-/** What a finished turn did, in numbers. */
+/** Numbers about a finished turn. */
 export interface TurnSummary {
   /** milliseconds */
   took?: number
@@ -33,7 +33,7 @@ export interface TurnSummary {
   cost?: Cost
 }
 
-/** The files that a turn changed, and the lines that it added and removed, which a replay doesn't say. */
+/** The files that a turn changed, with added and removed lines, which a replay doesn't contain. */
 export interface TurnFiles {
   count: number
   added?: number
@@ -55,7 +55,7 @@ export interface TerminalState {
   within?: string
 }
 
-/** What the session is doing. */
+/** The current activity of a session. */
 export type SessionActivity = 'idle' | 'running' | 'requires_action'
 
 /** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
@@ -95,7 +95,7 @@ export type HeadKey =
   | 'activity'
   | 'turn'
 
-/** What one update changed, precise enough that no reader has to look at anything else. */
+/** The effect of one update, precise enough that no reader has to look at anything else. */
 export type Change =
   /** The entry is new or was changed as a whole. */
   | { type: 'entry'; id: EntryId }

@@ -1,4 +1,4 @@
-/** The model of a session: its entries of all kinds, and what it reports about itself. */
+/** The model of a session: its entries of all kinds, and its own properties. */
 import type { PermissionRequest } from '../acp/model.ts'
 import type { Entry } from './entries/entry-kinds.ts'
 import type { RuleAnswer, RuleRefusal } from './entries/requests.ts'
@@ -22,7 +22,7 @@ export type {
 /** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
 export type SessionState = StateOf<Entry>
 
-/** The request with what must be read for it before it's shown; `undefined` if there is nothing to read. Never rejects. */
+/** Completes a request with data that must be read before it's shown; `undefined` if nothing has to be read. Never rejects. */
 export type CompletePermission = (
   request: PermissionRequest,
   tool: ToolCallEntry | undefined,

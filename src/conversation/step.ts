@@ -43,7 +43,7 @@ export interface Answer {
   messageId: string | undefined
   /** without a message id: `openMessage` after its last piece */
   openMessage?: number | undefined
-  /** It has contained a thought. */
+  /** Whether the message has contained a thought. */
   isSplit?: true
   /** where the thought is that hasn't ended */
   thought?: number | undefined
@@ -54,9 +54,9 @@ export interface Answer {
  * and which are open. Positions are indexes into `entries`, which only ever grows.
  */
 export interface ReducerMemory {
-  /** where entries are, by their kind and the agent's id for what they show; see `positionsOf` */
+  /** positions of entries by kind and by the agent's id; see `positionsOf` */
   positions: Map<string, Map<string, number>>
-  /** by role and message id, the latest; of one that continues below other work, its last part */
+  /** position of the latest message by role and message id; of a message that continues below other work, its last part */
   messages: Map<string, number>
   /** by role and message id: the parts of messages that continue below other work */
   messageParts: Map<string, number[]>
@@ -100,7 +100,7 @@ export interface ReducerMemory {
    * old request
    */
   openRequests: Map<string, number>
-  /** the subagents' own sessions by id, however deep: one map for all of them */
+  /** the subagents' own sessions by id, at any depth, in one map */
   subagentStates: Map<string, ReducerState>
 }
 
@@ -151,7 +151,7 @@ export function createMemory({
   }
 }
 
-/** One update while it's being reduced. `now` is absent in a replay. */
+/** An update that is being reduced. `now` is absent in a replay. */
 export interface Step {
   readonly state: ReducerState
   readonly now: number | undefined
@@ -163,7 +163,7 @@ export interface ReducedKind<E extends EntryBase> {
   readonly kind: E['kind']
   /** Whether text that comes later belongs below the entry: it isn't text streamed in parallel, and not one of many. */
   isWork(entry: E): boolean
-  /** Whether it may come in the middle of a word: the message before it continues. */
+  /** The entry may arrive in the middle of a word: the message before it continues. */
   readonly splitsNothing?: boolean
 }
 
@@ -201,7 +201,7 @@ export function entryAt<E extends EntryBase>(
   return entry?.kind === kind.kind ? (entry as E) : undefined
 }
 
-/** Where the entries of a kind are, by the agent's ids for what they show, such as ids of tool calls. */
+/** The positions of entries of one kind, by the agent's ids, such as ids of tool calls. */
 export function positionsOf<E extends EntryBase>(
   { positions }: ReducerMemory,
   { kind }: Pick<ReducedKind<E>, 'kind'>,

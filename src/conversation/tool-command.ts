@@ -43,7 +43,7 @@ export const ARGUMENT_FIELDS: ReadonlySet<string> = new Set([
   'toolargs',
   'toolarguments',
 ])
-/** Where they put what the program reads. `input` may also be the input of a tool. */
+/** Fields for a program's standard input. `input` may also be the input of a tool. */
 const STDIN_FIELDS: ReadonlySet<string> = new Set(['stdin', 'input'])
 
 export function isCwdField(name: string): boolean {
@@ -230,7 +230,7 @@ export function repeatsCommand(text: string, command: string): boolean {
   return bareCommand(text) === command.trim()
 }
 
-/** What some agents say beside the command about its folder. */
+/** Text that some agents add to a command about its folder. */
 const FOLDER = /\[(?:current working directory|in) ([^[\]]+)\]/
 
 /** The folder of a command, if a text says only that. */

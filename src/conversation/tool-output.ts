@@ -4,7 +4,7 @@ import type { ToolKind } from '../acp/model.ts'
 /** A program's output, the content of a file, or data. */
 export interface ToolOutput {
   text: string
-  /** empty without a known one */
+  /** empty if no language is known */
   language: 'json' | ''
 }
 

@@ -13,7 +13,7 @@ export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }
 /** Runs something once after a time, unless it's disposed before. */
 export type Schedule = (run: () => void, ms: number) => Disposable
 
-/** What the turns need of their session. */
+/** The parts of a session that its turns need. */
 export interface TurnsOptions {
   queue: PromptQueue
   /** Adds a prompt to the conversation and sends it to the agent. */
@@ -91,7 +91,7 @@ export class Turns {
     this.#connected = this.#connect()
   }
 
-  /** The prompts that aren't sent yet. A session has its own queue until it's given the stored one. */
+  /** The prompts that aren't sent yet. A session has its own queue until the stored one replaces it. */
   get queue(): PromptQueue {
     return this.#queue
   }
@@ -137,7 +137,7 @@ export class Turns {
     )
   }
 
-  /** Goes on with a turn that another window started. */
+  /** Continues a turn that another window started. */
   adopt(answer: ReturnType<TurnsOptions['send']>): void {
     const prompt = new Prompt(crypto.randomUUID(), { state: 'queued' })
     prompt.apply('send')
@@ -359,7 +359,7 @@ export class Turns {
     return true
   }
 
-  /** The running turn got its response, so an idle state that was held back belongs to it. */
+  /** The running turn got its response, so an idle state that was held back belongs to this turn. */
   #decide(): void {
     const idle = this.#undecided
     if (!idle) return

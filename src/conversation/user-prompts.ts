@@ -1,4 +1,4 @@
-/** Which messages are prompts of the user: one definition for each meaning. */
+/** Defines which messages count as the user's prompts, once for each meaning. */
 import type { SessionUpdate } from '../acp/model.ts'
 import type { Entry, MessageEntry } from './state.ts'
 

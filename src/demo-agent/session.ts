@@ -165,7 +165,7 @@ export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
 /** Number of sessions on a page of the list. */
 const PAGE = 20
 
-/** A server of either version of the protocol, of which the demo only shows some text. */
+/** An MCP server in either version of the protocol; the demo only shows some of its text. */
 interface McpServer {
   name?: unknown
   type?: unknown
@@ -225,7 +225,7 @@ export class Sessions {
     return this.#session(this.#metaOf(sessionId), setup, live)
   }
 
-  /** A fork: a new session with the transcript of another one, which continues unaffected. */
+  /** Forks a session: a new session gets a copy of the transcript. */
   fork(sessionId: string, setup: SessionSetup): DemoSession {
     checkPlace(setup)
     const live = this.#open.get(sessionId)

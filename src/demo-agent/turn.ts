@@ -296,7 +296,7 @@ export const FEATURES = {
 
 export type ClientFeatures = Record<keyof typeof FEATURES, boolean>
 
-/** The features for which a function returns neither nothing nor `false`. */
+/** The features for which a function returns a value other than `false`. */
 export function featuresOf(has: (name: keyof ClientFeatures) => unknown): ClientFeatures {
   const names = Object.keys(FEATURES) as Array<keyof ClientFeatures>
   return Object.fromEntries(names.map(name => [name, (has(name) ?? false) !== false])) as ClientFeatures

@@ -181,7 +181,7 @@ export function othersPart(before: string, expected: string, after: string): str
   const meant = splitLines(expected)
   const others = mergeLines(meant, was, splitLines(after))?.join('')
   if (others !== undefined) return others
-  // each part of the change must be found: lines that weren't there before, or that are gone
+  // each part of the change must be found: inserted lines that are present now, or removed lines that are gone
   const isThere = lineEdits(was, meant).every(({ start, end, lines }) => {
     const given = lines.join('')
     const gone = was.slice(start, end).join('')

@@ -3,7 +3,7 @@ import { Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { PathRules } from './path-rules.ts'
 
-/** Compares folders by what they are: a link is the folder that it leads to. */
+/** Compares folders by real path: a link equals the folder that it leads to. */
 export class FolderComparison {
   readonly #rules: PathRules
   /** The real path of a folder; the same if it's unknown. */
@@ -93,12 +93,12 @@ export class RealFolders extends Owner {
   /** A folder turned out to be another one. */
   readonly onDidChange = this.#change.event
 
-  /** The paths of folders, and those to which links among them lead. */
+  /** The paths of folders, and the targets of links among them. */
   paths(folders: readonly string[]): string[] {
     return [...new Set(folders.flatMap(folder => [folder, this.compare.real(folder)]))]
   }
 
-  /** Looks these up, again if they are known. */
+  /** Looks up these folders, even if they are already known. */
   async refresh(folders: readonly string[]): Promise<void> {
     let changed = false
     for (const folder of folders) {

@@ -1,4 +1,4 @@
-/** The commits and branches of repositories, and what they changed. */
+/** The commits and branches of repositories, with their changes. */
 
 import path from 'node:path'
 import { GIT_MS } from '../common/limits.ts'
@@ -148,7 +148,7 @@ async function hasCommits(top: string, hashes: readonly string[]): Promise<boole
   return hashes.every(hash => text.includes(`${hash} commit `))
 }
 
-/** What Git prints; empty if it fails. */
+/** Git's output; empty if the command fails. */
 async function run(cwd: string, args: readonly string[], input?: string): Promise<string> {
   const options = { timeoutMs: GIT_MS, most: MAX_LIST, ...(input !== undefined && { input }) }
   return (await runGit(cwd, args, options))?.text ?? ''

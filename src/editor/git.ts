@@ -14,7 +14,7 @@ import { pinnedEnvironment } from './git-folders.ts'
 export interface GitOptions {
   /** After this time, in milliseconds, Git and its child processes are ended. */
   timeoutMs: number
-  /** The same if it prints more than this, in UTF-16 units. */
+  /** The command also fails if its output is longer than this, in UTF-16 units. */
   most: number
   input?: string | Uint8Array
   /** How the output is read; UTF-8 by default. With `latin1` each byte is one character. */
@@ -201,7 +201,7 @@ async function withoutFilters(
   ])
 }
 
-/** Output of one line. */
+/** Removes the line end from output of one line. */
 export function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '')
 }

@@ -94,7 +94,7 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   if (middle.length === 0 && lines.length === 0) return []
   const whole = [{ start: head, end: head + middle.length, lines }]
   if (middle.length === 0 || lines.length === 0) return whole
-  // one line for another: most changes are
+  // one line replaced by another, which is the most frequent change
   if (middle.length === 1 && lines.length === 1) return whole
   const parts = compared(middle, lines)
   if (!parts) return whole

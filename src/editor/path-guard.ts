@@ -25,7 +25,7 @@ export const diskLinks: Links = {
 export interface GuardedPath {
   /** absolute and normal, links not resolved */
   path: string
-  /** where it leads, links resolved */
+  /** the path with links resolved */
   realPath: string
   inside: boolean
   /** Other spellings of the same file, by the roots and the editor's folders, for finding its document in the editor. */

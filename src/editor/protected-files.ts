@@ -40,7 +40,7 @@ const AGENT_FILES = /^(?:settings(?:\.local)?|config|mcp|mcp_settings|hooks|open
 /** Zero-width characters, which some file systems ignore in names. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g
 
-/** In a folder that the user trusts, mise runs what these say, new ones too, for each terminal and, through Parley, each agent. */
+/** Files whose commands mise runs in a trusted folder, even if the file is new: for each terminal and, through Parley, each agent. */
 const MISE_FILE = /^\.?mise(?:rc)?(?:\.[\w-]+)*\.toml$/
 const MISE_FOLDERS: ReadonlySet<string> = new Set(['mise', '.mise'])
 

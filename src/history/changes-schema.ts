@@ -65,7 +65,7 @@ export type UndoneHead = z.infer<typeof undoneHead>
 export type DecidedFile = z.infer<typeof decidedFile>
 export type DroppedHistories = z.infer<typeof droppedHistories>
 
-/** `undefined` if it isn't one. */
+/** `undefined` if the JSON isn't valid. */
 export const readChangedFile = (json: string) => read(storedFile, json)
 export const readUndoneFile = (json: string) => read(undoneFile, json)
 export const readDecided = (json: string) => read(decidedFile, json)
@@ -141,7 +141,7 @@ export const CHANGES_TABLES = `
     DELETE FROM contents WHERE workspace = old.workspace;
   END;`
 
-/** What the user decided about agents' changes. */
+/** The user's decisions about agents' changes. */
 export const DECISION_TABLES = `
   CREATE TABLE decided_files (
     workspace TEXT NOT NULL, id TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (workspace, id)
@@ -152,7 +152,7 @@ export const DECISION_TABLES = `
 
 export const ADD_USE = 'INSERT OR IGNORE INTO content_uses (workspace, user, hash) VALUES (?, ?, ?)'
 
-/** What is saved of a damaged file. */
+/** The rows to save from a damaged file. */
 export const SALVAGED_CHANGES: SalvagedTables = {
   workspaces: ({ dropped }) => String(dropped).startsWith('['),
   changed_files: ({ record }) => String(record).startsWith('{"path":'),

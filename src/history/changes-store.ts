@@ -334,7 +334,7 @@ export class ChangesStore extends Owner {
     for (const [path, one] of stored) if (this.#waiting.get(path) === one) this.#waiting.delete(path)
   }
 
-  /** Some of them. */
+  /** Stores some of the decisions. */
   #storeDecided(): void {
     const some = [...this.#decided].slice(0, AT_ONCE)
     this.#rows.transact(() => {

@@ -138,13 +138,13 @@ export class ConversationStorage extends Owner {
   }
 }
 
-/** All copies of each conversation, those with the oldest last writes first. `copies`: those with the oldest writes first. */
+/** All copies of each conversation, in the order of their last writes, oldest first. `copies`: ordered by their writes, oldest first. */
 function byLastWrite(copies: readonly StoredCopy[]): Array<[StoredCopy, ...StoredCopy[]]> {
   const conversations = new Map<string, [StoredCopy, ...StoredCopy[]]>()
   for (const copy of copies) {
     const key = sessionKey(copy[0], sessionIdOf(copy))
     const others = conversations.get(key) ?? []
-    // a map keeps the order in which its keys were added
+    // a map preserves the order in which keys were added
     conversations.delete(key)
     conversations.set(key, [copy, ...others])
   }

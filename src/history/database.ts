@@ -48,11 +48,11 @@ export interface DatabaseOptions {
   sqlite: typeof import('node:sqlite')
   /** its directory is created */
   file: string
-  /** Each migrates the database from the version of its index to the next. Released ones never change. */
+  /** Each migrates the database from the version of its index to the next. Released migrations never change. */
   migrations: readonly string[]
   /** Checks the whole file for damage, which takes as long as reading it. */
   check?: boolean
-  /** What to save of a damaged file. */
+  /** The data to save from a damaged file. */
   salvage?: Salvage
   /**
    * Called when a damaged file was moved to `aside` and replaced with a new one. `saved`: what the new file contains of the damaged one.
@@ -194,7 +194,7 @@ function replaceDamaged(options: DatabaseOptions, written: number): (Saved & { a
   } catch (error) {
     removeParts(fresh)
     if (isUnwritable(error)) throw error
-    // it stays in the damaged file
+    // the data stays in the damaged file
   }
   if (statSync(file, { throwIfNoEntry: false })?.ino !== ino) {
     removeParts(fresh)
@@ -222,7 +222,7 @@ function saveReadable(options: DatabaseOptions & { salvage: Salvage }, damaged: 
   return saved
 }
 
-/** The file of a database, and those that SQLite creates beside it. */
+/** The file of a database, and the files that SQLite creates next to it. */
 const PARTS = ['', '-wal', '-shm']
 
 function removeParts(file: string): void {

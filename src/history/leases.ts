@@ -26,9 +26,9 @@ export class Leases implements Disposable {
 
   /** This window has begun to use a session, taken it over or released it: another window may have written its conversation. */
   readonly onDidChange = this.#changed.event
-  /** Another window has taken a session that was open in this one. */
+  /** Another window has taken a session that was open in this window. */
   readonly onDidLose = this.#lost.event
-  /** Another window requests a session that is open in this one. Fires repeatedly until it's released. */
+  /** Another window requests a session that is open in this window. Fires repeatedly until the session is released. */
   readonly onDidRequest = this.#requested.event
 
   constructor(database: TranscriptDatabase, windows: Windows) {

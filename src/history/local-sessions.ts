@@ -345,7 +345,7 @@ export class LocalSessions implements Disposable {
         this.#unsaved.delete(key)
       }
       if (!(store instanceof MemoryStore)) this.#trouble.worked(this.#options.file)
-      // Everything is in the database, which other windows change, too.
+      // The database, which other windows change, too, contains everything.
       this.#memory.clear()
       this.#forgotten.clear()
     } catch (error) {

@@ -99,7 +99,7 @@ class Turns {
     return this.#open.pop()
   }
 
-  /** A turn that ended normally has no entry that says so. */
+  /** A normal end of a turn has no entry. */
   *end(): Generator<string> {
     for (const id of this.#open.splice(0)) yield line({ id, result: { stopReason: 'end_turn' } })
   }
@@ -141,7 +141,7 @@ function messagesOf(entry: Entry, position: number, sessionId: string, turns: Tu
   return messages
 }
 
-/** ACP's messages for an entry; none if it has none for it. */
+/** ACP's messages for an entry; empty if ACP has none. */
 function protocolMessages(entry: Entry, sessionId: string, turns: Turns): Json[] {
   const of = entry.within ?? sessionId
   switch (entry.kind) {
@@ -315,7 +315,7 @@ function setMeta(message: Json, parley: ParleyMeta): void {
   if (holder) holder._meta = { parley }
 }
 
-/** Where a message has its `_meta`: in its parameters, its result, or the data of its error. */
+/** The part of a message that contains its `_meta`: its parameters, its result, or its error's data. */
 export function metaHolderOf(message: Json): Json | undefined {
   if (isRecord(message.error)) {
     message.error.data ??= {}

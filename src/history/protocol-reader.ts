@@ -24,17 +24,17 @@ const MAX_CONVERSATION = 256 * 1024 * 1024
 
 /** Members and elements in a line; further ones are cut. An entry has what several messages of an agent contained. */
 export const MAX_LINE_MEMBERS = 20_000
-/** Maximum number of the lines of an entry, which has one for each block of a message: further ones are left out. */
+/** Maximum number of lines of an entry, which has a line for each block of a message: further lines are skipped. */
 const MAX_ENTRY_LINES = 5000
 
 export interface ReadConversation {
   session: ExportedSession
   conversation: SavedConversation
-  /** characters of its lines */
+  /** number of characters of its lines */
   size: number
 }
 
-/** What of a file was left out. */
+/** Numbers of skipped lines and entries of a file. */
 export interface OmittedCounts {
   /** lines that are damaged, cut off, too long, or of no conversation */
   lines: number
@@ -140,7 +140,7 @@ export class ProtocolReader {
     const terminals = [...reading.terminals.values()]
     const missing =
       header.counts.entries - entries.length + Math.max(0, header.counts.terminals - terminals.length)
-    // what is too many is missing if the file says how many there are
+    // the file's counts already include surplus entries
     this.leftOut.entries += Math.max(surplus, missing)
     if (entries.length === 0) return undefined
     const head = readHead(JSON.stringify(header.head ?? {})) as SavedConversation['head']
@@ -260,7 +260,7 @@ function entryOf(messages: readonly Json[], position: number): Entry | undefined
   return entry
 }
 
-/** Whether the entry can be shown and merged: its schema doesn't say what is in its lists. */
+/** Whether the entry can be shown and merged: its schema doesn't check the content of lists. */
 function isUsable(entry: Entry): boolean {
   const { turn, startedAt, endedAt } = entry
   const times = [turn, startedAt ?? 0, endedAt ?? 0]

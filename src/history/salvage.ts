@@ -25,7 +25,7 @@ interface Column {
 interface Table {
   name: string
   hasRowIds: boolean
-  /** as they're stored */
+  /** the columns as stored */
   columns: Column[]
   /** the number of columns that each row has; later versions of Parley added others */
   least: number
@@ -125,7 +125,7 @@ function fits(value: string | number, type: string): boolean {
   return typeof value === 'number' && (type === 'REAL' || Number.isInteger(value))
 }
 
-/** What is readable of a page with rows. */
+/** The readable records of a page. */
 function* recordsIn(pages: Pages, number: number): Generator<StoredRecord> {
   const page = pages.read(number)
   if (!page || pages.isMap(number)) return
@@ -243,7 +243,7 @@ class Pages {
     return page.length === this.#bytes ? page.subarray(0, this.#usable) : undefined
   }
 
-  /** The content of a cell, whose end may be on other pages; `undefined` if not all of it is there. */
+  /** The content of a cell, which may continue on other pages; `undefined` if it's incomplete. */
   payload(page: Buffer, at: number, size: number, isTable: boolean): Buffer | undefined {
     if (size > MAX_PAYLOAD || size > this.count * this.#bytes) return undefined
     const usable = this.#usable

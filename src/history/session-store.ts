@@ -16,9 +16,9 @@ export interface LocalSession extends SessionId {
   formerTitles?: string[]
   /** The session is archived. */
   archived?: boolean
-  /** It is first in lists. */
+  /** Listed first. */
   pinned?: boolean
-  /** Its conversation goes on in this session, whose row in lists is that of the conversation. */
+  /** The conversation continues in this session, and lists show only that one. */
   continuedIn?: SessionId
   /** The session was imported from a file, whose author chose its folder, and no agent has opened it here yet. */
   imported?: boolean
@@ -51,7 +51,7 @@ export interface UsageRecord extends SessionId {
   outputTokens: number
 }
 
-/** Tokens of one of an agent's models, which a record of its tokens has, too. */
+/** The tokens of one model of an agent, a subset of the usage record. */
 export type ModelUsage = Pick<
   UsageRecord,
   'agentId' | 'day' | 'totalTokens' | 'inputTokens' | 'outputTokens'

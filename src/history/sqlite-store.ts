@@ -100,7 +100,7 @@ const SESSIONS = `SELECT sessions.*, next_agent_id, next_session_id
 const TOKEN_SUMS = `total_tokens = total_tokens + excluded.total_tokens,
   input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`
 
-/** What is saved of a damaged file. */
+/** The rows to save from a damaged file. */
 const SALVAGE: Salvage = {
   tables: {
     sessions: ({ additional_directories: directories }) => String(directories).startsWith('['),

@@ -27,7 +27,7 @@ export interface SeenClock {
 
 export const UNSEEN_CLOCK: SeenClock = { runs: [] }
 
-/** As it was stored. A damaged value is as good as none. */
+/** Reads the stored value; a damaged one counts as missing. */
 function readSeenClock(json: unknown): SeenClock {
   try {
     return seenClock.parse(JSON.parse(String(json)))
@@ -49,13 +49,13 @@ export function observe({ runs }: SeenClock, now: number): SeenClock {
   const step = now - last.to
   if (step >= -CORRECTION_MS && step <= LONGEST_STEP_MS)
     return { runs: [...runs.slice(0, -1), { ...last, to: Math.max(last.to, now) }] }
-  // what a wrong step forward counted, the step back takes back
+  // a step back cancels the age counted by a wrong step forward
   const counted = Math.abs(step) > JUMP_MS ? 0 : Math.max(-LONGEST_STEP_MS, Math.min(step, LONGEST_STEP_MS))
   const age = last.age + last.to - last.from + counted
   return { runs: [...runs, { from: now, to: now, age }].slice(-MAX_RUNS) }
 }
 
-/** How old something is that has this time, which was observed then: never older than it really is. Milliseconds. */
+/** The age of something with this observed time: never more than its real age. Milliseconds. */
 export function ageOf({ runs }: SeenClock, time: number): number {
   const last = runs.at(-1)
   if (!last) return 0
@@ -80,7 +80,7 @@ export class StoredClock {
     this.#now = now
   }
 
-  /** Reads what the windows have seen, and adds what the clock shows. */
+  /** Reads the times that windows have seen, and adds the current one. */
   look(): void {
     const read = () => readSeenClock(this.#database.all('SELECT seen FROM clock')[0]?.seen)
     const known = this.#database.attempt(read, UNSEEN_CLOCK)

@@ -16,7 +16,7 @@ const COLLECT_AFTER_MS = 10_000
 /** Contents put more recently than this are kept, since this window may be about to refer to them. Milliseconds. */
 const RECENT_MS = 5000
 
-/** What is asked before contents are removed. */
+/** Returns the used contents, before others are removed. */
 export interface ContentUse {
   /** The hashes of contents in use; `undefined` while that can't be told. */
   inUse(): ReadonlySet<string> | undefined
@@ -42,7 +42,7 @@ export interface StoredContentsOptions {
  */
 export class StoredContents extends Owner {
   readonly #options: StoredContentsOptions
-  /** as which this window uses contents: with the id of its process */
+  /** the id under which this window uses contents, with its process id */
   readonly #window = `window ${process.pid} ${randomUUID()}`
   /** by hash: contents that this window uses, and whose files are written or being written */
   readonly #written = new Map<string, Promise<void>>()
@@ -64,7 +64,7 @@ export class StoredContents extends Owner {
         try {
           rows.transact(() => rows.run(`${DELETE_USES} AND user = ?`, this.#window))
         } catch {
-          // the next window does it
+          // the next window removes it
         }
       }),
     )
@@ -89,7 +89,7 @@ export class StoredContents extends Owner {
     return readFile(this.#file(hash)).catch(() => undefined)
   }
 
-  /** Whether there is none. One that can't be read may be readable later. */
+  /** Whether the content is missing. An unreadable one may be readable later. */
   async isMissing(hash: string): Promise<boolean> {
     return stat(this.#file(hash)).then(
       () => false,
@@ -101,7 +101,7 @@ export class StoredContents extends Owner {
     this.#use = use
   }
 
-  /** Writes those that aren't there, until `release`. Resolves to why some couldn't be written, by their hash. */
+  /** Writes missing contents, which stay until `release`. Resolves to the errors of contents that couldn't be written, by hash. */
   async write(contents: ReadonlyMap<string, Uint8Array>): Promise<Map<string, unknown>> {
     const fresh = this.#hold(contents)
     for (const [hash, bytes] of fresh) this.#written.set(hash, this.#writeFile(hash, bytes))
@@ -239,7 +239,7 @@ export class StoredContents extends Owner {
     rows.transact(() => rows.run('UPDATE workspaces SET counted = 1 WHERE workspace = ?'))
   }
 
-  /** Returns those that this window didn't use. */
+  /** Returns the contents that this window wasn't using yet. */
   #hold(contents: ReadonlyMap<string, Uint8Array>): Array<[string, Uint8Array]> {
     const { rows } = this.#options
     const fresh = [...contents].filter(([hash]) => !this.#written.has(hash))
@@ -271,7 +271,7 @@ const ADD_CONTENT = `WITH given (workspace, hash, bytes) AS (VALUES (?, ?, ?))
     WHERE workspace = given.workspace AND hash = given.hash) FROM given`
 const DELETE_USES = 'DELETE FROM content_uses WHERE workspace = ?'
 
-/** What the window is writing. */
+/** The temporary file that the window is writing. */
 function unfinished(file: string, window: string): string {
   return `${file}.${window.replaceAll(' ', '-')}.new`
 }

@@ -53,7 +53,7 @@ export class StoredUndos {
         await setImmediate()
       }
     } catch (error) {
-      // none of them is undone
+      // the undo fails, so none of its files is undone
       await this.#remove(head.id, files).catch(() => {})
       throw error
     }
@@ -107,7 +107,7 @@ export class StoredUndos {
     for (const file of files) known?.delete(file)
   }
 
-  /** Removes an undo. What couldn't be read stays until it's too old. */
+  /** Removes an undo. Unreadable parts stay until they expire. */
   async forget(undo: string): Promise<void> {
     while (this.forgetSome(undo) > 0) await setImmediate()
   }
@@ -125,7 +125,7 @@ export class StoredUndos {
     )
   }
 
-  /** Newest first; removes what is too old. */
+  /** Newest first; removes expired ones. */
   async load(): Promise<Undone[]> {
     const heads = this.#rows
       .read(

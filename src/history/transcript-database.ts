@@ -134,7 +134,7 @@ export class TranscriptDatabase implements Disposable {
     }
   }
 
-  /** Like `transaction`, but also throws why it failed. */
+  /** Like `transaction`, but also throws the error. */
   perform<T>(work: () => T, kind?: 'IMMEDIATE' | 'DEFERRED'): T {
     const failed = Symbol('failed')
     const result = this.transaction<T | typeof failed>(work, failed, kind)
@@ -253,7 +253,7 @@ export class TranscriptDatabase implements Disposable {
     try {
       opened?.close()
     } catch {
-      // nothing more can be read from it
+      // nothing more can be read from the database
     }
   }
 

@@ -35,7 +35,7 @@ export function sessionIdOf([, id]: StoredCopy): string {
   return idOfStored(id.split(APART)[0]!)
 }
 
-/** the rows of one copy */
+/** selects the rows of one copy */
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'options', 'said', 'conversations']
 

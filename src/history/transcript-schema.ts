@@ -41,7 +41,7 @@ export function entryJson(entry: Entry): string {
   }
 }
 
-/** The same for other values; `undefined` if there is nothing to store. */
+/** The JSON of another value; `undefined` if there is nothing to store. */
 export function valueJson(value: object): string | undefined {
   try {
     return JSON.stringify(value)
@@ -151,7 +151,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** What is saved of a damaged file. */
+/** The rows to save from a damaged file. */
 export const TRANSCRIPT_SALVAGE: Salvage = {
   tables: {
     ...SALVAGED_CHANGES,
@@ -231,7 +231,7 @@ export const TRANSCRIPT_MIGRATIONS = [
    CREATE TABLE IF NOT EXISTS marks (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // revision: changes with every write, so that other windows notice it
+  // revision: changes with every write, so that other windows notice the write
   `CREATE TABLE conversations (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, revision TEXT NOT NULL, written_at INTEGER NOT NULL,
      PRIMARY KEY (agent_id, session_id)
@@ -253,7 +253,7 @@ export const TRANSCRIPT_MIGRATIONS = [
    ) STRICT, WITHOUT ROWID;`,
   // what the clock has shown, as JSON: see SeenClock
   'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
-  // the session's options as they were known last, for agents that don't report them when they load a session
+  // the session's last known options, for agents that don't report them when they load a session
   `CREATE TABLE options (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, options TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,

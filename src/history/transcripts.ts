@@ -23,7 +23,7 @@ import {
 
 const NO_KEYS: ReadonlySet<string> = new Set()
 
-/** What was written of a conversation or a separate copy. */
+/** A write of a conversation or of a separate copy. */
 export interface WrittenConversation {
   agentId: string
   /** as stored */
@@ -202,7 +202,7 @@ export class Transcripts implements Disposable {
     const known = found.conversation
     const isSame = known !== undefined && (await runWithPauses(includes(known, added)))
     const written = this.#database.transaction((): WrittenConversation | 'same' => {
-      // the other window may be about to delete what is saved
+      // the other window may be about to delete the saved conversation
       if (isSame && !this.#leases.isElsewhere(agentId, sessionId)) return 'same'
       const isFree = !known && !this.#rows.revision(whole) && !this.#leases.isOpen({ agentId, sessionId })
       const copy = isFree ? whole : separateCopy(whole, randomUUID())
@@ -298,7 +298,7 @@ export class Transcripts implements Disposable {
     return true
   }
 
-  /** What is stored, with the oldest writes first. */
+  /** The stored copies, the oldest writes first. */
   byAge(): StoredCopy[] {
     return this.lastWrites().map(({ copy }) => copy)
   }
@@ -367,7 +367,7 @@ async function runWithPauses<T>(steps: SteppedWork<T>): Promise<T> {
   }
 }
 
-/** Merges a conversation of two windows: entries that both have appear once, and all others are kept. */
+/** Merges the conversation of two windows: common entries appear once, and all others stay. */
 function* mergeConversations(
   known: SavedConversation,
   other: SavedConversation,

@@ -20,7 +20,7 @@ export const UNSENT_TABLES = `
   -- windows whose texts another window has taken over, until they notice it
   CREATE TABLE taken_over (owner TEXT UNIQUE NOT NULL) STRICT;`
 
-/** What is saved of a damaged file. */
+/** The rows to save from a damaged file. */
 export const SALVAGED_UNSENT: SalvagedTables = {
   unsent: ({ kind, text }) => /^(?:draft|prompt)$/.test(String(kind)) && String(text).startsWith('{'),
   unsent_items: ({ items }) => String(items).startsWith('['),

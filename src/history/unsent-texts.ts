@@ -9,7 +9,7 @@ export interface UnsentText {
   kind: 'draft' | 'prompt'
   /** the key of its conversation */
   conversation: string
-  /** the prompt that is edited where it is, if the draft is for that */
+  /** the prompt that is being edited in the conversation, if the draft is its text */
   entryId?: string
   /** its text and its chips, as JSON */
   text: string
@@ -40,15 +40,15 @@ export interface UnsentTexts extends Disposable {
   handOver(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
   /** Takes the texts that were handed over with a conversation. */
   arrive(conversation: string): UnsentText[]
-  /** Removes all texts of a conversation but those of other windows that are there. */
+  /** Removes all texts of a conversation except those of other open windows. */
   forget(conversation: string): void
   /** Stored items, as JSON; `undefined` if there are none with this name. */
   items(name: string): string | undefined
 }
 
-/** The workspace of texts that any window takes that continues their conversation. No workspace has this name. */
+/** The workspace of texts for any window that continues their conversation. No workspace has this name. */
 const ANY = '*'
-/** How many windows that were taken over are remembered: nearly all of them never return. */
+/** How many taken-over windows are remembered: nearly all of them never return. */
 const MAX_TAKEN_OVER = 100
 
 type Row = Record<string, unknown>

@@ -5,10 +5,10 @@ import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS, WINDOW_STALE_MS } from '../common/l
 import { operatingSystem } from '../common/processes/process-system.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 
-/** What counts since the machine started, is the same for all its processes, and isn't set. Milliseconds. */
+/** Time since the machine started, which is the same for all processes and can't be set. Milliseconds. */
 const machineClock = () => Number(process.hrtime.bigint() / 1_000_000n)
 
-/** When this process started, by that clock. Its id may have been another process's before. */
+/** Start time of this process on that clock, since another process may have had the same id before. */
 const STARTED = Math.round(machineClock() - process.uptime() * 1000)
 /** How exact that is. Milliseconds. */
 const CLOCK_ERROR_MS = 1000
@@ -67,7 +67,7 @@ export class Windows implements Disposable {
     this.#timer.unref()
   }
 
-  /** The same at once. */
+  /** Renews the row immediately. */
   renew(): void {
     this.#tried = this.#clock()
     this.#database.attempt(() => this.beat(), undefined)

@@ -6,7 +6,7 @@ export type BridgeState = 'waiting' | 'connecting' | 'connected' | 'failed' | 'e
 /** How a bridge is doing, as it says itself. Texts contain no secrets. */
 export interface BridgeStatus {
   state: BridgeState
-  /** Why it isn't connected. */
+  /** Why the server isn't connected. */
   reason?: string
   /** The end of what the bridge reported and the server logged. */
   log: string

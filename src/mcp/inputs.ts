@@ -25,7 +25,7 @@ export class McpInputs {
   readonly #keys: SecretIndex
   readonly #workspace: string
   readonly #held: SecretRegistry
-  /** Open input boxes by key, so that two sessions that start at the same time ask once. */
+  /** Open input boxes by key, so that two sessions that start at the same time share one question. */
   readonly #open = new Map<string, Promise<InputAnswer>>()
   /** Asks one after the other, since VS Code shows one input box at a time. */
   #last: Promise<unknown> = Promise.resolve()
@@ -59,7 +59,7 @@ export class McpInputs {
     return answer
   }
 
-  /** The same without asking. */
+  /** Returns a stored value without asking. */
   async storedValue(
     id: string,
     server: McpServerDefinition,
@@ -70,7 +70,7 @@ export class McpInputs {
     return value === undefined ? { missing: notDefined(id, inputs) } : { value }
   }
 
-  /** Deletes the value of an input, so that it's asked for again. */
+  /** Deletes the value of an input, so that the user is asked again. */
   async forget(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<void> {
     const input = inputOf(id, server, inputs)
     if (!input) return

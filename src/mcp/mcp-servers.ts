@@ -41,13 +41,13 @@ export interface ServerToAllow {
   server: McpServerDefinition
   /** The inputs that it uses. */
   inputs: McpInput[]
-  /** Where its command and relative paths start, if it's of the workspace. */
+  /** For a workspace server: where its command and relative paths start. */
   folders: string[]
-  /** Where it's defined, as users know it. */
+  /** The place of the definition, as users know it. */
   place: string
   /** The names of the environment variables whose values it gets. */
   variables: string[]
-  /** Everything that determines what it does. A change asks again. */
+  /** Everything that determines the server's effect. After a change, the user is asked again. */
   content: unknown
 }
 
@@ -160,7 +160,7 @@ export class McpServers extends Owner {
     return [...this.#fromSettings, ...read.filter(source => source !== undefined)]
   }
 
-  /** Each entry of each place once, and why it's for no session, if so. */
+  /** Returns each entry of each source once, with the reason if no session gets it. */
   async plan(): Promise<{ sources: McpSource[]; planned: PlannedServer[] }> {
     const sources = await this.sources()
     return { sources, planned: this.#plan(sources) }
@@ -438,7 +438,7 @@ function foldersOf({ file, folder }: McpServerDefinition, { folders }: ServerCon
   return file !== undefined && folder !== undefined ? paths.slice(0, 1) : paths.toSorted()
 }
 
-/** The same text means something else in another place, where other variables are known. */
+/** The same text has another meaning in another source, where other variables are known. */
 function contentOf(
   { scope: _scope, folder, file: _file, disabled: _disabled, ...server }: McpServerDefinition,
   { kind }: McpSource,

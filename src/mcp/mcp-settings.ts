@@ -82,7 +82,7 @@ export type McpSourceKind = 'settings' | (typeof DISCOVERED_SOURCES)[number]
 /** A place that defines servers. */
 export interface McpPlace {
   kind: McpSourceKind
-  /** As users know it: the setting's id, or the file's name after that of its folder. */
+  /** The name for users: the setting's id, or the folder's and the file's name. */
   label: string
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
@@ -91,14 +91,14 @@ export interface McpPlace {
   file?: string
 }
 
-/** One server as written, valid or not. */
+/** One server as configured, valid or not. */
 export interface McpEntry {
   name: string
   /** Absent: it's invalid. */
   server?: McpServerDefinition
 }
 
-/** What a place defines. */
+/** The servers and inputs of one source. */
 export interface McpSource extends McpPlace {
   entries: McpEntry[]
   /** An id may occur once. */
@@ -346,7 +346,7 @@ interface DefinitionBase {
   folder?: string
   /** The file that defines it; absent for `parley.mcpServers`. */
   file?: string
-  /** It stays in the settings, but isn't passed on. */
+  /** The server stays in the settings, but isn't passed to agents. */
   disabled: boolean
 }
 /** A local MCP server as configured, with unresolved variables. */
@@ -358,7 +358,7 @@ export interface StdioServerDefinition extends DefinitionBase {
   /** A file of `NAME=value` lines, under `env`. */
   envFile?: string
   cwd?: string
-  /** It's meant to run in VS Code's sandbox, which agents don't have. */
+  /** The server should run in VS Code's sandbox, which agents don't have. */
   sandboxEnabled?: true
 }
 /** A remote MCP server as configured, with unresolved variables. */
@@ -382,7 +382,7 @@ export function describePlace(place: McpPlace): string {
   return place.file === undefined ? describeScope(place) : place.label
 }
 
-/** Whether others may have written it: it comes from the files of the workspace. */
+/** Whether others may have written the source, since it's a file of the workspace. */
 export function isOfWorkspace({ scope }: Pick<McpPlace, 'scope'>): boolean {
   return scope === 'workspace' || scope === 'folder'
 }
@@ -414,7 +414,7 @@ export interface McpInput {
   folder?: string
   file?: string
   type: 'promptString' | 'pickString'
-  /** Of what it's an input, if not of the MCP server that needs it. */
+  /** The owner of the input, if that isn't the MCP server that needs it. */
   title?: string
   description?: string
   /** Hidden while the user types. */

@@ -18,7 +18,7 @@ export type ServerExclusion =
   | { because: 'off'; where: SwitchedOff }
   /** An earlier place has a server with the same name. */
   | { because: 'shadowed'; by: string }
-  /** It's of the workspace, which the user doesn't trust. */
+  /** The server is from a workspace that the user doesn't trust. */
   | { because: 'restricted' }
   /** The agent doesn't support its transport. */
   | { because: 'transport'; type: McpServerDefinition['type'] }
@@ -34,7 +34,7 @@ export interface PlannedServer {
 }
 
 export interface PlanOptions {
-  /** What the agent supports; absent: anything. */
+  /** The agent's capabilities; absent: all transports. */
   capabilities?: AgentCapabilities['mcp']
   isOff(key: string): SwitchedOff | undefined
   trusted: boolean

@@ -58,7 +58,7 @@ export async function resolveServer(
     : resolveRemote(definition, texts)
 }
 
-/** What is in a server's `envFile`, or why it can't be used, as a sentence. */
+/** The content of a server's `envFile`, or a sentence that says why it can't be used. */
 export type EnvFile = { text: string } | { reason: string }
 
 /**
@@ -249,7 +249,7 @@ class Texts {
     }
   }
 
-  /** What is wrong with a variable, before any input is asked for. */
+  /** The first problem with a variable, before any input is requested. */
   problem(): string | undefined {
     for (const text of textsOf(this.#definition)) {
       for (const problem of substitute(text, this.#variables, name =>
@@ -265,7 +265,7 @@ class Texts {
     return undefined
   }
 
-  /** Asks for the inputs in these strings, one after the other; stops at the first missing one and returns the reason. */
+  /** Asks for the inputs in these strings, one after the other; stops at the first missing value and returns the reason. */
   async ask(texts: string[]): Promise<string | undefined> {
     for (const id of inputsIn(texts)) {
       if (this.#inputs.has(id)) continue

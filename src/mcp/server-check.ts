@@ -3,9 +3,9 @@ import type { Environment } from '../common/processes/spawn-process.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 
 export interface CheckOptions {
-  /** In which a server that runs a command starts; its own variables are added. */
+  /** The environment of a server that runs a command; the server's own variables are added. */
   environment: { env: Readonly<Environment>; platform: NodeJS.Platform }
-  /** The absolute directory in which it starts. */
+  /** The absolute working directory of the server. */
   cwd: string
   version: string
   /** Ends the check early. */
@@ -31,7 +31,7 @@ export interface CheckedServer {
   version?: string
   protocolVersion?: string
   tools: CheckedTool[]
-  /** Sentences about what agents may have problems with, such as two tools of one name. */
+  /** Sentences about possible problems for agents, such as two tools with one name. */
   notes: string[]
 }
 
@@ -47,11 +47,11 @@ export type CheckProblem =
   | 'refused'
   | 'sign-in'
   | 'unreachable'
-  /** It sent more than {@link MAX_CHECK_BYTES}. */
+  /** The server sent more than {@link MAX_CHECK_BYTES}. */
   | 'too-much'
   | 'canceled'
 
-/** `stderr`: what the server last wrote, redacted; empty for one that runs elsewhere. */
+/** `stderr`: the server's last output, redacted; empty for a remote server. */
 export type ServerCheck =
   | { server: CheckedServer; stderr: string }
   /** `message`: sentences for the user, without secrets. */

@@ -1,4 +1,4 @@
-/** One server of a session, as the views show it. */
+/** One server of a session, as views show it. */
 export interface McpServerNote {
   /** Where it's defined and its name: see `serverKey`. Absent if a whole file couldn't be read. */
   key?: string
@@ -13,7 +13,7 @@ export interface McpServerNote {
   isBridged?: true
   /** Of the bridge, to follow it while the session is open: see `Bridges.status`. */
   link?: string
-  /** Why the plan leaves it out, if it does: see `LeftOut`. */
+  /** Why the plan omits the server: see `LeftOut`. */
   leftOut?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
   /** Why it wasn't passed, or a note if it was; never contains a secret. */
   reason?: string

@@ -15,7 +15,7 @@ interface AgentClientsOptions {
   nativeElicitation: NativeElicitation
 }
 
-/** What agents may ask of this window: each request is routed to its session. */
+/** Answers the requests that agents may send to this window: each request goes to its session. */
 export class AgentClients {
   readonly #options: AgentClientsOptions
   /** by agent: the requests that may create a session. Some agents request files before they report the session's id. */
@@ -36,7 +36,7 @@ export class AgentClients {
     return arriving
   }
 
-  /** `sessions`: those of the agent's process; `undefined` before it's ready. */
+  /** `sessions`: the sessions of the agent's process; `undefined` before it's ready. */
   readonly of = (agentId: string, sessions: () => AgentSessions | undefined): AgentClient => {
     const { nativeElicitation } = this.#options
     return {

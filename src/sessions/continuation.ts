@@ -88,7 +88,7 @@ function missingIn(continuing: Continuing, earlier: string | undefined) {
   return { terminals, entries: entriesToTell(all, earlier) }
 }
 
-/** What is stored may be anything. */
+/** The stored limit may have any value. */
 function limitOf(max = MAX_CONVERSATION_CONTEXT): number {
   return Math.min(max, MAX_CONVERSATION_CONTEXT)
 }
@@ -205,7 +205,7 @@ export function recordContinuation(
   // a crash or a full disk must not leave a row without its conversation
   to.recorder?.flush()
   if (to.recorder?.isStored === false) return
-  // in another window, it goes on
+  // if another window has the conversation, it continues there
   if (!held.acquire(reference)) return
   held.release(reference)
   records.noted(from.agentId, reference, { continuedIn: next })
@@ -216,7 +216,7 @@ export function recordContinuation(
   }
 }
 
-/** Not if the user has opened it as a conversation of its own since, or has imported the other one. */
+/** False if the user has since opened the session separately, or has imported the other one. */
 function leadsTo({ continuedIn: next }: LocalSession, key: string): boolean {
   return next !== undefined && sessionKey(next.agentId, next.sessionId) === key
 }

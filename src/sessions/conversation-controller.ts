@@ -200,7 +200,7 @@ export class ConversationController extends Owner {
     this.#replace(open)
   }
 
-  /** Displays a session that another view had; reopens it if its agent is gone. */
+  /** Displays a session from another view; reopens the session if its agent is gone. */
   take(open: OpenSession): void {
     if (open.session.phase === 'ready') this.show(open)
     else void this.opener.reopen('restore', referenceOf(open))
@@ -335,7 +335,7 @@ export class ConversationController extends Owner {
       this.opener.continueAfter(replaced, attempt)
       return
     }
-    // it was removed from the settings
+    // the agent was removed from the settings
     if (replaced && !this.#reports.isReady(agentId, true)) return
     const how = replaced && exit.reason !== 'connection' ? restartedExit() : exit
     this.#failures.add({ type: 'ended', agentId, agentName, exit: how, attempt })

@@ -70,7 +70,7 @@ export function detectChanges(
   const detections = new Map<Turn, number>()
   let timer: NodeJS.Timeout | undefined
   let cost = 0
-  /** when the last turn ended: what was written before is that turn's */
+  /** end of the last turn: earlier writes belong to that turn */
   let endedAt = 0
   const foldersOf = ({ setup }: Session) => [setup.cwd, ...setup.additionalDirectories]
   const key = files.session
@@ -121,7 +121,7 @@ export function detectChanges(
   own.add({
     dispose: () => {
       clearTimeout(timer)
-      // its agent goes on
+      // the agent continues in the background
       if (session.phase !== 'ready') turns?.set(key, undefined)
       void files.endTurn()
     },
@@ -152,7 +152,7 @@ export function detectChanges(
   }
   own.add(onDidSave(accept))
   own.add(files.onDidDecide(accept))
-  // what a command wrote would be saved together with the user's edit
+  // otherwise, a command's output would be saved together with the user's edit
   const lookBeforeSave = async (edited: Turn, file: string) => {
     const info = await stat(file).catch(() => undefined)
     if (info && isWrittenSince(info.ctimeMs, edited.began)) await detect(edited)

@@ -15,7 +15,7 @@ import type { SessionPlace } from './session-leases.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
-/** What failed; Retry does it again. */
+/** The attempt that failed; Retry repeats it. */
 export type Attempt =
   /**
    * in `cwd`, or in the default folder; `begun` is called with the session, also if it starts only after a sign-in. `continues`: it
@@ -51,7 +51,7 @@ export type Failure =
       methods: readonly AuthMethod[]
       message: string
       detail?: string
-      /** what to do after sign-in */
+      /** the attempt to repeat after sign-in */
       attempt?: Attempt
       /** the agent refused prompts, which its session's queue sends again after sign-in */
       prompts?: true
@@ -80,7 +80,7 @@ export type Failure =
       isShown?: boolean
     }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
-  /** it can neither load nor resume: only the saved conversation is available */
+  /** the agent can neither load nor resume: only the saved conversation is available */
   | { type: 'read-only'; agentId: string; agentName: string }
   /**
    * another window has the session, or it runs in another version of Parley; `taken`: that window took it from this one

@@ -83,7 +83,7 @@ export class OpenSession extends Owner {
     this.key = sessionKey(agentId, session.sessionId)
   }
 
-  /** Where the session or one of its subagents works. */
+  /** The folder of the session or of one of its subagents. */
   placeOf(sessionId: string): RequestPlace {
     const roots = this.plan.setup
     const cwd = subagentRoots(this.session.conversation.state, sessionId, roots, isAbsolute)?.cwd
@@ -178,7 +178,7 @@ export class OpenSession extends Owner {
     this.#endCommands()
   }
 
-  /** The same, and waits a while for its end. */
+  /** Cancels the turn, and waits a while for its end. */
   async stop(): Promise<void> {
     this.cancel()
     await withTimeout(this.idle(), STOP_TURN_MS)

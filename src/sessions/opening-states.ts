@@ -45,7 +45,7 @@ export interface CurrentAttempt {
   replays: boolean
   /** says that the agent is slow */
   slow?: NodeJS.Timeout
-  /** the end of its long conversation, shown until all of it was read */
+  /** the end of a long conversation, shown until all of it was read */
   end?: ShownEnd | undefined
 }
 
@@ -68,7 +68,7 @@ export interface ShownEnd {
 
 type OpeningType = Opening['type']
 
-/** What the user begins takes the place of whatever is in progress; anything can also be stopped. */
+/** A user's operation replaces the one in progress; every operation can be stopped. */
 const ALWAYS = ['idle', 'preparing', 'searching', 'opening', 'restarting', 'takingOver'] as const
 
 export const OPENING_TRANSITIONS: Readonly<Record<OpeningType, readonly OpeningType[]>> = {
@@ -89,7 +89,7 @@ export function canBecome(from: Opening, to: OpeningType): boolean {
   return OPENING_TRANSITIONS[from.type].includes(to)
 }
 
-/** What is in progress. */
+/** The operation in progress. */
 export function taskOf(opening: Opening): Task | undefined {
   return 'task' in opening ? opening.task : undefined
 }

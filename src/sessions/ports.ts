@@ -28,7 +28,7 @@ export interface AgentEntry {
   source: 'settings' | 'installed' | 'preset' | 'demo'
 }
 
-/** What is wrong with the default agent of the settings. */
+/** The problem with the default agent of the settings. */
 export interface DefaultAgentProblem {
   /** As the settings name it. */
   agentId?: string
@@ -59,7 +59,7 @@ export interface AgentDirectory {
   readonly onDidChange: Event<void>
 }
 
-/** What was passed to a session, as text for the view. */
+/** The setup of a session, with texts for the view. */
 export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
@@ -68,9 +68,9 @@ export interface SessionPlan {
   editorTools?: SessionTools
   /** The session continues from an earlier window, whose server this window can't serve. */
   lostEditorTools?: true
-  /** What follows the bridges to its MCP servers. Disposed like `editorTools`. */
+  /** The watchers of the session's MCP bridges. Disposed like `editorTools`. */
   bridges?: readonly Disposable[]
-  /** what was passed to the session, to send it again; `null` for nothing, absent if unknown */
+  /** the system prompt that the session got, to send it again; `null` for none, absent if unknown */
   ownSystemPrompt?: SystemPrompt | null
   /** How the agent used the user's system prompt, if there is one. */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
@@ -150,7 +150,7 @@ export interface HostedSessions {
   isHandedOver(session: SessionId): boolean
 }
 
-/** What sessions use of the saved conversations. */
+/** The operations on saved conversations that sessions use. */
 export type SavedConversations = Pick<
   Transcripts,
   'read' | 'readEnd' | 'options' | 'revision' | 'copies' | 'write' | 'forget'

@@ -34,7 +34,7 @@ export interface ContinuingPrompts {
 
 interface PromptQueuesOptions {
   storage: PromptQueuesStorage
-  /** What a prompt can refer to. */
+  /** The sources of a prompt's references. */
   sources: ContextSources
   continuing?: ContinuingPrompts | undefined
 }
@@ -134,7 +134,7 @@ export class PromptQueues extends Owner {
     })
   }
 
-  /** Whether prompts that another window left are sent; without a delay if that's known. */
+  /** Decides whether prompts that another window left are sent; synchronously if that's already known. */
   #decide(key: string, then: (isSent: boolean) => void): void {
     const continues = this.#continuing?.continues(key)
     if (continues) void continues.then(then)
@@ -150,14 +150,14 @@ export class PromptQueues extends Owner {
           if (!open) throw notOpened()
           return this.contentOf(draft, open)
         }
-        // before those that were written here while the session was on its way
+        // before prompts that were written here while the session was being transferred
         queue.enqueue({ id, draft }, prepare, { at })
       }
     else queue.addReturned(prompts, reason)
   }
 }
 
-/** Why a prompt goes back to the composer, which is read with the input that gets it, maybe much later. */
+/** The reason why a prompt returns to the composer, where the user may read it much later. */
 export function notOpened(): Error {
   return new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
 }

@@ -21,7 +21,7 @@ export interface RequestNotificationsOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   /** whether the session is visible to the user now */
   isSeen: (open: OpenSession) => boolean
-  /** What is visible to the user may have changed. */
+  /** The visible sessions and requests may have changed. */
   onDidChangeVisibility: Event<void>
   /**
    * Notifies the user; `undefined` if they dismiss it. `question` is absent if the agent only reports that it's waiting.
@@ -224,7 +224,7 @@ function relativeTo({ cwd, additionalDirectories }: SessionSetup, text: string):
     }, text)
 }
 
-/** The text, if all of it can be shown on one line and its appearance isn't misleading. */
+/** Shortens a text to one line. `isWhole`: nothing was left out, and its appearance isn't misleading. */
 function shown(text: string): { text: string; isWhole: boolean } {
   const isWhole =
     // a bracket could join a link that follows it

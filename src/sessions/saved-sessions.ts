@@ -85,7 +85,7 @@ export class SavedSessions {
     return { dispose: () => clearInterval(timer) }
   }
 
-  /** Continues a saved conversation from what another window, which is gone or has closed it, saved last. */
+  /** Updates a conversation with what another, closed window saved last. */
   catchUp({ agentId, session }: OpenSession): void {
     const conversation = this.#options.transcripts.read(agentId, session.sessionId)
     if (conversation && !session.isLive) session.conversation.catchUp(conversation)

@@ -17,7 +17,7 @@ export type SessionIndicator = 'idle' | 'running' | 'waiting' | 'done' | 'failed
 /** Most important first: pending requests, then running, then ended sessions. */
 export const INDICATOR_ORDER: readonly SessionIndicator[] = ['waiting', 'running', 'failed', 'done', 'idle']
 
-/** Tracks which sessions ended their work while they weren't visible. */
+/** Tracks which sessions finished their work while they weren't visible. */
 export class SessionIndicators extends Owner {
   readonly #manager: SessionManager
   readonly #isSeen: (open: OpenSession) => boolean

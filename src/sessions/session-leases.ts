@@ -64,7 +64,7 @@ export class HeldSessions {
     return this.#leases?.acquire(agentId, sessionId) !== false
   }
 
-  /** Like `acquire`, for all of them. */
+  /** Like `acquire`, for several sessions. */
   acquireAll(agentId: string, sessionIds: readonly string[]): boolean {
     return sessionIds.every(sessionId => this.acquire({ agentId, sessionId }))
   }
@@ -80,7 +80,7 @@ export class HeldSessions {
     return true
   }
 
-  /** Keeps other windows from having the session, which this one has, until all results are disposed. */
+  /** Prevents other windows from taking a session of this window until all results are disposed. */
   hold({ agentId, sessionId }: SessionId): Disposable {
     const key = sessionKey(agentId, sessionId)
     this.#holds.set(key, (this.#holds.get(key) ?? 0) + 1)

@@ -171,7 +171,7 @@ export class SessionLimiter extends Owner {
     session.hold(this.#isAsking || reachedLimits(this.#state, this.#use).length > 0)
     if (this.#isReviewDue) return
     this.#isReviewDue = true
-    // after those that listen to this change, too
+    // after other listeners of this change
     queueMicrotask(() => {
       this.#isReviewDue = false
       if (!this.owned.isDisposed && session.phase === 'ready') this.#tell()
@@ -202,7 +202,7 @@ export class SessionLimiter extends Owner {
   async #ask(use: SessionUse): Promise<void> {
     const { session, settings, cancel } = this.#options
     this.#isAsking = true
-    // it stays when the window closes, and goes on in the next one
+    // the question survives the window, and stays open in the next one
     const outcome = await session.requests.askUser(this.#request(use), new AbortController().signal)
     if (this.owned.isDisposed || !session.isLive) return
     const answer = outcome.type === 'selected' ? outcome.optionId : undefined

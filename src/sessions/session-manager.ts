@@ -23,7 +23,7 @@ export interface SessionManagerOptions {
   services: ServicesShared
   records: SessionRecords
   transcripts: Pick<SavedConversations, 'write'>
-  /** Which sessions this window has. */
+  /** Tracks which sessions this window holds. */
   held: HeldSessions
   queues: PromptQueues
   /** The user's rules for permission requests. */
@@ -73,7 +73,7 @@ export class SessionManager extends Owner {
     return this.list().find(({ session }) => session.turns.queue === queue)
   }
 
-  /** The session with its changes, which isn't open before it's admitted. */
+  /** Creates a session with its changes, which isn't open before it's admitted. */
   create(agentId: string, agentName: string, session: Session, plan: SessionPlan): OpenSession {
     const key = sessionKey(agentId, session.sessionId)
     let changes = this.#changes.get(key)
@@ -118,7 +118,7 @@ export class SessionManager extends Owner {
     queues.arrive(key)
   }
 
-  /** Ends what the session does in this window; its conversation stays readable. */
+  /** Ends the session's services in this window; its conversation stays readable. */
   dismiss(open: OpenSession): void {
     open.endServices()
     this.owned.release(open)
@@ -140,7 +140,7 @@ export class SessionManager extends Owner {
     })
   }
 
-  /** What a setting takes away is off, also when the setting changes back. */
+  /** A level that a setting removes is turned off, and stays off when the setting is restored. */
   #checkAllowances(offered: readonly Allowance[]): void {
     for (const { allowance } of this.list()) if (!offered.includes(allowance.allowed)) allowance.allow('ask')
   }

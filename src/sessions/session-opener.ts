@@ -101,7 +101,7 @@ export class SessionOpener implements Disposable {
     return this.#state.type === 'opening' ? this.#state.end : undefined
   }
 
-  /** The agent that is being started, else the displayed session's, else the one that the next prompt starts. */
+  /** The agent that is being started, else the displayed session's agent, else the one that the next prompt starts. */
   get agentId(): string | undefined {
     return this.attempt?.agentId ?? this.#displayed.current?.agentId ?? attemptOf(this.#state)?.agentId
   }
@@ -119,7 +119,7 @@ export class SessionOpener implements Disposable {
     return this.#state.type === 'restoring' ? this.#state.reference : attemptOf(this.#state)
   }
 
-  /** Settles when the session that is being opened is open or failed, or another one is opened; prompts wait for it. */
+  /** Settles when the session being opened is open or failed, or another one is opened; prompts wait for this. */
   get pending(): Promise<void> | undefined {
     return taskOf(this.#state)?.over.promise
   }
@@ -491,13 +491,13 @@ export class SessionOpener implements Disposable {
     this.#changed()
   }
 
-  /** The session can't be opened here. `taken`: another window took it from this one. */
+  /** The session can't be opened here. `taken`: another window took it from this window. */
   showElsewhere(attempt: ReopenAttempt, place: SessionPlace, taken = false): void {
     if (canBecome(this.#state, 'elsewhere')) this.#enter({ type: 'elsewhere', attempt })
     this.#reports.elsewhere(attempt, place, taken, (from, next) => void this.#followTo(from, next))
   }
 
-  /** The conversation that another window has went on in another session there. */
+  /** The other window's conversation continued in another session there. */
   async #followTo(from: OpenSession, next: SessionReference): Promise<void> {
     const { saved, starter, moved } = this.#options
     const place = await starter.placeOf(next)

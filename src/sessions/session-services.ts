@@ -28,7 +28,7 @@ import {
 } from '../editor/terminals/terminals.ts'
 import { AnsweredPermissions, subagentRoots } from './answered-permissions.ts'
 
-/** What all sessions of the window share. */
+/** Objects that all sessions of the window share. */
 export interface ServicesShared {
   files: FilesShared
   /** The user saved a file in the editor. Without it, files changed by commands aren't reported. */
@@ -48,7 +48,7 @@ interface SubagentFiles {
   files: SessionFiles
 }
 
-/** What a session's agent may do in the editor: access files and run commands in its roots. */
+/** The services of a session's agent in the editor: access files and run commands in its roots. */
 export class SessionServices extends Owner {
   readonly terminals: SessionTerminals
   readonly #shared: ServicesShared

@@ -66,7 +66,7 @@ export interface ForkPoint {
 /** Opens sessions with their agents: new sessions, forks, and existing sessions. */
 export class SessionStarter {
   readonly #options: SessionStarterOptions
-  /** which options agents are known not to have */
+  /** options that agents are known to lack */
   readonly #missingOptions = new Set<string>()
 
   constructor(options: SessionStarterOptions) {
@@ -125,7 +125,7 @@ export class SessionStarter {
     const reference = earlierSessionOf(agentId, continues.from, this.#options.records)
     if (!reference) return undefined
     try {
-      // what is written meanwhile must not be for a session that may be gone
+      // input that is written meanwhile must not be for a session that may be gone
       const { onPlan } = progress
       const open = await this.reopen('restore', reference, signal, { onPlan }, undefined, continues)
       progress.onSession?.(open, false)
@@ -170,7 +170,7 @@ export class SessionStarter {
     }
   }
 
-  /** Where a session is that another window has. */
+  /** The place of a session that another window has. */
   async placeOf(reference: SessionReference): Promise<SessionPlace> {
     return (await this.#options.hosted?.has(reference)) ? 'hostedWindow' : 'window'
   }
@@ -198,7 +198,7 @@ export class SessionStarter {
     const continued = manager.find(agentId, sessionId)
     // adds the last output of an agent that has exited
     if (isTaken && !continued && previous) saved.catchUp(previous)
-    // another window may have taken it meanwhile
+    // another window may have taken the session meanwhile
     if (!continued && (hosted.isHandedOver(reference) || !held.acquire(reference)))
       throw new SessionElsewhereError('hostedWindow')
     return continued

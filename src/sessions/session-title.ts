@@ -44,13 +44,13 @@ export function recordListedTitle(
   if (session.state.title === undefined && known?.trim()) session.receive({ type: 'info', title: known })
 }
 
-/** Says what a session was forked from, until its agent reports a title. That of a fork's fork is the same. */
+/** The title of a fork until its agent reports one. A fork of a fork has the same title. */
 export function titleOfFork(title: string): string {
   const [start = '', end = ''] = l10n.t('Fork of {0}', '\0').split('\0')
   return title.startsWith(start) && title.endsWith(end) ? title : l10n.t('Fork of {0}', title)
 }
 
-/** The agent's title, if it ever gave one; else one made from the first prompt. */
+/** The agent's title, if it ever reported one; else a title from the first prompt. */
 export function titleToRecord(
   records: Pick<SessionRecords, 'get'>,
   { agentId, session }: { agentId: string; session: Session },

@@ -16,13 +16,13 @@ export interface StartOptions {
 
 type KnownOption = Exclude<ConfigOption, { type: 'unknown' }>
 
-/** The option that a default is for: the one with this id, or else the first one of this category. */
+/** The option that a default applies to: the option with this id, or else the first of this category. */
 export function optionOf(options: readonly ConfigOption[], key: string): KnownOption | undefined {
   const known = options.filter(option => option.type !== 'unknown')
   return known.find(({ id }) => id === key) ?? known.find(({ category }) => category === key)
 }
 
-/** The key of an option's default: the one that it has, or the category, which is the same in all versions of the protocol. */
+/** The key of an option's default: its existing key, or else the category, which is the same in all versions of the protocol. */
 export function defaultOptionKey(
   options: readonly ConfigOption[],
   { id, category }: ConfigOption,

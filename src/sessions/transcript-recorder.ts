@@ -37,12 +37,12 @@ export class TranscriptRecorder extends Owner {
   /** entries and terminals with appended text that was written */
   readonly #pieced = { entries: new Set<EntryId>(), terminals: new Set<string>() }
   #replace = false
-  /** what isn't on disk; `isAll`: nothing of the conversation as it is now */
+  /** the parts that aren't on disk; `isAll`: the whole conversation */
   readonly #unwritten = { isAll: false, entries: new Set<EntryId>(), terminals: new Set<string>() }
   #unsaved: UnsavedConversation | undefined
   #isUnsavedTooLarge = false
   readonly #change = this.register(new Emitter<void>())
-  /** What is `unsaved` has changed. */
+  /** `unsaved` has changed. */
   readonly onDidChangeUnsaved = this.#change.event
   /** The session began with options that may not be stored. */
   #hasStartOptions: boolean
@@ -108,7 +108,7 @@ export class TranscriptRecorder extends Owner {
     if (unkept) this.#schedule(0)
   }
 
-  /** Up to which frame what the agent said is stored or `unsaved`; `undefined` for all that was handled. */
+  /** The last frame of agent output that is stored or `unsaved`; `undefined` if all handled output is. */
   get storedFrame(): number | undefined {
     if (this.isStored || this.#unsaved) return this.#unwrittenAfter
     return this.#unwrittenAfter ?? 0
@@ -260,7 +260,7 @@ function stageOf(entry: Entry): string {
   return entry.kind
 }
 
-/** What the user wrote, or an answer of the user, which the agent gets right after this. */
+/** Whether the entry is the user's prompt or answer, which the agent gets right after this. */
 function isOfUser(entry: Entry): boolean {
   if (entry.kind === 'message') return entry.role === 'user'
   return (entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome !== undefined
@@ -309,7 +309,7 @@ function changed(
   }
 }
 
-/** What is saved of a session as a whole. */
+/** The saved properties of a session as a whole. */
 export function headOf(
   { title, plans, usage, activity }: SessionState,
   working = activity !== 'idle',

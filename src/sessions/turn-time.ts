@@ -13,7 +13,7 @@ export interface StoredTime {
 export interface TurnTimeOptions {
   session: Pick<Session, 'phase' | 'state' | 'requests' | 'onDidChange'>
   stored: StoredTime | undefined
-  /** It began or stopped counting. */
+  /** The time began or stopped counting. */
   onChange: () => void
   /** milliseconds, from a clock that isn't set */
   now?: () => number

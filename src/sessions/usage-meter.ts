@@ -189,7 +189,7 @@ export function forkUsage(
     records.addUsage({ agentId, sessionId: to, day: dayOf(now), currency, mark, ...nothing })
 }
 
-/** What agents report may be anything. */
+/** Agents may report any value. */
 export function isAmount(value: number): boolean {
   return value >= 0 && value <= MAX_AMOUNT
 }

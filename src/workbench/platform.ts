@@ -41,7 +41,7 @@ export function configureTexts(): void {
   if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle })
 }
 
-/** What VS Code provides for the services. `changeEditors`: created after the services that need it. */
+/** The parts of VS Code that the services need. `changeEditors`: created after the services that need it. */
 export function createPlatform(
   { context, log: channel, own, commentController }: PlatformOptions,
   changeEditors: () => ChangeEditors,

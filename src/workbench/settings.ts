@@ -130,7 +130,7 @@ export class VsCodeSettings extends Owner implements SettingsSource {
       { scope: 'user', value: values?.globalValue },
       { scope: 'workspace', value: values?.workspaceValue },
     ]
-    // If several folders have the setting, the first one takes precedence, so it comes last.
+    // If several folders have the setting, the first folder takes precedence, so it comes last.
     for (const { uri, name } of namedFolders().reverse()) {
       const inFolder = this.#inspect(key, uri)
       layers.push({ scope: 'folder', folder: name, value: inFolder?.workspaceFolderValue })

@@ -33,7 +33,7 @@ export class LineSplitter {
   #restBytes = 0
   #isUnfinished = false
   #members = new MemberLimit()
-  /** lines before those of the text: the one that was unfinished before the last push, or messages of a batch */
+  /** complete lines before the text: the previously unfinished line, or messages of a batch */
   #ready: Array<{ text: string; isLineEnd: boolean }> = []
   #isLineEnd = true
   /** the other whole lines, decoded together: decoding once per chunk is much cheaper than once per line */

@@ -50,7 +50,7 @@ export class NdjsonReader extends AbstractMessageReader {
   #batchPosition = 0
   /** the number of the line that was read last */
   #line = 0
-  /** only some messages of that line, which is a long batch, were read */
+  /** only some messages of the last line, a long batch, were read */
   #isWithinLine = false
   #resumed: ResumedStream | undefined
   #isPassingOpen = false
@@ -73,7 +73,7 @@ export class NdjsonReader extends AbstractMessageReader {
     return this.#line
   }
 
-  /** The number of the last line that was passed on with all that it contains. */
+  /** The number of the last line whose messages have all been passed on. */
   get handled(): number {
     const isWithinLine = this.#isWithinLine || (this.#batch && !this.#isPassingOpen)
     return isWithinLine ? this.#line - 1 : this.#line
@@ -154,7 +154,7 @@ export class NdjsonReader extends AbstractMessageReader {
         }
         const line = this.#nextLine()
         if (line === undefined) {
-          // it was cut short
+          // the stream ended in the middle of the line
           if (!this.#ended || !this.#resumed) break
           this.#line = this.#resumed.last
           this.#isWithinLine = false

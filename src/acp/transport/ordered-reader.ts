@@ -92,7 +92,7 @@ export class OrderedReader extends AbstractMessageReader {
     try {
       this.#callback?.(message)
     } catch (error) {
-      // It wasn't queued, so `dispatched` won't be called.
+      // The message wasn't queued, so vscode-jsonrpc never dispatches it.
       this.fireError(error)
       this.dispatched()
     }

@@ -51,7 +51,7 @@ export interface HostedLink {
   keep(times: OutliveTimes): void
   /** This window has stored the agent's output up to this frame, so the host may drop it. A frame is a line of output. */
   confirm(frame: number): void
-  /** Where the commands of a session run, so that they can outlive this window. */
+  /** Runs the commands of a session, so that they can outlive this window. */
   commandsOf(sessionId: string): CommandHost
   /** Tells the next window something about a session. */
   note(sessionId: string, note: unknown): void
@@ -66,7 +66,7 @@ export interface HostedLink {
    * agent because another window had already attached.
    */
   detach(): Promise<string>
-  /** Another window has attached without waiting for this one. */
+  /** Another window has attached although this one didn't detach. */
   readonly onDidLose: Event<void>
 }
 

@@ -162,7 +162,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     params: unknown,
     signal: AbortSignal,
   ): Promise<unknown> | undefined {
-    // they weren't offered
+    // the agent wasn't offered these methods
     if (this.capabilities.isRemote && /^(?:fs|terminal)\//.test(method)) return undefined
     const ask = this.askPermission.bind(this)
     return answerRequest(this.client, ask, this.report, method, params, signal)

@@ -87,7 +87,7 @@ export function answerRequest(
   }
 }
 
-/** Agents read a file before they create it. One of them gives up the write on any error, even for a missing file. */
+/** Agents read a file before they create it. One agent gives up on any error, even for a missing file. */
 async function readTextFile(
   client: AgentClient,
   request: Parameters<AgentClient['readTextFile']>[0],

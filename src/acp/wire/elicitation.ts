@@ -43,7 +43,7 @@ export const formSchema = z.object({
   properties: anything,
   required: texts,
 })
-/** All kinds of properties in one schema, since their names don't collide. */
+/** The properties of all kinds of fields in one schema, since their names don't collide. */
 export const propertySchema = z.object({
   type: maybeText,
   title: maybeShown,

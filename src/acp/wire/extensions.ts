@@ -5,7 +5,7 @@ import type { ModelTokens, SessionUpdate, UsageLimit } from '../model.ts'
 import { given } from './content.ts'
 import { maybeNumber, maybeText } from './lenient.ts'
 
-/** What claude-agent-acp and codex-acp add to standard messages in `_meta`, the same in both versions. */
+/** Fields that claude-agent-acp and codex-acp add to standard messages in `_meta`, the same in both versions. */
 
 /** Longer suggestions are no prompts that a user would take as they are. Characters. */
 const MAX_SUGGESTION = 1000

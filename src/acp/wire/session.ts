@@ -31,7 +31,7 @@ export class SessionOptions {
     this.#report = report
   }
 
-  /** Reads the response to `session/new`, `load` or `resume`; what it doesn't mention stays. */
+  /** Reads the response to `session/new`, `load` or `resume`. Missing fields don't change anything. */
   start(wire: WireStart): void {
     this.#reported = readConfigOptions(wire.configOptions, this.#report) ?? this.#reported
     this.#mode = readModes(wire.modes, MODE_ID, this.#report) ?? this.#mode
@@ -231,7 +231,7 @@ function readChoice(raw: unknown): SelectChoice | undefined {
 
 type OptionBase = Pick<ConfigOption, 'id' | 'name' | 'description' | 'category'>
 
-/** An agent's current value may not be among those that it offers: it's added as a choice. */
+/** An agent's current value may be missing from the offered ones; then it's added as a choice. */
 function select(base: OptionBase, currentValue: string, choices: SelectChoice[]): ConfigOption {
   const known = currentValue === '' || choices.some(choice => choice.value === currentValue)
   return {

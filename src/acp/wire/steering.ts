@@ -17,7 +17,7 @@ export function steeringToWire(sessionId: string, prompt: readonly object[]) {
   return { sessionId, prompt, _meta: { steering: { idleBehavior: 'promptRequired' } } }
 }
 
-/** What the agent did; `undefined` if it didn't say. */
+/** The agent's reaction to a steering prompt; `undefined` if the agent didn't say. */
 export function readSteering(result: unknown): SteeringOutcome | undefined {
   const outcome = isRecord(result) ? result.outcome : undefined
   switch (outcome) {

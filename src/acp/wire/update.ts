@@ -109,7 +109,7 @@ export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | u
     case 'plan_update': {
       const plan = readPlan(raw.plan, sink.report)
       if (plan) return { type: 'plan', plan }
-      // Content of an unknown kind also replaces what was there.
+      // Content of an unknown kind also replaces the plan.
       const planId = newerPlanId(raw.plan)
       if (planId !== undefined) sink.emit({ type: 'plan_removed', planId })
       return { type: 'unknown', kind, raw }
@@ -232,7 +232,7 @@ function newerPlanId(raw: unknown): string | undefined {
   return wire?.type && !PLAN_KINDS.has(wire.type) ? wire.planId : undefined
 }
 
-/** Characters. What the user picks is sent as it is, so it can't be cut. */
+/** Maximum length of a command's name, in characters. The name is sent unchanged, so it can't be cut. */
 const MAX_COMMAND_NAME = 1000
 
 export const commandSchema = z.object({

@@ -23,7 +23,7 @@ export function isOfOtherProject(env: Readonly<Environment>, folder: string): bo
   return session.data.loaded_configs.some(file => !isGlobal(file, env) && !isIn(folder, rootOf(file)))
 }
 
-/** What takes back the changes of the shell's mise: its `null` removes a variable. `undefined` if there are none. */
+/** The changes that revert the shell's mise: its `null` removes a variable. `undefined` if there are none. */
 export function undoMise({
   env,
   platform,
@@ -31,7 +31,7 @@ export function undoMise({
   const diff = changesOf(env)
   if (!diff) return undefined
   const added = new Set(diff.path)
-  // each was added once, in front of what was there
+  // mise added each folder once, at the start of the PATH
   const delimiter = pathDelimiter(platform)
   const path = pathVariable(env, platform)
     .split(delimiter)

@@ -36,10 +36,10 @@ import {
   pythonEnvironment,
 } from './python-environment.ts'
 
-/** What a tool gives a folder. */
+/** The environment of a folder from one tool. */
 export interface ToolEnvironment {
   tool: string
-  /** The names of what it sets or removes, sorted. */
+  /** The names of the variables that the tool sets or removes, sorted. */
   names: readonly string[]
 }
 
@@ -49,11 +49,11 @@ export interface EnvironmentProblem {
   description: string
 }
 
-/** What a project gives the processes that start in a folder. */
+/** The environment that a project gives processes that start in a folder. */
 export interface ProjectEnvironment {
   tools: readonly ToolEnvironment[]
   problems: readonly EnvironmentProblem[]
-  /** In the order in which they apply. */
+  /** In the order in which the tools apply. */
   changes: readonly EnvironmentChanges[]
 }
 
@@ -85,7 +85,7 @@ const NONE: ProjectEnvironment = { tools: [], problems: [], changes: [] }
 interface Known {
   environment: ProjectEnvironment
   base: LaunchEnvironment
-  /** how the files on which it depends were */
+  /** the earlier stamps of the files on which the environment depends */
   stamps: ReadonlyMap<string, string>
   python: PythonEnvironment | undefined
   /** when a tool took too long, in milliseconds */
@@ -109,7 +109,7 @@ export class ProjectEnvironments extends Owner {
   /** by folder */
   readonly #known = new Map<string, Known>()
   readonly #asking = new Map<string, Promise<ProjectEnvironment>>()
-  /** those that were asked for, with or without an environment */
+  /** requested folders, with or without an environment */
   readonly #folders = new Set<string>()
   /** for which the Python extension hasn't answered yet, although there was time */
   readonly #late = new Set<string>()
@@ -392,7 +392,7 @@ export class ProjectEnvironments extends Owner {
       }
       const { code, stdout, stderr } = result
       if (code !== 0) {
-        // direnv prints its own state, which says what to watch
+        // direnv prints its own state, which names the files to watch
         const changes = name === 'direnv' ? readChanges(stdout, env) : {}
         if (tool.blocked.test(stderr))
           return fail(l10n.t('To use {0}, review it and run `{1}` in its folder.', file, tool.allow), changes)

@@ -6,7 +6,7 @@ import type { Environment } from '../../common/processes/spawn-process.ts'
 import type { LaunchEnvironment } from '../launch-environment.ts'
 import { isOfOtherProject, undoMise } from './mise-session.ts'
 
-/** What a tool sets, by name; `null` removes a variable. */
+/** The variables that a tool sets, by name; `null` removes a variable. */
 export type EnvironmentChanges = Record<string, string | null>
 
 /** A tool that gives a folder an environment, if the user allowed that by the tool's own means. */
@@ -24,9 +24,9 @@ export interface ProjectTool {
   blocked: RegExp
   /** How the user allows it, in a terminal. */
   allow: string
-  /** The sentence with which the tool says that it failed. Other output may contain secrets of the project. */
+  /** Matches the tool's error message. Other output may contain secrets of the project. */
   error: RegExp
-  /** Variables in which the tool keeps its own state. */
+  /** Variables in which the tool stores its own state. */
   state: RegExp
   /**
    * Whether the editor's environment, from the terminal in which the user started the editor, already contains the tool's changes for

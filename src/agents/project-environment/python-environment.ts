@@ -39,7 +39,7 @@ export async function pythonEnvironment(
   platform: NodeJS.Platform,
 ): Promise<PythonEnvironment | undefined> {
   if (typeof selected !== 'string' || selected.length > MAX_PATH || !isAbsolute(selected)) return undefined
-  // such a folder would be several ones in the PATH; `venv` creates none either
+  // such a folder would split into several in the PATH; `venv` refuses to create one, too
   if (selected.includes('\0') || selected.includes(pathDelimiter(platform))) return undefined
   const beside = dirname(selected)
   // an environment's folder, conda's interpreter on Windows, and any other
@@ -74,7 +74,7 @@ export async function activation(
       ...(await condaVariables(folder, env)),
       ...{ ...changes, CONDA_PREFIX: folder, CONDA_DEFAULT_ENV: await condaName(folder) },
     }
-  // it would make the environment's Python load the modules of another
+  // PYTHONHOME would make the environment's Python load another Python's modules
   if (env.PYTHONHOME !== undefined) changes.PYTHONHOME = null
   return { ...changes, VIRTUAL_ENV: folder }
 }
@@ -107,7 +107,7 @@ function programFolders(isConda: boolean, platform: NodeJS.Platform): string[] {
   return ['', 'Library/mingw-w64/bin', 'Library/usr/bin', 'Library/bin', 'Scripts', 'bin']
 }
 
-/** As conda names it: that of the installation itself is `base`, and one outside of `envs` has only its path. */
+/** The environment's name in conda: `base` for the installation itself, and only the path for an environment outside of `envs`. */
 async function condaName(folder: string): Promise<string> {
   if (basename(dirname(folder)) === 'envs') return basename(folder)
   const isBase = await stat(join(folder, 'condabin')).catch(() => undefined)

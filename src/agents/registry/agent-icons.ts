@@ -251,7 +251,7 @@ export function cleanIcon(text: string): string | undefined {
   return isOver && open.length === 0 && ignored === 0 ? out : undefined
 }
 
-/** `isInMask`: its colors define the opacity, so they are kept. */
+/** `isInMask`: colors within a mask define the opacity, so they stay. */
 function cleanAttributes(text: string, isRoot: boolean, isInMask: boolean): string | undefined {
   const found = new Map<string, string>()
   for (const [, name = '', double, single] of text.matchAll(/([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {

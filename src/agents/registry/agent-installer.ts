@@ -173,7 +173,7 @@ export class AgentInstaller {
     })
   }
 
-  /** The first distribution that works on this machine, else the first that would if its package manager were there. */
+  /** The first distribution that works on this machine, else the first that would if its package manager were installed. */
   async #choose(agent: RegistryAgent): Promise<Choice> {
     const { env, platform } = await this.#options.environment()
     const here = platformTarget(platform, this.#options.arch ?? process.arch)
@@ -277,7 +277,7 @@ export class AgentInstaller {
     const answer = isNeeded ? ((await options.onScripts?.(scripts)) ?? 'skip') : 'skip'
     if (answer === 'cancel') throw new CancelledError()
     if (answer === 'run') {
-      // of the packages that are there, which are those whose scripts the user has seen
+      // only for the existing packages, whose scripts the user has seen
       const rebuild = (...paths: string[]) =>
         run(['rebuild', '--ignore-scripts=false', ...paths.map(path => `./${path}`)])
       const required = packages.filter(one => !one.isOptional)

@@ -9,7 +9,7 @@ export interface InstallPlan {
   action: string
   /** The program in an archive. */
   program?: string
-  /** What the agent is started with. */
+  /** The arguments and environment for starting the agent. */
   args: string[]
   env: Record<string, string>
   /** The archive's checksum, in lowercase hexadecimal digits. */

@@ -47,7 +47,7 @@ const record = z.object({
 })
 export type InstallRecord = z.infer<typeof record>
 
-/** Names the folder in use; written atomically, so that there's always exactly one. */
+/** The file that names the folder in use; written atomically, so that there's always exactly one. */
 const current = z.object({
   format: z.literal(1),
   folder: z.string().regex(/^[\w.+-]+$/),
@@ -188,7 +188,7 @@ export class InstalledAgents extends Owner {
     }
   }
 
-  /** For a process that may outlive this one: the agent's folder stays until that process has ended, too. */
+  /** The agent's folder also stays until this process has ended, which may outlive the current one. */
   useInProcess({ directory }: Pick<InstalledAgent, 'directory'>, pid: number): void {
     this.#mark(directory, pid)
   }
@@ -305,7 +305,7 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
  */
 export function startInstalled(start: StartAgent, installed: InstalledAgents, log: Logger): StartAgent {
   return async (launch, client, options) => {
-    // one that an earlier window started is there before the search for agents
+    // an agent left by an earlier window may be needed before the search for agents
     await installed.ready()
     const agent = agentOf(launch, installed.agents)
     if (!agent) return start(launch, client, options)

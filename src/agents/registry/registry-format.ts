@@ -77,7 +77,7 @@ export class RegistryFormatError extends Error {}
 
 export interface Registry {
   agents: RegistryAgent[]
-  /** What was skipped and why, for the log. */
+  /** The skipped entries and the reasons, for the log. */
   problems: string[]
 }
 
@@ -164,7 +164,7 @@ const target = z.object({
 })
 const entry = z.object({
   id,
-  // it's part of questions and lists
+  // the name appears in questions and lists
   name: text.max(256).refine(value => visibleProse(value) === value && !/\s\s|[\t\n]/.test(value), {
     error: 'it has line breaks or invisible characters',
   }),

@@ -171,7 +171,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal: A
         await writeEntry(zip, entry, join(folder, path), mode, signal)
       else throw unsafe(path)
     }
-    // Links are created last, so that no file is written through one, and none in a folder that is a link itself.
+    // Links are created last, so that no file is written through a link, and no link in a folder that is itself a link.
     const names = new Set([...links.keys()].map(foldedPath))
     for (const [path, target] of links) {
       checkLink(path, target)
@@ -239,7 +239,7 @@ async function unpackTar(
       }
     },
   })
-  // node-tar leaves out what it doesn't know, such as files with holes
+  // node-tar skips unknown entries, such as sparse files
   checker.on('ignoredEntry', entry => checker.emit('error', unsafe(entry.path)))
   await feedTar(checker, budget.overheadOf(gunzip(file, signal)), signal, true)
   if (budget.entries === 0) throw new ArchiveError(l10n.t('The downloaded archive is empty.'))

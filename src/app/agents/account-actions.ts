@@ -68,7 +68,7 @@ export async function addAccount(options: AccountActionsOptions, agentId: string
   try {
     await settings.update('agents', withMember(before, id, entry), 'user')
   } catch (error) {
-    // the next attempt has the same id; but what is in it isn't removed
+    // the next attempt has the same id; but a folder with content stays
     try {
       rmdirSync(folder)
     } catch {}
@@ -80,7 +80,7 @@ export async function addAccount(options: AccountActionsOptions, agentId: string
   if (answer === signIn) await execute(CommandId.signIn, id)
 }
 
-/** Removes an account from the user settings. What the agent stored for it stays. */
+/** Removes an account from the user settings. The agent's stored data of the account stays. */
 export async function removeAccount(options: AccountActionsOptions, agentId: string): Promise<void> {
   const { workbench, settings, definitions, forget } = options
   const { dialogs } = workbench

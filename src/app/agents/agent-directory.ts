@@ -26,7 +26,7 @@ export interface AgentDirectoryParts {
   environment: LaunchEnvironmentSource
   environments: Pick<AgentEnvironments, 'in'>
   consent: Pick<LaunchConsent, 'agent'>
-  /** What agents on servers need. */
+  /** The inputs, secrets and network of agents on servers. */
   remote: Pick<RemoteLaunchOptions, 'inputs' | 'secrets'> & { network(): RemoteLaunchOptions['network'] }
   /** The workspace folders. */
   folders: () => Array<{ name: string; path: string }>
@@ -95,7 +95,7 @@ async function launchOf(
   { catalog, consent, environment, folders, environments, installed, remote, logFor }: AgentDirectoryParts,
   agentId: string,
 ): Promise<{ definition: AgentDefinition; launch: AgentLaunch }> {
-  // another window may have updated it and removed the version that this one knows
+  // another window may have updated the agent and removed the version that this window knows
   if (catalog.get(agentId)?.source === 'installed') await installed.read()
   const definition = catalog.get(agentId)
   const fail = (message: string) =>

@@ -42,7 +42,7 @@ export class AgentEnvironments extends Owner {
     this.register(projects.onDidChangeSlow(() => this.#change.fire()))
   }
 
-  /** The environment with which the agent, or a command of it, starts in a folder. */
+  /** The environment in which the agent, or a command of its sessions, starts in a folder. */
   async in(agentId: string, folder: string): Promise<LaunchEnvironment> {
     this.#awaited.set(agentId, folder)
     try {
@@ -77,7 +77,7 @@ export class AgentEnvironments extends Owner {
     this.#change.fire()
   }
 
-  /** What is shown of the environment of a session in `folder`; `undefined` if its project adds nothing. */
+  /** The displayed environment of a session in `folder`; `undefined` if its project adds nothing. */
   note(agentId: string, folder: string): EnvironmentNote | undefined {
     const { tools, changes } = this.#projects.known(folder)
     if (tools.length === 0) return undefined
@@ -96,7 +96,7 @@ export class AgentEnvironments extends Owner {
     if (this.#projects.mayDiffer(started.folder)) return true
     if (!started.changes) return false
     const { changes, problems } = this.#projects.known(started.folder)
-    // with a problem, it would start without what it has
+    // with a problem, a restarted agent would lose variables that it has now
     return problems.length === 0 && !isDeepStrictEqual(valuesOf(started.changes), valuesOf(changes))
   }
 

@@ -56,7 +56,7 @@ export function offerWhenNone(agents: AgentDirectory, installs: InstallManager):
   return agents.onDidChange(() => void planOffers())
 }
 
-/** What an installation will do, as a sentence. */
+/** A sentence that says what an installation does. */
 export function planText(plan: InstallPlan | Error): string {
   if (plan instanceof Error) return plan.message
   if (plan.distribution === 'binary')

@@ -7,7 +7,7 @@ import { shortened, visible } from '../../common/visible.ts'
 import { quoted, quotedEnvironment } from '../quoted.ts'
 import type { Dialogs } from '../workbench.ts'
 
-/** Asks in modal dialogs, which show all of what would run. */
+/** Asks in modal dialogs, which show everything that would run. */
 export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallConfirmation {
   return {
     async plan(agent, plan, replaced) {
@@ -85,7 +85,7 @@ function scriptsDetails(scripts: readonly InstallScript[]): string {
 const MAX_SCRIPTS = 12
 const MAX_LINE = 500
 
-/** A line break stays visible, since it ends a comment and starts another command; so does that there is more. */
+/** A line break is shown as `\n`, since it could end a comment and start another command; omitted text is also marked. */
 function inOneLine(text: string): string {
   const line = visible(text.trim()).replaceAll('\n', '\\n').replaceAll(/\s+/g, ' ')
   return shortened(line, MAX_LINE)

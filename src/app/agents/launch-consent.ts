@@ -81,7 +81,7 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
 
     async systemPrompt(agentName, { chosen, ofUser }, can) {
       if (isDeepStrictEqual(chosen, ofUser)) return ofUser
-      // what the agent doesn't take isn't sent
+      // a prompt that the agent doesn't support isn't sent
       const decided = chosen ?? ofUser
       if (!decided || !takesSystemPrompt(decided, can)) return ofUser ?? chosen
       const content = { systemPrompt: chosen ?? null, insteadOf: ofUser ?? null }

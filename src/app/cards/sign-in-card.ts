@@ -83,7 +83,7 @@ function methodText(method: AuthMethod): string {
   return l10n.t('The agent guides you through sign-in')
 }
 
-/** What to do while a sign-in runs. */
+/** The instructions while a sign-in runs. */
 function signingIn(method: AuthMethod): string {
   if (method.type === 'terminal')
     return l10n.t(

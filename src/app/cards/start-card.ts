@@ -3,7 +3,7 @@ import type { AgentStartFailure } from '../../acp/agent.ts'
 import type { SettingName } from '../../common/settings.ts'
 import { button, type CardContent, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
 
-/** Why an agent couldn't be started, and what was searched. */
+/** Why an agent couldn't be started, and where Parley searched for it. */
 export function startCard(agentName: string, failure: AgentStartFailure): CardContent {
   const base = { kind: 'error' as const }
   const wayTo = (setting: SettingName) => [

@@ -1,4 +1,4 @@
-/** Merges unsaved changes with what agents wrote to disk meanwhile: VS Code saves neither over nor next to it. */
+/** Merges unsaved changes with agents' writes to disk in between: VS Code refuses to save such a document. */
 import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'

@@ -14,7 +14,7 @@ export interface UndoServices {
   workbench: Pick<Workbench, 'dialogs' | 'editors' | 'folders'>
   tracker: ChangeTracker
   decisions: Decisions
-  /** The conversations of this window, which show what was restored. */
+  /** The conversations of this window, which show restored files. */
   sessions: { list(): OpenSession[] }
 }
 
@@ -92,7 +92,7 @@ export async function undoChanges(
   await undoMerged(changes, selection, report, services, tell)
   const paths = report.unchanged.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
-  // what a restore discards is restored together with the rest
+  // changes that a restore discards are restored together with the rest
   const isRestore = selection.since !== undefined
   const forced = await changes.undo(
     { ...selection, paths },

@@ -23,7 +23,7 @@ interface BackgroundCommandOptions {
 }
 
 type Item = PickItem & {
-  /** Absent: this window can't connect to it. */
+  /** Absent if this window can't connect to the session. */
   session?: PickedSession
   /** Whether a turn runs; absent if that is unknown. */
   isWorking?: boolean

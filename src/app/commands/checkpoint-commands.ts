@@ -116,19 +116,19 @@ async function planOf(open: OpenSession, turn: number): Promise<Plan> {
     ]
     for (const one of named) files.add(path.resolve(cwd, one))
   }
-  // they are on another machine
+  // a remote agent's files are on another machine
   if (session.agent.capabilities.isRemote) return { turn, files: [], outside: [...files], ranCommands }
   const roots = [cwd, ...additionalDirectories]
   const { rules } = changes.shared
   const others = [...files].filter(file => !roots.some(root => rules.contains(root, file)))
-  // only what isn't inside by its spelling is looked up
+  // only paths that aren't inside by their spelling need a lookup
   const known = others.filter(file => !isOnShare(file, rules))
   const compare = await compareFolders([...roots, ...known])
   const outside = others.filter(file => !roots.some(root => compare.contains(root, file)))
   return { turn, files: changes.checkpoint(turn), outside, ranCommands }
 }
 
-/** Those that a restore changes, at least in part. */
+/** The files that a restore changes, at least in part. */
 function restorable({ files }: Plan): CheckpointFile[] {
   return files.filter(({ unchangedBecause, added, removed }) => !unchangedBecause || added + removed > 0)
 }
@@ -396,7 +396,7 @@ function restoredTitle(excerpt: string, undone: Undone | undefined): string {
     : l10n.t('Conversation restored to before the prompt “{0}”', excerpt)
 }
 
-/** Reverts a restore: that of a notice, or the last one. Files, conversation and input are as they were. */
+/** Reverts a restore: that of a notice, or the last one. Files, conversation and input return to their state before the restore. */
 async function undoRestore({ surface, open, entry }: EntryTarget, services: BranchServices): Promise<void> {
   throwWhileWorking(open)
   const { session } = open
@@ -409,7 +409,7 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
     if (!services.tracker.review.undone.some(one => one.id === restored))
       throw new UnavailableError(l10n.t('This restore can no longer be undone.'))
     await restoreUndone(restored, services)
-    // what the user changed since stays
+    // the user's later changes stay
     if (rewindsOf(session.state).includes(notice)) return
   } else session.withdrawRewind(notice.id, l10n.t('The restore was undone'))
   const original = forgotten && services.branches.originOf(open.key)

@@ -73,10 +73,7 @@ export function installCommands(options: InstallCommandOptions) {
   } satisfies Partial<CommandHandlers>
 }
 
-/**
- * All agents of the registry, each with what installing it runs. Shows the stored registry at first, then the current
- * one.
- */
+/** Shows all agents of the registry with the command that installs each; first the stored registry, then the current one. */
 async function pickFromRegistry(dialogs: Dialogs, installs: InstallManager): Promise<string | undefined> {
   if (!installs.isOn)
     throw new UnavailableError(

@@ -206,7 +206,7 @@ async function change(
 function itemOf(rule: PermissionRule, { nameOf, consent }: RuleCommandOptions): RuleItem {
   const { action, agent, scope, source } = rule
   const parts = [
-    // its label says only that it allows nothing
+    // the label says only that the rule allows nothing
     ...(widened(source) ? [source.command ?? ''] : []),
     actionText(action),
     placeOf(rule),

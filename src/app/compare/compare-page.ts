@@ -35,7 +35,7 @@ interface ComparePageOptions extends WebviewTabOptions {
 export interface CompareActions {
   /** Sends the draft of a conversation to several agents that the user selects. */
   sendTo(key: string): Promise<void>
-  /** What an agent changed. Never rejects. */
+  /** The changes of an agent. Never rejects. */
   files(participantId: ParticipantId): Promise<ComparedFiles>
   open(participantId: ParticipantId): Promise<void>
   retry(participantId: ParticipantId): Promise<void>
@@ -50,7 +50,7 @@ export interface CompareActions {
 /** The editor tab that compares the agents that got the same prompt. */
 export class ComparePage extends WebviewTab<CompareHostMessages> {
   readonly #options: ComparePageOptions
-  /** what the page knows of each agent's files, as JSON */
+  /** the page's version of each agent's files, as JSON */
   readonly #sent = new Map<number, string>()
   readonly #dirty = new Set<number>()
   #shownId: string | undefined
@@ -73,7 +73,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     this.#sendAll()
   }
 
-  /** What the buttons of the page do. */
+  /** The actions of the page's buttons. */
   actions(): Promise<CompareActions> {
     return this.#options.loadActions(this)
   }

@@ -34,7 +34,7 @@ const participant = usage.extend({
   /** Absent: it isn't made yet. */
   worktree: z.object({ path: text(32_768).min(1), name: text(255) }).optional(),
   sessionId: text(4096).min(1).optional(),
-  /** What was said in the session was deleted. */
+  /** The conversation of the session was deleted. */
   isDeleted: z.literal(true).optional().catch(undefined),
   run,
 })
@@ -44,7 +44,7 @@ const stored = z.object({
   title: text(1000),
   /** milliseconds since the epoch */
   at: z.number(),
-  /** what the worktrees are made from */
+  /** the base of the worktrees */
   from: z.object({
     /** a root of the repository */
     top: text(32_768),
@@ -68,7 +68,7 @@ export interface ParticipantId {
 interface ComparisonsOptions {
   store: KeyValueStore
   drafts: Pick<DraftStore, 'keys' | 'onDidChangeItems'>
-  /** What was said in a session was deleted. */
+  /** The conversation of a session was deleted. */
   onDidDelete: Event<SessionId>
   manager: Pick<SessionManager, 'list' | 'find' | 'onDidChange'>
   redact: (text: string) => string
@@ -86,7 +86,7 @@ export class Comparisons extends Owner {
   /** the starts of this window, by participantId */
   readonly #starts = new Map<string, AbortController>()
   readonly #steps = new Map<string, string>()
-  /** whose turn began in this window, or goes on in it */
+  /** sessions whose turn began in this window, or continues in it */
   readonly #working = new WeakSet<OpenSession>()
   readonly #change = this.register(new Emitter<ParticipantId>())
 
@@ -175,7 +175,7 @@ export class Comparisons extends Owner {
     )
   }
 
-  /** How far an agent is. Without its session and its start, it can't go on. */
+  /** The state of an agent's run. Without its session and its start, the run can't continue. */
   runOf(participantId: ParticipantId): Run {
     const { run, agentId, sessionId } = this.at(participantId)!
     const canContinue =
@@ -184,7 +184,7 @@ export class Comparisons extends Owner {
     return canContinue ? run : nextRun(run, { type: 'lose', at: run.since ?? 0 })
   }
 
-  /** What is known about an agent's last words and use, as it is now. */
+  /** The agent's last line and its usage, as known now. */
   usageOf(participantId: ParticipantId): z.infer<typeof usage> {
     const { agentId, sessionId, line, cost, tokens } = this.at(participantId)!
     const step = this.#steps.get(draftKeyOf(participantId))

@@ -156,7 +156,7 @@ export async function startInTab(options: CompareOptions, participantId: Partici
     begun: open => comparisons.sessionStarted(participantId, open),
   })
   controller.prompts.enqueue(controller.key, { id: randomUUID(), draft })
-  // only now that it's stored elsewhere
+  // the draft is removed only once the prompt is stored elsewhere
   drafts.set(draftKeyOf(participantId), EMPTY_DRAFT)
   await started
 }

@@ -52,7 +52,7 @@ export class ActiveSurface<Surface> extends Owner {
     if (focus === 'left') this.#blurred(surface)
     else this.#focused.add(surface)
     if (focus === 'used') {
-      // the focus isn't in any other page, even if a busy one reports only later that it lost it
+      // no other page can have the focus, even if a busy page reports the loss later
       for (const other of this.#focused) if (other !== surface) this.#focused.delete(other)
       this.#inUse = surface
       this.set(surface)

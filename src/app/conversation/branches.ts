@@ -13,7 +13,7 @@ const branch = z.object({
   restored: z.string().optional(),
 })
 
-/** A session that was forked before a prompt, which the other one goes on with. */
+/** A session that was forked before a prompt, and the fork. */
 export interface Branch {
   /** the key of the session with what came after */
   from: string

@@ -20,7 +20,7 @@ import type { MentionedSessions } from './mentioned-sessions.ts'
 export interface ComposerOptions {
   controller: ConversationController
   drafts: DraftStore
-  /** what views show */
+  /** values that views store */
   views: KeyValueStore
   comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   /** for `@` */

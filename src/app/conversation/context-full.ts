@@ -36,7 +36,7 @@ export function contextFullHandlers(controller: ConversationController, summariz
     const { prompt, ...how } = next
     const rest = leftOut({ from: open, ...how })
     const summary = rest && (await summarize(open.agentId, rest))
-    // not if the user has opened another one or goes on in this one meanwhile
+    // unless the user has opened another conversation or continued this one meanwhile
     if (controller.current !== open || state.turn !== turn) return
     await controller.continueWith(open.agentId, {
       ...how,
@@ -88,7 +88,7 @@ function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
     const isLess =
       length > 0 ||
       failed.blocks.some(isAttachedConversation) ||
-      // it may have been resumed without its history
+      // with a notice, the session may have been resumed without its history
       own.some(({ kind }) => kind === 'notice')
     const max = Math.floor(length / 4)
     return isLess ? { prompt, ...without, max: max < MIN_PART ? 0 : max } : undefined

@@ -17,7 +17,7 @@ const SEARCH_AFTER_MS = 1000
 interface ConversationServicesOptions
   extends Pick<ConversationTabsOptions, 'surfaces' | 'indicators' | 'store' | 'createController'> {
   pageOptions: Omit<ConversationPageOptions, 'controller'>
-  /** Which page the side bar shows. */
+  /** The page that the side bar shows. */
   shown: KeyValueStore
   history: SecondPage
   own: Own

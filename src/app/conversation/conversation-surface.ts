@@ -51,7 +51,7 @@ export interface ConversationSurface {
   tell: TellPage
 }
 
-/** The surfaces that show conversations, and the active one, to which commands apply. */
+/** The surfaces that show conversations, and the active surface, which commands apply to. */
 export class ConversationSurfaces extends Owner {
   readonly #surfaces = new Map<ConversationSurface, Disposable>()
   readonly #change = this.register(new Emitter<void>())
@@ -60,7 +60,7 @@ export class ConversationSurfaces extends Owner {
 
   /** A surface was shown or hidden, or shows another conversation: see `isVisible`. */
   readonly onDidChangeVisibility = this.#visibility.event
-  /** Another one became active, or the active one shows something else. */
+  /** Another surface became active, or the active one shows another conversation. */
   readonly onDidChange = this.#change.event
 
   constructor() {
@@ -131,8 +131,8 @@ export class ConversationSurfaces extends Owner {
   }
 
   /**
-   * Returns a function that reveals the surface that shows the session, other than that of `controller`; `undefined` if
-   * none does. A session is never in two surfaces.
+   * Returns a function that reveals the surface that shows the session, except the surface of `controller`; `undefined` if there is none. A
+   * session is never in two surfaces.
    */
   elsewhere(
     reference: SessionReference,

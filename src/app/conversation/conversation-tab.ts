@@ -61,7 +61,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     return this.#panel.visible
   }
 
-  /** Whether it's the active editor. */
+  /** Whether the tab is the active editor. */
   get isActive(): boolean {
     return this.#panel.active
   }

@@ -71,7 +71,7 @@ export class ConversationTabs extends Owner {
     else void controller.opener.restore(reference)
   }
 
-  /** Each empty tab has its own draft; that of a closed tab moves to the next one. */
+  /** Each empty tab has its own draft; the draft of a closed tab moves to the next one. */
   #freeKey(): string {
     let number = 2
     while (this.#newKeys.has(newKeyOf(number))) number += 1
@@ -99,7 +99,7 @@ export class ConversationTabs extends Owner {
     this.#updateTitles()
     this.register(tab)
     shown.panel.onDidClose(() => {
-      // it isn't restored, and may change without a page that shows it
+      // a closed tab isn't restored, and its conversation may change without a page
       options.previews.remove(controller.key)
       surfaces.remove(tab)
       this.#newKeys.delete(newKey)

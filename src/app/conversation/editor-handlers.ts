@@ -37,7 +37,7 @@ export function editorHandlers(
     const part = entry.content[target.content]
     const change = part?.type === 'diff' ? part.changes[target.change] : undefined
     if (!change || part?.type !== 'diff') return undefined
-    // a file of another machine isn't the one at the same path here
+    // a file of another machine isn't the file at the same path here
     const isHere = !open.session.agent.capabilities.isRemote
     return { change, patch: part.patch, roots: open.plan.setup, isHere }
   }

@@ -75,7 +75,7 @@ export class FindSearch extends Owner {
     this.#terminalEntries.clear()
   }
 
-  /** Another conversation is displayed, or the same one was reloaded. */
+  /** Another conversation is displayed, or the current one was reloaded. */
   reset(): void {
     const search = this.#search
     this.stop()

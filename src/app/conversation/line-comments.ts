@@ -36,9 +36,9 @@ const stored = z.object({
 })
 
 interface Comment extends ShownComment {
-  /** of its conversation */
+  /** the key of its conversation */
   key: string
-  /** The turn that got it: what the agent changed since then may address it. */
+  /** The turn that got the comment: the agent's changes since then may address it. */
   since?: number
 }
 
@@ -102,7 +102,7 @@ export class LineComments extends Owner {
       .items.filter(({ content }) => content.type === 'comment' && content.uri === uri)
   }
 
-  /** They are in a prompt of its queue now. */
+  /** The comments are now in a queued prompt. */
   leaveDraft(key: string, items: readonly Attachment[]): void {
     for (const { id } of items) this.#write({ key, id })
   }
@@ -122,7 +122,7 @@ export class LineComments extends Owner {
         const known = this.#comments.get(id)
         // a queued prompt has the lines of the moment when it was written
         if (known?.state === 'queued' && state === 'queued' && known.key === key) continue
-        // a page may store what it has before it learns that the lines moved
+        // a page may store an older position before it learns that the lines moved
         const newest = known?.state === 'draft' ? known : content
         const { uri, startLine, endLine, quote, text } = newest
         this.#show({ uri, startLine, endLine, quote, text, id, key, state, ...this.#agentOf(key) })
@@ -229,7 +229,7 @@ export class LineComments extends Owner {
       return
     }
     const isIn = this.#options.drafts.get(key).items.some(one => one.id === id)
-    // it may have left the draft a moment ago
+    // the comment may have left the draft a moment ago
     if (isIn || this.#unconfirmed.has(id)) this.#write(comment, this.#itemOf(comment))
   }
 
@@ -270,7 +270,7 @@ export class LineComments extends Owner {
     return name === undefined ? {} : { agentName: name }
   }
 
-  // ---- all of them -------------------------------------------------------------------------------------------------
+  // ---- all comments ------------------------------------------------------------------------------------------------
 
   #show(comment: Comment): void {
     this.#comments.set(comment.id, comment)
@@ -315,7 +315,7 @@ function addressedBy(
   const end = first + endLine - startLine + 1
   const words = new Set(quote.split(/\r?\n/).filter(line => line.trim() !== ''))
   const isThere = hunks.some(({ start, before, after }) => {
-    // lines that were added just before or after it may be what it asks for
+    // lines that were added directly before or after the commented line may be what the comment asks for
     const near = before.length === 0 ? 1 : 0
     if (start < end + near && start + after.length > first - near) return true
     return found === undefined && before.some(line => words.has(line.replace(/\r?\n$/, '')))

@@ -21,7 +21,7 @@ export interface ShownPlan {
   text: string | undefined
   /** how it can be answered; absent: not anymore */
   pending?: { requestId: string } & PlanOptions
-  /** how it was answered, or why it can't be; empty while it's pending */
+  /** the answer, or why the plan can't be answered; empty while pending */
   outcome: string
 }
 
@@ -150,7 +150,7 @@ function answeredText(): string {
   return l10n.t('This plan was already answered.')
 }
 
-/** A subagent may present it. `asking`: only what is asked about. */
+/** The tool call of a plan, which may be a subagent's. `asking`: only if the plan is pending. */
 function toolOf(
   { session }: OpenSession,
   { toolCallId }: PlanPlace,

@@ -49,7 +49,7 @@ export interface RecentSessionsOptions {
   open: (agentId: string, sessionId: string) => Promise<void>
   /** Lists the sessions of running agents again. */
   refresh: () => void
-  /** What changes the rows. */
+  /** Events after which the rows may differ. */
   changes: ReadonlyArray<Event<void>>
 }
 

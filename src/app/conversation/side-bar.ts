@@ -19,7 +19,7 @@ export interface SideBarEvents {
   onFocus: (focus: FocusReport) => void
   /** A command revealed it. */
   onReveal: () => void
-  /** It was shown or hidden. */
+  /** The view was shown or hidden. */
   onSeen: () => void
 }
 

@@ -7,7 +7,7 @@ type ToolCallOp = Extract<PatchOp, { op: 'tool' }>
 
 /** Longer content is omitted from a tool call if only its line is shown. Characters. */
 const MAX_FOLDED = 1000
-/** The same for diffs, whose changed lines are counted; the page requests longer ones. */
+/** Maximum size of a diff whose changed lines are counted for a collapsed tool call; the page requests longer diffs. */
 const MAX_FOLDED_DIFF = 16_000
 /** Length of the end of a command's output, of which the last lines are shown. */
 const TAIL_LENGTH = 4000

@@ -41,7 +41,7 @@ export async function deleteSessions(
     if (storage.hasDamaged) void dialogs.warn(damagedRemainText())
   }
   const undo = l10n.t('Undo')
-  // as they are now: one may have been opened, pinned or deleted while the user was asked
+  // their current state: a session may have been opened, pinned or deleted while the user was asked
   const now = new Map(history.items().map(item => [sessionKey(item.agentId, item.sessionId), item]))
   const remaining = chosen.sessions.flatMap(item => {
     const current = now.get(sessionKey(item.agentId, item.sessionId))

@@ -137,7 +137,7 @@ export class SessionExporter {
     )
   }
 
-  /** Each conversation is read when its lines are written, so that only one is in memory. Yields many lines at a time. */
+  /** Reads each conversation only when its lines are written, so that only one is in memory. Yields many lines at a time. */
   async *#linesOfAll(
     sessions: readonly HistoryItem[],
     signal: AbortSignal,

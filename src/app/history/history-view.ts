@@ -54,7 +54,7 @@ export interface HistoryViewOptions {
 interface HistoryPage {
   connection: WebviewConnection<HistoryHostMessages>
   isShown: () => boolean
-  /** what the page knows; absent until it listens */
+  /** the page's last version; absent until the page listens */
   sent?: SentHistory
   /** The page draws the first rows, then asks for the rest. */
   isDrawing: boolean
@@ -62,7 +62,7 @@ interface HistoryPage {
 
 /** When to prepare for the conversation that the user opens: once the first rows are drawn. Milliseconds. */
 const PREPARE_MS = 50
-/** Number of entries that are read for it, of which some are messages and some are tool calls. */
+/** Number of entries to read in advance, usually messages and tool calls. */
 const PREPARED_ENTRIES = 20
 
 /** The commands that a webview may run. */

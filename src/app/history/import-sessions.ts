@@ -27,14 +27,14 @@ export interface SessionImporterOptions {
   storage: () => { used: number; max: number }
 }
 
-/** What became of the conversations of some files. */
+/** The results of importing files. */
 interface Imported {
   added: number
   merged: number
   same: number
   /** couldn't be saved */
   failed: number
-  /** Others would be deleted to make room. */
+  /** Conversations that weren't imported because others would have to be deleted. */
   noRoom: number
   newer: number
   /** entries and lines that were left out */
@@ -46,7 +46,7 @@ interface Imported {
 /** How much larger a saved conversation may be than its lines. */
 const OVERHEAD = 1.5
 
-/** How many characters are read before others, such as Cancel, have a turn. */
+/** How many characters are read before other work, such as Cancel, can run. */
 const READ_AT_ONCE = 200_000
 /** Reading a line takes as long as reading this many characters. */
 const LINE_COST = 2000
@@ -114,7 +114,7 @@ export class SessionImporter {
       }
       await take(reader.end())
     } catch (error) {
-      // what was read until then is incomplete only if the file couldn't be read
+      // the imported part is incomplete only if the file couldn't be read
       if (!signal.aborted) {
         await take(reader.end())
         done.problems.push(messageOf(error))

@@ -21,7 +21,7 @@ export interface HistorySurroundings {
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
   search: HistorySummary['search']
-  /** what the user can bring back */
+  /** sessions whose deletion can be undone */
   deleted: DeletableSession[]
   /** as in `AgentChoice` */
   iconOf: (agentId: string) => string | undefined
@@ -51,7 +51,7 @@ export function historyState(
   // in Restricted Mode none can be started
   const agents = list.agents().filter(({ state }) => around.trusted || state !== 'not-started')
   return {
-    // without the other rows, it isn't known which sessions are only in another window
+    // with a part of the rows, it isn't known which sessions are only in other windows
     rows: isPart ? rows : withOtherWindows(rows, around.others, around.isHere),
     isPart,
     agents: agents.map(note => {
@@ -127,7 +127,7 @@ function rowOf(
   return row
 }
 
-/** The sessions with those that other windows work in. */
+/** Adds the sessions that run in other windows. */
 export function withOtherWindows(
   rows: HistoryRow[],
   others: readonly OtherSession[],
@@ -241,7 +241,7 @@ function byKey(rows: readonly HistoryRow[]): Map<string, HistoryRow> {
   return new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
 }
 
-/** The first ones of a list, without sorting all of it: most are compared only with the last of them. */
+/** The first items in order, without sorting the whole list: most items are compared only with the last of these. */
 function firstOf(items: readonly HistoryItem[], count: number): HistoryItem[] {
   const first: HistoryItem[] = []
   for (const item of items) {

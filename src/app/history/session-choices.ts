@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { PickItem } from '../workbench.ts'
 
-/** Sessions to select together: all, those of an agent, or those of a folder. A separator has none. */
+/** Sessions to select together: all, those of an agent, or those of a folder. A separator has no sessions. */
 export interface SessionChoice extends PickItem {
   sessions: HistoryItem[]
   of: 'all' | 'agent' | 'folder'

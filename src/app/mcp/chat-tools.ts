@@ -14,10 +14,10 @@ import type { Dialogs, Workbench } from '../workbench.ts'
 const MAX_PATHS = 20
 /** Nobody reads more in a dialog. UTF-16 units. */
 const MAX_DETAIL = 4000
-/** The same for a question, with its choices. */
+/** Maximum length of a question with its choices. Characters. */
 const MAX_QUESTION = 6000
 
-/** What is allowed once there for all calls, until the tools start again. */
+/** Permissions that are given once for all calls, until the tools restart. */
 const TITLES: Partial<Record<ToolPermission['tool'], () => string>> = {
   terminal_output: () => l10n.t("Read your terminals' output until the editor tools restart"),
   terminal_selection: () => l10n.t('Read what you select in terminals until the editor tools restart'),
@@ -32,7 +32,7 @@ export interface ChatToolsOptions {
   files: ConstructorParameters<typeof SessionFiles>[0]
 }
 
-/** The editor tools for VS Code's own chat, which knows no session of Parley: what they ask is asked by dialogs. */
+/** The editor tools for VS Code's own chat, which has no Parley session: questions of the tools are dialogs. */
 export class ChatTools extends Owner {
   readonly #options: ChatToolsOptions
   #open: { tools: SessionTools; files: CurrentFiles } | undefined
@@ -72,7 +72,7 @@ export class ChatTools extends Owner {
     const filesIn = (current: Roots) =>
       new SessionFiles(shared, {
         roots: current,
-        // the tools only change files of the folders, which leaves those that control programs
+        // the tools change only files in the folders, so only files that control programs need a question
         askAccess: async ({ path }) =>
           (await isAllowed(
             workbench.dialogs,

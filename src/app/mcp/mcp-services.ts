@@ -37,7 +37,7 @@ export interface McpServices {
   inputs: McpInputs
   /** Connects once to the MCP server with a key. */
   checkMcpServer: (key: string) => Promise<ServerCheck>
-  /** The same for one that isn't saved yet. */
+  /** Checks a server that isn't saved yet. */
   checkNewMcpServer: (name: string, server: object, signal: AbortSignal) => Promise<ServerCheck>
 }
 

@@ -57,7 +57,7 @@ export async function removeServer(
   await workbench.settings.update('mcpServers', JSON.parse(value), own)
 }
 
-/** Writes a file whole, unless another program has written it meanwhile; one that doesn't exist is empty. */
+/** Replaces a file, unless another program has written it meanwhile; a missing file counts as empty. */
 async function changeFile(file: string, change: (text: string) => string): Promise<void> {
   const before = await readBounded(file, MAX_MCP_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

@@ -38,7 +38,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   #prompts: Prompt[] = []
   /** ids of prompts of earlier windows that nobody is responsible for yet */
   readonly #unclaimed = new Set<string>()
-  /** ids of prompts that another window took over from this one */
+  /** ids of prompts that another window took over */
   readonly #lost = new Set<string>()
   /** items that aren't stored yet, by their names */
   readonly #newItems = new Map<string, Attachment[]>()
@@ -245,7 +245,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
 
   #put(key: string, draft: Draft<Attachment>): void {
     const before = this.#drafts.get(key)
-    // what is attached is written at once, and the text soon
+    // attachments are written at once, and the text soon
     const hasItems = before?.items !== undefined || draft.items.length > 0
     if (hasItems) this.#findLost()
     this.#setDraft(key, this.#textOf(before?.id ?? randomUUID(), draft))
@@ -321,7 +321,7 @@ function unsent({ id, text, chips, items }: Text): Pick<UnsentText, 'id' | 'text
   return { id, text: JSON.stringify({ text, chips }), ...(items !== undefined && { items }) }
 }
 
-/** What the file contains is checked, since it may be damaged. */
+/** Checks the stored content, since the file may be damaged. */
 function read({ id, text, items, conversation }: UnsentText): Prompt | undefined {
   const stored = parsed(draftText, text)
   return stored && { id, key: conversation, ...stored, ...(items !== undefined && { items }) }

@@ -29,7 +29,7 @@ const CLEAN_AFTER_MS = 10_000
 const TRIM_AFTER_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 
-/** What outlives the window: sessions, conversations, previews. */
+/** Creates the stores of data that outlives the window: sessions, conversations, previews. */
 export function createStorageServices(platform: Platform, own: DisposableStore) {
   const { workbench, storage, log, secrets } = platform
   const trouble = new StorageTrouble(async (message, action) => {

@@ -22,10 +22,10 @@ export const HAS_COMMENTS = 'parley.hasLineComments'
 /** Whether agents of the workspace may be running without a window. If so, the next window connects to them when it starts. */
 export const HAS_AGENTS = 'parley.hasAgents'
 
-/** The folder in that of all workspaces in which Node keeps compiled code: see `keepCompiledCode`. */
+/** The subfolder, in the folder for all workspaces, where Node stores compiled code: see `keepCompiledCode`. */
 export const CODE_CACHE = 'code-cache'
 
-/** Where this window stores what outlives it. */
+/** Where this window stores data that outlives it. */
 export interface WindowStorage {
   /** Small values of this workspace. May be written with a delay. */
   workspace: KeyValueStore
@@ -57,7 +57,7 @@ export function setComposerHeight(views: KeyValueStore, height: number | undefin
   views.set(COMPOSER_HEIGHT, height)
 }
 
-/** What the folders of running turns contained when they began. */
+/** Stores the contents of folders from before each running turn. */
 export function turnStore({ workspaceFolder, globalFolder }: WindowStorage, log: Logger): KeyValueStore {
   return new FolderStore(join(workspaceFolder ?? globalFolder, 'turns'), log)
 }
@@ -78,14 +78,14 @@ export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): 
   return [...shared, ...inWorkspace]
 }
 
-/** The folders that only the user may read: those of the stores, and those of the extension with everything below. */
+/** The folders that only the user may read: those of the stores, and the extension's own folders with their content. */
 export function privateFolders(storage: WindowStorage): string[] {
   const { workspaceFolder, globalFolder } = storage
   const roots = workspaceFolder !== undefined ? [globalFolder, workspaceFolder] : [globalFolder]
   return [...new Set([...roots, ...storeFolders(storage)])]
 }
 
-/** What conversations' pages show first, by session: shared by all windows, since any of them can delete a session. */
+/** Stores the previews of conversations by session: shared by all windows, since any window can delete a session. */
 export function previewFiles({ globalFolder }: WindowStorage, log: Logger): KeyValueStore {
   return new FolderStore(join(globalFolder, 'previews'), log)
 }

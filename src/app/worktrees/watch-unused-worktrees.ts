@@ -37,7 +37,7 @@ interface UnusedWorktreesOptions {
   log: Logger
 }
 
-/** Removes empty worktrees once no session uses them, and the folders of those that were discarded a day ago. Others stay. */
+/** Removes empty worktrees once no session uses them, and the folders of worktrees that were discarded a day ago. */
 export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposable {
   const { workbench, worktrees, manager, held, deleter, records, log } = options
   let timer: NodeJS.Timeout | undefined

@@ -46,7 +46,7 @@ interface Action extends PickItem {
   run?: () => Promise<unknown> | unknown
 }
 
-/** Everything that can be done with the worktree of the active session, or else with one that the user selects. */
+/** A menu of all actions for the worktree of the active session, or else for a worktree that the user selects. */
 export async function showWorktree(options: WorktreeCommandOptions): Promise<void> {
   const { current } = options.surfaces.active.controller
   const own = current && (await findWorktree(current.plan.setup.cwd))
@@ -573,7 +573,7 @@ class WorktreeMenu {
   }
 }
 
-/** What is in a worktree, in a few words. */
+/** The content of a worktree, in a few words. */
 function contents({ changed, commits, isBusy, nested }: WorktreeState): string {
   const parts = [
     changed.length === 1

@@ -25,7 +25,7 @@ export interface AgentTurnsOptions {
 
 /** Files that changed during a session's turn but aren't tracked. */
 export interface Omitted {
-  /** There are too many of them, or they are too large. */
+  /** Number of files that are too many or too large. */
   files: number
   /** Folders where changes by commands can't be detected. */
   folders: readonly string[]
@@ -38,7 +38,7 @@ export interface TurnStart {
   began: number
   /** Where the repositories stood then. By default, that is read now. */
   repositories?: RepositoryPosition[]
-  /** Settles when it's known what the folders contained then. */
+  /** Settles when the folders' contents from before the turn are known. */
   before?: Promise<unknown>
 }
 

@@ -47,7 +47,7 @@ export class Attribution {
   /** by the key of the file, like the maps below */
   readonly #claims = new Map<string, Claim[]>()
   readonly #writes = new Map<string, ClientWrite>()
-  /** What happened to the file while turns ran; a new one begins when it's changed otherwise. The newest is the last. */
+  /** The histories of a file while turns ran; a change outside of them begins a new one. The newest is last. */
   readonly #pasts = new Map<string, FilePast[]>()
 
   // ---- turns -------------------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ export class Attribution {
   /** Stops attributing changes to the turn. Returns the keys of files that it no longer awaits reports of. */
   endTurn(session: string, turn: RunningTurn): string[] {
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
-    // the next turn may have started meanwhile: keep what that one reported
+    // the next turn may have started meanwhile: keep its reports
     const isNext = this.#turns.has(session)
     const saved: string[] = []
     const isOnlyCovered = (path: string) => turn.covers(path) && !this.#isCovered(path)
@@ -260,7 +260,7 @@ export class Attribution {
     this.#past(key, file)?.settleLast()
   }
 
-  /** The user has saved what the file contained before it was deleted or emptied. Returns that, if it's known. */
+  /** The user saved the text from before the file was deleted or emptied. Returns that earlier file, if known. */
   takeEmptied(key: string, file: TrackedFile): TrackedFile | undefined {
     return this.#past(key, file)?.takeEmptied()
   }
@@ -331,8 +331,8 @@ export class Attribution {
   }
 
   /**
-   * When the turn began, the file was like this: what was made between that and the turn's first report belongs to the turn.
-   * Returns the corrected file, or `undefined` if there is no such change.
+   * Sets the file's state at the start of the turn: a difference between that state and the turn's first report belongs to the turn.
+   * Returns the corrected file, or `undefined` if there is no difference.
    */
   startFrom(key: string, file: TrackedFile, before: FileState, author: AgentAuthor): TrackedFile | undefined {
     return this.#pasts.get(key)?.[0]?.startFrom(before, file, author)
@@ -344,7 +344,7 @@ export class Attribution {
   }
 }
 
-/** What Git wrote into the file's repository since these turns started. */
+/** Git's own writes in the file's repository since these turns started. */
 async function movesIn(turns: readonly RunningTurn[], path: string) {
   const moves: Array<{ position: RepositoryPosition; moved: Moved }> = []
   for (const position of (await Promise.all(turns.map(turn => turn.repositories))).flat()) {

@@ -75,7 +75,7 @@ export class ClientWrites {
       // since the editor had the agent's text, only the user has changed it
       if (write.shown) return
       write.content = text
-      // what the editor shows until it's saved isn't typed by the user
+      // the agent's text in the editor isn't the user's typing, even before it's saved
       const document = this.#files.document(path)
       if (document && sameButEnds(document.text(), text)) write.shown = true
     }

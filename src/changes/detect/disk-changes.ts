@@ -212,7 +212,7 @@ export class DiskChanges extends Owner {
     this.#files.save(key, file, edits.length > 0)
   }
 
-  /** The file changed on disk. Its document may have unsaved changes, which may be based on what was there before. */
+  /** The file changed on disk. Its document may have unsaved changes that are based on the previous content. */
   async noteConflict(key: string, before: TrackedFile, now: FileState): Promise<void> {
     if (before.text === now.text) return
     if (!this.#files.isUnsavedElsewhere(before.path)) this.#elsewhere.delete(key)
@@ -242,7 +242,7 @@ export class DiskChanges extends Owner {
     this.#conflict.fire(file.path)
   }
 
-  /** The file has been saved in the editor as it is now, so what is different is the user's. */
+  /** The file has just been saved in the editor, so differences are the user's. */
   attributeSaved(key: string, file: TrackedFile, now: FileState): void {
     const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
       this.#attribution.takeEmptied(key, file),

@@ -72,7 +72,7 @@ export class FileReader {
     return [...new Set([tracked, encoding])].filter(one => one !== undefined)
   }
 
-  /** The file in another encoding if the user has saved it in that one: then fewer lines differ. */
+  /** Reads the file in another encoding if the user saved it in that encoding: then fewer lines differ. */
   async #asSaved(file: TrackedFile, now: FileState): Promise<FileState> {
     const document = this.#files.document(file.path)
     if (!document || [document.encoding, 'binary'].includes(file.encoding ?? 'binary')) return now

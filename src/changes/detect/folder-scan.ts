@@ -24,7 +24,7 @@ const MAX_FILE_BYTES = 5_000_000
 const MAX_BYTES = 64_000_000
 /** The store may grow to this multiple of `MAX_BYTES` while the window is open, since files change. */
 const MAX_ROUNDS = 4
-/** If more files change in one turn (a build or an installation), none of them is read; only their number is reported. */
+/** If more files change in one turn (a build or an installation), none of them is read, and only their number is reported. */
 const MAX_CHANGED = 1000
 /** Number of files read at the same time. */
 const MAX_READS = 8
@@ -260,14 +260,14 @@ export class FolderScan {
     const { fileBytes } = this.#limits
     const bytes = await withFile(path, constants.O_RDONLY, handle => readHandle(handle, path, fileBytes))
     const hash = await this.#store.put(bytes)
-    // it wasn't written while it was read
+    // the file wasn't written while it was read
     if ((await stampOf(path))?.stamp === stamped.stamp) stamped.hash = hash
   }
 }
 
 const UNREAD: FileStamp = { stamp: 'unread', changed: 0, created: 0, isFresh: true, mode: 0, size: 0 }
 
-/** Its content is known. */
+/** Whether the content is known. */
 function isKnown({ hash, target }: FileStamp): boolean {
   return (hash ?? target) !== undefined
 }

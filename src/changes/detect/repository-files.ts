@@ -84,7 +84,7 @@ export async function git(
   return output && !output.cut ? inText(output.text) : undefined
 }
 
-/** Output with file names, of which each byte is one character. */
+/** Decodes output with file names, where each byte is one character. */
 function inText(output: string): string {
   return /^[\0-\x7f]*$/.test(output) ? output : decodeFileName(Buffer.from(output, 'latin1'))
 }
@@ -99,7 +99,7 @@ async function eachEntry(cwd: string, args: string[], take: (entry: string) => v
   return (await git(cwd, args, { each })) !== undefined && length <= MAX_OUTPUT
 }
 
-/** What differs from the last commit. */
+/** The differences from the last commit. */
 export interface Status {
   /** absolute paths of files */
   paths: Set<string>
@@ -108,16 +108,13 @@ export interface Status {
   committed: CommittedFiles
 }
 
-/** What a commit has of some files: by absolute path, `undefined` if it doesn't have the file. */
+/** The versions of some files in a commit, by absolute path; `undefined` for a file that the commit doesn't have. */
 export interface CommittedFiles {
   commit: string
   files: Map<string, CommittedFile | undefined>
 }
 
-/**
- * The files in a folder that differ from the last commit; `undefined` if that is unknown. `skipped`: those that aren't
- * wanted.
- */
+/** The files in a folder that differ from the last commit; `undefined` if that is unknown. `skipped`: files to leave out. */
 export async function readGitStatus(
   root: string,
   top: string,
@@ -148,7 +145,7 @@ export async function readGitStatus(
     if (skipped.has(path)) return
     if (mode !== undefined && object !== undefined)
       files.set(path, Number(mode) === 0 ? undefined : { path, object, mode: Number.parseInt(mode, 8) })
-    // one that was removed from the index is listed twice
+    // a file that was removed from the index is listed twice
     else if (line.startsWith('?') && !paths.has(path)) files.set(path, undefined)
     paths.add(path)
   }
@@ -230,10 +227,7 @@ export const LINK = 0o120000
 /** Git's mode of a submodule, whose files other commits have. */
 const SUBMODULE = 0o160000
 
-/**
- * The content of files in a commit; without those that are too large or stored elsewhere. `known`: what Git's status has
- * already told.
- */
+/** The content of files in a commit, except files that are too large or stored elsewhere. `known`: versions from Git's status. */
 export async function committedContents(
   root: string,
   top: string,
@@ -242,7 +236,7 @@ export async function committedContents(
   known?: CommittedFiles,
 ): Promise<Map<string, Committed>> {
   const files = new Map(known?.commit === commit ? known.files : [])
-  // others can't be arguments
+  // paths that aren't text can't be arguments
   for (const batch of batchesOf(paths.filter(path => !files.has(path) && isText(path)))) {
     const found = await committedFiles(top, commit, batch)
     if (found) for (const path of batch) files.set(path, found.get(path))

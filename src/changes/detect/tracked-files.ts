@@ -44,7 +44,7 @@ export class TrackedFiles extends Owner {
   readonly #files = new Map<string, TrackedFile>()
   /** by the key of another path of a file (through a link): its own key */
   readonly #aliases = new Map<string, string>()
-  /** by a file's own key: those other paths, under which the editor may have it open */
+  /** by a file's key: other paths under which the editor may have the file open */
   readonly #spellings = new Map<string, Set<string>>()
   /** by key: how often the user kept or undid its changes */
   readonly #decisions = new Map<string, number>()
@@ -241,7 +241,7 @@ export class TrackedFiles extends Owner {
     if (isChanged) this.reportChange([file.path])
   }
 
-  /** No tool call names the file anymore, so it stays tracked only if agents changed it. */
+  /** No tool call names the file anymore, so the file stays tracked only if agents changed it. */
   forgetUnlessChanged(key: string): void {
     const file = this.#files.get(key)
     if (file?.isKnown === false && !this.#options.attribution.isAwaited(key)) this.#forgetUnchanged(key, file)

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { type FileState, sameState } from '../model/file-state.ts'
 import type { FolderSnapshot } from './folder-scan.ts'
 
-/** What a snapshot tells about files. */
+/** The data of a snapshot about files. */
 interface Snapshot {
   repositories: ReadonlyArray<{
     root: string
@@ -32,7 +32,7 @@ export function isUnchangedBetween(first: Snapshot, next: Snapshot, path: string
   const later = next.repositories.find(({ root }) => root === place.root)
   if (later?.commit !== place.commit) return false
   const [one, other] = [place.dirty.get(path), later.dirty.get(path)]
-  // both are as in the commit
+  // both are unchanged since the commit
   if (!one || !other) return one === other
   return (
     isSameStamp(one, other) ||

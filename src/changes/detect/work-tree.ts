@@ -41,7 +41,7 @@ import { isUnchangedBetween } from './unchanged-between.ts'
 const MAX_REPOSITORIES = 8
 /** Number of files read at the same time. */
 const MAX_READS = 8
-/** Number of files whose stamps are read at the same time, and of those that are in memory at the same time. */
+/** Number of files whose stamps are read at the same time, and of stamps in memory. */
 const MAX_STAMPING = 32
 const MAX_STAMPS = 1000
 /** How often a repository is looked at again because Git wrote its work tree meanwhile. */
@@ -96,7 +96,7 @@ interface Dirty {
   changed: number
   /** The file was written just before: another write right after that may have left the same stamp. */
   isFresh: boolean
-  /** It was written while the snapshot was being taken. */
+  /** The file was written while the snapshot was being taken. */
   unsure: boolean
 }
 
@@ -111,7 +111,7 @@ interface Found {
   created?: string[]
 }
 
-/** By path of a folder: its real path if it's in the session's folders. What is opened must still be there. */
+/** Maps the path of a folder to its real path if that is in the session's folders. An opened file must still be at that path. */
 export type RealFolders = Map<string, Promise<string | undefined>>
 
 /** Gives a session access to files. */
@@ -252,7 +252,7 @@ export class WorkTree {
       holders?.add(changes, noticedContents, true)
       return { ...found, changes }
     } finally {
-      // it isn't garbage until here
+      // prevents garbage collection until here
       states.length = 0
       for (const release of held) release?.()
     }
@@ -337,7 +337,7 @@ export class WorkTree {
     return { root, top, commit, position, dirty, early, nested }
   }
 
-  /** Git's status, with what it doesn't contain. */
+  /** Git's status, completed with files that it doesn't list. */
   async #status(
     root: string,
     { top, index }: RepositoryPosition,
@@ -460,7 +460,7 @@ export class WorkTree {
   }
 }
 
-/** Looks at a repository when Git isn't writing its work tree: otherwise, some of what it writes would be found. */
+/** Reads a repository while Git isn't writing its work tree: otherwise, the result would contain half of Git's changes. */
 async function atRest<T>({ position }: RepositorySnapshot, look: () => Promise<T>): Promise<T> {
   for (let looks = 1; ; looks++) {
     await untilWritten(position)
@@ -475,7 +475,7 @@ function dirtyContents(dirty: ReadonlyMap<string, Dirty>): string[] {
   return contentsOf([...dirty.values()].flatMap(({ state }) => (state ? { value: state.attributes } : [])))
 }
 
-/** In a function of its own, which refers to nothing else: what holds contents must become garbage. */
+/** A separate function without other references, so that the contents can be garbage-collected. */
 function noticedContents(changes: readonly NoticedState[]): string[] {
   return contentsOf(changes.map(({ before }) => ({ value: before.attributes })))
 }

@@ -101,7 +101,7 @@ export class FileViews {
     return rewound && view.document && rewound.file.attributes.type !== 'text' ? 'unsaved' : rewound
   }
 
-  /** The file with its document; `undefined` if its unsaved changes conflict with what is on disk. */
+  /** The file with its document; `undefined` if its unsaved changes conflict with the content on disk. */
   withDocument(key: string, file: TrackedFile): View | undefined {
     if (this.#files.isUnsavedElsewhere(file.path)) return undefined
     return this.#unsaved.view(key, file, this.#files.document(file.path))

@@ -57,7 +57,7 @@ export function normalized<T>(
       result.pop()
       continue
     }
-    // the same as before the last one
+    // equal to the version before the last one
     const before = result.at(-3)
     if (before && isBack(version) && same(before.value, version.value) && !hides(result.slice(-2)))
       result.splice(-2)
@@ -75,12 +75,12 @@ function hides<T>(versions: Versions<T>): boolean {
   return last !== 'user' && versions.some(({ by }) => by === 'user' || !sharesSession(by, last))
 }
 
-/** Whether one session made both. */
+/** Whether one session made both changes. */
 function sharesSession(one: AgentAuthor, other: AgentAuthor): boolean {
   return one.turns.some(({ session }) => other.turns.some(turn => turn.session === session))
 }
 
-/** Whether both were made in one turn. */
+/** Whether one turn made both changes. */
 export function sharesTurn(one: AgentAuthor, other: AgentAuthor): boolean {
   return one.turns.some(({ session, turn }) =>
     other.turns.some(also => also.session === session && also.turn === turn),
@@ -99,8 +99,8 @@ function sameAuthor(one: Author, other: Author): boolean {
 }
 
 /**
- * Versions without those of some agents. `conflict`: the user or another agent changed the place later; `versions` then
- * lacks those changes.
+ * Versions without the changes of some agents. `conflict`: the user or another agent changed the place later; `versions` then lacks those
+ * changes.
  */
 export interface Without<T> {
   versions: Versions<T>
@@ -136,7 +136,7 @@ export function without<T>(
   return { versions: rest, conflict: 'user', partial, forced: below.partial ?? below.versions }
 }
 
-/** Applies later changes by others to what was there before the undone version. */
+/** Applies later changes by others to the version before the undone one. */
 function rebased<T>(
   versions: Versions<T>,
   lowest: number,

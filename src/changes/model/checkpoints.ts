@@ -10,7 +10,7 @@ export interface DroppedHistory {
   why: 'age' | 'size'
 }
 
-/** How long checkpoints are kept, and how much space they may use. */
+/** How long checkpoints stay, and how much space they may use. */
 export interface CheckpointLimits {
   maxAgeMs: number
   maxBytes: number

@@ -1,4 +1,4 @@
-/** Tracks which contents of the store this window uses, so that they aren't removed. */
+/** Tracks which stored contents this window uses, so that they aren't removed. */
 import type { ContentUse } from '../../history/stored-contents.ts'
 import type { FileAttributes } from './file-state.ts'
 

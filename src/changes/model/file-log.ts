@@ -55,7 +55,7 @@ export class FileLog {
   #seq: number
   #nextId: number
   #text: string | undefined
-  /** What the text was before an agent's edit that emptied it, until the next edit. */
+  /** The text before an agent's edit that emptied the file, until the next edit. */
   #emptied: { segments: Segment[]; by: AgentAuthor } | undefined
 
   readonly #everyTurn: boolean
@@ -73,7 +73,7 @@ export class FileLog {
     return new FileLog([{ lines: splitLines(text) }], everyTurn)
   }
 
-  /** `undefined` if the text isn't the one it was stored with. */
+  /** `undefined` if the text differs from the stored one. */
   static restore(text: string, stored: readonly StoredSegment[], everyTurn?: boolean): FileLog | undefined {
     const lines = splitLines(text)
     const segments: Segment[] = []
@@ -467,7 +467,7 @@ function givenBackBeside(
   return most
 }
 
-/** For lines that both have, their positions in the other. */
+/** For each line that both texts have, its position in the other text. */
 function commonLines(one: readonly string[], other: readonly string[]): number[] {
   const indexes: number[] = []
   let shift = 0
@@ -496,7 +496,7 @@ function joined(lines: readonly string[], edits: readonly LineEdit[]): LineEdit 
   return { start, end, lines: result.concat(lines.slice(at, end)) }
 }
 
-/** The versions of all segments as those of one place, oldest first. */
+/** Joins the versions of adjacent segments, oldest first. */
 function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
   const times = new Map<number, Author>()
   for (const piece of pieces.filter(isChanged)) {

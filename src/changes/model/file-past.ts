@@ -12,7 +12,7 @@ import { contentsOf } from './content-use.ts'
 import type { FileState } from './file-state.ts'
 import { TrackedFile } from './tracked-file.ts'
 
-/** What a tool call does to a file, as the agent reports it. */
+/** A tool call's effect on a file, as the agent reports it. */
 export interface ToolChange {
   toolCallId: string
   /** The tool call is no longer waiting, so the change may have been made. */
@@ -58,7 +58,7 @@ export class FilePast {
 
   /** A difference from what was there when the turn began may be the user's: the user has saved the file, or kept or undone its changes, since then. */
   isFinal = false
-  /** whose report said what the file was before it */
+  /** the author whose report revealed the original file */
   readonly #assumed: AgentAuthor | undefined
 
   /** `start` isn't edited. */
@@ -102,7 +102,7 @@ export class FilePast {
   add(file: TrackedFile, edits: readonly PastEdit[], isBehind: boolean): void {
     for (const edit of edits) {
       const last = this.#edits.at(-1)
-      // programs empty a file before they write it: that is one change
+      // programs empty a file before they write it; both count as one change
       const isRefilled = last?.how === 'seen' && edit.how === 'seen' && last.state.text === ''
       if (isRefilled && this.#before(this.#edits.length - 1).text !== '') this.#edits.pop()
       this.#edits.push(edit)
@@ -128,7 +128,7 @@ export class FilePast {
     return at > 0 ? this.#edits[at - 1]!.state : this.#start.state
   }
 
-  /** The file as it follows from what is known now. */
+  /** Computes the file again from all known edits. */
   #again(): TrackedFile {
     return this.#become(this.#edits.reduce(made, this.#start.clone()))
   }
@@ -140,8 +140,8 @@ export class FilePast {
   }
 
   /**
-   * The user saved what the file contained before it was deleted or emptied, so that is undone. Returns the file before it, or
-   * `undefined` if that isn't known.
+   * The user saved the text from before the file was deleted or emptied, which undoes that. Returns the earlier file, or `undefined` if it
+   * isn't known.
    */
   takeEmptied(): TrackedFile | undefined {
     const isEmpty = ({ state }: PastEdit) => state.text === ''

@@ -114,7 +114,7 @@ export class FileStates {
       return await this.#reading.run(info.size, async () => {
         const reading = withFile(path, constants.O_RDONLY, handle => readHandle(handle, path, MAX_FILE_BYTES))
         const bytes = await reading.catch((error: unknown) => {
-          // it has grown since
+          // the file has grown since
           if (!(error instanceof TooLargeError)) throw error
         })
         return bytes ? this.with(bytes, path, mode, encodings) : large(await lstat(onDisk(path)))
@@ -271,7 +271,7 @@ function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** The file isn't where or what it was, so nothing was written. The message is for the user. */
+/** The file has moved or changed, so nothing was written. The message is for the user. */
 export class LeftUnchangedError extends Error {
   override readonly name = 'LeftUnchangedError'
 }

@@ -92,7 +92,7 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
   return renames
 }
 
-/** Added files with the same text. Many may have it, so each is found without comparing it with all others. */
+/** Added files with equal text. There may be many, so each is found without comparing it with all others. */
 interface SameText {
   all: Set<RenameSide>
   byName: Map<string, Set<RenameSide>>
@@ -133,7 +133,7 @@ function isAlike(one: RenameSide, other: RenameSide): boolean {
   return common >= MIN_ALIKE * Math.max(1, was.length, is.length)
 }
 
-/** The approximate share of the longer text's lines that is in both; `known`: the lines of one of them. */
+/** The approximate share of the longer text's lines that both texts contain; `known`: the lines of one text. */
 function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): number {
   let common = 0
   // every file has empty and short lines

@@ -49,7 +49,7 @@ interface StoredHistory {
 /** The effect of restoring a checkpoint on a file. */
 export interface Rewound {
   file: TrackedFile
-  /** Later changes by these authors stay, together with what they build on. */
+  /** Later changes by these authors stay, together with the changes they build on. */
   conflict?: 'user' | 'agent'
 }
 
@@ -68,8 +68,8 @@ export class TrackedFile {
   #history: { file: TrackedFile; at: number; size?: { version: number; bytes: number } } | undefined
 
   /**
-   * The file before another program took agents' changes out of it, newest first: `git stash` or a checkout may bring
-   * them back. They aren't edited.
+   * Versions from before another program removed agents' changes, newest first: `git stash` or a checkout may restore them. These versions
+   * aren't edited.
    */
   #earlier: readonly TrackedFile[] = []
 
@@ -288,7 +288,7 @@ export class TrackedFile {
     return this.#edit(state, by)
   }
 
-  /** Whether another program has taken agents' changes out of it. */
+  /** Whether another program has removed agents' changes from the file. */
   get hasEarlier(): boolean {
     return this.#earlier.length > 0
   }
@@ -395,7 +395,7 @@ export class TrackedFile {
     this.#version++
   }
 
-  /** Undoes what it can. Returns the authors whose later changes prevented the rest. */
+  /** Undoes changes where possible. Returns the authors whose later changes prevented the rest. */
   undo(
     matches: Matches,
     options: { ids?: ReadonlySet<number>; force?: boolean } = {},

@@ -80,7 +80,7 @@ export class UndoLog {
     this.#store.forgetUndone(undone.id)
   }
 
-  /** Whether it's being done or reverted, so that it must stay. */
+  /** Whether the undo is being carried out or reverted, so that it must stay. */
   isUsed(undone: Undone): boolean {
     return [...this.#uses].some(use => use.undone === undone)
   }
@@ -100,7 +100,7 @@ export class UndoLog {
       ...(session !== undefined && { session }),
       files: [],
     }
-    // what is noted while the disk is busy is stored at once
+    // files that are noted while the disk is busy are stored together
     let waiting: UndoneFile[] = []
     let adding: Promise<void> = Promise.resolve()
     const note: NoteUndone = async file => {
@@ -167,7 +167,7 @@ export class UndoLog {
   async #add(undone: Undone, files: readonly UndoneFile[]): Promise<void> {
     const { files: _, ...head } = undone
     const isStored = this.#undone.includes(undone)
-    // what can't be stored isn't undone
+    // files that couldn't be stored aren't undone
     if (isStored) await this.#store.addUndone(head, files)
     // new, or dropped since its first part
     else await this.#store.saveUndone({ ...head, files: [...undone.files, ...files] })

@@ -25,7 +25,7 @@ export interface View {
   document?: OpenDocument
 }
 
-/** What a saved text is based on. */
+/** The base of a saved text. */
 export interface SavedEdits {
   /** A copy, to be edited. */
   known: TrackedFile
@@ -41,14 +41,14 @@ export class UnsavedEdits {
   readonly #rewritten = new Map<string, Rewritten>()
   /** documents whose files weren't tracked when the user began to type: what was on disk then */
   readonly #begun = new Map<string, Promise<string | undefined>>()
-  /** files that changed on disk while their documents had unsaved changes: the text that those are based on */
+  /** files that changed on disk while their documents had unsaved changes: the text that the documents are based on */
   readonly #stale = new Map<string, { loaded: string; isReported: boolean }>()
   /**
    * files that were deleted or emptied while they had unsaved changes, which are relative to these versions: editors empty a file before
    * they write it
    */
   readonly #emptied = new Map<string, TrackedFile>()
-  /** what the user saved, until it's attributed */
+  /** texts that the user saved, until they are attributed */
   readonly #saving = new Map<string, string>()
 
   /** Whether no document has unsaved changes. */
@@ -84,7 +84,7 @@ export class UnsavedEdits {
     this.#begun.delete(key)
   }
 
-  /** What was on disk when the user began to type in a file that wasn't tracked, by any of its keys. */
+  /** The text on disk when the user began to type in an untracked file, by any of the file's keys. */
   async begunFrom(keys: readonly string[]): Promise<string | undefined> {
     const key = keys.find(one => this.#begun.has(one))
     return key === undefined ? undefined : this.#begun.get(key)

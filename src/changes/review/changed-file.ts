@@ -6,7 +6,7 @@ import type { Matches } from '../model/change-versions.ts'
 import { type FileAttributes, sameAttributes } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
 
-/** How long files are described before other work goes on. Milliseconds. */
+/** Time for describing files before other work runs. Milliseconds. */
 const SLICE_MS = 5
 
 /** All or some of the changes of a file. */
@@ -18,7 +18,7 @@ export interface ChangedFile {
   status: 'added' | 'modified' | 'deleted' | 'renamed'
   /** Of a renamed file: its previous path, absolute. */
   from?: string
-  /** Which of its changes happened during a turn without a report by the agent. */
+  /** Whether some or all changes of the file happened during a turn without a report by the agent. */
   uncertain?: Share
   added: number
   removed: number
@@ -42,7 +42,7 @@ export function describe(file: TrackedFile, matches: Matches): ChangedFile | und
   const hunks = file.hunks(matches)
   const authors = [...hunks.flatMap(hunk => hunk.authors), ...file.attributeAuthors(matches)]
   const before = file.attributesWithout(matches)
-  // another agent may have reverted all of it
+  // another agent may have reverted all changes
   if (authors.length === 0 || (hunks.length === 0 && sameAttributes(before, file.attributes)))
     return undefined
   let added = 0

@@ -27,7 +27,7 @@ export interface DecisionStore {
 
 export interface ReviewedFile {
   path: string
-  /** absent if all of it is decided */
+  /** absent if all changes are decided */
   file?: ChangedFile
   /** numbers of changes; a file without changed lines has one */
   undecided: number
@@ -83,7 +83,7 @@ export class ReviewProgress {
     return isKnown
   }
 
-  /** The user restored what was reverted, except for these files. */
+  /** The user undid a revert, except for these files. */
   restored(undo: string, unrestored: readonly string[]): void {
     for (const [id, one] of this.#decided)
       if (one.undo === undo && !unrestored.includes(one.path)) this.#remove(id)

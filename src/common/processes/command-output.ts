@@ -80,12 +80,12 @@ export class OutputBuffer {
   }
 }
 
-/** Keeps what is shown of a command's output, and the `limit` of bytes that its agent asked for. */
+/** Buffers a command's output for display, and the `limit` of bytes that its agent requested. */
 export function shownOutputBuffer(limit: number): OutputBuffer {
   return new OutputBuffer(Math.max(limit, SHOWN_OUTPUT_BYTES))
 }
 
-/** Joins small chunks, so that there aren't too many; leaves larger ones alone. */
+/** Joins small chunks to limit their number; larger ones stay. */
 const PIECE = 8 * 1024
 
 /** The text without at least its first `count` bytes, cut between characters. */

@@ -38,7 +38,7 @@ const program = (names: string) => new RegExp(`(?:^|[|&(;]\\s*)(?:${names})(?:\\
 const BASH_PROGRAM = program(BASH_PROGRAMS)
 /** cmd.exe knows no single quotes, semicolons, backticks and here documents, and runs only the first of several lines. */
 const BASH_SYNTAX = /(?:^|[\s=])'[^']*'|;(?:\s|$)|`|<<|\[\[\s|\/dev\/null|\$\w|\n\s*\S/
-/** They mean something to bash in double quotes, too. */
+/** Expansions that bash also applies within double quotes. */
 const BASH_EXPANSION = /\$[({]|\$[A-Z_]+\b/
 const CMD_ONLY = [program(CMD_PROGRAMS), /%\w+%|\^[&|<>^\n]/]
 

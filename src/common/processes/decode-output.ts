@@ -6,9 +6,9 @@ import { systemProgram } from './process-system.ts'
 /** In place of output that isn't text. In English, because the agent reads it. */
 export const BINARY_OUTPUT = '[binary output]\n'
 
-/** Bytes of a line after which it's decoded without its end. */
+/** Bytes of a line after which it's decoded although its end hasn't arrived. */
 const MAX_LINE_BYTES = 16 * 1024
-/** Bytes at its end in which a space is looked for. */
+/** Bytes at the end of such a line in which a space is searched. */
 const MAX_SEARCHED_BYTES = 1024
 
 /** Binary data may begin with a line that has no control character: the name of the format. */
@@ -229,7 +229,7 @@ export function codePageEncoding(printed: string): string | undefined {
   return /^125\d$|^874$/.test(page) ? `windows-${page}` : undefined
 }
 
-/** The encoding of a Unix locale, such as `zh_CN.GBK`, or the usual one of its language for what isn't UTF-8. */
+/** The encoding of a Unix locale, such as `zh_CN.GBK`, or its language's usual encoding besides UTF-8. */
 export function localeEncoding(locale: string): string | undefined {
   const [, language, country, charset] = /^([a-z]+)(?:_([A-Z]+))?(?:\.([\w-]+))?/.exec(locale) ?? []
   if (charset && !/^utf-?8$/i.test(charset)) return outputEncoding(charset.toLowerCase())

@@ -31,7 +31,7 @@ createInterface({ input: process.stdin })
 
 async function end(tree: ProcessTree, variable: string): Promise<void> {
   const record = async () => {
-    // An agent that exits now leaves its shells behind, which can't be distinguished from others later.
+    // An agent that exits now leaves its shells behind, which can't be told from other processes later.
     await tree.recordDescendants()
     if (isKilled && variable !== '') await tree.recordNewborn(variable)
   }

@@ -10,8 +10,8 @@ export interface ProcessGuard extends Disposable {
   /** Watches a process tree, given its root, and the environment variable that only its processes have. */
   add(pid: number, variable?: string): void
   /**
-   * The descendants of a watched root as they are now, with when each started: some can't be found once it's gone.
-   * `seen`: those that started later are found by their environment variable.
+   * The current descendants of a watched root, with their start times: some can't be found once the root is gone. `seen`: later descendants
+   * are found by their environment variable.
    */
   follow(pid: number, descendants: ReadonlyMap<number, number>, seen: number): void
   /** The whole tree has exited. */
@@ -41,7 +41,7 @@ export interface ProcessGuardOptions {
 export function createProcessGuard(
   options: ProcessGuardOptions,
 ): ProcessGuard & { readonly closed: Promise<void> } {
-  /** by root: the lines that say what is known of its tree */
+  /** by root: the lines that describe its tree */
   const watched = new Map<number, { added: string; followed: string }>()
   const closed = deferred()
   let child: ChildProcess | undefined

@@ -67,7 +67,7 @@ async function fromWindows(pids: readonly number[]): Promise<string> {
   return stdout
 }
 
-/** One process a line: its id, and kilobytes. */
+/** Parses lines with a process id and a size in kilobytes. */
 export function parsePairs(text: string): Map<number, number> {
   const sizes = new Map<number, number>()
   for (const line of text.split('\n')) {

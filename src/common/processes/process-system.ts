@@ -52,7 +52,7 @@ export const operatingSystem: ProcessSystem = {
       process.kill(pid, 0)
       return true
     } catch (error) {
-      // EPERM: it runs, as another user.
+      // EPERM: the process runs, as another user.
       return (error as NodeJS.ErrnoException).code === 'EPERM'
     }
   },
@@ -60,7 +60,7 @@ export const operatingSystem: ProcessSystem = {
     try {
       process.kill(pid, signal)
     } catch {
-      // It has exited.
+      // The process has exited.
     }
   },
   endTree: async pid => {

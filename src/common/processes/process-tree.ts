@@ -62,7 +62,7 @@ export class ProcessTree {
     for (const [pid, started] of current) this.#descendants.set(pid, started)
   }
 
-  /** What was recorded: descendants by pid, with when each started. */
+  /** The recorded descendants by pid, with their start times. */
   get descendants(): ReadonlyMap<number, number> {
     return this.#descendants
   }
@@ -110,7 +110,7 @@ export class ProcessTree {
     if (this.#descendants.size > 0) this.#signalOutside(await this.#system.list(), signal)
   }
 
-  /** Kills it without waiting, as far as possible: its group, or what Windows considers its tree. */
+  /** Kills the tree without waiting, as far as possible: its process group, or the tree that Windows knows. */
   kill(): void {
     if (this.#isGone) return
     if (this.#isWindows) {
@@ -161,7 +161,7 @@ export class ProcessTree {
 
   async #looksAlive(): Promise<boolean> {
     if (this.#groupIsGone()) return false
-    // Listing is slow on Windows, so do it only if one of the ids is in use, perhaps by another process.
+    // Listing processes is slow on Windows, so do it only if one of the ids is in use, perhaps by another process.
     if (this.#isWindows && !this.#ids().some(pid => this.#system.exists(pid))) return false
     const rows = await this.#system.list()
     if (!rows) return this.#system.exists(this.#isWindows ? this.root : -this.root)

@@ -32,7 +32,7 @@ export interface CommandRequest {
   /** the terminal that shows it */
   terminal: CommandTerminal
 }
-/** What a window needs to know of a command to show it in a terminal. */
+/** The data that a window needs to show a command as a terminal. */
 export interface CommandTerminal {
   id: string
   /** the command as a user would type it */
@@ -48,7 +48,7 @@ export interface CommandExit {
 export interface CommandEvents {
   /** stdout and stderr as they arrive, in whole characters */
   onOutput(text: string): void
-  /** All output that is kept, in place of what came before. `truncated`: there was more. */
+  /** Replaces the previous output with all stored output. `truncated`: the beginning is missing. */
   onWholeOutput(text: string, truncated: boolean): void
   /** Called once, after the command's last output. Processes that it left running may still write. */
   onExit(exit: CommandExit): void

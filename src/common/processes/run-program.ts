@@ -16,7 +16,7 @@ export interface ProgramLimits {
 export type ProgramResult =
   /** `code` and `killed` are null if there was enough output before it exited. */
   | { code: number | null; killed: NodeJS.Signals | null; stdout: string; stderr: string }
-  /** It was ended, with all of its processes. */
+  /** The program was ended, with all of its processes. */
   | { ended: 'too-slow' | 'too-long' | 'aborted' }
 
 /**

@@ -71,7 +71,7 @@ export async function spawnProcess(
   return { child, tree }
 }
 
-/** What a failed spawn means for the user, from the system's error. */
+/** Explains a failed spawn to the user, from the system's error. */
 export function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRequest): SpawnError {
   const { command, cwd, env } = request
   const cause = error

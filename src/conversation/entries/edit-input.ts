@@ -2,7 +2,7 @@ import type { FileChange } from '../../acp/model.ts'
 import { fieldName } from '../../common/field-name.ts'
 import { isRecord } from '../../common/is-record.ts'
 
-/** What is read of a `ToolCallEntry`. */
+/** The fields of a `ToolCallEntry` that are needed. */
 interface EditingTool {
   title: string
   toolName?: string
@@ -10,7 +10,7 @@ interface EditingTool {
   rawInput?: unknown
 }
 
-/** A tool's input: the parts that it replaces in a file, or the whole text that it writes. */
+/** A tool's input: the replaced parts of a file, or the whole text to write. */
 type EditInput = { path: string } & ({ parts: Replaced[] } | { text: string })
 interface Replaced {
   oldText: string
@@ -33,7 +33,7 @@ const OTHERS = new Set(
     ' ',
   ),
 )
-/** Fields that select one of several things that a tool can do. */
+/** Fields that select one of a tool's actions. */
 const ACTIONS = new Set('command operation action variant type mode'.split(' '))
 const WRITES =
   /^(?:(?:str|search(?:and)?)?replace|(?:multi)?edit|write|create|update|overwrite|rewrite|modify)(?:file)?$/

@@ -78,7 +78,7 @@ export const MESSAGE: EntryKind<MessageEntry> = {
   },
 }
 
-/** Whether it isn't an earlier part of the conversation, for an agent that it goes on with. */
+/** Whether the block is part of the prompt, and not the earlier conversation for a new agent. */
 function isSaid(block: ContentBlock): boolean {
   return block.type !== 'resource' || !block.agentOnly || !block.uri.startsWith(`${CONTEXT_SCHEME}/`)
 }
@@ -210,7 +210,7 @@ function answerChunk(step: Step, messageId: string | undefined, content: Content
   if (step.changes.length > 1) withoutRepeated(step)
 }
 
-/** What was held back in case it begins a tag is text: something else came. */
+/** Text that was held back because it might begin a tag becomes normal text, since other content followed. */
 export function releaseHeld(step: Step): void {
   const { memory } = step.state
   const answer = memory.holding
@@ -226,7 +226,7 @@ function answerOf({ state }: Step, messageId: string | undefined): Answer {
   if (known && (messageId !== undefined || known.openMessage === memory.openMessage)) return known
   const answer: Answer = { text: beginAnswer(), messageId, openMessage: memory.openMessage }
   memory.answers.set(messageId ?? '', answer)
-  // a conversation that goes on as it was saved
+  // a conversation that continues from its saved state
   const at = (role: MessageRole) =>
     messageId === undefined ? memory.openMessage : memory.messages.get(key(role, messageId))
   const position = at('thought')
@@ -491,7 +491,7 @@ export function appendMessage(
 }
 
 export function beginTurn(step: Step): void {
-  // A subagent works within the turn in which it was asked to.
+  // A subagent works within the turn that started it.
   if (step.state.within !== undefined) return
   step.state.turn += 1
   step.changes.push({ type: 'head', key: 'turn' })
@@ -513,7 +513,7 @@ export function steeringSent(step: Step, promptId: string, content: readonly Con
   memory.steering.set(promptId, { ...expectEcho(position, content), content })
 }
 
-/** One that the agent didn't take is in the queue again, and no longer here; a late answer brings it back. */
+/** A prompt that the agent didn't take returns to the queue and leaves the conversation; a late answer brings it back. */
 export function steeringAnswered(step: Step, promptId: string, outcome: SteeringOutcome): void {
   const steered = step.state.memory.steering.get(promptId)
   if (steered) setSteering(step, steered, outcome)

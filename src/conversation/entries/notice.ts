@@ -25,7 +25,7 @@ export interface NoticeEntry extends EntryBase {
 
 /** The session that a conversation was in before. */
 export interface Continued extends ForkOrigin {
-  /** of its agent */
+  /** name of its agent */
   agentName: string
   /** of what the next session gets no text of */
   summary?: string
@@ -37,7 +37,7 @@ export interface Continued extends ForkOrigin {
 
 /** The session that a conversation was forked from. */
 export interface ForkOrigin {
-  /** the other session's key in this window */
+  /** the last turn of that session that is part of the conversation */
   session: string
   /** the last turn of it that is part of the conversation */
   turn: number
@@ -82,7 +82,7 @@ export const NOTICE_REDUCERS: Reducers<'notice'> = {
   },
 }
 
-/** The session that the entries above a notice are from, if the conversation went on in another one. What is stored may be anything. */
+/** The session of the entries above a notice, if the conversation continued in another one. Stored data is checked. */
 export function continuedIn(entry: EntryBase): Continued | undefined {
   const continues = entry.kind === 'notice' ? (entry as NoticeEntry).continues : undefined
   if (!continues || typeof continues !== 'object') return undefined

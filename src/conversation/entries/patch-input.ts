@@ -66,7 +66,7 @@ function filesOf(text: string): FileChange[] | undefined {
       if (!line.startsWith('-')) after.push(text)
     }
   }
-  // it isn't complete yet
+  // the patch isn't complete yet
   return undefined
 }
 

@@ -60,7 +60,7 @@ export interface PermissionEntry extends EntryBase {
   toolCallId?: string
   /** Its command, if the agent named one without a tool call. */
   command?: { command: string; cwd?: string; terminalId?: string }
-  /** Its subject, if that is of a kind that this version of Parley doesn't know. */
+  /** The subject of the request, if this version of Parley doesn't know its kind. */
   subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
   /** As in `PermissionRequest`. */

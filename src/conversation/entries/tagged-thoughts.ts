@@ -1,8 +1,8 @@
-/** The tags in which some models write their thoughts into the answer's text. */
+/** The tags around thoughts that some models write into their answer. */
 const TAGS = ['think', 'thinking']
 const OPENING = TAGS.map(tag => `<${tag}>`)
 
-/** Where the text of an answer has come to, so that the next piece of it costs the same however long the answer is. Plain data. */
+/** The parser's position in an answer, so that the cost of the next piece doesn't depend on the answer's length. Plain data. */
 export interface AnswerText {
   /** The thought that is open, by its tag. */
   tag?: string
@@ -10,7 +10,7 @@ export interface AnswerText {
   held: string
   /** White space next to a tag isn't part of the text. */
   skipsSpace: boolean
-  /** Code that is open, by the marks that close it. */
+  /** The open code span or fence, by the marks that close it. */
   code?: { mark: string; length: number; isFence: boolean }
   /** In the first line of a fence, after its marks. */
   inInfo: boolean

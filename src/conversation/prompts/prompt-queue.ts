@@ -63,7 +63,7 @@ export class PromptQueue {
     return this.#key
   }
 
-  /** All prompts in the queue, in the order in which they were written or moved to. */
+  /** All prompts in the queue, in queue order. */
   get prompts(): readonly Prompt[] {
     return this.#prompts
   }
@@ -356,8 +356,8 @@ export class PromptQueue {
   }
 
   /**
-   * The session goes on in another window, which gets the prompts that the agent doesn't have. If `store` returns false, they
-   * stay here.
+   * The session continues in another window, which gets the prompts that the agent doesn't have. If `store` returns false, the prompts stay
+   * here.
    */
   handOver(store: (prompts: StoredPrompt[]) => boolean): void {
     const leaving = this.#prompts.filter(prompt => prompt.state === 'steering' || isUnsent(prompt))
@@ -381,7 +381,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The composer has these returned prompts in its draft, which is stored in the same write. */
+  /** The composer's draft now contains these returned prompts; the draft is stored in the same write. */
   movedToComposer(ids: readonly string[], draft: Draft<Attachment>): void {
     for (const prompt of [...this.#prompts]) {
       if (!isReturned(prompt.state) || !ids.includes(prompt.id)) continue
@@ -423,10 +423,7 @@ export class PromptQueue {
     return this.#prompts.findLastIndex(({ state }) => isQueued(state)) + 1
   }
 
-  /**
-   * A prompt written while the queue is paused goes before those that were queued already, and so does one for the running
-   * turn.
-   */
+  /** A prompt written while the queue is paused is inserted before the already queued ones, and so is a prompt for the running turn. */
   #insert(prompt: Prompt, position?: number): void {
     const isBehind = prompt.joins
       ? (one: Prompt) => isUnsent(one) && !one.joins
@@ -510,7 +507,7 @@ export class PromptQueue {
   }
 }
 
-/** It's on its way to the agent. */
+/** Whether the prompt is still to be sent. */
 function isUnsent({ state }: Prompt): boolean {
   return state === 'sending' || isQueued(state)
 }

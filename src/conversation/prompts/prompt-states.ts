@@ -98,12 +98,12 @@ export function nextState(state: PromptState, event: PromptEvent): PromptState {
   return next
 }
 
-/** It will be sent when its turn comes. */
+/** Whether the prompt is sent when its turn comes. */
 export function isQueued(state: PromptState): boolean {
   return state === 'queued' || state === 'next'
 }
 
-/** It goes back to the composer. */
+/** Whether the prompt returns to the composer. */
 export function isReturned(state: PromptState): boolean {
   return state === 'returned' || state === 'refused'
 }

@@ -10,7 +10,7 @@ export type TurnOutcome =
   | { type: 'ended'; stopReason?: StopReason; error?: AgentErrorInfo }
   /** The agent answered the prompt with an error, or is gone; the error as it was thrown. */
   | { type: 'failed'; error: unknown }
-  /** It left the queue without being sent. */
+  /** The prompt left the queue without being sent. */
   | { type: 'withdrawn' }
 
 /** Creates what the agent gets, when the prompt is next. If it rejects, the prompt is refused with the error's message. */
@@ -27,7 +27,7 @@ interface PromptOptions {
 /** A prompt that the agent doesn't have yet. Only its queue changes it. */
 export class Prompt {
   readonly id: string
-  /** What the agent gets, once that is known. */
+  /** The content for the agent, once created. */
   content: ContentBlock[] = []
   /** Why it goes back to the composer, or why the agent requires a sign-in: a sentence. */
   reason: string | undefined
@@ -53,7 +53,7 @@ export class Prompt {
     this.#draft = draft
   }
 
-  /** How its first turn ended. */
+  /** Why the prompt returns to the composer, or why the agent requires a sign-in: a sentence. */
   get outcome(): Promise<TurnOutcome> {
     return this.#outcome.promise
   }
@@ -62,7 +62,7 @@ export class Prompt {
     return this.#state
   }
 
-  /** As it was written, to be shown and to be edited. */
+  /** The prompt as the user wrote it, for display and editing. */
   get draft(): Draft<Attachment> {
     this.#draft ??= draftOf(this.content, attachmentOf)
     return this.#draft

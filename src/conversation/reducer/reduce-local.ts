@@ -75,7 +75,7 @@ export type LocalEvent =
   /** A terminal that the client runs for the agent. `truncated`: earlier output is lost. */
   | { type: 'terminal'; terminal: TerminalPatch & { truncated?: boolean } }
   | { type: 'terminal_output'; terminalId: string; text: string }
-  /** It's known which files a finished turn changed. */
+  /** The files that a finished turn changed are known. */
   | { type: 'turn_files'; turn: number; files: TurnFiles }
   /** The replay is over. Entries that it left open stay open only while the agent works. */
   | { type: 'load_finished' }

@@ -22,7 +22,7 @@ export interface TurnEntries {
   promptText: string
   /** the text of each message, likewise */
   texts: ReadonlyMap<Entry, string>
-  /** what the agent said, without white space */
+  /** the agent's answer, without white space */
   answer: string
   /** its thoughts, likewise; many agents replay none */
   thought: string
@@ -67,12 +67,12 @@ export function* splitTurns(
   return [ours, joinSteered(ours, theirs)]
 }
 
-/** Prompts that the user added to a running turn are replayed as turns of their own, which are part of that turn. */
+/** Prompts that the user added to a running turn are replayed as separate turns; joins them with that turn. */
 function joinSteered(ours: readonly TurnEntries[], theirs: readonly TurnEntries[]): readonly TurnEntries[] {
   const steered = ours.filter(turn => steeredTexts(turn).length > 0)
   if (steered.length === 0) return theirs
   const joined: TurnEntries[] = []
-  /** what was added to the last turn and hasn't been found yet */
+  /** prompts added to the last turn that haven't been found yet */
   let added: string[] = []
   for (const turn of theirs) {
     const last = joined.at(-1)
@@ -232,8 +232,8 @@ function isCertain(a: TurnEntries, b: TurnEntries): boolean {
 }
 
 /**
- * How likely two turns are the same; 0: not at all. Turns with different prompts are the same only if the agent did the
- * same in both; then both prompts stay (see `isSamePrompt`).
+ * How likely two turns are the same; 0: not at all. Turns with different prompts are the same only if the agent's work is equal; then both
+ * prompts stay (see `isSamePrompt`).
  */
 function likeness(a: TurnEntries, b: TurnEntries): number {
   if (a.turn === 0 || b.turn === 0) return a.turn === b.turn ? 10 : 0
@@ -295,7 +295,7 @@ function namesOf(block: ContentBlock): string[] {
   return names.map(withoutSpace).filter(name => name !== '')
 }
 
-/** Whether both turns have an answer, and neither contains anything of the other. */
+/** Whether both turns have an answer, and neither contains the other's answer. */
 function differ(a: TurnEntries, b: TurnEntries): boolean {
   if (a.answer === '' || b.answer === '' || likeAnswers(a.answer, b.answer) > 0) return false
   const contains = (turn: TurnEntries, other: TurnEntries) =>

@@ -40,7 +40,7 @@ export function mergeEntries(
   return runAllSteps(mergeInSteps(known, replay, note))
 }
 
-/** Like `mergeEntries`, in steps. Neither side may change between them. */
+/** Like `mergeEntries`, in steps. Neither side may change between steps. */
 export function* mergeInSteps(
   known: readonly Entry[],
   replay: readonly Entry[],
@@ -91,7 +91,7 @@ export function isSubstance(entry: Entry): boolean {
   return (entry.kind === 'message' && entry.role !== 'thought') || entry.kind === 'tool_call'
 }
 
-/** An entry that Parley has, and the entries of the replay that it replaces. */
+/** A known entry, and the replayed entries that it replaces. */
 interface KnownEntry {
   entry: Entry
   from: Entry[]
@@ -165,7 +165,7 @@ class OtherEntries {
   readonly #byId = new Map<string, KnownEntry[]>()
   /** by other characteristics; computed only if an id isn't found, since it reads the whole input of each tool call */
   #byTraits: Map<string, KnownEntry[]> | undefined
-  /** tool calls by kind and file, for a replay that has new ids for all of them; empty for another one */
+  /** tool calls by kind and file, for a replay with new ids for all of them; empty otherwise */
   #byFile: Map<string, KnownEntry[]> | undefined
   readonly #theirs: TurnEntries
 
@@ -254,7 +254,7 @@ interface Piece {
   slot: KnownEntry
   start: number
   end: number
-  /** how much of it the replay has, in characters */
+  /** number of characters that the replay has of it */
   covered: number
 }
 
@@ -305,8 +305,8 @@ class MessageTexts {
   }
 
   /**
-   * Returns the known message that corresponds to the replayed one, with text that was missing added to it; `undefined` if
-   * the message is new. `text`: the text of the replayed message, without white space.
+   * Returns the known message for a replayed one, completed with missing text; `undefined` if the message is new. `text`: the replayed text
+   * without white space.
    */
   find(reported: MessageEntry, text: string): KnownEntry | undefined {
     if (text === '') return this.#findBlocks(reported)

@@ -57,7 +57,7 @@ export class Replays {
     return this.#merging !== undefined
   }
 
-  /** Whether the update is part of a late replay; if so, it's shown a moment later, together with those that follow. */
+  /** Whether the update is part of a late replay; if so, it's shown a moment later, together with the following updates. */
   takes(update: SessionUpdate, within?: string): boolean {
     if (!this.#load.takes(update, within)) return false
     this.#lateMerge ??= this.#options.schedule(() => this.#mergeLate(), LATE_REPLAY_MS)

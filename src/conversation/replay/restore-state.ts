@@ -55,7 +55,7 @@ export function restoreEnd(conversation: SavedConversation, first: number): Conv
   return { ...state, first, entries: entries.map((entry, i) => ({ ...entry, id: `e${first + i}` })) }
 }
 
-/** The state of a saved conversation whose agent goes on: everything is as it was when it was saved. */
+/** Creates the state of a saved conversation whose agent is still running: nothing is closed. */
 export function continueState(conversation: SavedConversation): ReducingState {
   const state = savedState(conversation)
   const { memory, entries } = state
@@ -178,7 +178,7 @@ export function serializable<T>(value: T): T | undefined {
   return undefined
 }
 
-/** The same for an entry; one that can't be written at all keeps its position. */
+/** Makes an entry serializable; an entry that can't be serialized at all becomes a placeholder at its position. */
 export function serializableEntry(entry: Entry): Entry {
   const { id, turn } = entry
   return serializable(entry) ?? { kind: 'unknown', id, turn, updateKind: 'damaged', raw: '' }

@@ -45,7 +45,7 @@ type Pending = PendingPermission | PendingElicitation
 interface Earlier {
   readonly requestId: string
   readonly request: PermissionRequest | ElicitationRequest
-  /** how it ended meanwhile, and what the user saw then */
+  /** the outcome from meanwhile, and what the user saw then */
   outcome?: PermissionOutcome | ElicitationOutcome
   details?: string
 }
@@ -80,7 +80,7 @@ export class PendingRequests {
     return openRequests(this.#conversation.state)
   }
 
-  /** The entries needed to display them: their own, their tool calls' and their subagents'. */
+  /** The entries needed to display pending requests: the requests, their tool calls and their subagents. */
   get entries(): Entry[] {
     return entriesOfRequests(this.#conversation.state)
   }
@@ -193,7 +193,7 @@ export class PendingRequests {
     }
   }
 
-  /** The agent has repeated all that it still asks: the other ones are over. */
+  /** The agent has repeated all pending requests: the others are over. */
   repeated(): void {
     for (const { requestId, outcome } of this.#earlier) if (!outcome) this.#pending.delete(requestId)
     this.#earlier.clear()

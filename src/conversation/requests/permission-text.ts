@@ -76,10 +76,10 @@ const ALLOWS =
   /\b(?:accept|agree|allow|apply|approve|confirm|continue|enable|grant|ok|okay|permit|proceed|run|trust|yes)\b/i
 const REJECTS =
   /\b(?:abort|block|cancel|decline|den(?:y|ied|ial)|disallow|do not|don['’]t|forbid|never|no|none|not|nothing|refus(?:e|al)|reject(?:ion)?|skip|stop)\b/gi
-/** Words that turn an answer into another one, though it begins with "allow". */
+/** Words that turn an answer into another one, although it begins with "allow". */
 const LIMITS =
   /\b(?:but|discard|except|exit|ignore|instead|keep|later|leave|only if|quit|revert|undo|unless|without)\b/i
-/** What begins like "no" and means "yes". */
+/** Answers that begin like "no" and mean "yes". */
 const AGREES =
   /\b(?:no|not an?|without) (?:doubt|issues?|limits?|objections?|problem|questions?|restrictions?|worries)\b|\bwhy not\b/i
 const LASTS =

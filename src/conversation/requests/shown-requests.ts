@@ -59,7 +59,7 @@ export function asksSame(
   return isNamed && isDeepStrictEqual(request.options, before.options)
 }
 
-/** What the user sees of a request besides its title and options, to be compared. `tool`: its tool call. */
+/** The visible text of a request besides its title and options, for comparison. `tool`: its tool call. */
 export function detailsOf(
   request: PermissionRequest | ElicitationRequest,
   tool: ToolCallEntry | undefined,

@@ -38,7 +38,7 @@ export function endedSubagent(
   return idle ? state.memory.subagentStates.get(idle) : undefined
 }
 
-/** A subagent became idle: its requests, except those of its background work. */
+/** A subagent became idle: ends its requests, except those of its background work. */
 export function endsWithSubagent(subagent: ReducerState, request: Request): boolean {
   if (request.sessionId !== subagent.within) return false
   return !isAboutBackground(subagent, subagent.memory.background, request)

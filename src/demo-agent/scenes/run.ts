@@ -155,7 +155,7 @@ function runHere(turn: Turn, line: CommandLine, hear?: (data: Uint8Array) => voi
       env: { ...process.env, ...line.env },
       stdio: ['ignore', 'pipe', 'pipe'],
       windowsHide: true,
-      // In its own process group, so that a kill includes its children.
+      // In a separate process group, so that a kill includes its children.
       detached: process.platform !== 'win32',
     })
     let output = ''
@@ -172,7 +172,7 @@ function runHere(turn: Turn, line: CommandLine, hear?: (data: Uint8Array) => voi
         if (process.platform === 'win32') child.kill()
         else process.kill(-child.pid, 'SIGKILL')
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
     }
     turn.signal.addEventListener('abort', kill, { once: true })

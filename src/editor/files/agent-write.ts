@@ -40,7 +40,7 @@ export class KnownTexts {
     return this.#texts.get(key)
   }
 
-  /** `undefined`: it has read something else, but not all of it. */
+  /** Remembers the text that the agent read; `undefined` if the agent read only a part of a changed file. */
   read(key: string, text: string | undefined): void {
     this.#size -= this.#texts.get(key)?.length ?? 0
     this.#texts.delete(key)

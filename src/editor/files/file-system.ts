@@ -90,7 +90,7 @@ export const disk: FileSystem = {
     ),
 }
 
-/** What is known of a file that isn't a link. */
+/** Properties of a file that isn't a link. */
 export function fileInfoOf(stats: Stats): FileInfo {
   const type = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
   const shared = stats.nlink > 1 || (process.getuid !== undefined && stats.uid !== process.getuid())

@@ -121,15 +121,15 @@ function refusal(file: GuardedPath, operation: FileOperation, reason: AccessQues
 /** How many files are read at the same time. */
 const PARALLEL_READS = 4
 
-/** What all sessions of a window share. */
+/** Objects that all sessions of a window share. */
 export interface FilesShared {
   documents: Documents
   fileSystem: FileSystem
   encodings: Encodings
   rules: PathRules
-  /** which files are never written without asking */
+  /** decides which files are never written without asking */
   protectedFiles: ProtectedFiles
-  /** Shared by all sessions, so that two that write the same file take turns. */
+  /** Shared by all sessions, so that writes of the same file run one after the other. */
   queue: KeyedQueue
   log: Logger
   /** Reports the paths of files created, changed or deleted on disk, as far as known, until it's disposed. */

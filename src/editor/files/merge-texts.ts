@@ -1,4 +1,4 @@
-/** Merges what a user and an agent made of the same text, without losing lines of either. */
+/** Merges the user's and an agent's versions of the same text without losing lines of either. */
 import { type LineEdit, lineEdits, sameLines, splitLines } from '../line-edits.ts'
 import { lineEnd } from '../text.ts'
 
@@ -11,7 +11,7 @@ export interface MergeConflict {
 }
 
 export interface MergedTexts {
-  /** with the user's lines where both changed the same ones */
+  /** the merged text with the user's lines in conflicts */
   mine: string
   /** with the agent's lines there */
   theirs: string

@@ -46,7 +46,7 @@ export async function withFile<T>(
   return closing(await openFile(realPath, flags), work)
 }
 
-/** What a file is and holds. */
+/** A file's properties and content. */
 export interface SmallFile {
   info: Stats
   bytes: Uint8Array
@@ -66,7 +66,7 @@ export async function readSmallFile(realPath: string, maxBytes: number): Promise
   return reading.catch(() => undefined)
 }
 
-/** Without promises and a `FileHandle`, each of which costs more than what is read. */
+/** Without promises and a `FileHandle`, which take longer than reading a small file. */
 function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFile) => void): void {
   open(onDisk(realPath), constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, (error, fd) => {
     if (error) return done()
@@ -83,7 +83,7 @@ function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFil
         decodeFileName(readlinkSync(openPath(fd), 'buffer')) !== realPath
       )
         return finish()
-      // one byte more than there is tells whether it has grown
+      // one additional byte shows whether the file has grown
       const bytes = Buffer.allocUnsafe(size + 1)
       read(fd, bytes, 0, size + 1, 0, (failed, count) =>
         finish(failed || count !== size ? undefined : { info, bytes: bytes.subarray(0, size) }),
@@ -136,7 +136,7 @@ export async function makeFolders(realPath: string): Promise<void> {
     missing.unshift(folder)
   for (const folder of missing) {
     await withEntry(folder, entry => fs.mkdir(onDisk(entry))).catch((error: unknown) => {
-      // another program has created it
+      // another program has created the folder
       if (errorCode(error) !== 'EEXIST') throw error
     })
   }

@@ -218,7 +218,7 @@ export class TextFiles {
     if (!info || info.size > MAX_READ_BYTES) return undefined
     const reading = this.#fileSystem.readFile(file.realPath, MAX_READ_BYTES)
     const bytes = await reading.catch((error: unknown) => {
-      // it has grown since
+      // the file has grown since
       if (!(error instanceof TooLargeError)) throw error
     })
     if (!bytes) return undefined
@@ -254,8 +254,8 @@ export class TextFiles {
   }
 
   /**
-   * Writes a text unchanged, in the encoding of what it replaces or in the given one. Rejects with
-   * {@link WrittenMeanwhileError} if something else is there by now.
+   * Writes a text unchanged, in the encoding of the replaced file or in the given one. Rejects with {@link WrittenMeanwhileError} if the
+   * file has changed.
    */
   async replace(
     file: GuardedPath,

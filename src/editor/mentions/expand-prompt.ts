@@ -26,7 +26,7 @@ const MAX_LABEL = 500
 const MAX_SHOWN = 60
 /** Prompt files in one prompt. */
 const MAX_PROMPT_FILES = 30
-/** Maximum number of other files to which prompt files refer. */
+/** Maximum number of other files that prompt files refer to. */
 const MAX_FILES = 50
 /** Questions about files outside of the folders. */
 const MAX_QUESTIONS = 10
@@ -58,7 +58,7 @@ interface ReadPrompt {
   body: string
 }
 
-/** The prompt files and other files of one call. */
+/** The prompt files and other files of one expansion. */
 class Expansion {
   readonly prompts: ReadPrompt[] = []
   /** by path */
@@ -112,7 +112,7 @@ class Expansion {
       throw new Error(l10n.t("{0} refers to {1}, which doesn't exist.", nameIn(from), visible(reference)))
     }
     const { isFolder } = found
-    // prompt files are those that are offered
+    // only offered files count as prompt files
     const file = isPrompt ? found.file : await this.#ofSession(found.file, isFolder)
     const key = this.#key(file)
     if (this.files.has(key)) return
@@ -153,7 +153,7 @@ class Expansion {
     return undefined
   }
 
-  /** Files outside of the folders are asked about, but not what the user keeps beside the own prompt files, which refer to it. */
+  /** Reading files outside of the folders requires a question, except for files next to the user's own prompt files. */
   async mayRead(file: string, from: string): Promise<OutsideAnswer> {
     const { roots, askOutside, allow } = this.#sources
     const { source, within } = this.#call.file.folder
@@ -249,7 +249,7 @@ function nameIn(file: string): string {
   return visible(path.basename(file))
 }
 
-/** The first prompt file, and the ones that it refers to under their names. */
+/** The text of the first prompt file, followed by the files that it refers to, under their names. */
 function joined([first, ...others]: readonly ReadPrompt[]): string {
   return [first?.body, ...others.map(({ path: file, body }) => `${nameIn(file)}:\n\n${body}`)].join('\n\n')
 }

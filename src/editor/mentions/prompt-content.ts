@@ -120,7 +120,7 @@ async function file(
   if (mimeType?.startsWith('image/') && can.prompt.image && size <= MAX_IMAGE_BYTES) {
     const bytes = await sources.readBytes(path)
     const image = imageInfo(bytes)
-    // only a page can scale it
+    // only a page can scale a larger image
     if (image && Math.max(image.width, image.height) <= MAX_IMAGE_SIDE)
       return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: image.mimeType, uri }
   }
@@ -146,7 +146,7 @@ async function symbol(
   return { type: 'resource', uri: at, mimeType: mimeTypeOf(uri) ?? 'text/plain', text }
 }
 
-/** A comment with its lines, at which they are by now. */
+/** A comment with the current position of its lines. */
 async function comment(
   { uri, startLine, endLine, quote, text }: Extract<Labeled, { type: 'comment' }>,
   { roots }: PromptTarget,
@@ -220,7 +220,7 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`
 }
 
-/** What the user typed after the text of a prompt file is separate from it. */
+/** Separates a prompt file's text from the text that follows it. */
 function separate(block: ContentBlock): ContentBlock {
   if (block.type !== 'resource' || !block.asText) return block
   return { ...block, text: `${block.text?.trimEnd() ?? ''}\n\n` }

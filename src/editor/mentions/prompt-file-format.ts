@@ -109,7 +109,7 @@ export interface PromptInput {
 
 const VARIABLE = /\$\{(?:input:([^}:\n]{1,100})(?::([^}\n]{0,1000}))?|([A-Za-z]{1,40}))\}/g
 
-/** What the user is asked for, each once. */
+/** The inputs that the user is asked for, each once. */
 export function inputsOf(body: string): PromptInput[] {
   const inputs = new Map<string, PromptInput>()
   for (const [, input, placeholder = ''] of body.matchAll(VARIABLE)) {
@@ -207,7 +207,7 @@ function pathOf(link: string): string | undefined {
   }
 }
 
-/** Code as spaces, so that offsets stay. */
+/** Replaces code with spaces, so that offsets stay the same. */
 function withoutCode(body: string): string {
   const lines = body.split('\n')
   let fence = ''

@@ -11,7 +11,7 @@ import { isInRoots } from './typed-path.ts'
 export interface PromptFolder {
   /** absolute */
   path: string
-  /** whose files they are: `user`, `workspace`, or of several roots the name of one */
+  /** the owner of the files: `user`, `workspace`, or the name of one of several roots */
   source: 'user' | 'workspace' | { root: string }
   /** Where its files may lead: they aren't read without a question if a link leads elsewhere. */
   within: readonly string[]
@@ -212,7 +212,7 @@ function wholeLines(bytes: Buffer): Buffer {
   return end === -1 ? bytes : bytes.subarray(0, mark?.startsWith('utf16') ? end - (end % 2) : end)
 }
 
-/** Without files that can't be told apart by what is typed. */
+/** Removes files whose typed names are equal. */
 function distinct(files: readonly PromptFile[]): PromptFile[] {
   const taken = new Set<string>()
   return files.filter(({ qualifier, name }) => {

@@ -7,7 +7,7 @@ export interface FoundRevision {
   revision: Revision
   /** offsets in its name of the letters that match */
   matches: number[]
-  /** how many letters of its hash match */
+  /** number of matching letters of the hash */
   hashMatches: number
 }
 
@@ -21,7 +21,7 @@ interface List {
 const MIN_QUERY = 3
 /** An older list is made again, in milliseconds. */
 const MAX_AGE_MS = 5000
-/** The same for one in which nothing was found. */
+/** Minimum age of a list without results before it's read again. */
 const MIN_AGE_MS = 1000
 const HASH = /^[0-9a-f]{4,64}$/i
 /** Minimum score of a match, from 0 to 1. */
@@ -43,7 +43,7 @@ export class RevisionIndex {
     if (query.length < MIN_QUERY) return []
     const list = await this.#listOf(folders)
     const found = await this.#searchIn(list, folders, query, limit)
-    // what is new isn't in an old list
+    // an old list doesn't contain new commits
     if (found.length > 0 || this.#now() - list.madeAt < MIN_AGE_MS) return found
     return this.#searchIn(await this.#make(folders, list.folders), folders, query, limit)
   }

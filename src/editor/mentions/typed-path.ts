@@ -20,7 +20,7 @@ export interface TypedPath {
 /** Where typed paths are looked up. All are absolute. */
 export interface TypedPathPlaces {
   roots: readonly string[]
-  /** what `~` is */
+  /** the folder that `~` stands for */
   home: string
 }
 
@@ -104,7 +104,7 @@ interface TypedPlace {
   folder: string
   /** the typed text that stands for the folder, with the last slash */
   before: string
-  /** the rest of it */
+  /** the last name */
   name: string
 }
 
@@ -160,7 +160,7 @@ async function findIn(place: TypedPlace): Promise<Found[]> {
   const names = exactPath(place) === undefined ? [] : [name]
   if (before !== '') names.push(...(await namesIn(folder, name)).filter(entry => entry !== name))
   const found: Found[] = []
-  // one after the other: each that doesn't answer would occupy a thread
+  // one after the other: each folder that doesn't answer would block a thread
   for (const entry of names) {
     const one = await look(place, entry)
     if (one) found.push(one)

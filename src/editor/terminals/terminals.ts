@@ -323,11 +323,11 @@ function emptyTerminal({ id, shown, cwd, outputLimit }: CommandTerminal): Termin
   }
 }
 
-/** Variables that agents set for plain output; none of them changes what a command does. */
+/** Variables that agents set for plain output, without an effect on the command. */
 const PLAIN_VARIABLES =
   /^(?:CLAUDECODE|CLAUDE_CODE_\w+|CI|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLUMNS|LINES|LANG|LC_\w+|TZ|DEBIAN_FRONTEND|PYTHONUNBUFFERED|PYTHONIOENCODING)$/
 
-/** Whether a variable may change what a command does, and is shown with it. */
+/** Whether a variable may change the effect of a command, and is shown with it. */
 export function changesBehavior(name: string): boolean {
   return !PLAIN_VARIABLES.test(name)
 }

@@ -11,7 +11,7 @@ export interface TokenRule {
   settings?: unknown
 }
 
-/** By kind: the TextMate scopes that a grammar would assign; the first one that the theme colors is used. */
+/** By kind: the TextMate scopes that a grammar would assign. The first scope that the theme colors is used. */
 const scopes = {
   comment: ['comment.line'],
   keyword: ['keyword.control', 'keyword', 'storage.type', 'storage'],
@@ -100,10 +100,7 @@ const groups: Readonly<Record<string, string>> = {
   variables: 'variable',
 }
 
-/**
- * `editor.tokenColorCustomizations` as rules: those for every theme, then those for this one (`[Name]`, `[A][B]`,
- * `[*Dark*]`).
- */
+/** `editor.tokenColorCustomizations` as rules: rules for every theme, then rules for this theme (`[Name]`, `[A][B]`, `[*Dark*]`). */
 export function customRules(setting: unknown, theme: string): TokenRule[] {
   if (typeof setting !== 'object' || setting === null) return []
   const rules = rulesOf(setting as Record<string, unknown>)

@@ -37,7 +37,7 @@ export interface NewWorktree {
 
 export interface CreatedWorktree {
   worktree: Worktree
-  /** what the user should know about it */
+  /** notes for the user */
   notes: string[]
 }
 
@@ -60,7 +60,7 @@ export function nameFrom(text: string): string {
   return nameProblem(name) === undefined ? name : 'session'
 }
 
-/** What is wrong with the name of a worktree. */
+/** Why a name isn't valid for a worktree. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return l10n.t('Enter a name.')
   if (name.length > MAX_NAME) return l10n.t('The name is too long.')
@@ -80,7 +80,7 @@ export async function freeName(repository: Repository, folder: string, wanted: s
   const branches = (await listBranches(repository)).map(branch => branch.name)
   const root = worktreesFolder(repository, folder)
   const rules = new PathRules()
-  // also those whose folder is missing for the moment
+  // includes worktrees whose folder is missing at the moment
   const registered = await registeredPaths(repository)
   const real = await realFolder(root)
   const isTaken = (name: string) =>
@@ -170,7 +170,7 @@ export async function createWorktree(
   }
 }
 
-/** A folder inside of the repository must be one that Git ignores: all of it would be new files otherwise. */
+/** A folder inside of the repository must be ignored by Git: otherwise all files in it would be new files. */
 async function checkFolder({ main, top }: Repository, parent: string): Promise<void> {
   const rules = new PathRules()
   for (const root of new Set([main, top])) {

@@ -27,7 +27,7 @@ const MAX_DISCARD_MS = 600_000
 const MAX_PATH_BYTES = 40_000
 
 export interface MovedFolder {
-  /** where it is now */
+  /** its current path */
   path: string
   /** Takes the worktree from the list of Git. Its folder stays, and Git still works in it. */
   retire(): Promise<void>
@@ -95,7 +95,7 @@ export interface DiscardedFolder {
   root: string
   /** its own Git folder */
   git: string
-  /** where it was */
+  /** its original path */
   from: string
 }
 
@@ -132,7 +132,7 @@ export async function reinstate(common: string, discarded: DiscardedFolder, top:
   await removeEmpty(path.dirname(discarded.root))
 }
 
-/** Deletes what is left of a discarded worktree, except its copy. */
+/** Deletes the folder and records of a discarded worktree, but not its copy. */
 export async function removeDiscarded(common: string, key: string): Promise<void> {
   const git = gitFolderOf(common, key)
   const at = await readLine(path.join(git, MOVED))
@@ -204,7 +204,7 @@ async function removeTree(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 })
 }
 
-/** Unless something is in it. */
+/** Removes a folder only if it's empty. */
 async function removeEmpty(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {})
 }

@@ -59,7 +59,7 @@ export async function commitTree(
   return withoutLineEnd(await runUserGit(top, args, { env: AUTHOR, input: message }))
 }
 
-/** Refuses to discard a worktree with these repositories in it. */
+/** Throws if a worktree to discard contains other repositories. */
 export function checkNoHistory(nested: readonly string[]): void {
   if (nested.length > 0) {
     throw new GitError(

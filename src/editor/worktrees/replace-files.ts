@@ -27,7 +27,7 @@ export async function withFolderBeside<T>(
   }
 }
 
-/** What couldn't be put back is in a folder that stays. */
+/** Some files couldn't be restored, so they are in a folder that stays. */
 class NotPutBackError extends GitError {}
 
 /** The status of each file when it was compared, or `undefined` if it didn't exist. */

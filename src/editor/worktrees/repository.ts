@@ -1,4 +1,4 @@
-/** The worktrees of a repository that Parley made for sessions, and what is in them. */
+/** The worktrees that Parley created for sessions, and their state. */
 
 import { existsSync } from 'node:fs'
 import { lstat, readFile, stat } from 'node:fs/promises'
@@ -35,7 +35,7 @@ const MAX_NAMES = 10
 const record = z.object({
   /** the commit that the worktree was made from */
   base: z.string().regex(/^[\da-f]{40,64}$/),
-  /** the branch that was made with the worktree, and goes with it */
+  /** the branch that was created with the worktree, and is deleted with it */
   branch: z.string().optional(),
   /** ignored files that were copied into it, as the copies were then */
   copied: z.array(z.object({ file: z.string(), size: z.number(), mtimeMs: z.number() })).catch([]),
@@ -47,7 +47,7 @@ const record = z.object({
 
 export type CopiedFile = WorktreeRecord['copied'][number]
 
-/** What Parley remembers about a worktree. Git deletes it with the worktree. */
+/** Parley's record of a worktree. Git deletes the record with the worktree. */
 export type WorktreeRecord = z.infer<typeof record>
 
 export interface Worktree extends WorktreeRecord {
@@ -59,7 +59,7 @@ export interface Worktree extends WorktreeRecord {
   current?: string
 }
 
-/** What would be lost with a worktree. */
+/** Data that would be lost with a worktree. */
 export interface WorktreeState {
   /** files with uncommitted changes, also new ones */
   changed: string[]
@@ -67,7 +67,7 @@ export interface WorktreeState {
   commits: number
   /** Git is in the middle of a merge, rebase or the like. */
   isBusy: boolean
-  /** Repositories in it with a history of their own, such as submodules. */
+  /** Nested repositories with a history of their own, such as submodules. */
   nested: string[]
   /** Ignored files, or folders of them, except copies that are unchanged. */
   ignored: string[]
@@ -116,7 +116,7 @@ export async function currentBranch(top: string): Promise<string | undefined> {
   return name.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined
 }
 
-/** The real paths of all work trees that Git knows, also of those whose folder is missing. */
+/** The real paths of all work trees that Git knows, even if the folder is missing. */
 export async function registeredPaths({ common }: Pick<Repository, 'common'>): Promise<string[]> {
   const text = await runUserGit(common, ['worktree', 'list', '--porcelain'])
   return text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
@@ -130,13 +130,13 @@ export async function listWorktrees({ common }: Pick<Repository, 'common'>): Pro
   return all.filter(one => one !== undefined)
 }
 
-/** The worktree that Parley made and that the folder is in; `undefined` if it's none. */
+/** The worktree, created by Parley, that contains the folder; `undefined` if there is none. */
 export async function findWorktree(folder: string): Promise<Worktree | undefined> {
   const at = await worktreeRoot(folder)
   if (!at) return undefined
   if (recordedGitFolder(at.root) === undefined) {
     if (!(await isLinked(at))) return undefined
-    // it was moved, for example
+    // the worktree was moved, for example
     recordGitFolder(at.root, at.git)
   }
   return readWorktree(at)
@@ -189,7 +189,7 @@ export async function writeRecord(
   await writeWhole(file, JSON.stringify(known), { isUsers: true })
 }
 
-/** When its record was written last: when it was made, or moved to another branch. Milliseconds since the epoch. */
+/** When the record of a worktree was last written, because it was created or moved to another branch. Milliseconds since the epoch. */
 export async function recordedAt(worktree: string): Promise<number> {
   return (await stat(path.join(await gitFolder(worktree), RECORD))).mtimeMs
 }

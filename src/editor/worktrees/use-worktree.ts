@@ -1,4 +1,4 @@
-/** Takes what was made in a worktree over into another work tree of the repository. */
+/** Applies the changes in a worktree to another work tree of the repository. */
 
 import { lstat, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -165,7 +165,7 @@ async function checkOut(
 async function nameSides(file: string, to: string, named: (text: string) => string): Promise<void> {
   const info = await lstat(file)
   if (info.isFile() && info.size < MAX_MARKED_BYTES) {
-    // each byte is one character
+    // latin1: each byte is one character
     const text = await readFile(file, 'latin1')
     const other = named(text)
     if (other !== text) await writeFile(file, other, 'latin1')
@@ -242,7 +242,7 @@ async function checkStaged(
 async function checkAdded(top: string, added: readonly string[], deleted: readonly string[]): Promise<void> {
   for (const file of added) {
     const isThere = await lstat(path.join(top, file)).then(
-      // a folder of which all files are deleted goes with them
+      // a folder whose files are all deleted is deleted with them
       info => !info.isDirectory() || !deleted.some(one => one.startsWith(`${file}/`)),
       // a file is where a folder is needed
       error => error.code === 'ENOTDIR' && !deleted.some(one => file.startsWith(`${one}/`)),
@@ -361,7 +361,7 @@ export async function createBranch(
   await runUserGit(worktree.path, ['switch', '--quiet', '--no-track', '-c', name])
   const { branch, ...without } = worktree
   await writeRecord(worktree.path, without)
-  // all of it is on the new branch
+  // the new branch contains everything
   if (branch !== undefined && branch === worktree.current) {
     await runUserGit(repository.common, ['update-ref', '-d', `refs/heads/${branch}`, worktree.head])
   }

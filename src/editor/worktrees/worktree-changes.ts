@@ -16,7 +16,7 @@ export interface ChangedPath {
   /** relative to the root */
   path: string
   kind: 'added' | 'deleted' | 'modified'
-  /** It's a submodule, or a folder with another repository. */
+  /** The path is a submodule, or a folder with another repository. */
   isRepository?: true
   /** Numbers of lines; absent for a binary file and a repository. */
   added?: number
@@ -58,7 +58,7 @@ export async function changesBetween(one: string, other: string): Promise<Change
   })
 }
 
-/** All files of a worktree except ignored ones, as a tree of Git. Repositories in it that aren't submodules have their own files. */
+/** All files of a worktree except ignored ones, as a Git tree. Nested repositories that aren't submodules have separate trees. */
 async function filesOf(top: string, env: Environment): Promise<{ tree: string; repositories: string[] }> {
   const repositories = await unknownRepositories(top, '--exclude-standard')
   return { tree: await withIndexCopy(top, git => writeTree(top, git, repositories), env), repositories }

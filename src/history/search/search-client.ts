@@ -8,7 +8,7 @@ import type { SessionId } from '../../common/session-key.ts'
 import type { Transcripts, WrittenConversation } from '../transcripts.ts'
 import type { SearchHit } from './search-run.ts'
 
-/** What the thread gets. */
+/** A message to the search thread. */
 export type SearchRequest =
   | { type: 'search'; id: number; query: Pick<SearchQuery, 'terms' | 'files'>; sessions?: string[] }
   | { type: 'stop' }
@@ -16,7 +16,7 @@ export type SearchRequest =
   | { type: 'refresh' }
   | ({ type: 'deleted' } & SessionId)
 
-/** What the search worker answers. */
+/** A message from the search thread. */
 export type SearchResponse =
   | { type: 'hits'; id: number; hits: SearchHit[]; isDone: boolean; isLimited: boolean }
   | { type: 'progress'; done: number; total: number; isBehind: boolean }
@@ -28,7 +28,7 @@ export interface SearchWorkerData {
 }
 
 export interface SearchState {
-  /** conversations that were indexed, of those that have to be; absent if all are */
+  /** numbers of indexed conversations and of all; absent if all are indexed */
   progress?: { done: number; total: number }
   /** why conversations can't be searched, as a sentence */
   problem?: string

@@ -4,7 +4,7 @@ import { touchedFiles } from '../../conversation/entries/touched-files.ts'
 import type { Entry } from '../../conversation/state.ts'
 import { commandsOfInput } from '../../conversation/tool-command.ts'
 
-/** What is searched for: the numbers are stored. */
+/** The kinds of searchable text. Their numbers are stored. */
 export const DocumentKind = { prompt: 1, answer: 2, tool: 3, file: 4 } as const
 export type DocumentKind = (typeof DocumentKind)[keyof typeof DocumentKind]
 

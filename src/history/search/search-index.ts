@@ -84,7 +84,7 @@ export class SearchIndex {
   /** reads while the other connection writes */
   #reader: DatabaseSync
   #source: DatabaseSync | undefined
-  /** the next one last */
+  /** the next conversation is last */
   #todo: Stored[] = []
   #progress: Progress | undefined
   #hasRemoved = false
@@ -194,7 +194,7 @@ export class SearchIndex {
     return false
   }
 
-  /** Begins a search. It reads what is indexed now. */
+  /** Begins a search of the current index. */
   search(work: SearchWork): SearchRun {
     return new SearchRun(this.#reader, work)
   }
@@ -221,7 +221,7 @@ export class SearchIndex {
 
   #open(): [DatabaseSync, DatabaseSync] {
     const { sqlite, file } = this.#options
-    // what was deleted must not stay in a damaged index
+    // deleted text must not stay in a damaged index
     const onDamage = (_: unknown, aside: string) => removeDatabase(aside)
     const db = openDatabase({ sqlite, file, migrations: MIGRATIONS, onDamage })
     return [db, new sqlite.DatabaseSync(file, { readOnly: true })]
@@ -231,7 +231,7 @@ export class SearchIndex {
     return (this.#options.now ?? Date.now)()
   }
 
-  // ---- what is stored
+  // ---- stored conversations
 
   /** The stored conversations, those with the oldest writes first. */
   #stored(): Stored[] {
@@ -247,7 +247,7 @@ export class SearchIndex {
     }))
   }
 
-  /** Not open for long, since another one takes the place of a damaged file. */
+  /** Opens the source only briefly, since a new file replaces a damaged one. */
   #openSource(): boolean {
     if (this.#source) return true
     try {
@@ -378,7 +378,7 @@ export class SearchIndex {
       else this.#remove(Number(row.id))
     }
     if (wanted.size === 0) return
-    // one query for both would read the whole table
+    // a single query for both values would read the whole table
     const [ids] = this.#all(
       'SELECT (SELECT min(id) FROM documents) AS first, (SELECT max(id) FROM documents) AS last',
     )
@@ -401,7 +401,7 @@ export class SearchIndex {
   }
 
   #remove(document: number): void {
-    // the words are those of the text, which must still be there
+    // deleting the words requires the text, which must still be stored
     this.#run('DELETE FROM words WHERE rowid = ?', document)
     this.#run('DELETE FROM documents WHERE id = ?', document)
   }
@@ -414,7 +414,7 @@ export class SearchIndex {
       return result
     } catch (error) {
       rollback(this.#db)
-      // what is in the cursor was rolled back, too
+      // the cursor's progress was rolled back, too
       this.#progress = undefined
       throw error
     }

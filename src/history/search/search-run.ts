@@ -73,7 +73,7 @@ const FIND = `SELECT d.id, d.conversation, d.position, d.kind, d.entry, d.text
  * if there are many. So such messages are read step by step, as long as enough of them match; checked after this number of messages.
  */
 const READ_AT_ONCE = 250
-/** The share of them that must match. */
+/** The share of the messages that must match. */
 const MIN_MATCHING = 1 / 5
 
 /** A search through the index, the newest messages first, in steps of limited time. */
@@ -135,7 +135,7 @@ export class SearchRun {
   *#search(): Generator<void> {
     const { terms, files } = this.#work.query
     if (files.length > 0) yield* this.#searchFiles(files)
-    // only files were searched for: they are what was found
+    // without search words, the matching files are the result
     if (terms.length === 0) return
     const expression = matchExpression(terms)
     if (expression === undefined) return
@@ -264,7 +264,7 @@ function scoreOf({ text, ranges }: Marks): number {
 
 function excerptOf({ text, ranges }: Marks): string[] {
   const all = ranges.flat().sort(([a], [b]) => a - b)
-  // where most terms are near each other
+  // the place where most terms are close to each other
   const near = (at: number) =>
     ranges.filter(one => one.some(([start]) => start >= at && start < at + AFTER)).length
   const starts = all.map(([start]) => start)

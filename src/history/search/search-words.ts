@@ -5,7 +5,7 @@ import { LATIN, type SearchTerm } from '../../common/search-query.ts'
  * first letters, without positions: it finds messages that contain all words, and then their text is compared.
  */
 
-/** What SQLite's `unicode61` takes for a word. */
+/** The characters of a word in SQLite's `unicode61`. */
 const WORD = /[\p{L}\p{N}\p{Co}]+/gu
 /** Writing without spaces between words, or with words that change at their end. */
 const UNSPACED =
@@ -38,7 +38,7 @@ export function extraWords(text: string): string {
   return [...extra].join(' ')
 }
 
-/** Each character with the next one, and the last one alone. */
+/** Each character with its successor, and the last one alone. */
 function pairs(run: string): string[] {
   const characters = [...run]
   return characters.map((one, i) => one + (characters[i + 1] ?? ''))
@@ -93,13 +93,13 @@ export function termPattern({ text, whole }: SearchTerm): TermPattern {
   const source = Array.from(text, one => {
     if (one === ' ') return '\\s+'
     const escaped = one.replace(/[\\^$.*+?()[\]{}|]/, '\\$&')
-    // only these letters have accents that don't count
+    // only Latin letters have accents that are ignored
     return /\p{Script=Latin}/u.test(one) ? `${escaped}[\u0300-\u036f]*` : escaped
   }).join('')
   return { pattern: new RegExp(source, 'giu'), whole }
 }
 
-/** Text in the form in which patterns find what has accents. */
+/** Normalizes a text so that patterns also match letters with accents. */
 export function searchable(text: string): string {
   return text.normalize('NFC').replace(LATIN, letters => letters.normalize('NFD'))
 }

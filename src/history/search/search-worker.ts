@@ -8,7 +8,7 @@ import type { SearchRequest, SearchResponse, SearchWorkerData } from './search-c
 import { SearchIndex } from './search-index.ts'
 import type { SearchRun } from './search-run.ts'
 
-/** Time for a part of the index, and for a part of a search, after which another one can replace it. Milliseconds. */
+/** Time for a step of indexing, and for a step of searching, after which another search can replace it. Milliseconds. */
 const SLICE_MS = 20
 const SEARCH_SLICE_MS = 8
 /** A search reports its results so far after the first of these times, and then at intervals of the second. Milliseconds. */

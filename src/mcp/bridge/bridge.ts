@@ -86,7 +86,7 @@ export class Bridge {
   #order: Promise<void> = Promise.resolve()
   #ownId = 0
   readonly #ownRequests = new Map<RequestId, (answer: JSONRPCResponse) => void>()
-  /** It has answered once. */
+  /** The server has answered once. */
   #isConnected = false
   #isReconnecting = false
   #isClosed = false
@@ -105,7 +105,7 @@ export class Bridge {
       void this.#order.then(() => this.#deliver(message))
       return
     }
-    // since 2026-07-28, what cancels a request over HTTP is that its response is closed
+    // since 2026-07-28, closing the response cancels a request over HTTP
     const canceled =
       'method' in message && message.method === 'notifications/cancelled' && this.#modern(message)
     if (canceled) {

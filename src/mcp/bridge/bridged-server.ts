@@ -34,11 +34,11 @@ export interface BridgeSettings extends BridgeSockets {
 /** The variable with the program's configuration, since every user of the machine can list arguments. */
 export const BRIDGE_VARIABLE = 'PARLEY_MCP_BRIDGE'
 
-/** Agents give an MCP server few of their variables, so those of the network are passed on. */
+/** Agents pass an MCP server only a few variables, so the network variables are added. */
 const NETWORK_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA']
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1']
 
-/** A server for an agent that can only run commands: the program that connects to the given one. */
+/** A server for an agent that supports only commands: the program that connects to the given server. */
 export function bridgedServer(
   server: Exclude<McpServer, { type: 'stdio' }>,
   program: BridgeProgram,

@@ -1,6 +1,6 @@
 /**
- * The bridge's program, a file of its own: an agent starts it like any MCP server with a command. Its environment says
- * which server it connects to; see `bridgedServer`.
+ * The bridge's program, a separate file: an agent starts it like any MCP server with a command. Its environment names the server to connect
+ * to; see `bridgedServer`.
  */
 import { deserializeMessage, type JSONRPCMessage, serializeMessage } from '@modelcontextprotocol/client'
 import { Bridge } from './bridge.ts'

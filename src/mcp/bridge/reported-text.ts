@@ -4,7 +4,7 @@ export const MAX_TOOL_TEXT = 300
 /** Additional characters that the window gets, so that a secret isn't cut before it's redacted. */
 const MARGIN = 2000
 
-/** What the bridge sends of a text. */
+/** The part of a text that the bridge sends. */
 export function sentPart(text: string, max: number): string {
   return text.slice(0, max + MARGIN)
 }

@@ -6,12 +6,12 @@ import type { ToolAnswer } from './tool.ts'
 
 /** Characters of an answer, about 6000 tokens; the rest is available with `offset`. */
 const MAX_ANSWER = 24_000
-/** Characters of one line of data; the rest of it isn't available. */
+/** Maximum length of one line of data in characters; the rest isn't available. */
 const MAX_LINE = 2000
 
 /**
- * Marks what comes from files, languages and terminals. The mark is random for each session, so that no such text can end it and
- * speak as Parley.
+ * Marks text from files, languages and terminals. The mark is random for each session, so that no such text can close the mark and pose as
+ * Parley's.
  */
 export class DataMark {
   readonly #id: string

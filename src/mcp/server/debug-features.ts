@@ -12,17 +12,17 @@ export interface PausedThread {
 export interface DebugSessionState {
   id: string
   name: string
-  /** of its debugger, such as `node` */
+  /** type of its debugger, such as `node` */
   type: string
-  /** The name of the configuration that it began with, which isn't what debuggers call a child. */
+  /** The name of the configuration that started the session. Debuggers give child sessions other names. */
   configuration?: string
   /** the session that started it */
   parent?: string
-  /** What is paused; absent for a session that began before Parley follows sessions. */
+  /** The paused threads; absent for a session that began before Parley followed debug sessions. */
   paused?: readonly PausedThread[]
   hasEnded?: true
   exitCode?: number
-  /** the end of what it wrote to the Debug Console */
+  /** the end of its output in the Debug Console */
   output: string
 }
 
@@ -35,7 +35,7 @@ export interface LaunchEntry {
   describe: () => LaunchConfiguration
 }
 
-/** What a configuration or compound starts. */
+/** The effects of a configuration or compound. */
 export interface LaunchConfiguration {
   name: string
   /** the path of its folder; absent for one of the workspace */
@@ -45,7 +45,7 @@ export interface LaunchConfiguration {
    * content can't be determined.
    */
   content: string
-  /** The tasks that run before or after it, as in `TaskInfo.dependsOn`, and the folders that they may be of. */
+  /** The names of tasks that run before or after the configuration, as in `TaskInfo.dependsOn`, with their possible folders. */
   tasks: ReadonlyArray<{ name: string; folder?: string }>
   /** Of a compound: the names of the configurations that it starts. */
   members?: readonly string[]
@@ -70,7 +70,7 @@ export type DebugStep = 'continue' | 'pause' | 'step_over' | 'step_into' | 'step
 export interface DebugFeatures {
   /** The sessions, and the last few that ended. */
   sessions(): DebugSessionState[]
-  /** What the user looks at. */
+  /** The session and thread that the user has selected. */
   active(): { session: string; thread?: number } | undefined
   /** A request of the Debug Adapter Protocol, and its answer's body. */
   request(session: string, command: string, args?: Record<string, unknown>): Promise<unknown>

@@ -196,7 +196,7 @@ const debugControl = tool({
       step_out: () => l10n.t('Step out of the current function in {0}', name),
     }
     await askToControl(context, titles[action](), async () => {
-      // the editor would step another thread instead of one that has ended
+      // if the thread has ended, the editor would step another one
       if (!(await threadsOf(request)).some(one => one.id === thread))
         throw new ToolError('The thread has ended meanwhile, so nothing was done. Call "debug_state".')
       await debug.step(action, id, thread)
@@ -241,7 +241,7 @@ async function start(
       try {
         return await withTimeout(raceAbort(starting, context.signal), seconds * 1000)
       } catch (error) {
-        // it may still start, which nobody waits for
+        // the debug session may still start, but nobody waits for it
         if (context.signal.aborted) void starting.then(stopNewOnes).catch(() => {})
         throw error
       }
@@ -264,7 +264,7 @@ const WORKSPACE = 'workspace'
 
 interface SeenLaunch {
   configuration: LaunchConfiguration
-  /** all that run before or after it */
+  /** all tasks that run before or after the configuration */
   tasks: TaskInfo[]
 }
 
@@ -306,7 +306,7 @@ async function seenLaunch(
   return { configuration, tasks }
 }
 
-/** What starting it runs, for the user. */
+/** What starting the configuration runs, for the user. */
 function launchText({ content }: LaunchConfiguration, tasks: readonly TaskInfo[]): string {
   if (tasks.length === 0) return content
   return [content, l10n.t('It also runs these tasks:'), ...tasks.map(namedText)].join('\n')
@@ -381,7 +381,7 @@ async function waitForPause(
     if (stopped) return stopped
     return all.length > 0 && all.every(({ hasEnded }) => hasEnded) ? all.at(-1) : undefined
   }
-  // nothing reports when such a session pauses
+  // no event reports when such a session pauses
   const isUnknown = () => {
     const all = own()
     return all.length > 0 && all.every(({ paused: known }) => known === undefined)
@@ -430,7 +430,7 @@ async function requestOf(
   return given.body
 }
 
-/** The session with an id, or else the live one that the user looks at, or that is paused, or any. */
+/** The session with an id, or else a running one: the one selected in the editor, a paused one, or any. */
 function sessionOf(debug: DebugFeatures, id: string | undefined): DebugSessionState | undefined {
   const all = debug.sessions()
   if (id !== undefined) {
@@ -541,7 +541,7 @@ async function readState(
   for (const { id, name, type } of others) data.push(`other session ${id}: ${name} (${type})`)
   data.push(`session ${session.id}: ${session.name} (${session.type})`)
   let frameId: number | undefined
-  // the one that it's about first, since many may be left out
+  // the requested thread first, since many may be omitted
   const listed = threads.toSorted((a, b) => Number(b.id === thread) - Number(a.id === thread))
   for (const { id, name } of listed.slice(0, MAX_THREADS)) {
     const pause = pauseOf(session, id)

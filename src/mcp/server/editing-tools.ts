@@ -201,7 +201,7 @@ async function change(
   const data: string[] = []
   for (const one of texts) {
     data.push(changedText(one, roots.name(one.path)))
-    // they may be long
+    // the files may be long
     await setImmediate()
   }
   return {

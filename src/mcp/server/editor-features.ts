@@ -8,7 +8,7 @@ export interface Position {
   column: number
 }
 
-/** From `start` up to `end`, which isn't part of it. */
+/** A range from `start` to `end`, exclusive. */
 export interface Span {
   start: Position
   end: Position
@@ -36,7 +36,7 @@ export interface OutlineSymbol {
   detail?: string
   /** the whole declaration */
   span: Span
-  /** of its name */
+  /** position of its name */
   at: Position
   children: OutlineSymbol[]
 }
@@ -74,13 +74,13 @@ export interface ProposedAction {
   title: string
   kind?: string
   isPreferred?: boolean
-  /** Why it can't be used now. */
+  /** Why the action is currently disabled. */
   disabled?: string
   /** The edit of the action; absent if the action only runs a command of the editor, which Parley doesn't do. */
   edit?: FileEdit[]
-  /** Why its edit can't be made: it isn't only text of files. */
+  /** Why the action's edit can't be made: it changes more than the text of files. */
   refusal?: string
-  /** It also runs a command of the editor after its edit. */
+  /** The action also runs a command of the editor after its edit. */
   hasCommand?: true
 }
 
@@ -92,7 +92,7 @@ export interface OpenEditor {
   isDirty: boolean
 }
 
-/** What is read of a text that may be too large to be read at once. */
+/** The beginning of a text that may be too large to read at once. */
 export interface TextBeginning {
   text: string
   /** There is more. */

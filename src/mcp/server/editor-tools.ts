@@ -86,7 +86,7 @@ export interface OfferedTools {
 export class EditorTools extends Owner {
   readonly #options: EditorToolsOptions
   readonly #open = new Set<OpenTools>()
-  /** One, and those at the ports of earlier windows. */
+  /** This window's server, and servers at the ports of earlier windows. */
   readonly #servers = new Set<Promise<ToolServer>>()
   #starting = 0
 
@@ -197,7 +197,7 @@ export class EditorTools extends Owner {
     const server = await this.#serving()
     const tools = this.#newTools(session)
     const endpoint = await this.#endpoint(server, tools, roots, hiddenNames)
-    // it's in the message that starts the session, and agents may repeat it
+    // the token is in the message that starts the session, and agents may repeat it
     secrets.add(endpoint.token)
     this.#open.add(tools)
     tools.endpoint = endpoint
@@ -271,7 +271,7 @@ export class EditorTools extends Owner {
   ): Promise<ToolServer> {
     const { version, log } = this.#options
     const { ToolServer } = await import('../local-servers.ts')
-    // as late as possible: whatever listens there now gets what the agent sends to its tools
+    // as late as possible: any program that listens at the port gets the agent's requests
     if (port !== undefined) await free?.(port)
     for (let tries = 1; ; tries++) {
       try {
@@ -303,7 +303,7 @@ function addressOf({ name, port, path, token }: ToolServerAddress): Exclude<McpS
   return { type: 'http', name, url: `http://127.0.0.1:${port}${path}`, headers }
 }
 
-/** How long a tool that asks the user waits for the session, whose agent may call it before it has answered `session/new`. */
+/** How long a tool that asks the user waits for the session. An agent may call the tool before it answers `session/new`. */
 const SESSION_MS = 30_000
 
 /** Checks paths against folders that may change. */
@@ -400,7 +400,7 @@ class OpenTools implements SessionTools {
     this.#change.fire()
   }
 
-  /** It can't be served. */
+  /** The tools can't be served. */
   lose(): void {
     this.#change.fire()
     this.dispose()

@@ -16,7 +16,7 @@ export const offsetInput = z
   .optional()
   .describe('Skips so many lines of the answer, to read the rest of a long one')
 
-/** A symbol, by its name or its position. */
+/** A symbol by name or position. */
 export const symbolInput = {
   name: z
     .string()
@@ -37,7 +37,7 @@ export interface SymbolInput {
 
 /** Symbols of the same name that are looked up at all. */
 const MAX_SAME_NAME = 1000
-/** How many symbols of the same name a question about which is meant lists. */
+/** How many symbols of the same name are listed when the name is ambiguous. */
 const MAX_CHOICES = 20
 
 /** The position of the symbol that an agent means. */

@@ -65,7 +65,7 @@ function nameOf({ name, from: { folder } }: Entry): { name: string; folder?: str
   return { name, ...(folder !== undefined && { folder }) }
 }
 
-/** All that an entry starts, as far as that is clear. */
+/** Describes everything that an entry starts, as far as known. */
 function describe(entry: Entry, members: readonly Entry[], missing: readonly string[]): LaunchConfiguration {
   // a compound may name the same one again and again
   const parts = [...new Set([entry, ...members])]

@@ -70,10 +70,10 @@ export class Roots {
   }
 }
 
-/** Invisible characters and those that end a line. */
+/** Invisible characters and line ends. */
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** A path as it is, or as a JSON string if it has line breaks, with which it could look like more than a path. */
+/** A path, as a JSON string if it has line breaks, which could make it look like more than a path. */
 function inOneLine(path: string): string {
   if (path.search(CONTROLS) < 0) return path
   return JSON.stringify(path).replace(CONTROLS, character =>

@@ -49,7 +49,7 @@ export class TaskReferences {
     return [...new Set(all.map(({ reference }) => reference))]
   }
 
-  /** Each reference of each folder once: thousands of tasks may have the same ones. */
+  /** Each reference of each folder once: thousands of tasks may have the same references. */
   *#dependenciesOf(all: Iterable<TaskInfo>): Iterable<{ reference: string; tasks: TaskInfo[] }> {
     const followed = new Map<string | undefined, Set<string>>()
     for (const { dependsOn = [], folder } of all) {
@@ -82,12 +82,12 @@ export class TaskReferences {
   }
 }
 
-/** The tasks whose variables are nested too deeply to say what they run, with the reason for the agent. */
+/** The tasks whose variables are nested too deeply to determine what they run, with the reason for the agent. */
 export function unclearTasks(tasks: readonly TaskInfo[]): string[] {
   return tasks.filter(({ isTooDeep }) => isTooDeep).map(({ name }) => `${name}: ${TOO_DEEP}`)
 }
 
-/** What a task runs, for the user. */
+/** What a task runs, as text for the user. */
 export function taskText(
   task: TaskInfo,
   before: readonly TaskInfo[],

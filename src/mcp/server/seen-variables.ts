@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { isRecord } from '../../common/is-record.ts'
 
-/** What is known of the variables that VS Code replaces in a task or a launch configuration. */
+/** The known values of variables in a task or a launch configuration. */
 export interface VariableSources {
   /** `inputs` of the settings that apply there. */
   inputs: unknown
@@ -146,7 +146,7 @@ function knownValue(
   { setting, environment }: VariableSources,
   work: DescriptionWork,
 ): string | undefined {
-  // VS Code removes those that aren't set
+  // VS Code replaces unset environment variables with empty text
   if (kind === 'env') return environment && (environment(id) ?? '')
   const value = kind === 'config' && id !== '' ? setting(id) : undefined
   if (value === undefined) return undefined
@@ -158,7 +158,7 @@ function partsOf(name: string): [kind: string, id: string] {
   return at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)]
 }
 
-/** As VS Code finds them: braces in a name are balanced, and what they contain isn't replaced. */
+/** Finds variables like VS Code: braces in a name are balanced, and variables in a name aren't replaced. */
 function* variablesIn(text: string): Iterable<{ name: string; from: number; to: number }> {
   let from = text.indexOf('${')
   if (from < 0) return
@@ -179,7 +179,7 @@ function* variablesIn(text: string): Iterable<{ name: string; from: number; to: 
 const OPEN_BRACE = 123
 const CLOSING_BRACE = 125
 
-/** All of a value's texts, also the names of its properties, as far as there is work left. */
+/** All texts in a value, including property names, within the budget. */
 function textsIn(value: unknown, work: DescriptionWork): string[] {
   const texts: string[] = []
   const pending = [value]

@@ -5,7 +5,7 @@ import type { EditorFeatures, FileProblems } from './editor-features.ts'
 const QUIET_MS = 400
 /** How long a language may take to report anything about a file that it sees for the first time. */
 const FIRST_REPORT_MS = 4000
-/** The same for a file that was open already, whose problems are known if it hasn't changed. */
+/** How long to wait for a file that was already open, whose problems are known if it hasn't changed. */
 const KNOWN_REPORT_MS = 1000
 /** How long all of it may take: a language server may only just start, and agents wait for a tool for a minute or longer. */
 const SETTLE_MS = 20_000

@@ -16,7 +16,7 @@ export function lineAt(text: string, line: number): string | undefined {
   return found && text.slice(found.start, found.end)
 }
 
-/** Where some lines are, by their numbers, without their line feeds; those after the end of the text are absent. */
+/** The positions of lines, by their numbers, without line feeds; lines after the end of the text are absent. */
 export function linesAt(
   text: string,
   wanted: readonly number[],
@@ -45,7 +45,7 @@ export function* linesFrom(text: string, skipped = 0): Generator<string> {
   }
 }
 
-/** Where a line begins, so many after the one that begins at `start`; -1 if there are fewer. */
+/** The start of the line that is `count` lines after the one at `start`; -1 if there are fewer lines. */
 function afterLines(text: string, count: number, start = 0): number {
   let at = start
   for (let remaining = count; remaining > 0; at++) {
@@ -80,7 +80,7 @@ export function haveSameLines(one: string, other: string): boolean {
   for (; a < one.length && b < other.length; a++, b++) {
     const [x, y] = [one.charCodeAt(a), other.charCodeAt(b)]
     if (x === y) continue
-    // a line end of one text is a carriage return and another line end in the other
+    // after a CR in both texts, one has CR LF, a single line end, and the other two line ends
     if (one.charCodeAt(a - 1) === RETURN && other.charCodeAt(b - 1) === RETURN) return false
     if (x === RETURN && y === NEWLINE && one.charCodeAt(a + 1) === NEWLINE) a++
     else if (y === RETURN && x === NEWLINE && other.charCodeAt(b + 1) === NEWLINE) b++

@@ -47,11 +47,11 @@ const PREFIX = `${EDITOR_SERVER}_`
 const READING: ReadonlySet<string> = new Set(readingTools.map(({ name }) => name))
 const TURNED_OFF = 'There is no such tool, or the user has turned it off for this session.'
 
-/** What a session's address leads to. */
+/** The objects behind a session's address. */
 export interface EndpointOptions extends Omit<ToolContext, 'signal' | 'allowed'> {
   /** The tools that it offers now. */
   tools: () => readonly EditorToolName[]
-  /** The agent keeps tools with these names from its model, so they're offered with a prefix. */
+  /** The agent hides tools with these names from its model, so they're offered with a prefix. */
   hiddenNames?: readonly string[] | undefined
 }
 
@@ -148,9 +148,9 @@ export class ToolServer {
 const SESSION_HEADER = 'mcp-session-id'
 const REVISION_HEADER = 'mcp-protocol-version'
 
-/** One in progress. */
+/** A call in progress. */
 interface Call {
-  /** of its request */
+  /** id of its request */
   id: string | number
   /** the session id of the client that made the call, if the client has one */
   session: string | null
@@ -207,7 +207,7 @@ class SessionEndpoint {
     response.once('close', () => {
       this.#requests -= 1
     })
-    // `initialize` has neither of them
+    // `initialize` has neither header
     const isNew = !(SESSION_HEADER in request.headers || REVISION_HEADER in request.headers)
     if (isNew && request.method === 'POST') response.setHeader(SESSION_HEADER, randomUUID())
     await this.#handle(request, response)

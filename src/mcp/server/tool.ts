@@ -4,13 +4,13 @@ import type { EditorToolName } from '../../common/editor-tool-names.ts'
 import type { EditorFeatures } from './editor-features.ts'
 import type { Roots } from './roots.ts'
 
-/** What a tool asks the user to allow. */
+/** The permission that a tool asks for. */
 export interface ToolPermission {
   tool: EditorToolName
   /** the action as a title: `Rename parse to parseAll` */
   title: string
   kind: 'edit' | 'execute' | 'other'
-  /** what would run, shown as code */
+  /** the code that would run */
   code?: string
   changes?: FileChange[]
 }

@@ -12,7 +12,7 @@ import { ToolError } from './tool-error.ts'
 /** How long a call waits for a task by default, and at most. Seconds. */
 export const TASK_SECONDS = 120
 const MAX_TASK_SECONDS = 1800
-/** Lines of what a task wrote: the last ones. */
+/** Maximum number of lines of a task's output; the last ones are used. */
 const MAX_TASK_LINES = 200
 /** Characters of a proposed text. */
 const MAX_TEXT = 1_500_000

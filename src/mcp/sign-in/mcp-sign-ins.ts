@@ -131,7 +131,7 @@ export class McpSignIns extends Owner {
         if (!stored) return undefined
         const { tokens, expiresAt } = stored
         const isExpired = expiresAt !== undefined && expiresAt < Date.now() + TOKEN_SLACK_MS
-        // another window, or another agent, may have renewed it
+        // another window, or another agent, may have renewed the token
         if (!isExpired && tokens.access_token !== rejected) return tokens.access_token
         if (await this.#isRefused(url, stored)) return undefined
         const { refreshWithOAuth } = await import('./oauth.ts')

@@ -63,7 +63,7 @@ export async function signInWithOAuth(options: SignInOptions): Promise<StoredSig
     const isRefused =
       error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error))
     if (error instanceof CancelledError) throw error
-    // the SDK goes on without what it can't get
+    // the SDK ignores requests that fail
     if (checked.refused) throw checked.refused
     if (!isRefused) throw error
     return signInAs('registered', options, checked.fetch, challenge)
@@ -183,7 +183,7 @@ class Provider implements OAuthClientProvider {
   #verifier = ''
   /** The code is only sent to the authorization server at which the user signed in. */
   #discovery: OAuthDiscoveryState | undefined
-  /** The server doesn't accept what it gave before. */
+  /** The server rejects the earlier tokens. */
   isRejected = false
 
   constructor(

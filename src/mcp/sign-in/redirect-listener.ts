@@ -34,7 +34,7 @@ export class RedirectListener implements Disposable {
     return listener
   }
 
-  /** On this machine; the browser may run on another one. */
+  /** An address on this machine; the browser may run on another one. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${CALLBACK}`
   }

@@ -7,7 +7,7 @@ import type { OpenDiff, ProposedFile, TerminalEditor } from './terminal-editor.t
 /** Diffs of one agent that are open at the same time. */
 const MAX_DIFFS = 16
 
-/** The diffs of one agent, by the names that it gives them. */
+/** The open diffs of one agent, by the agent's names for them. */
 export class AgentDiffs implements Disposable {
   readonly #editor: TerminalEditor
   readonly #open = new Map<string, OpenDiff>()

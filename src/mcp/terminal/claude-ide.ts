@@ -22,7 +22,7 @@ import { toolsServer } from './tools-server.ts'
  * https://github.com/coder/claudecode.nvim/blob/main/PROTOCOL.md and in Claude Code 2.1.318.
  */
 
-/** Ports whose file's name is taken, until it's given up. */
+/** Number of attempts with other ports if the file's name is taken. */
 const MAX_ATTEMPTS = 5
 const LOCK_FILES = /^\d+\.lock(\.\d+)?$/
 
@@ -199,7 +199,7 @@ class Connection implements Transport {
   }
 }
 
-/** Replaces what was selected before. */
+/** Replaces the previous selection. */
 const NOTHING = {
   text: '',
   selection: { ...{ start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, isEmpty: true },

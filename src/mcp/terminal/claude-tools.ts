@@ -27,7 +27,7 @@ const SEVERITIES: Readonly<Record<Severity, string>> = {
 const pathInput = z.string().min(1).max(4096)
 const none = z.object({})
 
-/** The tools that Claude Code expects of an editor, for one connection, which has diffs of its own. */
+/** The tools that Claude Code expects from an editor, for one connection with its own diffs. */
 export class ClaudeTools implements Disposable {
   readonly #editor: TerminalEditor
   readonly #latest: () => EditorSelection | undefined

@@ -24,7 +24,7 @@ interface FileOwner {
   host: string
 }
 
-/** A folder that several users may have, such as one for temporary files: it must be this user's own. */
+/** A folder that several users may share, such as one for temporary files: the subfolder must be this user's own. */
 export function sharedFolder(parent: string, ...names: string[]): string {
   let folder = parent
   for (const name of names) {

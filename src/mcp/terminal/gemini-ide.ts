@@ -29,7 +29,7 @@ import { type TerminalTool, terminalTool, toolsServer } from './tools-server.ts'
  * environment. https://github.com/google-gemini/gemini-cli/blob/main/docs/ide-integration/ide-companion-spec.md
  */
 
-/** What Gemini CLI reads of a context. */
+/** Limits of the context that Gemini CLI reads. */
 const MAX_FILES = 10
 const MAX_SELECTED = 16 * 1024
 /** Agents at the same time; the one that has asked for nothing for the longest time is forgotten. */
@@ -46,7 +46,7 @@ export async function startGeminiIde(
 }
 
 class GeminiIde extends LocalIde {
-  /** by their id, the one that was used last at the end */
+  /** by id, the last used one at the end */
   readonly #sessions = new Map<string, GeminiSession>()
   /** when files were active, in milliseconds since 1970 */
   readonly #activeAt = new Map<string, number>()
@@ -165,12 +165,12 @@ class GeminiIde extends LocalIde {
 
 interface SessionEvents {
   opened(id: string): void
-  /** It gets notifications from now on. */
+  /** The agent gets notifications from now on. */
   listens(): void
   closed(id: string): void
 }
 
-/** One agent, from its first request on. */
+/** One agent, from its first request. */
 class GeminiSession implements Disposable {
   readonly #events: SessionEvents
   readonly #transport: WebStandardStreamableHTTPServerTransport
@@ -178,7 +178,7 @@ class GeminiSession implements Disposable {
   readonly #connected: Promise<void>
   /** by the path of the file */
   readonly #diffs: AgentDiffs
-  /** What the agent doesn't know yet about its diffs, while it has no stream of notifications. */
+  /** Notifications about diffs that wait until the agent has a stream. */
   readonly #untold: JSONRPCNotification[] = []
   #stream: ServerResponse | undefined
   #gone: NodeJS.Timeout | undefined

@@ -31,7 +31,7 @@ export abstract class LocalIde extends Owner implements TerminalIde {
     log.info(`${name} in terminals can use the editor.`)
   }
 
-  /** What the file says. */
+  /** The content of the file. */
   protected abstract content(): DiscoveryContent
 
   /** Sends the selection to agents. `isLatest`: whether it hasn't changed again meanwhile. */
@@ -54,7 +54,7 @@ export abstract class LocalIde extends Owner implements TerminalIde {
     return announced
   }
 
-  /** The status with which a request is refused, if it is. */
+  /** The status for refusing a request; `undefined` if it's accepted. */
   protected refusal(request: IncomingMessage, token: string): 401 | 403 | undefined {
     if (!isLocalRequest(request, this.http)) return 403
     return this.#check.accepts(token) ? undefined : 401

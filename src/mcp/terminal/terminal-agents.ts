@@ -22,7 +22,7 @@ export interface TerminalAgentsOptions {
 export class TerminalAgents extends Owner {
   readonly #options: TerminalAgentsOptions
   readonly #open = new Map<TerminalAgent, TerminalIde>()
-  /** the last failure of those that are on, which was reported */
+  /** the last reported failure of each agent's server that is on */
   readonly #failures = new Map<TerminalAgent, string>()
   readonly #queue = new KeyedQueue()
 

@@ -7,7 +7,7 @@ import { ToolError } from '../server/tool-error.ts'
 /** A tool by which an agent in a terminal uses the editor. */
 export interface TerminalTool {
   name: string
-  /** for the model, which sees few of them: the agent itself calls the others */
+  /** for the model, which sees only a few of the tools: the agent itself calls the others */
   description?: string
   input: z.ZodType
   /** Returns texts. `signal`: the agent doesn't wait anymore. An expected failure throws a `ToolError`. */

@@ -2,12 +2,12 @@ import type { SessionId } from '../../common/session-key.ts'
 import type { SessionActivity } from '../../conversation/state.ts'
 import type { SessionReference } from '../open-session.ts'
 
-/** A session in lists. Never changes: another one replaces it. */
+/** A session in lists. Immutable: a change creates a new object. */
 export interface HistoryItem extends SessionReference {
   agentName: string
   /** milliseconds since the epoch */
   updatedAt?: number
-  /** earlier and other titles by which it can be found */
+  /** earlier and other titles by which the session can be found */
   formerTitles?: string[]
   /** open in this window */
   open: boolean
@@ -16,18 +16,18 @@ export interface HistoryItem extends SessionReference {
   status?: SessionStatus
   /** The session is archived. */
   archived: boolean
-  /** It is first in lists. */
+  /** Listed first. */
   pinned: boolean
-  /** Its conversation goes on in this session, which lists show instead. */
+  /** The conversation continues in this session, which lists show instead. */
   continuedIn?: SessionId
-  /** The agent has listed all of its sessions, and this isn't one of them. `saved`: Parley has a copy. */
+  /** The agent has listed all of its sessions, without this one. `saved`: Parley has a copy. */
   unlisted?: 'saved' | 'gone'
   canLoad: boolean
   canResume: boolean
   canClose: boolean
   /** the agent runs and can, or Parley has saved something of it */
   canDelete: boolean
-  /** Only what Parley has saved can be deleted: the agent keeps its own. */
+  /** Only Parley's copy can be deleted: the agent keeps its own. */
   deletesCopy: boolean
   /** the agent runs and can */
   canFork: boolean
@@ -37,7 +37,7 @@ export interface HistoryItem extends SessionReference {
 
 /** What an agent reports about a session that isn't open in this window. */
 export interface SessionStatus {
-  /** `open`: it is loaded in the agent, for another client; `saved`: it's only in its store */
+  /** `open`: the session is loaded in the agent for another client; `saved`: it's only stored */
   status: string
   activity?: string
 }

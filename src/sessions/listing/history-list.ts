@@ -22,7 +22,7 @@ import type { SessionOrganizer } from './session-organizer.ts'
 export interface Listing {
   readonly sessions: readonly SessionInfo[]
   readonly hasMore: boolean
-  /** These are all sessions that the agent has. */
+  /** Whether these are all sessions of the agent. */
   readonly isWhole: boolean
   /** Lists again from the first page. Rejects with the agent's error, or when `signal` aborts. */
   refresh(signal?: AbortSignal): Promise<void>
@@ -41,7 +41,7 @@ export interface HistoryAgent {
   message?: string
   /** there are more pages, and nobody has requested them yet */
   more: boolean
-  /** The other pages are being requested. */
+  /** Further pages are being requested. */
   paging: boolean
 }
 
@@ -69,7 +69,7 @@ interface AgentListing {
   statuses: SessionStatuses
   /** A request of the user or of a view is under way. */
   loading: boolean
-  /** All pages are wanted: they're requested in the background, one after the other. */
+  /** The user wants all pages: they're requested in the background, one after the other. */
   wantsAll: boolean
   /** Ends the requests in the background. */
   paging?: AbortController
@@ -216,7 +216,7 @@ export class HistoryList extends Owner {
     await this.#askAll('refresh', true)
   }
 
-  /** The same, but what was listed a short time ago isn't listed again. */
+  /** Like `refresh`, without listing again what was listed a short time ago. */
   async update(): Promise<void> {
     await this.#askAll('update', true)
   }
@@ -346,13 +346,13 @@ function currentSessions(items: readonly HistoryItem[]): Map<HistoryItem, Histor
     let to = item
     let steps = 0
     for (let next = nextOf(item); next && steps <= continued.length; next = nextOf(next), steps++) to = next
-    // what is stored may lead in a circle
+    // stored references may form a circle
     if (to !== item && steps <= continued.length) current.set(item, to)
   }
   return current
 }
 
-/** An agent's sessions, with those that are open in this window as they are there. */
+/** An agent's sessions, with the current state of those that are open in this window. */
 function withOpen(known: KnownSessions, opened: readonly OpenSession[]): HistoryItem[] {
   const open = new Map<string, HistoryItem | undefined>()
   for (const { session, plan } of opened) {
@@ -412,7 +412,7 @@ export class SessionStatuses {
     this.#changed = changed
   }
 
-  /** By session id; the same object until one of them changes. */
+  /** The status of sessions by id; the same object until one changes. */
   get all(): ReadonlyMap<string, SessionStatus> {
     return this.#known
   }

@@ -29,7 +29,7 @@ export interface SessionSources {
 export class KnownSessions {
   readonly #agentId: string
   #sources: SessionSources | undefined
-  /** by session id; also those that lists don't show */
+  /** all sessions by id, including those that lists don't show */
   readonly #all = new Map<string, HistoryItem>()
   /** by session id */
   readonly #records = new Map<string, LocalSession>()
@@ -44,7 +44,7 @@ export class KnownSessions {
     return this.#listed
   }
 
-  /** Also those that lists don't show. */
+  /** All sessions, including those that lists don't show. */
   all(): IterableIterator<HistoryItem> {
     return this.#all.values()
   }
@@ -72,7 +72,7 @@ export class KnownSessions {
     )
   }
 
-  /** Nothing was ever sent to it, as far as Parley knows, so a new session is the same. */
+  /** Whether the session had no prompts, as far as Parley knows, so that it's like a new session. */
   isUnused({ sessionId, title, pinned, updatedAt }: HistoryItem): boolean {
     if (title?.trim() || pinned) return false
     const createdAt = this.#records.get(sessionId)?.createdAt

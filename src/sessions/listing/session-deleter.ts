@@ -22,7 +22,7 @@ interface SessionDeleterOptions {
 /** Deletes sessions, with their agents and from this machine. */
 export class SessionDeleter extends Owner {
   readonly #options: SessionDeleterOptions
-  /** keys of sessions that their agents have deleted, but that couldn't be deleted from this machine yet */
+  /** keys of sessions that agents have deleted, but whose data on this machine couldn't be deleted yet */
   readonly #deletedByAgent = new Set<string>()
   readonly #deleted = this.register(new Emitter<void>())
 
@@ -86,7 +86,7 @@ export class SessionDeleter extends Owner {
           ),
         )
       this.#deletedByAgent.delete(key)
-      // another window saved it while the agent deleted it
+      // another window saved the conversation while the agent deleted the session
       if (transcripts.copies(agentId, sessionId).size > 0) return
       records.forget(agentId, sessionId)
       queues.forget(key)

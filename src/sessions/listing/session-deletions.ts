@@ -11,8 +11,8 @@ export interface DeletableSession extends SessionId {
   /** Only Parley's copy is deleted: the agent keeps its own. */
   deletesCopy: boolean
   /**
-   * The separate copies of its conversation when the user deleted it. If another window has saved more since, the session stays:
-   * it was imported there.
+   * The separate copies of the conversation when the user deleted it. If another window has added a copy since, the session stays: it was
+   * imported there.
    */
   copies?: ReadonlySet<string>
 }
@@ -61,7 +61,7 @@ export class SessionDeletions extends Owner {
     return this.#marked.has(key) || this.#due.has(key)
   }
 
-  /** The user deleted the sessions. Those that were deleted shortly before stay undoable as long as these. */
+  /** The user deleted the sessions. Recent deletions stay undoable as long as this one. */
   mark(marked: readonly MarkedSession[]): void {
     for (const { item, reserved } of marked) {
       const { agentId, sessionId } = item
@@ -125,7 +125,7 @@ export class SessionDeletions extends Owner {
   }
 }
 
-/** Brings sessions back that are opened in this window, or that another window has or requests. */
+/** Restores deleted sessions that are opened in this window, or that another window has or requests. */
 export function restoreNeeded(
   deletions: SessionDeletions,
   manager: Pick<SessionManager, 'find' | 'onDidChange' | 'onDidYield'>,

@@ -60,7 +60,7 @@ export class SessionOrganizer extends Owner {
     this.#change.fire()
   }
 
-  /** Archives the session with its agent, which must run and support it. Rejects with its refusal. */
+  /** Archives the session at its agent, which must run and support this. Rejects with the agent's error. */
   async setArchived(session: OrganizedSession, archived: boolean): Promise<void> {
     const { agentId, sessionId } = session
     const agent = this.#runningAgent(agentId)

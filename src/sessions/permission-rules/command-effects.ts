@@ -63,10 +63,10 @@ const NAMES_FILES = /^(?:rm|rmdir|mkdir|mv|touch|ln|chmod|chown|chgrp|tee|tree|f
 /** Shells evaluate a subscript although it's quoted: `test -v 'a[${ x;}]'`. */
 const EVALUATES = /^(?:printf|test|\[)$/
 
-/** Letters of options that often run or load what they name. */
+/** Letters of options that often run or load their value. */
 const CODE_LETTERS = /^-\w*[cexO]|^-J/
 const SCRIPT_LETTERS = /^-\w*[cerxO]/
-/** Those that programs of Node and Python, run as a script, have for code. */
+/** Option letters that take code in Node and Python programs that run as a script. */
 const INTERPRETED_LETTERS = /^-\w*[ceprxO]/
 /** Names of such options that many programs also understand if they are shortened. */
 const SHORTENED =
@@ -116,7 +116,7 @@ export function unclearWord(words: readonly string[], globs: readonly boolean[] 
     if (!/^-./.test(word) || word === '--') return false
     if (CODE_OPTION.test(word) || SHORTENED.test(word)) return true
     if (word.startsWith('--')) return false
-    // after its name, options are those of the script
+    // options after the script's name are the script's
     if (isInterpreter) return INTERPRETED_LETTERS.test(word)
     // after the dashes, options are those of the script
     if (tasks && dashes >= 0 && at > dashes) return SCRIPT_LETTERS.test(word)

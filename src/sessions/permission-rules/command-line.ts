@@ -22,7 +22,7 @@ export function isGlob({ text, literal }: Word): boolean {
 }
 
 export interface CommandLine {
-  /** the simple commands in their order, regardless of what joins them */
+  /** the simple commands in their order, whatever joins them */
   commands: SimpleCommand[]
   /**
    * Every shell of the platform interprets the line as this parser does. If false, `commands` is a guess that may contain
@@ -40,7 +40,7 @@ const RESERVED = new Set(
     ' ',
   ),
 )
-/** `NAME=value` before a command changes what it does. */
+/** `NAME=value` before a command changes its effect. */
 const ASSIGNMENT = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/
 /**
  * Characters that some shell interprets differently: control characters, unusual white space, typographic quotes and
@@ -129,7 +129,7 @@ class Lexer {
       case '`':
       case '(':
       case ')':
-        // assume that its content is a command of its own
+        // treat its content as a separate command
         this.#boundary()
         break
       case '{':
@@ -289,8 +289,8 @@ const SHELLS =
 const DEEPEST = 4
 
 /**
- * All commands that the line may run, for rules that ask or reject: includes commands that other programs run (`sudo rm`,
- * `bash -c "rm"`). May contain too many, never too few.
+ * All commands that the line may run, for rules that ask or reject: includes commands that other programs run (`sudo rm`, `bash -c "rm"`).
+ * May contain too many commands, never too few.
  */
 export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, depth = 0): string[][] {
   const found: string[][] = []
@@ -328,7 +328,7 @@ export interface CommandPattern {
   words: string[][]
   /** It ends with a separate `*` or `**`, which matches any number of further words. */
   open: boolean
-  /** It ends with `**`, and names the program: anything that it can do. */
+  /** The pattern ends with `**` and names the program, so it allows any arguments. */
   anything: boolean
 }
 

@@ -40,7 +40,7 @@ const CHANGES_FOLDERS = /^(?:rm|mv|chmod|chown|chgrp)$/
 export interface CommandPathsOptions {
   guard: PathGuard
   rules: PathRules
-  /** Whether a file decides what programs run or what agents may do. */
+  /** Whether a file controls which programs run or what agents may do. */
   isProtected: (file: LocatedPath) => Promise<boolean>
 }
 
@@ -173,7 +173,7 @@ class PathCheck implements CommandPaths {
     return here
   }
 
-  /** Checks the links that the program follows in folders, and those in a folder that it copies to. */
+  /** Checks the links that the program follows in folders, and links in a target folder. */
   async links(name: string, words: readonly Word[], directories: readonly string[]): Promise<void> {
     const follows = Object.hasOwn(FOLLOWS_LINKS, name) ? FOLLOWS_LINKS[name] : undefined
     const all = follows === 'always' || words.some(({ text }) => follows?.test(text))
@@ -322,7 +322,7 @@ function collect(word: string, found: Set<string>): void {
     return
   }
   if (word.startsWith('-')) {
-    // one or more letters, the last one with a value
+    // one or more letters, the last of which has a value
     for (let at = 2; at <= Math.min(word.length - 1, 5); at++) collectParts(word.slice(at), found)
     const path = word.search(/[/~.=]/)
     if (path > 0) collectParts(word.slice(path), found)

@@ -21,15 +21,15 @@ export interface KnownWords {
   operand: (operand: string, index: number) => boolean
   /** one of the options that the words must contain, expanded to `-l` or `--list`; if there is no operand, any may be missing */
   requires?: { options: RegExp; always: boolean }
-  /** It prints any option that it doesn't know. */
+  /** Like `echo`, the program prints options that it doesn't know. */
   anyOption: boolean
   /** `--` ends its options. `find` reads an expression after it, and `git stash list` passes on what follows. */
   ends: boolean
-  /** It changes something. Only rules that name no command allow it. */
+  /** The program changes something. Only rules that name no command allow it. */
   acts: boolean
 }
 
-/** A program: one set of words, or one for each subcommand, such as `log` or `stash list`. */
+/** The known words of a program, or of each subcommand, such as `log` or `stash list`. */
 export interface CommandTable {
   words?: KnownWords
   /** options before the subcommand */

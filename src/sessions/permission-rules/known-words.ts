@@ -29,7 +29,7 @@ export function refusedWord(
 
 /** Whether there is a table for what commands with this start do. `open`: the words that a rule leaves open. */
 export function isKnownStart(words: readonly string[], open: readonly boolean[]): boolean {
-  // what is known then depends on the command
+  // the known words then depend on the command
   if (words.length === 0 || open[0]) return true
   const table = tableOf(words[0] ?? '')
   if (!table || words.length === 1) return table !== undefined && !table.words?.acts
@@ -76,7 +76,7 @@ function locate(
   return open[at] ? { refused: at } : undefined
 }
 
-/** Where the subcommand is, after options for all of them. */
+/** The position of the subcommand, after the program's own options. */
 function subcommandAt(
   table: CommandTable,
   words: readonly string[],
@@ -147,7 +147,7 @@ interface Option {
 function optionOf(word: string, next: string | undefined, known: KnownWords): Option | undefined {
   if (known.anyOption) return { names: [], length: 1 }
   const isValue = (value: string | undefined, name: string) => value !== undefined && known.value(value, name)
-  // another version of the program may read what looks like an option as one
+  // another version of the program may read such a value as an option
   const withNext = (names: string[], name: string): Option | undefined =>
     isValue(next, name) && !/^-\D/.test(next ?? '') ? { names, length: 2 } : undefined
   if (known.numbers && /^-\d+$/.test(word)) return { names: [], length: 1 }

@@ -29,7 +29,7 @@ export interface AnalyzedRequest {
   lines: CommandLine[]
   possible: string[][]
   paths: KnownPath[]
-  /** further ones that it may be about */
+  /** further paths that the request may be about */
   possiblePaths: PossiblePath[]
   ignoreCase: boolean
 }
@@ -160,7 +160,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   if (subject.leavesSandbox) return { why: 'sandbox' }
   if (!analyzed.inside) return { why: 'outside' }
   if (ABOUT_FILES.has(subject.kind) && paths.length === 0) return 'different'
-  // both where from and where to, each however often it's spelled
+  // a move needs both the source and the target, which may be spelled in several ways
   const files = new Set(paths.map(({ relative }) => relative.join('\0')))
   if (subject.kind === 'move' && files.size < 2) return 'different'
   const onlyReads = ONLY_READ.has(subject.kind) && subject.shown.length === 0
@@ -174,7 +174,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
     if (!open) return 'different'
     const refused = refusedIn(rule, texts, open, words.map(isGlob))
     if (refused) return refused
-    // in another folder, these run other scripts
+    // in another folder, the same command runs other scripts
     if (!analyzed.inRoot && runsProject(texts)) return { why: 'subfolder' }
   }
   return 'allowed'
@@ -206,7 +206,7 @@ function matches(
   { kinds, command, path, tool, accepts }: PermissionRule,
   { subject, lines, paths, possiblePaths }: AnalyzedRequest,
 ): boolean {
-  // the request must show what it edits
+  // the request must show its edits
   if (accepts === 'edits' && !subject.shown.includes('edit')) return false
   // another mode may ask for less, and a plan is for the user to read
   if (accepts && subject.isPlan) return false
@@ -231,7 +231,7 @@ function matches(
     if (fit.length === 0 || !(sure ? fit.every(Boolean) : fit[0])) return false
   }
   if (!path) return true
-  // the files reported for a command don't limit what it does
+  // the files reported for a command don't limit the command
   if (lines.length > 0 && !command) return false
   const files = [...paths, ...possiblePaths.filter(one => one.exists)]
   return paths.length > 0 && files.every(({ relative }) => relative.some(path))

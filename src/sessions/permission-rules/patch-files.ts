@@ -3,7 +3,7 @@
 export interface PatchFiles {
   /** as the patch names them, without the prefixes of `git diff`, and new ones also as `git apply` creates them */
   paths: ReadonlySet<string>
-  /** what `patch` and `git apply` may read a name as, since they remove a number of folders from its start */
+  /** other readings of the names by `patch` and `git apply`, which remove folders from the start of a name */
   possible: ReadonlySet<string>
   /** A program may read it as a change of other files. */
   unsure: boolean
@@ -21,7 +21,7 @@ const SPACES = /\s+/g
 const STAMP = /^(?:\t[\d\s:.,+-]*|\t[^/]*\D)?$/
 /** Further ends of a name aren't tried. */
 const MAX_ENDS = 10
-/** What leaves a folder whose name may be cut off. */
+/** A path that leaves a folder whose name may be cut off. */
 const LEAVES = /\s.*\/\.\.(?:\/|$)/s
 /** The prefixes that `git diff` adds to names. */
 const PREFIX = /^[abciwo]\//
@@ -88,7 +88,7 @@ export function filesOfPatch(patch: string): PatchFiles {
       paths.add(named[2]!)
       // `patch` takes it for the start of a context diff
       addCut(`${line.slice(4)} `)
-      // of which other programs may read all
+      // other programs may read the whole line as the name
       if (named[3] !== '') unsure = true
     } else if (named) {
       addName(named[2]!, named[3])
@@ -115,7 +115,7 @@ export function filesOfPatch(patch: string): PatchFiles {
       if (first === ' ' || first === '-') oldRemaining -= 1
       if (first === ' ' || first === '+') newRemaining -= 1
       if (' -+'.includes(first) && oldRemaining >= 0 && newRemaining >= 0) continue
-      // not as long as it says
+      // the hunk is shorter than its header says
       oldRemaining = 0
       newRemaining = 0
     }

@@ -34,7 +34,7 @@ export interface PermissionRulesOptions {
   /** In an untrusted workspace, no rules apply. A window never loses its trust. */
   trusted: () => boolean
   log: Logger
-  /** Without it, all rules apply. */
+  /** Without consent, all rules apply. */
   consent?: Pick<RuleConsent, 'counts' | 'askAbout'>
   paths?: PathRules
   protectedFiles?: ProtectedFiles
@@ -56,7 +56,7 @@ export class PermissionRules extends Owner {
   #rules: PermissionRule[] = []
   #problems: SettingProblem[] = []
   #isEverythingOff = false
-  /** Rules of which a request said that they allow nothing. Once is enough. */
+  /** Rules that were reported once because they allow nothing. */
   readonly #reported = new Set<string>()
 
   /** The rules or problems changed. */
@@ -71,7 +71,7 @@ export class PermissionRules extends Owner {
     this.register(options.settings.onDidChange(() => this.#reread()))
   }
 
-  /** All rules of the settings, including those that are ignored until the user allows them. */
+  /** All rules of the settings, including those that are inactive until the user allows them. */
   list(): PermissionRule[] {
     return [...this.#all]
   }
@@ -86,7 +86,7 @@ export class PermissionRules extends Owner {
     return allowances.filter(one => one !== 'ask' && !(one === 'everything' && this.#isEverythingOff))
   }
 
-  /** Answers the permission requests of a session and its subagents. `allowance`: what the user allows in it. */
+  /** Answers the permission requests of a session and its subagents. `allowance`: the session's permissions. */
   answersFor(
     agentId: string,
     placeOf: (sessionId: string) => RequestPlace,
@@ -229,7 +229,7 @@ interface Asked {
   signal: AbortSignal
 }
 
-/** Several ways to allow it are a question that only the user can answer: which one? */
+/** Several ways to allow a request are a choice that only the user can make. */
 function isQuestion(options: readonly PermissionOption[]): boolean {
   return options.filter(({ kind }) => kind === 'allow_once').length > 1
 }

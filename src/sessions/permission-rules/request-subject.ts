@@ -14,14 +14,14 @@ import {
 } from '../../conversation/tool-command.ts'
 import { filesOfPatch } from './patch-files.ts'
 
-/** What a permission request is about, as far as the agent reported. */
+/** The subject of a permission request, as far as the agent reported it. */
 export interface RuleSubject {
   kind: string
   /** of the editor tools: `vscode.rename_symbol` */
   tool?: string
   /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit`, and `delete` if it deletes */
   shown: string[]
-  /** all reported command lines, nearly always one */
+  /** the title, if it may be a command: sufficient to reject, never to allow */
   commands: string[]
   /** the title, if it may be a command: sufficient to reject, never to allow */
   title?: string
@@ -77,7 +77,7 @@ export function subjectOf(
       fields.obscure ||
       input.environment.length > 0 ||
       input.unreadable ||
-      // with several commands, each would need its own folder to know what it does
+      // with several commands, each would need its own known folder
       (own.length > 0 && input.cwd !== undefined && cwd !== input.cwd),
     leavesSandbox: fields.leavesSandbox,
   }
@@ -138,7 +138,7 @@ const EXTRA_FIELDS = new Set(
     ' ',
   ),
 )
-/** What is done with a file, as a field or a word. */
+/** Words for the deletion of a file. */
 const DELETES = /^(?:delete|remove)(?:d|_?file)?$/i
 /** A field that says what is done with the files. */
 const OPERATION_FIELDS = new Set(['operation', 'op'])
@@ -254,7 +254,7 @@ class InputFields {
     } else this.#object(value as object, depth + 1)
   }
 
-  /** What {@link commandsOfInput} reads and checks. */
+  /** Whether {@link commandsOfInput} reads and checks the field. */
   #isCommand(name: string, value: unknown): boolean {
     if (!this.#hasCommand) return false
     if (COMMAND_FIELDS.has(name) || COMMAND_LIST_FIELDS.has(name)) return true

@@ -36,7 +36,7 @@ export interface PermissionRule {
   source: PermissionRuleSetting
   /** its conditions in short: `npm test *`, `edit src/**` */
   text: string
-  /** It's the switch at the composer. */
+  /** The rule represents the switch at the composer. */
   accepts?: 'edits' | 'everything'
 }
 

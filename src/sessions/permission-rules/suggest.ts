@@ -7,7 +7,7 @@ import type { PermissionRuleSetting } from './rule.ts'
 
 /** A rule that would have allowed a request. */
 export interface RuleSuggestion {
-  /** a short text for what it matches */
+  /** a short description of the matches */
   text: string
   rule: PermissionRuleSetting
 }

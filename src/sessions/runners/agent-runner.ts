@@ -21,7 +21,7 @@ import type { Session } from '../../conversation/session.ts'
 export interface RunningAgent {
   agent: Agent
   sessions: AgentSessions
-  /** the folder in which it started */
+  /** the folder in which the agent started */
   cwd: string
 }
 
@@ -74,7 +74,7 @@ export class AgentRunner extends Owner {
   #starting: Starting | undefined
   /** aborts when this window doesn't need the agent anymore */
   readonly #over = new AbortController()
-  /** how many connections to a server were lost soon, one after the other */
+  /** number of consecutive connections to a server that were lost quickly */
   #shortLived = 0
   /** cancels the start of a process that is to replace the running one */
   #succession: AbortController | undefined
@@ -127,7 +127,7 @@ export class AgentRunner extends Owner {
     const adopted = await this.#connect(abort.signal, earlier)
     if (!adopted) return undefined
     if (adopted.sessions.sessions.size === 0) {
-      // another window got all of them meanwhile, and needs the agent
+      // another window meanwhile got all sessions, and needs the agent
       await adopted.agent.hosted?.leave()
       this.#endProcess(adopted)
       return undefined
@@ -156,7 +156,7 @@ export class AgentRunner extends Owner {
       const abort = new AbortController()
       this.#succession = abort
       const next = (await this.#connect(abort.signal))!
-      // it has ended meanwhile
+      // the process has ended meanwhile
       if (this.#running !== before) return this.#endProcess(next)
       this.#running = next
       this.#retired.add(before)
@@ -165,7 +165,7 @@ export class AgentRunner extends Owner {
     this.#retire(agent, session => isAtWork(session) || isBusy(session))
   }
 
-  /** Ends a process whose agent isn't configured anymore, after the current turns of its sessions. They begin no other turn. */
+  /** Ends a process whose agent isn't configured anymore, after the current turns of its sessions, which start no new turn. */
   endAfterTurns(agent: Agent): void {
     const running = this.#processOf(agent)
     if (!running) return
@@ -334,7 +334,7 @@ export class AgentRunner extends Owner {
       signal,
     })
     const connectedAt = performance.now()
-    // before its sessions end, which continue when it's connected again
+    // before its sessions end, which continue after the reconnection
     agent.onDidClose(({ reason }) => {
       if (reason !== 'connection' || !sessions?.sessions.size) return
       this.#shortLived = performance.now() - connectedAt < MAX_RECONNECT_MS ? this.#shortLived + 1 : 0

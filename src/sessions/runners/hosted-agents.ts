@@ -62,7 +62,7 @@ export interface HostedAgentsOptions extends ReattachOptions {
 /** How long changes are collected before the host is told, in milliseconds. */
 const TELL_AFTER_MS = 100
 
-/** What the host knows about an agent of this window. */
+/** The state of an agent that the host already knows. */
 interface ReportedState {
   frame: number
   keep: string
@@ -122,14 +122,14 @@ export class HostedAgents extends Owner implements HostedSessions {
         ]
         return toDisposable(() => {
           for (const one of watching) one.dispose()
-          // another window can open it with an agent of its own
+          // another window can open the session with its own agent
           this.#tell(agent)
         })
       }),
     )
   }
 
-  /** Goes on with what earlier windows of this workspace left. */
+  /** Takes over the agents that earlier windows of this workspace left. */
   async start(): Promise<void> {
     const { keep, mark } = this.#options
     if (keep() === 'off') mark(false)
@@ -262,7 +262,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   async takeOver(session: SessionId, from: string | undefined): Promise<boolean> {
     this.#handedOver.delete(keyOf(session))
     if (!this.#options.trusted()) return false
-    // this window may be about to continue it
+    // this window may be about to take it over
     if (await this.continued(session)) return true
     const info = await this.#find(session)
     if (!info) return false
@@ -361,7 +361,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     return this.#handedOver.has(keyOf(session))
   }
 
-  /** Stores what arrived, and leaves the agents to the next window, except for those that it had better start again. */
+  /** Stores the received output, and leaves the agents to the next window, except for those that the next window should restart. */
   override dispose(): void {
     clearTimeout(this.#timer)
     for (const open of this.#options.manager.list()) open.recorder?.flush(true)
@@ -469,7 +469,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     this.#timer.unref()
   }
 
-  /** Tells the host what the next window needs, what is stored, and how long the agent may go on. */
+  /** Sends the host the state for the next window, the stored frame, and how long the agent may continue. */
   #tell(agent: Agent): void {
     const { hosted } = agent
     if (!hosted) return
@@ -506,7 +506,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     reported.keep = JSON.stringify(times)
     if (frame > reported.frame) hosted.confirm(frame)
     reported.frame = Math.max(frame, reported.frame)
-    // what isn't written yet will be soon
+    // the remaining frames will be written soon
     if (frame < hosted.handled) this.#tellSoon()
   }
 

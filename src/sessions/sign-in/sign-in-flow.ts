@@ -65,7 +65,7 @@ export class SignInFlow implements Disposable {
     this.ask(open, { message, ...(detail !== undefined && { detail }) }, { prompts: true })
   }
 
-  /** Signs in with one of the agent's methods, then continues with what needed it. */
+  /** Signs in with one of the agent's methods, then repeats the failed attempt. */
   async signIn(failureId: string, methodId: string): Promise<void> {
     const { failures } = this.#options
     const failure = failures.all.get(failureId)

@@ -107,7 +107,7 @@ export class LaunchSecrets<T> {
     return found && this.#value.safeParse(found[1]).data
   }
 
-  /** Those of every launch. */
+  /** The values for every launch. */
   async readAll(agentId: string): Promise<T[]> {
     return (await this.#all(agentId)).flatMap(([, value]) => this.#value.safeParse(value).data ?? [])
   }

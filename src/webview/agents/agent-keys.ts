@@ -52,7 +52,7 @@ export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: Keybo
   )
 }
 
-/** Focuses the agent's button again, if it's there, or else its first one. */
+/** Focuses the agent's same button again, or else its first one. */
 function restoreFocus(last: { agent: string; button: string } | undefined): void {
   if (!last || !document.hasFocus() || document.activeElement !== document.body) return
   const agents = [...document.querySelectorAll<HTMLElement>(AGENT)]

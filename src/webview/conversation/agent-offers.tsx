@@ -38,7 +38,7 @@ function Offer({ offer }: { offer: AgentOffer }) {
   }, [asking, running])
   return (
     <li class="offer">
-      {/* the command that installs it is asked about with its button */}
+      {/* the button asks before it runs the install command */}
       <div class="offer-line" title={[name, description, plan].filter(Boolean).join('\n')}>
         <AgentIcon icon={icon} />
         <div class="offer-text">

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 import { PlainCode } from '../ui/scroll-area.tsx'
 import { useApp } from './context.ts'
 
-/** A message: what happened, the details, and what to do. */
+/** A message with its details and actions. */
 function CardView({ card }: { card: Card }) {
   const { host } = useApp()
   const run = ({ action }: CardButton) => host.send('conversation/card', { cardId: card.id, action })

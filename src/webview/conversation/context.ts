@@ -18,7 +18,7 @@ import type { WorkModel } from './work/work-model.ts'
 /** The composer's interface for other parts of the page. */
 export interface ComposerPort {
   focus(): void
-  /** Whether it's empty. */
+  /** Whether the composer is empty. */
   readonly isEmpty: boolean
   /** The user has written since it got the focus, which is still there. */
   readonly isWriting: boolean
@@ -45,14 +45,14 @@ export interface App {
   store: ConversationStore
   list: ListController<Row>
   find: FindLoader
-  /** what is displayed; the conversation continues while History is shown */
+  /** the displayed page; the conversation continues while History is shown */
   page: Signal<ViewPage>
   work: WorkModel
   /** what the user is working on in the editor */
   activeContext: Signal<ActiveContext>
   /** the prompt that is edited where it is: see `editKey` */
   editing: Signal<string>
-  /** the same, until the user changes it, if ↑ in the composer opened it */
+  /** the `editKey` of the prompt that ↑ in the composer opened, until the user changes it */
   recalled: string
   /** the edited prompts that the host has stored, by their `editKey` */
   edits: Map<string, WrittenDraft>
@@ -63,7 +63,7 @@ export interface App {
   toggleRun(slots: readonly EntrySlot[]): void
   /** Collapses the turn that ends with this entry, or expands it, and keeps its line under the pointer. */
   toggleTurn(end: EntrySlot): void
-  /** Shows what a restore set aside, or hides it, and keeps its line under the pointer. */
+  /** Shows or hides the turns that a restore set aside, and keeps their line under the pointer. */
   toggleAside(row: AsideRow): void
   /** Hides or shows a subagent's entries, and keeps its line under the pointer. */
   hideWork(subagent: EntrySlot, sessionId: string, hidden: boolean): void

@@ -131,7 +131,7 @@ function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
       onFocus={onFocus}
       onClick={() => {
         host.send('conversation/start', { agentId: agent.agentId })
-        // this button disappears, so focus the composer next
+        // the button disappears, so focus the composer next
         composer.current?.focus()
       }}
     />
@@ -154,7 +154,7 @@ function sourceText(agent: AgentChoice): string {
 export function EmptySession({ head }: { head: ConversationHead }) {
   const { host, composer } = useApp()
   const { agent, roots, commands } = head
-  // `/memory` replaces `/memory show` and others that start with it
+  // `/memory` represents `/memory show` and others that start with it
   const names = [...new Set(commands.map(command => command.name.split(' ', 1)[0]))].slice(0, 6)
   return (
     <div class="empty begin">

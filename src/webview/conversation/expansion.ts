@@ -21,7 +21,7 @@ export class Expansion {
   #foldedTo = 0
   readonly #unfolded = new Set<number>()
 
-  /** what restores set aside, in order */
+  /** ranges of entries that restores set aside, in order */
   #asides: readonly Aside[] = []
 
   constructor(subagents: Subagents) {
@@ -43,7 +43,7 @@ export class Expansion {
     return this.state(`run/${firstId}`)
   }
 
-  /** What restores have set aside. Returns the entries whose rows are different now, if there are any. */
+  /** Sets the turns that restores have set aside. Returns the entries whose rows have changed, if any. */
   setAsides(rewinds: readonly RewindNote[]): { from: number; to: number } | undefined {
     const before = this.#asides
     this.#asides = asidesOf(rewinds)
@@ -57,12 +57,12 @@ export class Expansion {
     }
   }
 
-  /** What was set aside with the entry at this position. */
+  /** The turns set aside that include the entry at this position. */
   asideAt(index: number): Aside | undefined {
     return this.#asides.find(({ first, end }) => first <= index && index < end)
   }
 
-  /** The same while it isn't shown. */
+  /** The same turns, if they are hidden. */
   hiddenAsideAt(index: number): Aside | undefined {
     const aside = this.asideAt(index)
     return aside && !this.asideState(aside.id).peek() ? aside : undefined
@@ -115,7 +115,7 @@ export class Expansion {
     return turn <= this.#foldedTo && !this.#unfolded.has(turn) && !this.#folded.peek().has(turn)
   }
 
-  /** The last entry of the collapsed turn in which this one isn't shown. What the user wrote, and why a turn ended, is. */
+  /** The last entry of the collapsed turn that hides this entry. The user's prompts and the reason why a turn ended stay visible. */
   foldedEnd(slot: EntrySlot): EntrySlot | undefined {
     const folded = this.#folded.peek()
     if (folded.size === 0) return undefined

@@ -115,7 +115,7 @@ const History = lazy(async () => {
 })
 function HistoryInPlace() {
   const isShown = app.page.value === 'history'
-  // not before History is gone: removing what has the focus would compute the styles of what will be replaced
+  // only after History is removed: removing the focused element would compute styles of elements that are about to be replaced
   useLayoutEffect(() => {
     if (!isShown) hideConversation(false)
   }, [isShown])

@@ -27,7 +27,7 @@ export function takePreview(): Preview | undefined {
   const top = list.getBoundingClientRect().top
   const rows: PreviewPart[] = []
   for (const row of list.querySelectorAll('[role=log] > .row')) {
-    // one more row, so that the conversation is longer than the view in the preview as well
+    // include one more row, so that the preview's conversation is also longer than its view
     if ((row.nextElementSibling ?? row).getBoundingClientRect().bottom >= top) add(row, rows)
   }
   const { style } = document.documentElement

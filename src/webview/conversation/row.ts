@@ -26,7 +26,7 @@ interface EntryRow extends RowBase {
   /** inside an expanded run */
   nested: boolean
 }
-/** One markdown block of a text. */
+/** One Markdown block of a text. */
 export interface MarkdownRow extends RowBase {
   kind: 'markdown'
   slot: EntrySlot
@@ -62,7 +62,7 @@ export interface MissingRow extends RowBase {
   entryIndex: number
   count: number
 }
-/** What a restore set aside. */
+/** The line of turns that a restore set aside. */
 export interface AsideRow extends RowBase {
   kind: 'aside'
   /** of the notice of the restore */
@@ -81,7 +81,7 @@ export function firstEntry(row: Row): number {
 /** The index of the last entry of a row. */
 export function lastEntry(row: Row): number {
   if (row.kind === 'missing') return row.entryIndex + row.count - 1
-  // what is hidden isn't fetched
+  // hidden entries aren't fetched
   if (row.kind === 'aside') return row.entryIndex
   return row.kind === 'run' ? row.slots.at(-1)!.index : row.slot.index
 }
@@ -155,7 +155,7 @@ function toolActivity(entry: Entry, roots: PathRoots | undefined): Activity | un
   }
 }
 
-/** What the agent is doing, if this last entry tells. */
+/** The agent's current activity, if this last entry shows it. */
 export function activityOf(entry: Entry, roots: PathRoots | undefined): Activity | undefined {
   const kind = rowKindOf(entry)
   return kind === undefined ? { text: t('Writing') } : ENTRY_ROWS[kind].activity?.(entry, roots)
@@ -249,7 +249,7 @@ export class RunTally {
     this.version.value = this.version.peek() + 1
   }
 
-  /** Number of files that the tool calls edited; one whose files aren't known counts as one. */
+  /** Number of files that the tool calls edited; a call with unknown files counts as one. */
   get files(): number {
     return this.#files.size
   }
@@ -375,7 +375,7 @@ export function slotOf(row: Row): EntrySlot | undefined {
   return row.kind === 'run' ? row.slots[0] : row.slot
 }
 
-/** The subagent to which a row belongs, by its session's id. */
+/** The id of the subagent's session that a row belongs to. */
 function subagentOf(row: Row): string | undefined {
   return slotOf(row)?.entry.peek().within
 }

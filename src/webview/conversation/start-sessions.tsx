@@ -11,7 +11,7 @@ interface StartSessionsProps {
   sessions: readonly HistoryRow[]
 }
 
-/** The sessions on the start page: those that wait or run, then the latest ones. A single tab stop. */
+/** The sessions on the start page: waiting and running ones, then the latest. A single tab stop. */
 export function StartSessions({ head, sessions }: StartSessionsProps) {
   const { host, composer } = useApp()
   const folder = hasFolders(sessions)
@@ -39,7 +39,7 @@ export function StartSessions({ head, sessions }: StartSessionsProps) {
               tabIndex={i === 0 ? 0 : -1}
               onClick={() => {
                 host.send('conversation/openSession', { agentId: row.agentId, sessionId: row.sessionId })
-                // this button disappears, so focus the composer next
+                // the button disappears, so focus the composer next
                 composer.current?.focus()
               }}
             >

@@ -140,7 +140,7 @@ export class ConversationStore {
     return this.#slots.get(id)
   }
 
-  /** Whether the user stopped its turn, or is stopping it. The end of the turn says so, for all that it canceled. */
+  /** Whether the user has stopped the entry's turn or is stopping it. The end of the turn says so once for all canceled entries. */
   isStopped({ turn }: Entry): boolean {
     if (this.#stoppedTurns.value.has(turn)) return true
     return this.head.value?.stopping === true && this.last.value?.entry.peek().turn === turn
@@ -173,7 +173,7 @@ export class ConversationStore {
     })
   }
 
-  /** Shows what a restore set aside, or hides it. */
+  /** Shows or hides the turns that a restore set aside. */
   setAsideShown({ id, first, end }: Aside, shown: boolean): void {
     batch(() => {
       this.expansion.asideState(id).value = shown
@@ -326,7 +326,7 @@ export class ConversationStore {
       this.#stale.delete(slot)
       this.subagents.remove(slot)
       this.#permissions.remove(slot)
-      // the turn goes on, and has no line by which it could be expanded
+      // the turn continues, and has no line for expanding it
       if (!entry.turnSummary && this.expansion.isFolded(slot)) this.setFolded(slot, false)
       slot.index = index
       slot.replace(entry)

@@ -64,7 +64,7 @@ export class Subagents {
     this.#numbers.clear()
   }
 
-  /** Adds a message to those of its sessions, or removes it. */
+  /** Adds or removes a message in the lists of its sessions. */
   #list(slot: EntrySlot, add: boolean): void {
     const entry = slot.entry.peek()
     if (entry.kind !== 'session_message') return

@@ -9,7 +9,7 @@ export const loadEmulator = () => import('../tools/terminal-screen.ts')
 /** The maximum number of screens kept for hidden terminals, since they take memory. */
 const MAX_IDLE = 4
 
-/** A terminal of the conversation: its properties and its output, which is emulated only while it's shown. */
+/** A terminal of the conversation: its properties and its output, which is emulated only while visible. */
 export class TerminalSlot {
   /** everything but the output; absent until the host has sent it */
   readonly state = signal<Omit<TerminalState, 'output'> | undefined>(undefined)
@@ -150,7 +150,7 @@ export class Watched {
   #reported = '[]'
   #isDue = false
 
-  /** `ids`: the shown items, if others know them; by default, those that `show` was called for. */
+  /** `ids`: returns the shown items, if another owner knows them; by default, items for which `show` was called. */
   constructor(tell: (ids: string[]) => void, ids: () => string[] = () => [...this.#viewers.keys()]) {
     this.#ids = ids
     this.#tell = tell

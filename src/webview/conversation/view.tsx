@@ -165,7 +165,7 @@ function context(section: Section, more: Partial<EntryContext>): string {
   return JSON.stringify({ webviewSection: section, preventDefaultContextMenuItems: false, ...more })
 }
 
-/** The context of a row; the elements around it provide that of its conversation. */
+/** The context of a row for menus; its parent elements provide the conversation's context. */
 function rowContext(row: Row): string | undefined {
   if (!('slot' in row) || row.kind === 'turn') return undefined
   const entry = row.slot.entry.peek()

@@ -12,7 +12,7 @@ interface EmptyHistoryProps {
   isSearching: boolean
 }
 
-/** Why there are no rows, and what to do. */
+/** Explains why there are no rows, and offers actions. */
 export function EmptyHistory({ summary, count, filter, isSearching }: EmptyHistoryProps) {
   const { host } = useHistory()
   const { text, here } = filter.value

@@ -10,8 +10,8 @@ import { type HistoryFilter, HistoryLines, rowKey } from './items.ts'
 import { HistoryView } from './view.tsx'
 
 /**
- * History as a page, connected with its host. Its list and the search text are kept while it isn't shown. `wantsFocus`:
- * its search field takes the focus as soon as it exists.
+ * History as a page, connected to its host. Its list and search text stay while it's hidden. `wantsFocus`: the search field takes the focus
+ * as soon as it exists.
  */
 export function historyPage(
   connection: MessageConnection,
@@ -26,7 +26,7 @@ export function historyPage(
   effect(() => storeState({ history: filter.value }))
   const searched = { id: 0, isRunning: signal(false), isLimited: signal(false) }
   const hasAllRows = signal(false)
-  // what isn't in the first rows may be in the others
+  // results may be missing until all rows have arrived
   const isSearching = computed(() => searched.isRunning.value || !hasAllRows.value)
 
   // the user went elsewhere before it existed

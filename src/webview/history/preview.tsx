@@ -10,7 +10,7 @@ const CALM_MS = 80
 
 interface PreviewProps {
   selection: HistorySelection
-  /** the last one that arrived */
+  /** the last preview that arrived */
   preview: Signal<HistoryPreview | undefined>
 }
 

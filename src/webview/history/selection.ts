@@ -43,7 +43,7 @@ export class HistorySelection {
     return this.#lines.window.items.slice(start, end).some(item => item.key === this.key)
   }
 
-  /** After the rows changed: if the selected one is gone, selects the one in its position. */
+  /** After the rows changed: if the selected row is gone, selects the row at its position. */
   selectShown(): void {
     const { rows } = this.#lines
     const index = rows.findIndex(({ key }) => key === this.#selected.peek())
@@ -92,7 +92,7 @@ export class HistorySelection {
     if (!row || this.renamed === row.key) this.#renamed.value = undefined
   }
 
-  /** Selects the row whose title is edited, wherever that began, and scrolls to it. */
+  /** Selects the row whose title is being edited, and scrolls to it. */
   revealRenamed(): void {
     const item = this.#lines.item(this.renamed)
     if (item) this.#reveal(item)

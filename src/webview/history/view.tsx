@@ -74,7 +74,7 @@ export function HistoryView({
     filter.value = { ...filter.value, text }
     selection.clear()
   }
-  // when what is in conversations is known, too
+  // waits for the results in conversations
   useLayoutEffect(() => {
     if (filter.value.text !== '' && !isSearching.value)
       announce(plural(lines.rowCount, '1 session', '{0} sessions'))

@@ -31,8 +31,8 @@ export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () =>
 }
 
 /**
- * When the page gets the focus but none of its elements has it, `focus` moves it to the initial element, except after a
- * mouse press, which may start a selection.
+ * When the page gets the focus but none of its elements does, `focus` focuses the initial element, except after a mouse press, which may
+ * start a selection.
  */
 export function focusOnEntry(focus: () => void): void {
   let pressed = false

@@ -287,7 +287,7 @@ export class ListController<T extends WindowItem> {
     const top = this.#window.offsetOf(item.index)
     const bottom = top + item.height
     const { scrollTop, clientHeight } = element
-    // the first row includes what is above it
+    // the first row includes the space above it
     if (top < scrollTop + this.#cover) this.toItem(item, item.index <= 1 ? top : this.#cover)
     else if (bottom > scrollTop + clientHeight) this.toItem(item, clientHeight - item.height)
   }
@@ -300,8 +300,8 @@ export class ListController<T extends WindowItem> {
   }
 
   /**
-   * Scrolls by this many heights of the view, at once: the browser would animate that, and its animation ends wherever a
-   * row that comes into view turns out to be taller or smaller.
+   * Scrolls immediately by this many view heights. An animated scroll of the browser would end at a wrong position when rows with other
+   * heights come into view.
    */
   scrollBy(views: number): void {
     if (!this.#element) return

@@ -5,7 +5,7 @@ import { continuesText } from './plain.ts'
 export interface MarkdownBlock {
   /** position among the blocks of the text; never changes */
   readonly index: number
-  /** markdown-it's name for it: `paragraph`, `fence`, `bullet_list`, … */
+  /** markdown-it's name of the block: `paragraph`, `fence`, `bullet_list`, … */
   type: string
   /** its own lines, with the blank lines and link definitions before it */
   source: string
@@ -485,7 +485,7 @@ function beginningOf(text: string): string {
 interface FenceOpening {
   mark: string
   length: number
-  /** where the line after it begins */
+  /** start of the line after the block */
   end: number
 }
 

@@ -154,7 +154,7 @@ function morphNode(node: Node, to: Node): boolean {
     return true
   }
   if (node instanceof Element && to instanceof Element) {
-    // content rendered into it isn't in `to`: keep all of it or none
+    // rendered content isn't in `to`: keep all of it or none
     if (node.hasAttribute('data-rich') || to.hasAttribute('data-rich')) return sameRich(node, to)
     morphAttributes(node, to)
     morphChildren(node, to)
@@ -176,7 +176,7 @@ function setText(node: Text, text: string): void {
 
 function morphAttributes(node: Element, to: Element): void {
   for (const { name } of [...node.attributes]) {
-    // what the user expanded stays expanded
+    // elements that the user expanded stay expanded
     if (!to.hasAttribute(name) && !(name === 'open' && node.tagName === 'DETAILS')) node.removeAttribute(name)
   }
   for (const { name, value } of to.attributes) {

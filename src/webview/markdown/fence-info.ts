@@ -1,6 +1,6 @@
 /** The text after a fence: the language of its code, and the file that the code is for, if it names one. */
 export interface FenceInfo {
-  /** as it was written; empty when there is none */
+  /** as written; empty if there is none */
   language: string
   path?: string
   /** 1-based first and last line of the file that the code replaces */

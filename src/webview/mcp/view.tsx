@@ -233,7 +233,7 @@ const BRIDGE_ICONS: Readonly<Record<BridgeState, [icon: string, color: string]>>
   ended: ['circle-slash', ''],
 }
 
-/** What Parley's bridge says of itself. */
+/** The state of Parley's bridge to a server. */
 function Bridge({ bridge: { state, reason, tools = [], log } }: { bridge: BridgeStatus }) {
   const [icon, color] = BRIDGE_ICONS[state]
   const count = tools.length > 0 && plural(tools.length, '1 tool', '{0} tools')
@@ -279,7 +279,7 @@ function answeredText({
 
 interface SwitchProps {
   isOn: boolean
-  /** of what it turns on and off */
+  /** name of the server or session that it turns on and off */
   name: string
   title?: string
   onSwitch: (on: boolean) => void

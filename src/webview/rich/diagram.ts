@@ -111,7 +111,7 @@ function imageOf(svg: string): DiagramImage {
 
 let findsInFrames = false
 
-/** A git graph looks for itself in this document instead of that of the frame in which it's rendered. */
+/** Lets Mermaid's git graph find its own elements, which are in a frame, not in this document. */
 function findInFrames(): void {
   if (findsInFrames) return
   findsInFrames = true

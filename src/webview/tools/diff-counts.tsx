@@ -4,7 +4,7 @@ import type { ToolCallEntry } from '../../conversation/state.ts'
 import { formatNumber, plural } from '../l10n.ts'
 import type { FileDiff } from './diff.ts'
 
-/** `+12 −3`; nothing for a side without lines, so that what is beside it ends at the edge. */
+/** `+12 −3`; empty for a side without lines, so that adjacent text ends at the edge. */
 export function DiffCounts({ added, removed }: { added: number; removed: number }) {
   if (added + removed === 0) return null
   return (

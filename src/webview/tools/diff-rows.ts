@@ -12,7 +12,7 @@ export interface DiffLine {
 /** Unchanged lines that are hidden. */
 export interface DiffFold {
   kind: 'fold'
-  /** its index from the top, by which it's expanded */
+  /** index of the fold from the top, which identifies it */
   fold: number
   count: number
   /** whether their text is known */

@@ -208,7 +208,7 @@ interface LineProps {
   numbers: string
 }
 
-/** A line. Its numbers and sign are rendered by CSS, so that they aren't copied. */
+/** A line. CSS renders its numbers and sign, so that they aren't copied. */
 function Line({ position, line, colors, shift, numbers }: LineProps) {
   const pieces = colors.tokens(line, shift).map((token, i) => {
     const classes = [token.class, token.changed ? 'diff-word' : undefined].filter(Boolean).join(' ')

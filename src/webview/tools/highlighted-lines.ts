@@ -3,7 +3,7 @@ export interface Token {
   text: string
   /** the highlighter's classes */
   class?: string
-  /** It isn't in the line on the other side. */
+  /** The token isn't in the line on the other side. */
   changed?: boolean
 }
 

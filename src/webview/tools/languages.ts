@@ -5,7 +5,7 @@ const small = (): Promise<Grammars> => import('./grammars/small.ts')
 const styles = (): Promise<Grammars> => import('./grammars/styles.ts')
 const scripts = (): Promise<Grammars> => import('./grammars/scripts.ts')
 
-/** The grammars included with Parley, in files that are loaded on demand: those that are small or share much come together. */
+/** The bundled grammars, in files that are loaded on demand: small or similar grammars share a file. */
 const files: Readonly<Record<string, () => Promise<Grammars>>> = {
   bash: small,
   c: small,

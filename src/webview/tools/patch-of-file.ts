@@ -1,4 +1,4 @@
-/** The part of a git patch that concerns a file; all of it if that's unknown. */
+/** The part of a Git patch that concerns a file; the whole patch if the part can't be found. */
 export function patchOfFile(patch: string, path: string): string {
   const parts = patch.split(/^(?=diff --git )/m)
   const named = (part: string) => /^diff --git (?:"?)(.+?)"? "?(\S+?)"?$/m.exec(part)?.[2] ?? ''

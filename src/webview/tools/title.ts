@@ -138,7 +138,7 @@ export function kindIcon(kind: ToolKind): string {
   return icons.get(kind) ?? 'tools'
 }
 
-/** What a tool of this kind does, for screen readers. */
+/** The action of this kind of tool, for screen readers. */
 export function kindName(kind: ToolKind): string {
   switch (kind) {
     case 'read':

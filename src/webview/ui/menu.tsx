@@ -43,7 +43,7 @@ export function Menu({
 }: MenuProps) {
   const [query, setQuery] = useState('')
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
-  /** what the user moved to, which stays active when choices are added or moved */
+  /** the choice that the user moved to, which stays active when choices are added or moved */
   const [picked, setPicked] = useState<MenuChoice>()
   const shown = [...matches.slice(0, MAX_ROWS), ...(extra ? [extra] : [])]
   const found = indexOf(shown, picked, query === '' ? current : undefined)
@@ -238,7 +238,7 @@ function MenuRow({ id, choice, active, chosen, star, onStar, onPoint, onChoose }
   )
 }
 
-/** The choices with their groups' names: what follows each other in the same group. */
+/** Groups consecutive choices with the same group name. */
 function groupsOf(
   all: readonly MenuChoice[],
 ): Array<{ name: string | undefined; from: number; choices: MenuChoice[] }> {
@@ -271,7 +271,7 @@ function keyOf({ again, group, value }: MenuChoice): string {
   return `${again ? group : ''}/${value}`
 }
 
-/** Of the picked choice, or of another one with the same value; -1 if it's gone. */
+/** The index of the picked choice, or of another with the same value; -1 if it's gone. */
 function indexOf(
   choices: readonly MenuChoice[],
   picked: MenuChoice | undefined,

@@ -3,7 +3,7 @@ import { createPortal } from 'preact/compat'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface PopupProps {
-  /** the element that it belongs to: it opens above or below, and a click outside of both closes it */
+  /** the popup's element: the popup opens above or below it, and a click outside of both closes the popup */
   anchor: RefObject<HTMLElement | null>
   onClose: () => void
   children: ComponentChildren

@@ -68,7 +68,7 @@ function restOf(row: HistoryRow, folder: boolean): string {
     .join('')
 }
 
-/** Without the branch that Parley made for it. */
+/** Omits the branch if Parley created it for the worktree. */
 function shortWorktree(worktree: NonNullable<HistoryRow['worktree']>): string {
   return worktree.branch === `parley/${worktree.name}` ? worktree.name : worktreeText(worktree)
 }

@@ -21,7 +21,7 @@ const PROJECT_FILES = [
   ...['manage.py', 'app.py', '.venv', '.conda'],
 ]
 
-/** The Python environments that the user selected with the Python extension, whose API also knows those of Python Environments. */
+/** The Python environments that the user selected with the Python extension, whose API includes the Python Environments extension. */
 export class SelectedPython extends Owner implements PythonSelection {
   readonly #change = this.register(new Emitter<void>())
   #followed: PythonApi | undefined
@@ -29,7 +29,7 @@ export class SelectedPython extends Owner implements PythonSelection {
 
   constructor() {
     super()
-    // it was installed or turned off
+    // the Python extension was installed or turned off
     const installed = vscode.extensions.onDidChange(() => this.#change.fire())
     this.register(toDisposable(() => installed.dispose()))
   }

@@ -67,7 +67,7 @@ export class ChangeDecorations
         this.#updateSoon()
       }),
     )
-    // a diff of one session's changes shows no others
+    // a diff of one session shows only that session's changes
     this.register(
       vscode.window.tabGroups.onDidChangeTabs(() => {
         this.#positions = undefined
@@ -137,7 +137,7 @@ export class ChangeDecorations
     })
   }
 
-  /** Whether it's what a review shows of a file that isn't there or isn't text. */
+  /** Whether the document represents a file in a review that is missing or isn't text. */
   #isReviewed(path: string, { query }: vscode.Uri): boolean {
     const summary = new URLSearchParams(query).get('summary')
     const status = this.#cursor.shown.file(path)?.status

@@ -207,7 +207,7 @@ function baseOfReview(input: unknown): vscode.Uri | undefined {
   return data?.textDiffs.find(({ original }) => original.scheme === BASE_SCHEME)?.original
 }
 
-/** In the order in which *Next Agent Change* goes through them. */
+/** In the order of *Next Agent Change*. */
 function inOrder(changes: ChangeScope): ChangedFile[] {
   const files = changes.list().filter(({ path, from = path }) => isText(path) && isText(from))
   return files.sort(compareFiles)

@@ -152,7 +152,7 @@ class Proposal {
     this.#isShown ||= hasTab
   }
 
-  /** Answers it, unless that was done before, closes the diff, and resolves with the text that it showed. */
+  /** Answers the proposal, unless it was answered before, closes the diff, and resolves to the diff's text. */
   end(accept: boolean): Promise<string> {
     this.#end ??= this.#close(accept)
     return this.#end

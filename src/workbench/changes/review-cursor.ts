@@ -52,7 +52,7 @@ export class ReviewCursor extends Owner {
     for (const one of vscode.window.visibleTextEditors) one.setDecorations(this.#here, [])
   }
 
-  /** The changes that the user goes through: those of the shown review, else those of all sessions. */
+  /** The changes that the user reviews: those of the shown review, else those of all sessions. */
   get scope(): ChangeScope {
     return this.#editors.shownReview ?? this.#all
   }

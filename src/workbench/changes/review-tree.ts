@@ -25,7 +25,7 @@ interface Folder extends InReview {
   name: string
   /** absolute */
   folder: string
-  /** of its files that have changes left */
+  /** paths of its files with undecided changes */
   readonly paths: string[]
   children: Node[]
 }
@@ -51,7 +51,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   #hidesDecided = false
   /** All changes of the review were decided at the last update. */
   #isDone = false
-  /** What reviews were like when they were shown last. `isReviewed`: they ended with the user's decisions. */
+  /** The last shown state of reviews. `isReviewed`: the review ended with the user's decisions. */
   readonly #last = new WeakMap<ChangeScope, { decided: number; total: number; isReviewed: boolean }>()
   #timer: NodeJS.Timeout | undefined
 
@@ -222,7 +222,7 @@ function foldersIn(nodes: readonly Node[]): Folder[] {
   return nodes.flatMap(node => ('children' in node ? [node, ...foldersIn(node.children)] : []))
 }
 
-/** With each folder that contains nothing but a folder as one with it. */
+/** Joins each folder that contains only a folder with that one. */
 function joined(folder: Folder): Folder {
   const children = folder.children.map(child => ('children' in child ? joined(child) : child))
   const [only] = children

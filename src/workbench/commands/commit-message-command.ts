@@ -83,7 +83,7 @@ async function agentFor(surfaces: ConversationSurfaces, agents: AgentDirectory):
   throw new UnavailableError(agents.defaultProblem()?.message ?? l10n.t('Choose an agent first.'))
 }
 
-/** The repository of the Source Control provider whose button was clicked, else the only one, or one that the user picks. */
+/** The repository of the clicked Source Control provider, else the only repository, or one that the user selects. */
 async function repositoryFor(pressed: unknown): Promise<Repository | undefined> {
   const git = await gitApi()
   if (!git) throw new UnavailableError(l10n.t("VS Code's Git extension is turned off."))

@@ -11,7 +11,7 @@ import { MAX_COMMENT_LENGTH } from '../../conversation/attachment.ts'
 import { linesAfter, linesOf } from '../../editor/comment-lines.ts'
 import { readSetting } from '../settings.ts'
 
-/** Typing above a comment moves it with every line; the others hear of it when this has passed. Milliseconds. */
+/** Typing above a comment moves it with every line; other places are updated after this pause. Milliseconds. */
 const REST_MS = 200
 
 interface Thread {

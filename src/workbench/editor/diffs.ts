@@ -136,7 +136,8 @@ export class Proposals extends Owner {
   readonly #asked = new Map<string, (apply: boolean) => void>()
 
   /**
-   * The user's answer to the proposal in the diff with this right side, or in the active one. Returns whether it's one of these.
+   * Passes on the user's answer to the proposal in the diff with this right side, or in the active diff. Returns whether there is such a
+   * diff.
    */
   answer(apply: boolean, uri?: unknown): boolean {
     const shown = uri instanceof vscode.Uri ? uri : activeDiff()

@@ -19,7 +19,7 @@ const rules = new PathRules()
 /** Files that the user picked in this window. */
 const picked = new PickedFiles()
 
-/** They stay picked after a reload: `store` is this window's. */
+/** Stores picked files in `store`, this window's, so that they stay picked after a reload. */
 export function storePickedIn(store: KeyValueStore): void {
   picked.keepIn(store)
 }
@@ -62,7 +62,7 @@ export async function askOutside(uri: string, roots: Roots | undefined): Promise
   const answer = await vscode.window.showWarningMessage(
     l10n.t("Add a file outside this session's folders?"),
     { modal: true, detail: [...new Set([file, real])].map(visible).join(' → ') },
-    // the first one is what Enter does, which may be meant for the prompt
+    // Enter selects the first row, but may be meant for the prompt
     path,
     content,
   )

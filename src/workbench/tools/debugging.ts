@@ -145,7 +145,7 @@ function followEvent(entry: Followed, message: unknown): void {
         reason: String(reason),
         ...(typeof detail === 'string' && detail !== '' && { detail }),
       })
-      // the other threads, which are paused because this one stopped
+      // the other threads, which are paused because this thread stopped
       if (thread === undefined && typeof threadId === 'number') entry.paused!.push({ reason: 'pause' })
       break
     }

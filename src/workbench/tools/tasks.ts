@@ -43,7 +43,7 @@ function infoOf(task: vscode.Task, settings: TaskSettings): TaskInfo {
   const content = [definition, execution && partsOf(execution)]
   let dependsOn: string[] | undefined
   let seen: ReturnType<typeof seenVariables> | undefined
-  // this takes a while, and of thousands of tasks, few are asked for it
+  // computed on demand, since it's slow and needed for few of thousands of tasks
   const see = () => {
     seen ??= seenVariables(content, own.sources, work)
     return seen
@@ -85,7 +85,7 @@ function folderOf({ scope }: vscode.Task): string | undefined {
 /** Entries of tasks.json without a label that are compared with each task. With more, it isn't clear what a task runs. */
 const MAX_UNNAMED = 200
 
-/** What tasks.json says in a folder. */
+/** The content of a folder's tasks.json. */
 interface FolderTasks {
   sources: VariableSources
   /** entries by their labels */

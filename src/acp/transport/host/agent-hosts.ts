@@ -122,7 +122,7 @@ export class AgentHosts {
     return answer?.type === 'list' ? (answer.agents as HostedAgentInfo[]) : undefined
   }
 
-  /** Whether there are journals that aren't those of a host of another version. */
+  /** Whether there are journals of hosts that have crashed. */
   #hasOrphanedJournals(): boolean {
     const { folder } = this.#options
     const others = likelyEntries(folder).filter(({ version }) => version !== this.#version)
@@ -190,11 +190,11 @@ export class AgentHosts {
     return others.filter(other => other !== undefined)
   }
 
-  /** Ends a host of another version with its agents. Resolves when it has exited, or doesn't within the time it has for that. */
+  /** Ends a host of another version with its agents. Resolves when the host has exited, or after a time limit. */
   async endOther(pid: number): Promise<void> {
     const entries = await readEntries(this.#options.folder)
     const entry = entries.find(one => one.pid === pid && one.version !== this.#version)
-    // without a list of processes, it isn't known whether the id belongs to another one by now
+    // without a list of processes, another process could have the host's id by now
     if (entry && (await processStartTime(pid)) === entry.started) await this.#endHost(entry)
   }
 

@@ -13,7 +13,7 @@ import { writeWholeSync } from '../../../common/whole-files.ts'
 /** How to reach a running agent host. */
 export interface HostEntry {
   pid: number
-  /** when its process started, as {@link ProcessSystem} lists it: the pid may belong to another process later */
+  /** start time of the host's process, as {@link ProcessSystem} lists it: another process may get the same pid later */
   started: number
   version: number
   /** the path of its socket, or the name of its pipe on Windows */
@@ -51,7 +51,7 @@ export async function mayBeHost({ pid, program }: HostEntry): Promise<boolean> {
   return (await commandLineOf(pid))?.includes(program) ?? true
 }
 
-/** Removes an entry that another program wrote, but not the socket and program that it names. */
+/** Removes an entry that another program wrote, but not the socket that the entry names. */
 export function removeForeignEntry(folder: string, { secret }: HostEntry): void {
   for (const name of namesIn(folder).filter(name => ENTRY.test(name))) {
     const file = path.join(folder, name)
@@ -129,7 +129,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Whether it's the user's own and nobody else can read it: another user could have made it, to be sent an environment. */
+/** Whether only the user can read the file: another user could have created an entry to receive environments. */
 function isPrivate(file: string): boolean {
   if (process.platform === 'win32') return true
   try {

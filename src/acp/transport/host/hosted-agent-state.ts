@@ -29,9 +29,9 @@ export interface HostedAgentState {
   confirmed: number
   /** the number of the last frame that the agent had sent then */
   last: number
-  /** what windows noted about sessions, by their ids */
+  /** what windows stored about sessions, by session id */
   notes: Record<string, unknown>
-  /** It has exited, perhaps with the host that ran it. */
+  /** The agent has exited, perhaps together with its host. */
   isOver?: true
 }
 

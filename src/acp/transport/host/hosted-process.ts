@@ -49,7 +49,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   readonly #stderrEnd = deferred()
   readonly #stderr = new Tail(STDERR_TAIL)
   readonly #stderrLines: LineDecoder
-  /** what the host hasn't written to the agent yet, and the number of all that it was sent */
+  /** input that the host hasn't written to the agent yet, and the number of all input messages */
   #writes: Array<{ bytes: Buffer; done: (error?: Error) => void }> = []
   #sent = 0
   /** input that can't reach the agent anymore, after another window has attached */
@@ -226,7 +226,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     return Buffer.concat(this.#unsent ?? []).toString()
   }
 
-  /** Lets what waits for the host to write what came before. */
+  /** Resolves the waiting writes: the host writes them, whatever happens to this window. */
   #passWrites(): void {
     const waiting = this.#writes
     this.#writes = waiting.map(({ bytes }) => ({ bytes, done: () => {} }))

@@ -40,7 +40,7 @@ export function copyProgram(folder: string, files: readonly string[]): string {
   return copy
 }
 
-/** Deletes the copies of earlier versions, and what a crash left of one. */
+/** Deletes the copies of earlier versions, and incomplete copies from a crash. */
 export function pruneCopies(folder: string, used: ReadonlySet<string>, now = Date.now()): void {
   for (const name of readdirSync(folder)) {
     const copy = path.join(folder, name)

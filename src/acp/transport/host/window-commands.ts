@@ -74,7 +74,7 @@ export class WindowCommands {
     }
   }
 
-  /** A message of the host about one of them. */
+  /** Handles the host's message about a command. */
   receive(message: HostMessage, body: Buffer): void {
     const command = this.#commands.get(String(message.id))
     if (!command) return
@@ -86,7 +86,7 @@ export class WindowCommands {
       case 'commandFailed':
         this.#commands.delete(command.info.id)
         command.started.reject(new Error(String(message.message)))
-        // an earlier window asked for it
+        // the agent still waits for the exit of an earlier window's command
         if (this.#earlier.has(command.info.id)) events?.onExit({ exitCode: 127, signal: null })
         return
       case 'commandOutput': {

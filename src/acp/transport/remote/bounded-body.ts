@@ -9,7 +9,7 @@ const DATA = 'data'
 const BYTE_ORDER_MARK = '\u00EF\u00BB\u00BF'
 /** The longest name of a field that matters, with a byte order mark. */
 const MAX_NAME = 7
-/** How much of a response that says what is wrong is read. */
+/** How much of an error response is read. */
 const MAX_ERROR_BYTES = 8 * 1024
 
 /** Lets something through only while somebody waits for it, so that nothing piles up behind. */

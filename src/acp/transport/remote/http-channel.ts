@@ -40,7 +40,7 @@ class HttpChannel implements RemoteChannel {
   readonly #ended = deferred<ConnectionProblem | undefined>()
   readonly #reader: ReadableStreamDefaultReader<unknown>
   readonly #abort = new AbortController()
-  /** what failed last */
+  /** the last failure */
   #problem: ConnectionProblem | undefined
   #tooLong: LineTooLongError | undefined
   /** the agent has sent something */

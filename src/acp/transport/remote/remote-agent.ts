@@ -27,7 +27,7 @@ class RemoteAgent implements RunningProcess {
     this.exited = this.#exit.promise
     void channel.ended.then(problem => {
       if (problem?.isRefused) address.onRefused?.()
-      // what arrived before is read first
+      // data that arrived before is read first
       const exit = () => {
         this.#hasExited = true
         this.stdin.destroy()

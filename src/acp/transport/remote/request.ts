@@ -81,7 +81,7 @@ export function connectionProblem(error: unknown, address: RemoteAddress): Conne
   return error instanceof ConnectionError ? error.problem : networkProblem(error, httpAddress(address.url))
 }
 
-/** Why a response can't be used: it isn't one of success. */
+/** Why a response without a success status failed. */
 export function responseProblem(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {
   const { statusCode: status = 0, headers } = response
   const problem = statusProblem(status, httpAddress(address.url))

@@ -199,7 +199,7 @@ function Detail({ text, matches, name }: { text: string; matches: readonly numbe
   )
 }
 
-/** Text with its matching letters highlighted; adjacent ones as one element. */
+/** Text with its matching letters highlighted; adjacent letters in one element. */
 function Marked({ text, matches }: { text: string; matches: readonly number[] }) {
   if (matches.length === 0) return <>{text}</>
   const hit = new Set(matches)

@@ -7,7 +7,7 @@ export interface CommandRow extends Command {
   detail?: string
 }
 
-/** What is being completed at the cursor. */
+/** The kind of completion at the cursor. */
 export type Completion =
   | { kind: 'commands'; matches: readonly CommandRow[] }
   | { kind: 'mentions'; query: MentionQuery }
@@ -32,7 +32,7 @@ export function completionAt(
 }
 
 interface MentionQuery {
-  /** offset of its `@` */
+  /** offset of the `@` */
   from: number
   /** offset of the cursor */
   to: number

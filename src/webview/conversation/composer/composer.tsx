@@ -294,7 +294,7 @@ interface Sending {
    * the agent can add it.
    */
   send(now?: boolean): void
-  /** Runs an action when the text of the prompt file that the draft calls, if it calls one, is in it. */
+  /** Runs an action as soon as the text of the prompt file that the draft calls, if any, is in the draft. */
   whenExpanded(what: () => void): void
 }
 

@@ -10,7 +10,7 @@ import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
 const beside = ['mode', 'model', 'thought_level']
-/** Without any of these, this many other options are shown there. */
+/** Without any well-known options, this many others are shown next to the composer. */
 const MAX_OTHERS = 2
 
 /** The session's options: the well-known ones next to the composer, the others in a menu. */
@@ -40,7 +40,7 @@ export function ConfigOptions() {
 interface OptionControlProps {
   option: ConfigOption
   pending: boolean
-  /** its name is already shown next to it */
+  /** the option's name is already shown next to it */
   named?: boolean
 }
 

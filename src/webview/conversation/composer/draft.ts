@@ -202,7 +202,7 @@ export class Draft {
     this.introduce(item)
     const { text, chips, items } = this.content.peek()
     const isKnown = items.some(one => one.id === id)
-    // it was sent or removed here while the host told that it's different
+    // the item was sent or removed here before the host's change arrived
     if (wasHere && !isKnown) return
     // the host waits for the draft that has it, even if it's the same as before
     this.#savedItems = ''

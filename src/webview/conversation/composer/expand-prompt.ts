@@ -7,7 +7,7 @@ import type { Draft, WrittenDraft } from './draft.ts'
 
 /** Stands for a chip in the text that is asked about. */
 const CHIP = '\ufffc'
-/** What is typed after a command and may be values of its inputs. Characters. */
+/** Maximum length of the text after a command that may contain values of its inputs. Characters. */
 const MAX_CALL = 100_000
 
 /**

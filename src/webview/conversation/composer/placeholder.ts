@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 
-/** The text of an empty composer: what there is space for, and all of it, for screen readers. */
+/** The text of an empty composer: shortened to the available space, and complete for screen readers. */
 export function usePlaceholder(
   head: ConversationHead | undefined,
   area: RefObject<HTMLElement | null>,
@@ -42,7 +42,7 @@ interface Words {
   /** The sentence with the agent's name. */
   sentence: (name: string) => string
   name: string
-  /** what can follow it, the longest first */
+  /** hints that may follow, the longest first */
   hints: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import { attachedItems } from '../../../common/draft.ts'
 import type { WrittenDraft } from './draft.ts'
 
-/** A draft without the prompt that was appended to it, or unchanged if the user has changed that since. */
+/** Removes an appended prompt from a draft; the draft is unchanged if the user has edited it since. */
 export function withoutPrompt(draft: WrittenDraft, prompt: WrittenDraft): WrittenDraft {
   const start = draft.text.length - prompt.text.length
   const isJoined = start === 0 || prompt.text === '' || draft.text.slice(0, start).endsWith('\n\n')

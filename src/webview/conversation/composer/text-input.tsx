@@ -61,7 +61,7 @@ function addedBefore({ text, chips }: Content, now: Content): Content | undefine
   return sameChips(chips, [...before, ...shifted]) ? { text: text.slice(0, by), chips: before } : undefined
 }
 
-/** A text field that grows with its text, up to what its container allows. */
+/** A text field that grows with its text, up to its container's limit. */
 export function TextInput(props: TextInputProps) {
   const { draft } = props
   const parent = useRef<HTMLDivElement>(null)

@@ -32,7 +32,7 @@ export class FieldState {
   readonly #onWritten: () => void
   #isChecked = false
 
-  /** `earlier`: what was written before the page was reloaded or showed another conversation, which may be anything. */
+  /** `earlier`: the input from before the page was reloaded or showed another conversation; it's checked here. */
   constructor(field: ElicitationField, earlier: unknown, onWritten: () => void) {
     this.field = field
     this.written = signal(canBeIn(field, earlier) ? earlier : begin(field))

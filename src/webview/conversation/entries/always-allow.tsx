@@ -11,7 +11,7 @@ interface RuleOffersProps {
   onCancel: () => void
 }
 
-/** Offers to create a rule that answers requests like this one; the user sees it before it's saved. */
+/** Offers to create a rule for requests like this one; the user sees the rule before it's saved. */
 export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
   const { host } = useApp()
   const [found, setFound] = useState<FoundOffers | undefined>(undefined)

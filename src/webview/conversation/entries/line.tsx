@@ -14,7 +14,7 @@ import type { EntrySlot } from '../slot.ts'
 interface LineProps {
   icon: string
   iconClass?: string
-  /** what the icon means, for screen readers */
+  /** the icon's meaning, for screen readers */
   iconLabel?: string
   children: ComponentChildren
   /** counts, status and duration, at the right */

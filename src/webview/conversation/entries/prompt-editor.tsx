@@ -104,7 +104,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     // the changes of a turn are known when it ends
     if (!isIdle) return
     host.request('conversation/editOptions', { entryId: slot.id }).then(
-      // what the user has chosen meanwhile stays
+      // choices that the user has made meanwhile stay
       options =>
         setOptions(before => {
           if (!options) return undefined
@@ -136,7 +136,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
       sending.current = true
       setSending(true)
       try {
-        // not without what the user chose last
+        // the edit needs the user's last choices
         const chosen = options ?? (await host.request('conversation/editOptions', { entryId: slot.id }))
         const { restores = false, forgets = true } = chosen ?? {}
         const edited = { id: crypto.randomUUID(), draft: draft.content.peek(), restores, forgets }
@@ -274,7 +274,7 @@ function blockedBecause(head: ConversationHead | undefined): string | undefined 
   return undefined
 }
 
-/** The prompt stays as it was. */
+/** Cancels the edit: the prompt stays unchanged. */
 function cancelEdit(app: App, entryId: EntryId): void {
   finish(app, editKey(app.store, entryId))
   app.host.send('conversation/draftItems', { entryId, items: [] })

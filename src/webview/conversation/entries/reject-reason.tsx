@@ -11,7 +11,7 @@ import { dropUnsentAnswer, keepUnsentAnswer, returnReason, unsentReason } from '
 /** Requests whose end is watched. */
 const watched = new WeakSet<EntrySlot>()
 
-/** Keeps what was written. If the request is answered in another way, also while the popup is closed, it goes to the composer. */
+/** Stores the reason. If the request is answered in another way, even while the popup is closed, the reason moves to the composer. */
 function write(slot: EntrySlot, text: string, composer: App['composer']): void {
   const { requestId } = slot.entry.peek() as PermissionEntry
   keepUnsentAnswer(requestId, text)
@@ -26,7 +26,7 @@ function write(slot: EntrySlot, text: string, composer: App['composer']): void {
 
 interface RejectReasonProps {
   slot: EntrySlot
-  /** the one that rejects once */
+  /** the option that rejects once */
   option: PermissionOption
   onAnswered: () => void
   onCancel: () => void

@@ -216,7 +216,7 @@ function ToolBody({ slot, entry }: SlotOfTool) {
   )
 }
 
-/** Nothing else is known about it, so that its details would be empty. */
+/** Whether nothing else is known about the call, so that its details would be empty. */
 function isBare({ locations, rawInput }: ToolCallEntry): boolean {
   return locations.length === 0 && (rawInput === undefined || rawInput === null)
 }
@@ -248,7 +248,7 @@ interface ToolContentProps {
   position: number
   /** Wraps long lines of a diff, because the user decides on the change. */
   wrap?: boolean
-  /** Without it, text is a description. */
+  /** Without a kind, text is a description. */
   kind?: ToolKind
 }
 
@@ -299,7 +299,7 @@ function ToolContentBlock({ block, kind }: { block: ContentBlock; kind: ToolKind
   )
 }
 
-/** What a tool printed, read or found. */
+/** The output of a tool, or the text that it read or found. */
 function Output({ text, language }: ToolOutput) {
   return <HighlightedCode text={text} language={language} isLinked />
 }

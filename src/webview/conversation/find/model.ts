@@ -31,7 +31,7 @@ export class FindModel {
   readonly #found = new FoundEntries()
   readonly #highlights = new Highlights()
   #id = 0
-  /** the query whose matches are highlighted: the host completed it in time, so it's safe here */
+  /** the query whose matches are highlighted: the host completed it in time, so it can't block the page */
   #markedId = -1
   #key = ''
   #pattern: RegExp | undefined

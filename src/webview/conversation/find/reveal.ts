@@ -69,7 +69,7 @@ async function revealIn(
   scrollTo(context, target.row, match.range)
 }
 
-/** Gives an entry that is collapsed into one line with its neighbors its own line. */
+/** Gives an entry within a collapsed run its own line. */
 function unfoldRun(context: FindContext, slot: EntrySlot): void {
   const [first] = context.store.rows.rowsOf(slot.index)
   if (first?.kind !== 'run') return

@@ -76,7 +76,7 @@ function currentOf({ agent, sessionId }: ConversationHead): string | undefined {
   return agent && sessionId !== undefined ? choiceOf({ agentId: agent.agentId, sessionId }) : undefined
 }
 
-/** Rows stay in their place while the menu is open, so that none moves under the pointer. New ones are last. */
+/** Rows stay in place while the menu is open, so that none moves under the pointer. New rows are last. */
 function inOrder(sessions: readonly HistoryRow[], order: readonly string[]): HistoryRow[] {
   const rankOf = (row: HistoryRow) => {
     const rank = order.indexOf(choiceOf(row))
@@ -85,7 +85,7 @@ function inOrder(sessions: readonly HistoryRow[], order: readonly string[]): His
   return [...sessions].sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** The sessions are in different folders, so each says in which. */
+/** Whether the sessions are in different folders, so that each row names its folder. */
 export function hasFolders(sessions: readonly HistoryRow[]): boolean {
   return new Set(sessions.map(({ cwd }) => cwd)).size > 1
 }

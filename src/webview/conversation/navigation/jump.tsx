@@ -10,7 +10,7 @@ import type { EntrySlot } from '../slot.ts'
 interface Seen {
   total: number
   last: EntrySlot | undefined
-  /** version of its text */
+  /** increases with its text */
   grown: number
 }
 

@@ -25,7 +25,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     return
   }
   if (answersAtOnce(event, target)) return
-  // the composer has no keys of its own for these; other fields may
+  // the composer has no keys of its own for these; other fields may have some
   const inComposer = target?.closest('.composer-text') != null
   const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || inComposer)
   const to = alt ? jumpOf(event) : undefined
@@ -41,7 +41,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   if (transcript && (moveFocus(event, transcript, 'button.line') || unfold(event, target))) return
   if (transcript && isScrollKey(event)) {
     const isInRow = target?.matches('.row :is(button, a, summary)') && !target.closest('.permission, form')
-    // what has the focus would be scrolled out of sight
+    // otherwise, the focused element would be scrolled out of view
     if (isInRow) transcript.focus({ preventScroll: true })
     if ((isInRow || target === transcript) && scroll(event, app)) return
   }

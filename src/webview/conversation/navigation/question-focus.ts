@@ -110,7 +110,7 @@ function isBusy(composer: ComposerPort | undefined): boolean {
   if (!document.hasFocus()) return true
   const focused = document.activeElement
   if (composer && focused?.closest('.composer-text')) return !composer.isEmpty
-  // already in a request: Enter there must not answer another one, or with another option
+  // the focus is already in a request: Enter there must not answer another request or select another option
   if (focused?.closest('[data-request]')) return true
   return focused !== document.body && !focused?.closest('.transcript')
 }

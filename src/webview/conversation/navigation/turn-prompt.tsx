@@ -84,7 +84,7 @@ class PromptAbove {
     this.#rows = rows
   }
 
-  /** `undefined` if there is none. The index of the first entry above that wasn't fetched yet if it's behind that. */
+  /** The prompt above the entry; `undefined` if there is none. If entries above aren't fetched yet, the index of the first of these. */
   find(index: number): EntrySlot | number | undefined {
     const { slots } = this.#rows
     const known = this.#found

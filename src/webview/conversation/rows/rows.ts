@@ -39,7 +39,7 @@ export class RowModel {
   readonly window = new ListWindow<Row>()
   /** Increases when rows were added, removed or moved. */
   readonly version = signal(0)
-  /** The row in which the focus is, which would be lost if the row were folded into a run. */
+  /** Returns the row with the focus, which would be lost if the row were folded into a run. */
   focusedRow: () => Row | undefined = () => undefined
   /** by entry index; `undefined` if not fetched */
   slots: Array<EntrySlot | undefined> = []
@@ -207,7 +207,7 @@ export class RowModel {
   }
 
   #joins(a: number, b: number): boolean {
-    // the notice of the restore follows what it set aside
+    // the notice of a restore follows the turns that the restore set aside
     if (this.#expansion.asideAt(a) !== this.#expansion.asideAt(b)) return false
     const first = this.slots[a]
     const second = this.slots[b]
@@ -356,7 +356,7 @@ function heightOf({ gap, named }: Lead): number {
   return gap + (named ? NAME_HEIGHT : 0)
 }
 
-/** The old row if it's equal except for its height, otherwise the new one with the old one's height. */
+/** Returns the old row if only its height differs, otherwise the new row with the old height. */
 function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
   const isOther = old && 'count' in old && 'count' in row && old.count !== row.count
   if (!old || old.kind !== row.kind || isOther) {

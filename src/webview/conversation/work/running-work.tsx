@@ -63,7 +63,7 @@ function List({ work, others }: { work: Work[]; others: number }) {
       .then(answer => {
         lines.value = new Map(work.map((one, i) => [keyOf(one), answer[i] ?? '']))
       })
-      // the host shows another conversation, or is gone: what was reported stays
+      // the host shows another conversation or is gone: the reported data stays
       .catch(() => undefined)
       .finally(() => {
         isAsking.current = false
@@ -94,7 +94,7 @@ function Row({ work, line }: { work: Work; line: string }) {
   const row = useRef<HTMLLIElement>(null)
   const open = useSignal(false)
   const stopped = useSignal<number | undefined>(undefined)
-  // the focus stays in the list when what it was on has ended
+  // the focus stays in the list when the focused work has ended
   useLayoutEffect(() => {
     const element = row.current
     const bar = element?.closest('.running')?.querySelector<HTMLElement>('.bar-line')

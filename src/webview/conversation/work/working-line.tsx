@@ -36,7 +36,7 @@ function Seconds({ since }: { since: number }) {
   return seconds > 0 ? <span class="working-time">{formatSeconds(seconds)}</span> : null
 }
 
-/** What the agent does, derived from its last entry. */
+/** The agent's activity, derived from its last entry. */
 export function activityWord(
   activity: SessionActivity,
   last: Entry | undefined,

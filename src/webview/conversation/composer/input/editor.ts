@@ -120,7 +120,7 @@ function nonceOfPage(): string {
 
 const autoDirection = Decoration.line({ attributes: { dir: 'auto' } })
 
-/** Each line has the direction of its first letter. */
+/** Each line gets the text direction of its first letter. */
 const lineDirection = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet

@@ -9,7 +9,7 @@
 //   dist/demo-agent.js       the demo agent, a program of its own that shares code with the extension
 //   dist/agent-icons.json    the icons of well-known agents
 //   dist/webview/            the browser side, one entry for each view
-//   dist/THIRD_PARTY_NOTICES.txt
+//   dist/THIRD_PARTY_NOTICES.txt, dist/sbom.cdx.json   what it contains of others
 // With --tests instead: out/test/, the suite that runs inside the extension host.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -20,6 +20,7 @@ import { minify, version as swcVersion } from '@swc/core'
 import * as esbuild from 'esbuild'
 import satisfies from 'spdx-satisfies'
 import subsetFont from 'subset-font'
+import { billOfMaterials } from './test/package/bill-of-materials.mjs'
 import { fewIcons } from './test/package/few-icons.mjs'
 import { keptFile, keptFolder, removeUnused } from './test/package/kept-file.mjs'
 import { oneMcpCore } from './test/package/one-mcp-core.mjs'
@@ -204,10 +205,12 @@ const lazyAfter = program => ({
   name: 'lazy-after',
   setup(build) {
     build.onResolve({ filter: /^\..*\.tsx?$/ }, ({ path, kind, resolveDir }) =>
-      kind === 'dynamic-import' ? { path: join(resolveDir, path), namespace: 'lazy' } : undefined,
+      kind === 'dynamic-import'
+        ? { path: relative(root, join(resolveDir, path)).replaceAll('\\', '/'), namespace: 'lazy' }
+        : undefined,
     )
     build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
-      contents: `import ${JSON.stringify(program)}; export * from ${JSON.stringify(path)}`,
+      contents: `import ${JSON.stringify(program)}; export * from ${JSON.stringify(`./${path}`)}`,
       resolveDir: root,
     }))
   },
@@ -388,7 +391,7 @@ const keepSourceLocation = {
   },
 }
 
-/** The package folders whose code or assets really are in the bundles, sorted by name. */
+/** The package folders whose code or assets really are in the bundles, sorted. */
 function bundledPackages(/** @type {esbuild.Metafile[]} */ metafiles) {
   const folders = new Set()
   for (const { outputs } of metafiles)
@@ -397,7 +400,7 @@ function bundledPackages(/** @type {esbuild.Metafile[]} */ metafiles) {
         const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0]
         if (folder !== undefined && bytesInOutput > 0) folders.add(folder)
       }
-  return [...folders].sort((a, b) => basename(a).localeCompare(basename(b)))
+  return [...folders].sort()
 }
 
 /** The words of a license without its heading and its copyright lines. */
@@ -436,17 +439,22 @@ const agentIcons = () =>
     ),
   )
 
-/** The text of the notices. Throws when a package may not be passed on, or does not say whether it may. */
+/** A package's license. Throws when it may not be passed on, or does not say whether it may. */
+function licenseOf(/** @type {string} */ name, /** @type {unknown} */ stated) {
+  const license = stated ?? LICENSE_IN_FILE[name]
+  if (typeof license === 'string' && satisfies(license, PERMISSIVE)) return license
+  throw new Error(
+    `${name} is in a bundle, and its license (${JSON.stringify(license)}) is not on the list of permissive ones.`,
+  )
+}
+
+/** The text of the notices. */
 function notices(/** @type {string[]} */ folders) {
   const parts = folders.map(folder => {
     const { name, version, author, repository, ...manifest } = JSON.parse(
       readFileSync(join(folder, 'package.json'), 'utf8'),
     )
-    const license = manifest.license ?? LICENSE_IN_FILE[name]
-    if (typeof license !== 'string' || !satisfies(license, PERMISSIVE))
-      throw new Error(
-        `${name}@${version} is in a bundle, and its license (${JSON.stringify(license)}) is not on the list of permissive ones.`,
-      )
+    const license = licenseOf(name, manifest.license)
     const texts = readdirSync(folder)
       .filter(file => /^(licen[cs]e|copying|notice)/i.test(file))
       .sort()
@@ -540,8 +548,7 @@ if (options.watch) {
     await minifyMore()
     await removeUnused(keptFolder)
   }
-  writeFileSync(
-    'dist/THIRD_PARTY_NOTICES.txt',
-    notices([...bundledPackages(results.map(result => result.metafile)), ICONS]),
-  )
+  const packages = [...bundledPackages(results.map(result => result.metafile)), ICONS]
+  writeFileSync('dist/THIRD_PARTY_NOTICES.txt', notices(packages))
+  writeFileSync('dist/sbom.cdx.json', billOfMaterials(packages, root, licenseOf))
 }

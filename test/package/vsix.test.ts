@@ -20,11 +20,25 @@ const allowed = [
   /^dist\/agent-host\.mjs$/,
   /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
+  /^dist\/sbom\.cdx\.json$/,
   /^dist\/webview\/(conversation|history|agents|mcp|compare)\.js$/,
   /^dist\/webview\/(conversation|history|pages|icons|later|math)\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
 ]
+
+/** What the tests read of a bill of materials. */
+interface Bom {
+  metadata: { component: { 'bom-ref': string; version: string } }
+  components: Array<{
+    'bom-ref': string
+    version: string
+    purl: string
+    hashes: Array<{ alg: string; content: string }>
+    licenses: Array<{ license?: { id: string }; expression?: string }>
+  }>
+  dependencies: Array<{ ref: string; dependsOn: string[] }>
+}
 
 describe('the package', () => {
   const files = unzipSync(readFileSync(vsixFile))
@@ -153,6 +167,39 @@ describe('the package', () => {
       assert.ok(notices.includes(`\n${name} ${version}\nLicense: `), name)
     }
     assert.match(notices, /Permission is hereby granted, free of charge/)
+  })
+
+  it('has a bill of materials of what is bundled, and of nothing else', () => {
+    const { metadata, components, dependencies }: Bom = JSON.parse(text('dist/sbom.cdx.json'))
+    const inNotices = [...text('dist/THIRD_PARTY_NOTICES.txt').matchAll(/^-{78}\n(\S+) (\S+)\nLicense: /gm)]
+    const id = (name: string, version: string) => `pkg:npm/${name.replace('@', '%40')}@${version}`
+    assert.deepEqual(
+      components.map(({ purl }) => purl).sort(),
+      inNotices.map(([, name, version]) => id(name!, version!)).sort(),
+    )
+    for (const name of ['typescript', 'mocha', 'esbuild', '@types/vscode', 'tsx'])
+      assert.ok(!components.some(({ purl }) => purl.startsWith(`${id(name, '')}`)), name)
+
+    const lock = JSON.parse(readFileSync(join(projectDirectory, 'package-lock.json'), 'utf8')).packages
+    for (const { 'bom-ref': folder, version, hashes, licenses } of components) {
+      assert.equal(version, lock[folder].version, folder)
+      const sha512 = hashes.find(({ alg }) => alg === 'SHA-512')!
+      assert.ok(
+        lock[folder].integrity.includes(Buffer.from(sha512.content, 'hex').toString('base64')),
+        folder,
+      )
+      assert.ok(licenses[0]?.license?.id || licenses[0]?.expression, folder)
+    }
+
+    // what needs what, from Parley on, reaches each of them
+    assert.equal(metadata.component.version, manifest.version)
+    const reached = new Set([metadata.component['bom-ref']])
+    for (const ref of reached)
+      for (const next of dependencies.find(one => one.ref === ref)?.dependsOn ?? []) reached.add(next)
+    assert.deepEqual(
+      components.map(component => component['bom-ref']).filter(ref => !reached.has(ref)),
+      [],
+    )
   })
 
   it('supports the oldest VS Code that is tested', () => {

@@ -59,9 +59,13 @@ describe('a conversation that goes on with another agent', () => {
   })
 
   it('goes back to the first agent, which gets only what it missed, and is one row of History after a reload', async () => {
+    await conversation.runTurn('[[edit planets.js Mercury Hermes]]')
+    const changed = () => conversation.frame.locator('.changes', { hasText: '1 file' }).waitFor()
+    await changed()
     await continueWith('Other')
     await line('Other').waitFor()
     await conversation.waitForPhase('ready')
+    await changed()
     await conversation.send('[[say The color is teal.]] [[gate]]')
     await conversation.button(/^Stop/).waitFor()
     const back = conversation.button(/^Go Back to/)
@@ -84,6 +88,7 @@ describe('a conversation that goes on with another agent', () => {
     await conversation.waitForPhase('ready')
     for (const text of ['swordfish', 'teal'])
       await conversation.frame.locator('.row-markdown', { hasText: text }).first().waitFor()
+    await changed()
     const history = await HistoryPage.open(workbench)
     const rows = history.rows.filter({ hasText: title })
     await rows.first().waitFor()

@@ -9,7 +9,7 @@ import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
-import { layoutProblems } from '../ui/support/layout.ts'
+import { animatedElements, layoutProblems } from '../ui/support/layout.ts'
 
 /** Its width in pixels is a part of the side bar's here. */
 const ACTIVITY_BAR = 48
@@ -245,6 +245,29 @@ describe('the views', () => {
       assert.equal(await direction(text!), wanted, text)
     assert.equal(await frame.locator('h1').evaluate(directionOf), 'rtl')
     await fits(conversation, 'right to left')
+  })
+
+  it("don't move if the user prefers reduced motion", async () => {
+    const workbench = await vscode.open({ motion: true })
+    const conversation = await ConversationPage.startSession(workbench, 'Fixture')
+    await conversation.send('[[gate]]')
+    const moves = () => waitFor('motion', async () => (await animatedElements(conversation.frame)).length > 0)
+    // the page updates in its next frame
+    const stands = () =>
+      waitFor('standstill', async () => (await animatedElements(conversation.frame)).length === 0)
+    // VS Code's own setting is a class of the page
+    const inVsCode = (isReduced: boolean) =>
+      conversation.frame.evaluate(`document.body.classList.toggle('vscode-reduce-motion', ${isReduced})`)
+    await inVsCode(false)
+    await moves()
+    await workbench.page.emulateMedia({ reducedMotion: 'reduce' })
+    await stands()
+    await workbench.page.emulateMedia({ reducedMotion: 'no-preference' })
+    await moves()
+    await inVsCode(true)
+    await stands()
+    await conversation.button(/^Stop \(/).click()
+    await ended(conversation)
   })
 })
 

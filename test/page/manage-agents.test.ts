@@ -10,6 +10,7 @@ import { NpmRegistry } from '../support/npm-registry.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { chooseAction } from '../ui/support/agents-page.ts'
+import { axeViolations, readThemeLooks } from '../ui/support/axe.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { outputLine } from '../ui/support/editor.ts'
 import { fixtureAgent } from '../ui/support/fixture-agent.ts'
@@ -26,6 +27,8 @@ describe('Manage Agents', () => {
   const env: Record<string, string> = {}
   let npm: NpmRegistry
   let registry: LoopbackServer
+  /** how often the registry was read */
+  let requests = 0
   /** The registry by id, with the newest versions. Tests that install have an agent each, to be independent. */
   const agents: Record<string, { name: string; version: string }> = {
     'codex-acp': { name: 'Codex', version: '1.0.0' },
@@ -40,6 +43,7 @@ describe('Manage Agents', () => {
     npm = await NpmRegistry.start()
     env.npm_config_registry = npm.server.origin
     registry = await LoopbackServer.start((_request, response) => {
+      requests += 1
       const entries = Object.entries(agents).map(([id, { name, version }]) => ({
         ...{ id, name, version, description: 'An agent', license: 'MIT' },
         distribution: { npx: { package: `@example/${id}@${version}` } },
@@ -158,6 +162,26 @@ describe('Manage Agents', () => {
       names.filter(name => name.endsWith(': Codex')),
       ['New Session', 'Check', 'More Actions'].map(words => `${words}: Codex`),
     )
+  })
+
+  it('has no problems for axe in four themes, and is the same after a reload, without another request to the registry', async () => {
+    const workbench = await vscode.open()
+    const page = await manage(workbench)
+    await account(page).getByRole('button', { name: 'Check: Account' }).waitFor()
+    const looks = await readThemeLooks(workbench, 'body[data-view="agents"]')
+    const current = await workbench.webview('body[data-view="agents"]')
+    assert.deepEqual(await axeViolations(current, looks), [])
+    const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
+    await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
+    const asked = requests
+    await workbench.reload()
+    const again = await workbench.webview('body[data-view="agents"]')
+    await account(again).getByRole('button', { name: 'Check: Account' }).waitFor()
+    assert.equal(requests, asked)
+    // opening the page again doesn't create a second tab
+    await workbench.runCommand('Parley: Manage Agents')
+    const tabs = workbench.page.locator('.tab', { hasText: 'Manage Agents' })
+    await waitFor('one tab', async () => (await tabs.count()) === 1)
   })
 
   it('updates an agent and restarts it with the new version', async () => {

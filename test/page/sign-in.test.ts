@@ -8,6 +8,7 @@ import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { agentLog, fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
 
 const program = join(testDirectory, 'fixtures/agent/main.mjs')
 const variable = { name: 'FIXTURE_KEY', label: 'Key', secret: true, optional: false }
@@ -41,7 +42,11 @@ const agents = (root: IsolatedRoot) => {
     terminal: fixtureAgent(root, 'Terminal', script([methods.terminal])),
     wild: fixtureAgent(root, 'Wild', script([wild(root)])),
     key: fixtureAgent(root, 'Key', script([methods.key], { authKey: 'FIXTURE_KEY' })),
-    guarded: fixtureAgent(root, 'Guarded', script([methods.terminal], { authFor: ['session/delete'] })),
+    guarded: fixtureAgent(
+      root,
+      'Guarded',
+      script([methods.key], { authKey: 'FIXTURE_KEY', authFor: ['session/delete'] }),
+    ),
     early: fixtureAgent(root, 'Early', script([{ id: 'plain', name: 'Sign in' }])),
     next: fixtureAgent(root, 'Next', script([{ id: 'plain', name: 'Sign in' }])),
     open: fixtureAgent(root, 'Open'),
@@ -169,5 +174,45 @@ describe('signing in', () => {
     await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).waitFor()
     const settings = readFileSync(join(vscode.root.userData, 'User/settings.json'), 'utf8')
     assert.ok(!settings.includes('s3cret-value'))
+  })
+
+  it("deletes the agent's session once it's done, and continues its other conversations with the new process", async () => {
+    const { workbench, conversation } = await begin('Guarded')
+    await conversation.waitForPhase('ready')
+    await conversation.runTurn('to be deleted')
+    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+    await workbench.page.locator('.tab', { hasText: 'to be deleted' }).waitFor()
+    // the conversation stays in its tab; the next one starts in the side bar, once that has released the first
+    await conversation.text('You said: to be deleted').waitFor({ state: 'detached' })
+    await workbench.webview('body:has(.composer-text :focus):has(:text("You said: to be deleted"))')
+    await conversation.runTurn('stays here')
+
+    const history = await HistoryPage.open(workbench)
+    await history.find('to be deleted')
+    await history.clickAction('to be deleted', 'Delete')
+    const refusal = workbench.notification(/Authentication required/)
+    await refusal.getByRole('button', { name: 'Sign In…' }).click()
+    const frame = await waitFor('the card', async () => {
+      for (const one of workbench.page.frames())
+        if (
+          await one
+            .getByRole('button', { name: 'With a key' })
+            .isVisible()
+            .catch(() => false)
+        )
+          return one
+    })
+    await frame.getByRole('button', { name: 'With a key' }).click()
+    await workbench.paletteInput.fill('a key')
+    await workbench.paletteInput.press('Enter')
+    await waitFor('the deletion', () => receivedParams(vscode.root, 'Guarded', 'session/delete').length === 2)
+    await HistoryPage.open(workbench)
+    await history.row('to be deleted').waitFor({ state: 'detached' })
+    await history.back()
+    const resumed = () => receivedParams(vscode.root, 'Guarded', 'session/resume')
+    await waitFor('the other conversation', () => resumed().length > 0)
+    await conversation.waitForPhase('ready')
+    assert.equal(await conversation.card(/stopped/).count(), 0)
+    await conversation.runTurn('still here')
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { animatedElements, layoutProblems } from './support/layout.ts'
+import { layoutProblems } from './support/layout.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the views', () => {
@@ -43,17 +43,5 @@ describe('the views', () => {
       const shown = await frame.locator('.header, .empty, .composer, .permission .card-title').allInnerTexts()
       assert.doesNotMatch(shown.join('\n'), english)
     }
-  })
-
-  it("don't move if the user prefers reduced motion", async () => {
-    const workbench = await vscode.open({ motion: true })
-    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
-    await conversation.send('/slow 600')
-    await waitFor('motion', async () => (await animatedElements(conversation.frame)).length > 0)
-    await workbench.page.emulateMedia({ reducedMotion: 'reduce' })
-    // the page updates in its next frame
-    await waitFor('standstill', async () => (await animatedElements(conversation.frame)).length === 0)
-    await conversation.button(/^Stop \(/).click()
-    await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
   })
 })

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { processesStartedIn } from '../host/processes.ts'
 import { floor } from '../host/vscode-versions.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
@@ -44,25 +43,5 @@ describe('the oldest supported VS Code', () => {
     await conversation.waitUntilReady()
     await conversation.send('/help')
     await conversation.text(/\/edit/).waitFor()
-  })
-})
-
-describe('Restricted Mode', () => {
-  const vscode = new VsCodeSuite({
-    workspaceTrust: true,
-    settings: { 'security.workspace.trust.startupPrompt': 'never' },
-  })
-
-  it('starts no agent and explains why', async () => {
-    const conversation = await ConversationPage.open(await vscode.open())
-    const reason = conversation.text(/trust this folder/)
-    await reason.waitFor()
-    assert.equal(await conversation.button(/Try the Demo Agent/).count(), 0, 'It is offered all the same')
-    await conversation.send('/help')
-    await reason.waitFor()
-    const agents = processesStartedIn(vscode.server.root.directory).filter(({ command }) =>
-      command.includes('demo-agent'),
-    )
-    assert.deepEqual(agents, [])
   })
 })

@@ -84,6 +84,27 @@ describe('in the editor, Parley', () => {
     await remove('planets.js:1-2')
   })
 
+  it('fills the input of a new session from a link, and sends nothing', async () => {
+    const prompts = () => receivedParams(vscode.server.root, 'Fixture', 'session/prompt').length
+    const before = prompts()
+    await workbench.runCommand('Developer: Open URL')
+    // until then, it's the input of the command palette
+    await workbench.palette.getByText('URL to open').waitFor()
+    const text = encodeURIComponent('Explain a & b')
+    await workbench.paletteInput.fill(`vscode://parley.parley/new?agent=fixture&prompt=${text}`)
+    await workbench.paletteInput.press('Enter')
+    const dialog = workbench.page.locator('.monaco-dialog-box')
+    await dialog
+      .getByText(/Parley/)
+      .first()
+      .waitFor()
+    await dialog.getByRole('button', { name: 'Open', exact: true }).click()
+    await waitFor('the prompt', async () => (await conversation.composerText()) === 'Explain a & b')
+    await conversation.waitForPhase('ready')
+    assert.equal(prompts(), before)
+    await conversation.composer.fill('')
+  })
+
   it('adds the selected files and folders of the explorer', async () => {
     const file = await inExplorer('planets.js')
     const both = workbench.page.locator('.explorer-folders-view .monaco-list-row.selected')

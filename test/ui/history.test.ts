@@ -4,7 +4,6 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
-import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('History', () => {
@@ -69,28 +68,5 @@ describe('History', () => {
     await waitFor('an empty search', async () => (await history.search.inputValue()) === '')
     await keyboard.press('Escape')
     await conversation.waitForFocus(conversation.composer)
-  })
-
-  it('opens in an editor tab, which is restored after a reload', async () => {
-    const workbench = await vscode.clearedWindow()
-    const conversation = await ConversationPage.startSession(workbench, 'Able')
-    await conversation.send('[[title From a tab]] [[say It is here.]]')
-    await conversation.agentMessage('It is here.').waitFor()
-    const history = await HistoryPage.openTab(workbench)
-    await history.chooseFromMenu(workbench, 'From a tab', 'Copy Link to Session', 'Copy and Export')
-    // the status bar says so for a moment only
-    await waitFor('the copied link', async () =>
-      /parley\.parley\/.*able/.test(await workbench.page.evaluate<string>('navigator.clipboard.readText()')),
-    )
-    await history.chooseFromMenu(workbench, 'From a tab', 'Rename…')
-    await history.frame.getByRole('textbox', { name: 'Session title' }).fill('Named in a tab')
-    await workbench.page.keyboard.press('Enter')
-    await conversation.frame.getByRole('heading', { name: /^Named in a tab/ }).waitFor()
-    await history.search.press('Enter')
-    await conversation.waitForFocus(conversation.composer)
-    await waitForStoredTabs(workbench.page, 'parley.historyTab')
-    await workbench.reload()
-    const after = await HistoryPage.findTab(workbench)
-    await after.row('Named in a tab').waitFor()
   })
 })

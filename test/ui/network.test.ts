@@ -33,6 +33,7 @@ describe("VS Code's network settings", () => {
       vouched: registry([
         agent('Packed', { binary: { 'linux-x86_64': target, 'linux-aarch64': target } }),
         agent('Package', { npx: { package: `plain-package@${version}` } }),
+        agent('Later', { npx: { package: `later-package@${version}` } }),
       ]),
       unknown: registry([agent('Scoped', { npx: { package: `@scope/package@${version}` } })]),
     }
@@ -117,21 +118,7 @@ describe("VS Code's network settings", () => {
     assert.deepEqual(proxy.requests, [])
   })
 
-  it('can disable the proxy for npm', async () => {
-    // the registry stays cached
-    const known = await manage({})
-    await row(known, 'In the Registry', 'Package').waitFor()
-    const page = await manage({ 'http.proxySupport': 'off' })
-    const before = proxy.requests.length
-    await install(page, 'Package')
-    await row(page, 'In the Registry', 'Package')
-      .getByRole('alert')
-      .getByText("npm can't reach its registry. Check the network connection and the proxy settings.")
-      .waitFor()
-    assert.equal(proxy.requests.length, before)
-  })
-
-  it('apply the proxy to the registry, archives and npm', async () => {
+  it('apply the proxy to the registry, archives and npm, until it is disabled, which npm respects, too', async () => {
     const page = await manage({})
     await isReached(page)
     await install(page, 'Packed')
@@ -145,6 +132,16 @@ describe("VS Code's network settings", () => {
     await row(page, 'Installed', 'Packed')
       .getByText(/started and uses ACP version 1\./)
       .waitFor()
+
+    // the registry stays cached
+    const later = await manage({ 'http.proxySupport': 'off' })
+    const before = proxy.requests.length
+    await install(later, 'Later')
+    await row(later, 'In the Registry', 'Later')
+      .getByRole('alert')
+      .getByText("npm can't reach its registry. Check the network connection and the proxy settings.")
+      .waitFor()
+    assert.equal(proxy.requests.length, before)
   })
 
   it('reject untrusted certificates unless http.proxyStrictSSL is off', async () => {

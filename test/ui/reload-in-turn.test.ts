@@ -64,7 +64,7 @@ describe('a reload of the window in the middle of a turn', () => {
     )
   })
 
-  it('is noticed by a window that shows nothing of Parley: it asks what the agent asks', async () => {
+  it('is noticed by a window that shows nothing of Parley: it asks what the agent asks, in a notification with the answers', async () => {
     workbench = await vscode.open()
     page = await ConversationPage.startSession(workbench, 'Fixture')
     await page.send('[[say One]] [[gate]] [[permission notes.txt]] [[say Two.]]')
@@ -72,9 +72,16 @@ describe('a reload of the window in the middle of a turn', () => {
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')
     await workbench.reload()
     openGate(vscode.server.root, 'Fixture')
-    await workbench.notification(/Fixture asks:/).waitFor()
+    const asked = workbench.notification(/Fixture asks:/)
+    await asked.waitFor()
+    const status = workbench.page.locator('.statusbar')
+    await status.getByRole('button', { name: 'Fixture: needs your answer' }).waitFor()
+    assert.deepEqual(await asked.getByRole('link').allInnerTexts(), ['Show Diff', 'Allow once', 'Reject'])
+    // this button only closes the notification
+    await asked.getByRole('button', { name: 'Dismiss', exact: true }).waitFor()
+    await asked.getByRole('link', { name: 'Allow once' }).click()
+    await asked.waitFor({ state: 'detached' })
     page = await ConversationPage.open(workbench)
-    await page.permission.getByRole('button', { name: 'Allow', exact: true }).click()
     await page.text(/Two\.$/).waitFor()
   })
 })

@@ -2,20 +2,14 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { testDirectory } from '../host/paths.ts'
-import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
-import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const program = join(testDirectory, 'fixtures/agent/main.mjs')
-const variable = { name: 'FIXTURE_KEY', label: 'Key', secret: true, optional: false }
 const can = { agentCapabilities: { auth: { logout: {}, status: {} } } }
-const methods = {
-  terminal: { id: 'terminal', type: 'terminal', name: 'In a terminal', env: { FIXTURE_LOGIN: '1' } },
-  key: { id: 'key', type: 'env_var', name: 'With a key', vars: [variable] },
-}
+const inATerminal = { id: 'terminal', type: 'terminal', name: 'In a terminal', env: { FIXTURE_LOGIN: '1' } }
 
 const wild = (root: IsolatedRoot) => ({
   id: 'wild',
@@ -31,23 +25,13 @@ const wild = (root: IsolatedRoot) => ({
 })
 
 const agents = (root: IsolatedRoot) => {
-  const script = (authMethods: object[], more: object = {}) => ({
+  const script = (method: object) => ({
     authRequired: true,
-    results: { initialize: { ...can, authMethods } },
-    ...more,
+    results: { initialize: { ...can, authMethods: [method] } },
   })
   return {
-    slow: fixtureAgent(root, 'Slow', 'quirk-23'),
-    terminal: fixtureAgent(root, 'Terminal', script([methods.terminal])),
-    wild: fixtureAgent(root, 'Wild', script([wild(root)])),
-    key: fixtureAgent(root, 'Key', script([methods.key], { authKey: 'FIXTURE_KEY' })),
-    guarded: fixtureAgent(root, 'Guarded', script([methods.terminal], { authFor: ['session/delete'] })),
-    early: fixtureAgent(root, 'Early', script([{ id: 'plain', name: 'Sign in' }])),
-    late: fixtureAgent(
-      root,
-      'Late',
-      script([{ id: 'plain', name: 'Sign in' }], { authFor: ['session/prompt'] }),
-    ),
+    terminal: fixtureAgent(root, 'Terminal', script(inATerminal)),
+    wild: fixtureAgent(root, 'Wild', script(wild(root))),
   }
 }
 
@@ -122,53 +106,5 @@ describe('signing in', () => {
     await asked.getByRole('button', { name: 'As in the wild' }).click()
     await inTerminal(workbench, '0')
     await conversation.waitForPhase('ready')
-  })
-
-  it("makes History list the agent's sessions, and continues its other conversations", async () => {
-    const { workbench, conversation } = await begin('Guarded')
-    await conversation.waitForPhase('ready')
-    await conversation.send('to be deleted')
-    await conversation.text('You said: to be deleted').waitFor()
-    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
-    await workbench.page.getByRole('tab', { name: 'to be deleted' }).waitFor()
-    // the conversation stays in its tab; the next one starts in the side bar, once that has released the first
-    await conversation.text('You said: to be deleted').waitFor({ state: 'detached' })
-    // the tab takes the focus once it's ready, also from what is being written
-    await workbench.webview('body:has(.composer-text :focus):has(:text("You said: to be deleted"))')
-    await conversation.send('stays here')
-    await conversation.text('You said: stays here').waitFor()
-
-    const history = await HistoryPage.open(workbench)
-    await history.find('to be deleted')
-    await history.clickAction('to be deleted', 'Delete')
-    const refusal = workbench.notification(/Authentication required/)
-    await refusal.getByRole('button', { name: 'Sign In…' }).click()
-    const frame = await waitFor('the card', async () => {
-      for (const one of workbench.page.frames())
-        if (
-          await one
-            .getByRole('button', { name: 'In a terminal' })
-            .isVisible()
-            .catch(() => false)
-        )
-          return one
-    })
-    await frame.getByRole('button', { name: 'In a terminal' }).click()
-    await inTerminal(workbench, '0')
-    await waitFor(
-      'the deletion',
-      () => receivedParams(vscode.server.root, 'Guarded', 'session/delete').length === 2,
-    )
-    await HistoryPage.open(workbench)
-    await history.row('to be deleted').waitFor({ state: 'detached' })
-    await history.back()
-    const resumed = () => receivedParams(vscode.server.root, 'Guarded', 'session/resume')
-    await waitFor('the other conversation', () => resumed().length > 0)
-    await picture(workbench, 'gone-on')
-    await workbench.openViewContainer('Parley')
-    await conversation.waitForPhase('ready')
-    assert.equal(await conversation.card(/stopped/).count(), 0)
-    await conversation.send('still here')
-    await conversation.text('You said: still here').waitFor()
   })
 })

@@ -5,6 +5,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
 import { layoutProblems } from './support/layout.ts'
 import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { waitForTabIndicator } from './support/tab-indicator.ts'
@@ -85,8 +86,9 @@ describe('several sessions', () => {
     await keyboard.press('Enter')
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
 
+    await HistoryPage.openTab(workbench)
     const starts = receivedParams(vscode.server.root, 'Fixture', 'initialize').length
-    await waitForStoredTabs(workbench.page, 'First', 'Second', 'Third')
+    await waitForStoredTabs(workbench.page, 'First', 'Second', 'Third', 'parley.historyTab')
     await workbench.reload()
     // which tab is active depends on what the browser had stored
     for (const title of ['First', 'Second', 'Third']) {
@@ -94,6 +96,8 @@ describe('several sessions', () => {
       await (await pageOf(title)).waitForPhase('ready')
     }
     assert.equal(receivedParams(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
+    await tab('History').click()
+    await (await HistoryPage.findTab(workbench)).row('Second').waitFor()
   })
 
   it('can be started with the menu next to +, and are listed in the empty side bar', async () => {

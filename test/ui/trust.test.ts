@@ -18,7 +18,7 @@ describe('Restricted Mode', () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     const card = conversation.card('Restricted Mode')
-    await card.waitFor()
+    await card.getByText(/trust this folder/).waitFor()
     await conversation.button(/^Honest/).click()
     await conversation.send('hello')
     await card.waitFor()

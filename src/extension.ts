@@ -194,7 +194,7 @@ function previewOfSideBar(storage: WindowStorage, log: Logger): Preview | undefi
   return savedPreview(storage, log, storage.workspace.get(LAST_SESSION))
 }
 
-/** The same for a tab. `state`: the page's stored state, unchecked. */
+/** The preview of a tab. `state`: the page's stored state, unchecked. */
 function previewOfTab(storage: WindowStorage, log: Logger, state: unknown): Preview | undefined {
   const tabs = storage.workspace.get<Record<string, SessionReference>>(TABS) ?? {}
   return savedPreview(storage, log, tabs[String((state as { key?: unknown } | undefined)?.key)])

@@ -51,7 +51,7 @@ export function createServices(options: PlatformOptions) {
     ...createViewEntries(app, options.context.extensionUri),
     commands,
     chatTools: app.chatTools,
-    /** Starts what agents in terminals use, which then follows the settings by itself. */
+    /** Starts the servers for agents in terminals, which then follow the settings by themselves. */
     terminalAgents,
     /** Tracks agents' changes of this window's files. */
     tracker,

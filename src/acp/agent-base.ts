@@ -75,7 +75,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly #onAuthStatus: Emitter<AuthStatus>
   /** sessions that Parley has created or opened */
   readonly #sessions = new Map<string, S>()
-  /** of which the agent has sent updates only: subagents, or a session whose response hasn't arrived yet */
+  /** sessions that only the agent's updates mention: subagents, or a session whose response hasn't arrived yet */
   readonly #unrequested = new Map<string, S>()
   readonly #abandoned = new AbandonedRequests()
   #attached: AttachedAgent | undefined
@@ -378,7 +378,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return session
   }
 
-  /** A session of which the agent reports something. */
+  /** The session that an agent's update is about; added if it's unknown. */
   #reported(sessionId: string): S {
     let session = this.#sessions.get(sessionId) ?? this.#unrequested.get(sessionId)
     if (!session) {

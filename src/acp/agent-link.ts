@@ -44,7 +44,7 @@ export class AgentLink implements Disposable {
   readonly #noise = new Tail(NOISE_TAIL)
   readonly #onDidClose = new Emitter<AgentExit>()
   readonly #outputEnd = deferred()
-  /** why the output couldn't be read on, also if what was read before waits to be handled */
+  /** why reading the output failed, also while earlier output waits to be handled */
   #readError: Error | undefined
   #ending = false
   #exit: AgentExit | undefined
@@ -184,7 +184,7 @@ export class AgentLink implements Disposable {
     return this.#end({ reason: 'protocol', message })
   }
 
-  /** One of the streams ended. Usually the process is about to exit, and its exit code says more. */
+  /** One of the streams ended. Usually the process is about to exit, and its exit code is more informative. */
   async #endOfStream(message: string): Promise<void> {
     await this.#begun.promise
     if (this.#ending) return

@@ -64,9 +64,8 @@ export interface Agent extends Disposable {
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart>
   /**
-   * Replays the conversation as updates before it resolves (some agents: after). `lastOptions`: the options as they were known
-   * last, for what the agent doesn't report.
-   * @see https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
+   * Replays the conversation as updates before it resolves (some agents: after). `lastOptions`: the last known options, for those that the
+   * agent doesn't report. @see https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
    */
   loadSession(
     sessionId: string,
@@ -195,13 +194,13 @@ export interface SessionNote {
   isPaused: boolean
   /** Absent if the session has none. */
   server?: ToolServerAddress | undefined
-  /** What views show of the MCP servers that the session got. */
+  /** The displayed MCP servers of the session. */
   mcpServers?: readonly unknown[]
   /** The permission level of the session (see `SessionAllowance`). */
   allowance?: unknown
-  /** What the options of a new session are still to be set to. */
+  /** Options to set in a new session before its first prompt. */
   startOptions?: unknown
-  /** What the window couldn't store of the conversation, in the host's memory until it's stored. */
+  /** Changes of the conversation that the window couldn't store, in the host's memory until they are stored. */
   unsaved?: unknown
 }
 
@@ -367,7 +366,7 @@ export class FileMissingError extends Error {
   override readonly name = 'FileMissingError'
 }
 
-/** What to spawn, fully resolved: absolute paths, the complete environment. */
+/** The process to start, fully resolved: absolute paths, the complete environment. */
 export interface AgentLaunch {
   command: string
   args: string[]

@@ -216,7 +216,7 @@ export class Connection implements Disposable {
         this.#log.debug(`${method} wasn't sent: ${messageOf(error)}`)
         return
       }
-      // it is written synchronously, and only then has an id
+      // a request gets its id only when it's written, which happens synchronously
       if (this.#lastSent !== undefined) {
         id = String(this.#lastSent)
         this.#outgoing.set(id, new AbortController())

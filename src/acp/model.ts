@@ -279,7 +279,7 @@ export interface TokenCount {
   thought?: number
   cachedRead?: number
   cachedWrite?: number
-  /** the same by model, if the agent says so; an extension, see `wire/extensions.ts` */
+  /** the tokens of each model, if the agent reports them; an extension, see `wire/extensions.ts` */
   models?: ModelTokens[]
 }
 export type ModelTokens = Pick<TokenCount, 'total' | 'input' | 'output'> & { model: string }
@@ -348,7 +348,7 @@ export type SessionUpdate =
       type: 'usage'
       usage: Omit<Usage, 'cost' | 'tokens' | 'limits'> & { cost?: Cost | null; limit?: UsageLimit }
     }
-  /** What the user may want to ask next; without a text: nothing. An extension, see `wire/extensions.ts`. */
+  /** A suggestion for the next prompt; without a text: none. An extension, see `wire/extensions.ts`. */
   | { type: 'suggestion'; text?: string }
   | { type: 'notice'; severity: Open<'info' | 'warning' | 'error'>; title: string; description?: string }
   | {
@@ -448,7 +448,10 @@ export type ElicitationField = ElicitationFieldBase &
   )
 interface ElicitationBase {
   message: string
-  /** The session it belongs to. Absent if it belongs to a request of the client (signing in, for example) and ends with it. */
+  /**
+   * The session of the elicitation. Absent if the elicitation belongs to a request of the client (signing in, for example) and ends with
+   * that request.
+   */
   sessionId?: string
   toolCallId?: string
 }
@@ -630,7 +633,7 @@ export interface AgentCapabilities {
   systemPrompt?: { override: boolean }
   /** A fork can end at a message; an extension, see `wire/fork-point.ts`. */
   forkAtMessage?: boolean
-  /** Names of tools that it keeps from its model, whichever MCP server has them; see `wire/initialize.ts`. */
+  /** Names of tools that the agent hides from its model, whichever MCP server has them; see `wire/initialize.ts`. */
   hiddenTools?: readonly string[]
   /** A prompt can be added to the running turn; an extension, see `wire/steering.ts`. */
   steering?: boolean

@@ -19,7 +19,7 @@ export class OpenRequests {
     return this.#count
   }
 
-  /** the size of what is held, in bytes */
+  /** the size of the held requests, in bytes */
   get bytes(): number {
     return this.#bytes
   }

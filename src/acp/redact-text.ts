@@ -78,7 +78,7 @@ export const MAX_REDACTED_LENGTH = 100_000
 const MAX_NAME = 128
 /** Number of spaces between a name, its sign and its value. */
 const MAX_SPACES = 8
-/** Only so much of a word's quoted part is read: whether it ends may be asked at each sign. Characters. */
+/** Maximum length of a quoted part of a word, since its end may be searched at each sign. Characters. */
 const MAX_QUOTED_PART = 512
 /** The last word of a text that was cut may be the start of a secret. A longer one is text without spaces. Characters. */
 const MAX_LAST_WORD = 1024
@@ -89,7 +89,7 @@ const MAX_LENGTH_NOTE = 20
 /** How a line ends whose value is in the lines below: also YAML's `|`, `>-`, tags, anchors and comments, or an open bracket. */
 const LINE_END =
   /[*_`]{0,3}[ \t]{0,8}(?:[!&][^\s]{0,64}(?:[ \t]{1,8}|(?=[\r\n]))){0,2}(?:[|>][-+\d]{0,2}|([{[(]))?[ \t]{0,8}(#[^\r\n]{0,256})?(?=[\r\n])/y
-/** What precedes a line's text: a line number, and (group 1) its indentation and the marks of a list, diff or quotation. */
+/** Text before a line's content: a line number, and (group 1) its indentation and the marks of a list, diff or quotation. */
 const LEAD = /(?:[ \t]{0,16}\d{1,7}(?:→|\t|: ?|\| ?))?([ \t+>*-]*)/y
 /** Characters that may precede a name at the start of its line. */
 const NAME_LEAD = /^[{[(]?[ \t]{0,8}[*_]{0,3}["'`]?$/
@@ -310,7 +310,7 @@ function wordBelow(text: string, lineEnd: number, column: number, mustBeQuoted: 
   return
 }
 
-/** The end of what precedes a line's text, and the width of its indentation. */
+/** The end of the text before a line's content, and the width of its indentation. */
 function leadOf(text: string, line: number): { to: number; width: number } {
   LEAD.lastIndex = line
   const width = LEAD.exec(text)?.[1]?.length ?? 0
@@ -373,7 +373,7 @@ function closingQuote(
   return end
 }
 
-/** The end of a shell's word, whose parts may be quoted. A `;` or `,` within it belongs to it. */
+/** The end of a shell word, whose parts may be quoted. A `;` or `,` within the word is part of it. */
 function wordEnd(text: string, from: number): number {
   let at = from
   while (at < text.length && !isSpace(text, at) && !'&|()<>'.includes(text[at]!)) {

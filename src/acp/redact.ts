@@ -14,7 +14,7 @@ const SECRET_FLAG =
   /^--?(?:[\w-]{0,64}(?:pass(?:word|phrase|wd)?|secret|token|key|auth|credentials?|bearer|cookie)|(?:[\w-]{0,64}-)?(?:pat|jwt))$/i
 /** A program, or a word of its command line, whose `-p` is a password. */
 const USES_PASSWORD = /^(?:.{0,512}[\\/])?(?:sshpass(?:\.exe)?|login)$/i
-/** Only so many words before `-p` are read. */
+/** Maximum number of words before `-p` that are read. */
 const MAX_WORDS_BEFORE = 16
 /** The next argument is `Name: value`, or `user:password`. */
 const HEADER_FLAG = /^(-H|--headers?|-u|--user|--proxy-user)$/

@@ -24,7 +24,7 @@ export interface HostedStart {
 
 /** An agent that another window started in the host, to be connected as if this window started it. */
 export interface EarlierAgent {
-  /** How it was started, as far as the host tells: without its environment. */
+  /** How the agent was started, as far as the host tells: without its environment. */
   launch: AgentLaunch
   /** Rejects with {@link AgentGoneError} if this window can't have it. */
   startProcess: NonNullable<ConnectOptions['startProcess']>

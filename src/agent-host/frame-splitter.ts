@@ -29,7 +29,7 @@ export class FrameSplitter {
     return frames
   }
 
-  /** What followed the last newline, after the output has ended. */
+  /** Returns the rest after the last newline, after the output has ended. */
   flush(): Buffer | undefined {
     return this.#restBytes > 0 ? this.#join() : undefined
   }

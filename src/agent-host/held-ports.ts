@@ -26,7 +26,7 @@ export class HeldPorts {
     this.#holdIfUnserved(port, held)
   }
 
-  /** This agent's window serves the port, or is about to: it's free now. */
+  /** This agent's window serves the port, or is about to: frees the port. */
   serve(port: number, owner: unknown): void {
     const held = this.#of(port)
     held.owners.set(owner, true)

@@ -31,8 +31,8 @@ export interface HostOptions {
 const MAX_CONNECTIONS = 256
 
 /**
- * Owns agents for all windows of this user. Each connection is about one thing, which its first message says: a new agent, a
- * running one, or the list of all. Ends by itself when there is no agent and no window.
+ * Owns agents for all windows of this user. The first message of a connection defines its purpose: a new agent, a running one, or the list
+ * of all. The host ends by itself when there is no agent and no window.
  */
 export class AgentHost {
   /** Resolves when it has ended, after its agents. */

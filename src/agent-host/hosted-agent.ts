@@ -359,7 +359,7 @@ export class HostedAgent {
     ports.keepOnly(this.#envelope.ports, this)
   }
 
-  /** No window serves its ports anymore, but one may not have closed them yet. */
+  /** No window serves the agent's ports anymore, but a window may not have closed them yet. */
   #holdPorts(): void {
     const { ports } = this.#envelope
     this.#options.ports.keepOnly(ports, this)
@@ -519,7 +519,7 @@ function journalOf(id: string, { folder, started }: HostedAgentOptions): string 
   return path.join(folder, journalName(process.pid, started, id))
 }
 
-/** It has exited, and nobody knows how. */
+/** A process that has exited with an unknown exit code. */
 function endedProcess(pid: number): Process {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {}).destroy()

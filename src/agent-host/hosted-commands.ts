@@ -24,7 +24,7 @@ interface HostedCommand {
 /** Bytes that may wait for a window. Beyond that, the window gets the stored output as a whole once it has read the waiting bytes. */
 const MAX_WAITING = 4 * 1024 * 1024
 
-/** The commands that the windows of an agent run for it. They go on while no window is attached. */
+/** The commands of an agent, which its windows started. They continue while no window is attached. */
 export class HostedCommands {
   readonly #commands = new Map<string, HostedCommand>()
   /** ids of commands that the window released, as long as a request that names them is unanswered: the next window may have to answer it */

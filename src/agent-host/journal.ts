@@ -51,7 +51,7 @@ interface UnconfirmedFrame {
   offset?: number | undefined
 }
 
-/** What each record of a file begins with: the length of its content, the checksum of the rest, and the kind. */
+/** Size of a record's head: the length of its content, the checksum of the rest, and the kind. */
 const RECORD_HEAD = 9
 const STATE = 0
 const FRAME = 1
@@ -125,7 +125,7 @@ export class Journal {
   }
 
   append(frame: Buffer, isConversation: boolean): void {
-    // a part of a chunk would keep all of it
+    // a slice of a chunk would keep the whole chunk in memory
     this.#frames.push({ length: frame.length, isConversation, bytes: Buffer.from(frame) })
     this.#memory += frame.length
     if (isConversation) this.#lastOfConversation = this.last
@@ -164,7 +164,7 @@ export class Journal {
     const until = Math.min(number, this.last)
     for (; this.#confirmed < until; this.#confirmed++) {
       const { bytes, length } = this.#frames[this.#first]!
-      // a kept array would keep its frames
+      // an entry that stays in the array would keep its frame in memory
       this.#frames[this.#first++] = { length: 0, isConversation: false }
       if (bytes) this.#memory -= length
     }
@@ -246,7 +246,7 @@ export class Journal {
     this.#timer.unref()
   }
 
-  /** Whether it was written; if not, as when the disk is full, it stays in memory and nothing more is read. */
+  /** Returns whether the bytes were written; if not, such as when the disk is full, they stay in memory and nothing more is read. */
   #write(bytes: Buffer): boolean {
     const { file, outliving } = this.#options
     // written under another name first, so that another process finds only a complete file
@@ -303,7 +303,7 @@ function record(kind: number, content: Buffer): Buffer {
 }
 
 export interface JournalContents {
-  /** the last one */
+  /** the last stored state */
   state: string
   /** the number of frames before the first one in the file */
   before: number

@@ -20,14 +20,14 @@ const host = new AgentHost({ folder, program: path.dirname(script), guard })
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
   process.on(signal, () => {
     void host.end()
-    // an agent that doesn't end must not keep the host: the guard ends what is left
+    // an agent that doesn't end must not keep the host running: the guard ends the remaining processes
     setTimeout(exit, END_HOST_MS).unref()
   })
 try {
   await host.start()
   await host.ended
 } catch (error) {
-  // to the window that starts it
+  // for the window that starts the host
   writeSync(2, messageOf(error))
 }
 guard.dispose()

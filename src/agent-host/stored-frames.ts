@@ -28,8 +28,8 @@ export class StoredFrames {
   }
 
   /**
-   * The frames, or only the first ones, if a secret may begin in the others that isn't complete yet: a word may come in several
-   * frames. `isLast`: all of them.
+   * The frames, or only the first of them, if a secret may begin in the others that isn't complete yet: a word may be split across frames.
+   * `isLast`: returns all frames.
    */
   written(frames: readonly JournalFrame[], isLast: boolean): Buffer[] {
     const written = frames.map(({ bytes, isConversation }) => (isConversation ? saidIn(bytes) : NOTHING))

@@ -13,7 +13,7 @@ interface Waiting {
   timer: NodeJS.Timeout
 }
 
-/** Connections that were made to a port while no window served it: the window gets them when it does. */
+/** Connections to a port that no window serves yet: a window gets them when it serves the port. */
 export class WaitingConnections {
   readonly #waiting = new Map<Socket, Waiting>()
   readonly #port: number

@@ -36,7 +36,7 @@ export function withAccounts(
   return [...listed.flatMap(agent => [agent, ...(byAgent.get(agent.id) ?? [])]), ...others]
 }
 
-/** How the agent uses a folder as its account; `undefined` if that isn't known. */
+/** The environment that makes an agent use a folder as its account; `undefined` if that isn't known. */
 export function accountEnvironmentOf(
   agentId: string,
   presets: readonly AgentPreset[],

@@ -27,7 +27,7 @@ import { describeProblem, jsonKind, type SettingProblem, settingProblem } from '
 /** An agent of the catalog. */
 export interface CatalogAgent extends AccountDefinition {
   startable: boolean
-  /** Why it can't be started, as a sentence. */
+  /** Why the agent can't be started, as a sentence. */
   reason?: string
   /** The settings of the workspace define or change how it starts. */
   startedByWorkspace?: true
@@ -72,7 +72,7 @@ export class AgentCatalog extends Owner {
   readonly #presets: readonly AgentPreset[]
   readonly #changed = this.register(new Emitter<void>())
   #fromSettings: FromSettings = { agents: [], changes: new Map(), accounts: [] }
-  /** The same without the settings of the workspace; `undefined` if it has none for agents. */
+  /** The settings without the workspace's; `undefined` if the workspace has none for agents. */
   #ofUser: FromSettings | undefined
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
@@ -151,7 +151,7 @@ export class AgentCatalog extends Owner {
     return new Map(all.map(agent => [agent.id, agent]))
   }
 
-  /** The system prompt for an agent, and the one that it has without the settings of the workspace. */
+  /** The system prompt for an agent, and its prompt without the settings of the workspace. */
   systemPrompts(id: string): { chosen: SystemPrompt | undefined; ofUser: SystemPrompt | undefined } {
     const chosen = this.get(id)?.systemPrompt
     const layers = this.#options.settings.layers('systemPrompt').filter(({ scope }) => scope !== 'folder')
@@ -312,7 +312,7 @@ export class AgentCatalog extends Owner {
       if (round !== this.#round) return
       this.#isSure = found.source !== 'fallback'
       if (this.#searched) return
-      // Only now is it known whether an agent is missing.
+      // A missing agent can be reported only now.
       this.#searched = true
       this.#changed.fire()
     } catch (error) {
@@ -335,7 +335,7 @@ export class AgentCatalog extends Owner {
     if (JSON.stringify(before) !== JSON.stringify(found)) this.#changed.fire()
   }
 
-  /** `isSet`: the setting names something. `problem`: what it names is wrong, or known to be missing. */
+  /** `isSet`: the setting has a value. `problem`: the value is invalid, or its agent is known to be missing. */
   #configuredDefault(): { isSet: boolean; agentId?: string; agent?: CatalogAgent; problem?: SettingProblem } {
     const layer = this.#options.settings.layers('defaultAgent').findLast(({ value }) => value !== undefined)
     if (!layer || (typeof layer.value === 'string' && layer.value.trim() === '')) return { isSet: false }

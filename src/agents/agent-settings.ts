@@ -106,7 +106,7 @@ export interface AccountEntry {
   id: string
   /** Absent if it isn't valid. */
   account?: AgentAccount
-  /** How the account differs from its agent. */
+  /** The account's differences from its agent. */
   change: AgentChange
   /** Why the account can't be used. The account must not fall back to the agent's own configuration, which is another account. */
   problem?: SettingProblem

@@ -23,7 +23,7 @@ export interface AgentDefinition {
   env: Record<string, string>
   /** The directory of the process; each session has its own working directory. */
   cwd?: string
-  /** It runs on a server: nothing is started, and `command` is empty. */
+  /** The agent runs on a server: no process is started, and `command` is empty. */
   remote?: RemoteDefinition
   /** The name of a codicon, or the `data:` URI of an image. */
   icon?: string
@@ -33,7 +33,7 @@ export interface AgentDefinition {
   protocol?: ProtocolChoice
   /** Additional instructions; if absent, the setting for all agents applies. */
   systemPrompt?: SystemPrompt
-  /** What new sessions start with, instead of the agent's own defaults. */
+  /** The initial options of new sessions, instead of the agent's own defaults. */
   defaultOptions?: DefaultOptions
   source: AgentSource
   /** Another sign-in of an agent. */

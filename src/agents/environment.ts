@@ -73,9 +73,9 @@ export function joinPaths(paths: readonly string[], platform: NodeJS.Platform): 
 }
 
 /**
- * Removed by name: what the editor sets for its own processes. `CHROME_DESKTOP` and `ORIGINAL_XDG_CURRENT_DESKTOP`
- * come from Chromium, the `APPLICATION_INSIGHTS_…` pair from the extension host, `NODE_CHANNEL_…` from its fork.
- * `PWD`, `OLDPWD`, `SHLVL` and `_` describe another process's directory and shell.
+ * Names of variables that the editor sets for its own processes, which are removed. `CHROME_DESKTOP` and `ORIGINAL_XDG_CURRENT_DESKTOP`
+ * come from Chromium, the `APPLICATION_INSIGHTS_…` pair from the extension host, `NODE_CHANNEL_…` from its fork. `PWD`, `OLDPWD`, `SHLVL`
+ * and `_` describe another process's directory and shell.
  */
 const editorNames = new Set([
   'APPLICATION_INSIGHTS_NO_DIAGNOSTIC_CHANNEL',

@@ -22,7 +22,7 @@ export interface LaunchContext {
 export type LaunchResolution =
   /** `notes`: sentences for the agent's log about things that work but may be unexpected. */
   | { ok: AgentLaunch; notes: string[] }
-  /** `message`: what happened in one or two sentences, for an `AgentStartError`. */
+  /** `message`: one or two sentences about the failure, for an `AgentStartError`. */
   | { failure: AgentStartFailure; message: string }
 
 /**
@@ -91,7 +91,7 @@ export async function resolveLaunch(
       )
   }
 
-  // what the user configured for the agent wins
+  // the user's configuration for the agent takes precedence
   const base = (await context.environmentIn?.(cwd)) ?? environment
   const env = mergeEnvironment(base.env, ownEnv, environment.platform)
   const search = await findCommand(command, { env, cwd, platform: environment.platform })

@@ -8,14 +8,14 @@ export interface SettingProblem {
   setting: string
   /** The place within the setting's value. Empty: the value itself. */
   path: ReadonlyArray<string | number>
-  /** The same as a user reads it: `parley.agents › claude › args[2]`. */
+  /** The path for users: `parley.agents › claude › args[2]`. */
   where: string
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string
   /** The file that it is in, if not the settings. */
   file?: string
-  /** What is wrong, expected and found, without a period at the end. Never contains a value that may be a secret. */
+  /** The problem: the expected and the found value, without a period at the end. Never contains a value that may be a secret. */
   message: string
   /** `true`: the whole entry is ignored. `false`: the entry works nevertheless. */
   fatal: boolean
@@ -43,7 +43,7 @@ export function settingProblem(
 /** Members of all objects and lists of a setting. Reading more would block the editor, and workspace settings can have any number. */
 const MAX_MEMBERS = 10_000
 
-/** The layers without those whose value is too large, each with a problem. */
+/** The layers without those whose value is too large; each of those is a problem. */
 export function withoutHuge(
   setting: string,
   layers: readonly SettingLayer[],

@@ -5,8 +5,8 @@ const ACCEPTED_LAUNCHES = 'parley.acceptedWorkspaceLaunches'
 const MAX_ACCEPTED = 500
 
 /**
- * What the user allowed the settings of this workspace to run. Anyone who can change its files could otherwise run programs
- * with the next pull. Each consent is for the exact content: anything else is asked about again.
+ * The user's consent to settings of this workspace that run something. Without consent, anyone who can change the workspace's files could
+ * run programs with the next pull. Each consent is for the exact content: the user is asked about any change.
  */
 export class WorkspaceConsent {
   readonly #store: KeyValueStore
@@ -51,7 +51,7 @@ export class WorkspaceConsent {
   }
 }
 
-/** The same for equal content, regardless of the order of properties. */
+/** A hash that is the same for equal content, regardless of the order of properties. */
 function digest(content: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(ordered(content)))

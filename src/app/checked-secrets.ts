@@ -7,7 +7,7 @@ import type { Logger } from '../common/logger.ts'
 import type { SecretStore } from '../mcp/secret-store.ts'
 import type { Dialogs } from './workbench.ts'
 
-/** Which keys were stored, each with an id of the window. */
+/** The keys of stored values, each with an id of the window. */
 const STORED = 'parley.storedSecrets'
 /** A value that was stored in another window is gone. */
 const LOST = 'parley.secretsLost'

@@ -263,7 +263,7 @@ export const ContextKey = {
   changedFiles: 'parley.changedFiles',
   /** The active editor is a review of agents' changes in several files. */
   reviewShown: 'parley.reviewShown',
-  /** That editor is shown by a VS Code without own buttons for the previous and the next change. */
+  /** This VS Code shows that editor without its own buttons for the previous and the next change. */
   reviewLacksArrows: 'parley.reviewLacksArrows',
   /** A review has files, and all of them are decided. */
   reviewOpen: 'parley.reviewOpen',
@@ -282,7 +282,7 @@ export const ContextKey = {
   historyShown: 'parley.historyShown',
   /** Parley is active. VS Code opens a walkthrough that is listed sooner, at the moment of the installation. */
   isActive: 'parley.isActive',
-  /** What the user has done at least once, which completes the steps of the walkthrough. */
+  /** Actions that the user has done at least once, which complete steps of the walkthrough. */
   hasAgent: 'parley.hasAgent',
   hasSignedIn: 'parley.hasSignedIn',
   hasAnswer: 'parley.hasAnswer',

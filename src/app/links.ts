@@ -80,7 +80,7 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
       const { active } = surfaces
       const before = active.controller.current
       await surfaces.open(active, opener => opener.start(agentId))
-      // if no session was started, another conversation may be shown, which has its own draft
+      // if no session was started, another conversation with its own draft may be displayed
       const { current, keyBefore } = active.controller
       const isNew = !current || (current !== before && keyBefore !== undefined)
       if (prompt.trim() !== '' && isNew) active.write(prompt)

@@ -12,10 +12,7 @@ export interface FocusOptions {
   onFocus?: (focus: FocusReport) => void
 }
 
-/**
- * Which page of the webviews has the focus, since VS Code doesn't tell. Updates the context keys for the keybindings of
- * pages.
- */
+/** Tracks which page has the focus, since VS Code doesn't tell. Updates the context keys for the keybindings of pages. */
 export class PageFocus {
   readonly #setContext: Workbench['setContext']
   /** The webviews that last reported the focus, and the page that each one shows. Reports can arrive out of order. */
@@ -26,7 +23,7 @@ export class PageFocus {
     this.#setContext = setContext
   }
 
-  /** Registers the handler of a webview's reports, for the lifetime of what it returns. */
+  /** Handles a webview's focus reports until the result is disposed. */
   listen(connection: WebviewConnection, { page, onFocus = () => {} }: FocusOptions): Disposable {
     connection.handle(pageMessages, {
       'page/focused': change => {

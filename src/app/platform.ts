@@ -48,7 +48,7 @@ export interface Platform {
   settingsFolders: string[]
   /** Where the editor's files with MCP servers are, besides the workspace folders. */
   mcpLocations: Omit<McpFileLocations, 'folders'>
-  /** What all sessions of this window share to read and write files. */
+  /** Creates the objects for reading and writing files that all sessions of this window share. */
   createFiles(protectedFiles: ProtectedFiles): FilesShared
   /** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */
   onDidSaveFile: Event<string>

@@ -64,7 +64,7 @@ export function createProcessScope(
   })
   const { agents, rules, nameOf, providers } = agentServices
   const composer = composerServices(storage, stored.conversations, own)
-  /** resolves when this window goes on with the turns of an earlier one */
+  /** resolves when this window has taken over the turns of an earlier one */
   const agentsBack = deferred()
   const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise, stored)
 

@@ -22,7 +22,7 @@ import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
 import type { ConversationMatch, ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Workbench } from './workbench.ts'
 
-/** How many sessions are reserved without a pause, which takes some milliseconds. */
+/** How many sessions are reserved without a pause; takes some milliseconds. */
 const TOGETHER = 100
 
 export interface SessionActionsOptions {

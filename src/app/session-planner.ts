@@ -81,7 +81,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
   /** Whoever wrote the file of an imported session must not choose what an agent may access. */
   async #confirmFolder(cwd: string): Promise<void> {
-    // a link in this window may lead out of it
+    // a link in this window's folders may lead out of them
     const folder = await realFolder(cwd)
     const own = await Promise.all(this.#workbench.folders().map(({ path }) => realFolder(path)))
     if (own.some(one => this.#rules.contains(one, folder))) return

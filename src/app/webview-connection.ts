@@ -16,7 +16,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 
-/** A window checks few messages with each schema, so compiling it, which takes milliseconds as the user waits, isn't worth it. */
+/** A window checks few messages with each schema, so compiling a schema isn't worth the milliseconds that the user would wait. */
 const UNCOMPILED = { jitless: true }
 
 /** -32602 of JSON-RPC: the params don't match the method's schema. */

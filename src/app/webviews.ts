@@ -19,7 +19,7 @@ export interface TabPanel {
   /** Whether the webview is the active editor. */
   readonly active: boolean
   title: string
-  /** It became visible or hidden, or active or not. */
+  /** The tab became visible or hidden, or active or inactive. */
   readonly onDidChangeState: Event<void>
   readonly onDidClose: Event<void>
   setIcon(icon: TabIcon): void

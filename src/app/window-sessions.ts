@@ -21,7 +21,7 @@ const MAX_USED = 1000
 const MAX_LINE = 200
 /** Entries at the end of a conversation among which the last line is. */
 const MAX_ENTRIES = 20
-/** Other windows hear of changes this much later. Milliseconds. */
+/** Other windows see changes after this time. Milliseconds. */
 const WRITE_MS = 300
 /** An updating agent changes its last line all the time. Milliseconds. */
 const SAID_MS = 2000
@@ -241,7 +241,7 @@ export class WindowSessions extends Owner {
     this.refresh()
   }
 
-  /** Shows the session that another window asked for. */
+  /** Shows the session that another window requested. */
   #answer(): void {
     const wanted = this.#options.windows.takeRequest()
     const { success, data } = request.safeParse(wanted && parsed(wanted))
@@ -275,7 +275,7 @@ export function summaryLine(
 
 type Entries = OpenSession['session']['state']['entries']
 
-/** The last line that the agent wrote, or the title of what it does since. */
+/** The last line of the agent's message, or the title of its current work. */
 function lastLine(entries: Entries): string | undefined {
   for (let at = entries.length - 1; at >= Math.max(0, entries.length - MAX_ENTRIES); at--) {
     const entry = entries[at]

@@ -1,4 +1,4 @@
-/** What says where a folder or workspace file is; a URI of VS Code has it. */
+/** The part of a folder's URI that says where the folder is. */
 interface Origin {
   scheme: string
   authority: string

@@ -39,7 +39,7 @@ export class WindowWorktrees extends Owner {
   #reading: Promise<void> | undefined
   #isOutdated = false
 
-  /** A worktree was made or removed, or has another branch, or a folder turned out to be another one. */
+  /** A worktree was created or removed, its branch changed, or the real path of a folder changed. */
   readonly onDidChange = this.#change.event
 
   constructor({ workbench, changes }: WindowWorktreesOptions) {

@@ -80,7 +80,7 @@ export interface Dialogs {
   ): Promise<T | undefined>
   /** Lets the user choose several items. `undefined`: canceled. */
   pickMany<T extends PickItem>(items: readonly T[], options?: PickOptions): Promise<T[] | undefined>
-  /** A list whose items may change while it's open. Dispose it when done. */
+  /** A list whose items may change while it's open. Dispose it afterward. */
   createPicker<T extends PickItem>(): Picker<T>
   /** A text that the user types. `undefined`: canceled. */
   input(options: InputOptions): Promise<string | undefined>
@@ -152,7 +152,7 @@ export interface InputOptions extends Pick<PickOptions, 'title' | 'placeholder' 
   password?: boolean
   /** Closes the input as if the user had canceled. */
   signal?: AbortSignal
-  /** Returns what is wrong with the value. */
+  /** Returns the problem with the value. */
   validate?: (value: string) => string | undefined
 }
 
@@ -287,7 +287,7 @@ export interface PromptContext {
     commands: readonly string[],
     roots: Roots | undefined,
   ): Promise<ExpandedPrompt | 'none' | 'canceled'>
-  /** What the user selected in an editor or terminal, or picks. Rejects with a sentence if there is none. */
+  /** The user's selection in an editor or terminal, or the user's choice. Rejects with a sentence if there is none. */
   capture(kind: CaptureKind): Promise<Attachment[]>
   /** Asks whether a prompt gets the content of a file outside of the folders, unless it may be read already. */
   askOutside(uri: string, roots: Roots | undefined): Promise<OutsideAnswer>
@@ -315,7 +315,7 @@ export interface ShownComment {
   agentName?: string
 }
 
-/** What the user did at the lines of a comment. */
+/** A user's action at the lines of a comment. */
 export type CommentAction =
   | ({ type: 'add' } & Pick<ShownComment, 'id' | 'uri' | 'startLine' | 'endLine' | 'quote' | 'text'>)
   | { type: 'edit'; id: string; text: string }

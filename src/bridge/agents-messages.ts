@@ -40,7 +40,7 @@ export const agentsMessages = {
   'manageAgents/confirmInstall': z.object({ key, question: z.number().int() }),
 } as const
 
-/** What the host sends to the Manage Agents page. */
+/** The host's messages to the Manage Agents page. */
 export interface AgentsHostMessages {
   /** Everything, when it changed and the page is visible. */
   'manageAgents/state': AgentsState

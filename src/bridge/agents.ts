@@ -5,7 +5,7 @@ export interface AgentCheck {
   ok: boolean
   /** one sentence */
   summary: string
-  /** what the agent can do, or the agent's last output before a failure */
+  /** the agent's capabilities, or its last output before a failure */
   details: Array<{ label: string; text: string }>
 }
 
@@ -29,14 +29,14 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'asking' | 'running'
   source: string
   /** its command */
   command?: string
-  /** the host of its URL */
+  /** the host name of its URL */
   server?: string
   hasRepository?: true
-  /** its accounts can be added: it keeps its sign-in in a folder */
+  /** accounts can be added: the agent stores its sign-in in a folder */
   canAddAccount?: true
   /** of an account */
   folder?: string
-  /** why it can't start, as a sentence */
+  /** why the agent can't start, as a sentence */
   problem?: string
   /** of an agent that can be started */
   account?: AccountNote

@@ -20,7 +20,7 @@ export function isBusy({ state }: { state: RunState }): boolean {
 export interface ComparedAgent {
   name: string
   icon?: string
-  /** the name of its worktree */
+  /** name of the worktree */
   worktree?: string
   state: RunState
   /** Why the agent failed. */
@@ -32,7 +32,7 @@ export interface ComparedAgent {
   worked: number
   /** when the running turn began, milliseconds since the epoch */
   since?: number
-  /** with its currency */
+  /** as text with the currency */
   cost?: string
   tokens?: number
   /** The agent has a session that can be opened. */
@@ -51,13 +51,13 @@ export interface ComparedFile {
 
 /** The changes of an agent. */
 export interface ComparedFiles {
-  /** the first ones */
+  /** the first changed files */
   files: ComparedFile[]
   /** of all files */
   count: number
   added: number
   removed: number
-  /** It was applied to the workspace. `outdated`: and changed since. */
+  /** The changes were applied to the workspace; `outdated`: the worktree has changed since. */
   applied?: 'all' | 'outdated'
   /** The worktree was removed or discarded. */
   isGone?: true
@@ -69,7 +69,7 @@ export interface Comparison {
   id: string
   /** the first line of the prompt */
   title: string
-  /** what the worktrees were made from: a branch and a commit */
+  /** base of the worktrees: a branch and a commit */
   from: string
   /** milliseconds since the epoch */
   at: number

@@ -24,8 +24,8 @@ export type NotificationName<C> = Exclude<keyof C, RequestName<C>> & string
 export type Handlers<C> = { [K in keyof C]: (params: Params<C[K]>) => Answer<C[K]> | Promise<Answer<C[K]>> }
 
 /**
- * What the host sends to a page: the parameters by the message's name, `undefined` for none. A page trusts the host, so
- * they have types and no schemas.
+ * The host's messages to a page: the parameters by the message's name, `undefined` for none. A page trusts the host, so the messages have
+ * types and no schemas.
  */
 export type HostMessages<M> = { readonly [K in keyof M]: object | undefined }
 
@@ -58,8 +58,8 @@ export type PageMessages = typeof pageMessages
 /** Messages that any page may send. */
 export const pageMessages = {
   /**
-   * The page got or lost the keyboard focus. `isUsed`: the user did something in it, so the focus isn't there by
-   * accident. Commands apply to the conversation that reported it last.
+   * The page got or lost the keyboard focus. `isUsed`: the user pressed a key or clicked there, so the focus is intended. Commands apply to
+   * the last conversation that reported the focus.
    */
   'page/focused': z.object({ focused: z.boolean(), isUsed: z.literal(true).optional() }),
 } as const

@@ -230,7 +230,10 @@ export const conversationMessages = {
     z.object({ key, ids: z.array(promptId).max(1024), draft }),
     answer<void>(),
   ),
-  /** When this resolves, snapshots have the draft. `entryId`: it's of a prompt that is edited where it is, as with the items. */
+  /**
+   * Stores the draft. Resolves when snapshots contain it. `entryId`: the draft is for a prompt that is being edited in the conversation, as
+   * with the items.
+   */
   'conversation/draft': request(draftText.extend({ key, entryId: id.optional() }), answer<void>()),
   /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
   'conversation/draftItems': z.object({ key, entryId: id.optional(), items: draftItems }),
@@ -305,7 +308,7 @@ export const conversationMessages = {
   'conversation/openPlan': z.object({ key, requestId: id }),
   /** Stops a tool call or a terminal's command, but not the turn. */
   'conversation/cancelWork': z.object({ key, work }),
-  /** The last line that each of these reported, in their order; empty for none. */
+  /** The last output line of each task, in order; empty if there is none. */
   'conversation/lastLines': request(z.object({ key, work: z.array(work).max(200) }), answer<string[]>()),
   /**
    * Cancels the request if no option is given. `reason`: a prompt for the running turn, which says why or what else to do. It
@@ -379,7 +382,7 @@ export const conversationMessages = {
   'changes/undo': z.object({ key, path: path.optional(), turn: index.optional() }),
   /** Keeps the changes of a file; without a path, of all files. */
   'changes/keep': z.object({ key, path: path.optional() }),
-  /** Whether this window follows its agents. */
+  /** Whether the editor of this window follows agents. */
   'follow/set': z.object({ on: z.boolean() }),
 
   // ---- the editor ----------------------------------------------------------------------------------------
@@ -436,7 +439,7 @@ export const conversationMessages = {
   'conversation/command': z.object({ command: z.string().max(256) }),
 } as const
 
-/** What the host sends to a conversation's page. */
+/** The host's messages to a conversation's page. */
 export interface ConversationHostMessages {
   /** The whole state, sent when the webview is ready, is shown again, or requests it. */
   'conversation/snapshot': ConversationSnapshot

@@ -1,6 +1,6 @@
 /**
- * What the extension host sends to a conversation's page, over vscode-jsonrpc on `postMessage`. What the page sends is in
- * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
+ * Data that the extension host sends to a conversation's page, over vscode-jsonrpc on `postMessage`. The page's own messages are in
+ * `conversation-messages.ts`: the host checks those; the webview trusts the host.
  */
 import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../acp/model.ts'
 import type { Allowance } from '../common/allowance.ts'
@@ -73,9 +73,9 @@ export interface AgentChoice {
 
 /** Who is signed in to an agent. */
 export interface AccountNote {
-  /** as text, also if it isn't known */
+  /** the state as text, even if it's unknown */
   text: string
-  /** absent if it isn't known */
+  /** absent if the state is unknown */
   signedIn?: boolean
   /** The agent runs, and has no way to sign in. */
   hasNoSignIn?: true
@@ -128,7 +128,7 @@ export interface QueuedNote {
 export interface PendingRequestNote {
   requestId: string
   entryId: EntryId
-  /** the position of its entry */
+  /** the index of its entry */
   index: number
 }
 
@@ -150,9 +150,9 @@ export interface ConversationHead {
   phase: ViewPhase
   /** The current step while `phase` is starting or loading: "Starting Claude…". */
   progress?: string
-  /** The conversation's identity in this window; drafts are kept by it. Changes with every new session. */
+  /** The conversation's identity in this window, and the key of its draft. Changes with every new session. */
   key: string
-  /** The conversation was started under this previous key: the text in its composer now belongs to it. */
+  /** The previous key of the conversation: the text in that composer now belongs to this conversation. */
   keyBefore?: string
   agent?: { agentId: string; name: string; icon?: string }
   /** the agent's own name, with its version and that of the protocol */
@@ -190,7 +190,7 @@ export interface ConversationHead {
   worktree?: { name: string; branch?: string }
   /** how the agent used the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
-  /** what the project of the session's folder adds to the environment */
+  /** the environment that the folder's project adds */
   environment?: EnvironmentNote
   mcpServers: McpServerNote[]
   /** Whether the editor tools are on, if the session has them. */
@@ -203,13 +203,13 @@ export interface ConversationHead {
   pendingOptions: string[]
   /** the user's favorite and recently used values, by the option's id */
   rememberedOptions: Record<string, RememberedOption>
-  /** what new sessions of the agent start with, by the option's id */
+  /** the agent's default options for new sessions, by option id */
   defaultOptions: Record<string, string | boolean>
   commands: Command[]
   usage?: Usage
   /** the session's limit, if it has one */
   limit?: LimitNote
-  /** what the user may want to ask next, according to the agent */
+  /** a suggestion for the next prompt, from the agent */
   suggestion?: string
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** shown at the end of the conversation, above the composer */
@@ -278,7 +278,7 @@ export interface ConversationSnapshot {
   composerHeight?: number
   /** as in `ReturnPrompts` */
   returned?: ReturnedPrompt[]
-  /** The side bar shows it instead of History from now on: in the same frame, so that it's drawn once. */
+  /** The side bar switches from History to the conversation: in the same frame, so that it's drawn once. */
   leavesHistory?: true
 }
 
@@ -316,7 +316,7 @@ export type {
   StoredPrompt,
 }
 
-/** A file with changes that are left, or that are all decided. */
+/** A changed file, with or without undecided changes. */
 export interface ChangedFileNote {
   /** absolute */
   path: string
@@ -379,7 +379,7 @@ export interface EditOptions {
   /** how many can be restored */
   files: number
   canForget: boolean
-  /** It was set aside before, or the agent doesn't run: nothing is to be chosen. */
+  /** The turns were set aside before, or the agent doesn't run: there is no choice. */
   isSetAside: boolean
   agentName: string
   restores: boolean
@@ -414,7 +414,7 @@ export function canUndo({ withdrawn, forgotten, restored }: Rewind): boolean {
 export const FIND_LIMIT = 20_000
 
 export interface FindResult {
-  /** of the `find/start` that it answers */
+  /** the id of the answered `find/start` */
   id: number
   /**
    * Three numbers for each entry: its index, the number of matches in the part that is visible while the entry is collapsed, and the number

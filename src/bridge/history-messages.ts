@@ -65,7 +65,7 @@ export const historyMessages = {
 
 /** The host's messages to a page that shows History. */
 export interface HistoryHostMessages {
-  /** What changed in the list; sent when the page is visible. */
+  /** Changes of the list, sent while the page is visible. */
   'history/state': HistoryChanges
   'history/hits': HistoryHits
   'history/preview': HistoryPreview

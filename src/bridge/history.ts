@@ -113,7 +113,7 @@ export interface HistoryChanges extends HistorySummary {
   more?: true
 }
 
-/** What the view in the side bar shows. */
+/** The content of the side bar's view. */
 export type ViewPage = 'conversation' | 'history'
 
 /** Where a list of sessions is shown. */

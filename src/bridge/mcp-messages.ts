@@ -36,7 +36,7 @@ export const mcpMessages = {
   'mcp/signOut': z.object({ key: id }),
 } as const
 
-/** What the host sends to the MCP Servers page. */
+/** The host's messages to the MCP Servers page. */
 export interface McpHostMessages {
   /** Everything, when it changed and the page is visible. */
   'mcp/state': McpState

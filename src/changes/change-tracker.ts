@@ -45,7 +45,7 @@ export interface TrackerOptions {
   excluded?: () => readonly string[]
   /** By key, the sessions that the conversation of a session was in before: their changes are its, too. */
   earlierSessions?: (session: string) => readonly string[]
-  /** Resolves when this window goes on with the turns of an earlier one, whose changes aren't the user's. */
+  /** Resolves when this window has taken over the turns of an earlier one, whose changes aren't the user's. */
   agentsBack?: Promise<void>
 }
 

@@ -24,7 +24,7 @@ import type { Undone } from './model/undo-log.ts'
 import { type ChangedFile, describe, describeAll, type Share, shareOf } from './review/changed-file.ts'
 import type { UndoOptions, UndoOutcome } from './review/review.ts'
 
-/** What restoring a checkpoint does to a file. */
+/** The effect of restoring a checkpoint on a file. */
 export interface CheckpointFile {
   /** absolute */
   path: string
@@ -71,7 +71,10 @@ export interface UndoReport {
 export interface KeptChanges {
   /** paths of the kept files */
   paths: string[]
-  /** Makes it the agents' changes again. Resolves to the files that an agent has changed since, which stay as they are. */
+  /**
+   * Undoes the keep, so that the changes are the agents' again. Resolves to the files that an agent has changed since, which stay
+   * unchanged.
+   */
   undo(): Promise<string[]>
 }
 
@@ -91,7 +94,7 @@ export class ChangeScope {
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
   readonly #hunks = new WeakMap<TrackedFile, { version: number; hunks: readonly Hunk[] }>()
   readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
-  /** the last renames found, and the files in which they were found */
+  /** the last found renames, and the files that were compared */
   #known: { deleted: RenameSide[]; added: RenameSide[]; renames: Rename[] } | undefined
   readonly #counts = new WeakMap<RenameSide, { from: RenameSide; counts: LineCounts }>()
 
@@ -296,7 +299,7 @@ export class ChangeScope {
     }
   }
 
-  /** Where a folder replaced a file, or a file a folder, what is there now has to go first. */
+  /** Where a folder replaced a file, or a file a folder, the current one must be removed first. */
   #inTheWay(files: readonly TrackedFile[]): ReadonlySet<TrackedFile> {
     const gone = new Set<string>()
     const aboveGone = new Set<string>()
@@ -498,7 +501,7 @@ export class ChangeScope {
     return this.tracker.views.at(path)?.state
   }
 
-  /** A file as it is after restoring the checkpoint before this turn; `undefined` if it stays as it is. */
+  /** A file's state after restoring the checkpoint before this turn; `undefined` if it doesn't change. */
   restored(path: string, since: number): FileState | undefined {
     const rewound = this.tracker.views.rewound(path, this.#matches({ since }))
     return typeof rewound === 'object' ? rewound.file.state : undefined
@@ -524,7 +527,7 @@ export class SessionChanges extends ChangeScope {
   #guard: PathGuard
   #turn = 0
   #before: Promise<unknown> = Promise.resolve()
-  /** Changes that tool calls reported but that haven't reached the tracker: their paths are checked first. */
+  /** Changes that tool calls reported and that the tracker doesn't have yet: their paths are checked first. */
   readonly #reports = new Set<Promise<void>>()
 
   constructor(tracker: ChangeTracker, session: string, roots: Roots) {

@@ -157,7 +157,7 @@ export class Budget {
     this.#max = max
   }
 
-  /** Does the work when there is room for it; if it needs more than there ever is, by itself. */
+  /** Runs the work when enough capacity is free; work that exceeds the total capacity runs alone. */
   async run<T>(amount: number, work: () => Promise<T>): Promise<T> {
     const needed = Math.min(amount, this.#max)
     if (this.#waiting.length > 0 || this.#used + needed > this.#max)

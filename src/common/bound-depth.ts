@@ -1,6 +1,6 @@
 import { MAX_DEPTH } from './limits.ts'
 
-/** Placeholder for a value that is nested too deeply, and for members that are too many. */
+/** Placeholder for values that are nested too deeply, and for surplus members. */
 export const TOO_DEEP = '…'
 
 /**

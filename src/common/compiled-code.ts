@@ -7,7 +7,9 @@ import type { Logger } from './logger.ts'
 /** Code of programs that aren't there anymore goes; other code is compiled again. Milliseconds. */
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 
-/** Node stores the code of all extensions that are loaded after Parley, too, and all of it again when one is updated. Bytes. */
+/**
+ * Size limit, since Node also stores the code of all extensions that are loaded after Parley, and stores it again after an update. Bytes.
+ */
 const MAX_BYTES = 128 * 1024 * 1024
 
 /**

@@ -30,7 +30,7 @@ export class DisposableStore implements Disposable {
     return item
   }
 
-  /** Releases one item now and forgets it. */
+  /** Disposes and removes one item. */
   release(item: Disposable): void {
     if (this.#items.delete(item)) item.dispose()
   }

@@ -117,7 +117,7 @@ export function draftParts<Item extends DraftItem>(draft: Draft<Item>): Array<Dr
 /** The fields of a prompt's block needed here. */
 interface Block {
   type: string
-  /** it's only for the model and wasn't written by the user */
+  /** only for the model; the user didn't write it */
   agentOnly?: true
   /** a slash command that the user typed, and the text that the agent gets instead */
   asText?: true

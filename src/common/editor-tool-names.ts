@@ -35,7 +35,7 @@ export const EDITOR_TOOL_NAMES = [
 
 export type EditorToolName = (typeof EDITOR_TOOL_NAMES)[number]
 
-/** Tools that change files, or start programs: a task, tests, a debugger, or what it evaluates. */
+/** Tools that change files or run something: a task, tests, a debugger, or an evaluated expression. */
 const ACTING_TOOLS: ReadonlySet<string> = new Set<EditorToolName>([
   'rename_symbol',
   'code_action',

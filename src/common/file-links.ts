@@ -1,6 +1,6 @@
 /**
- * Files as agents and people write them in prose, code, output and Markdown links: `src/a.ts:12:3`. The page decides with
- * {@link linkedParts} what is a link. What the link means, {@link readings}, depends on which files exist.
+ * References to files as agents and people write them in prose, code, output and Markdown links: `src/a.ts:12:3`. The page uses {@link
+ * linkedParts} to find links. The possible meanings of a link are its {@link readings}; which one applies depends on the existing files.
  */
 
 export interface FileReference {
@@ -16,7 +16,7 @@ const POSITION = String.raw`(?:(?::|#L?)(\d{1,7})(?:[:,C](\d{1,7}))?(?:-L?\d{1,7
 const MAX_POSITION = 40
 const position = new RegExp(`^${POSITION}:?$`, 'i')
 
-/** What can be opened: http, https, file, a path, a path with a line, a Windows path. */
+/** Addresses that can be opened: http, https, file, a path, a path with a line, a Windows path. */
 export const LINK = new RegExp(
   String.raw`^(?:(?:https?|file):|[a-z]:(?:[\\/]|%5c)|(?!(?:java|vb)script:|data:)[^:]*${POSITION}:?$|(?![a-z][a-z0-9+.-]*:))`,
   'i',

@@ -1,4 +1,4 @@
-/** Whether it's an object with named values, rather than a list or null. */
+/** Whether a value is an object with named members, rather than an array or null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

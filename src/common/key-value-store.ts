@@ -21,8 +21,8 @@ interface Unwritten {
 }
 
 /**
- * Stores each value in its own file, written immediately: VS Code writes its mementos later, in a browser by seconds, and reloading the
- * page loses what isn't written yet. Only what can't be written is kept in memory.
+ * Stores each value in its own file, written immediately: VS Code writes its mementos with a delay, in a browser of seconds, and reloading
+ * the page loses unwritten values. Only values that can't be written are kept in memory.
  */
 export class FolderStore implements KeyValueStore {
   readonly #folder: string

@@ -8,7 +8,7 @@
 
 /** From closing an agent's input to the first signal. Most agents exit within 250 ms; two measured ones need 2 to 5 s. */
 export const AGENT_EXIT_MS = 5000
-/** The same when the window closes: VS Code gives an extension 5 s in total, then the process guard takes over. */
+/** Limit when the window closes: VS Code gives an extension 5 s in total, then the process guard takes over. */
 export const WINDOW_CLOSE_MS = 3000
 /** From SIGTERM to SIGKILL. */
 export const KILL_AFTER_MS = 2000
@@ -37,7 +37,7 @@ export const HOST_SILENT_MS = 300
 export const HOST_EARLY_CONNECTION_MS = 2000
 /** How long an agent host waits for its agents when it has to end. */
 export const END_HOST_MS = 15_000
-/** How long an agent host runs without an agent and without a window, so that a reload finds it. */
+/** How long an agent host without agents and windows stays, so that a reloaded window finds it. */
 export const HOST_LINGER_MS = 10_000
 /** How long an agent's output may be only in the host's memory; longer while a window is attached, which mostly stores it earlier. */
 export const JOURNAL_DELAY_MS = 100
@@ -47,7 +47,7 @@ export const JOURNAL_RETRY_MS = 5000
 /** How long the last output of an exited agent is stored for a window. */
 export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 
-/** How long an agent that waits for the user, or says nothing in a turn, goes on after its window was closed. */
+/** How long an agent that waits for the user, or is silent during a turn, continues after its window was closed. */
 export const WAITING_AGENT_KEPT_MS = 30 * 60_000
 /** How long the output of commands keeps such an agent running if the agent itself is silent: a server may write forever. */
 export const COMMANDS_KEEP_AGENT_MS = 4 * 3_600_000
@@ -87,7 +87,7 @@ export const WINDOW_HEARTBEAT_MS = 10_000
 export const WINDOW_STALE_MS = 60_000
 /** How long the previous window may take to release its sessions after a reload. */
 export const RELOAD_CLOSE_MS = 3000
-/** How often a reloaded window checks whether the previous one has released its sessions. */
+/** How often a reloaded window checks whether the previous window has released its sessions. */
 export const RELEASE_POLL_MS = 100
 /** How long the agent host may take to free a port that a window is about to serve. */
 export const PORT_FREED_MS = 1000
@@ -126,7 +126,7 @@ export const LOG_IN_USE_MS = 1000
 
 // ---- slow work that a user waits for --------------------------------------------------------------------------
 
-/** Tests set this variable, so that they needn't wait for the times below. */
+/** Tests set this variable to shorten the times below. */
 const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 /** The pauses before each attempt to connect again to an agent on a server. */
 export const RECONNECT_MS = [1000, 2000, 4000, 8000, 15_000].map(ms => Math.min(ms, patience ?? ms))
@@ -134,7 +134,7 @@ export const RECONNECT_MS = [1000, 2000, 4000, 8000, 15_000].map(ms => Math.min(
 export const SLOW_ANSWER_MS = patience ?? 15_000
 /** How long a new session's first prompt waits for an option to be set. Longer than the above, so that the user can stop it. */
 export const DEFAULT_OPTION_MS = patience ?? 60_000
-/** How long direnv and mise may take to print a project's environment. What they install or build may take far longer. */
+/** How long direnv and mise may take to print a project's environment. Installing or building tools may take far longer. */
 export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
 /** After this time, the progress of a start names the tool that Parley waits for. */
 export const SLOW_TOOL_MS = 1000
@@ -152,7 +152,7 @@ export const SELECTED_PYTHON_MS = patience ?? 10_000
 export const LIST_SESSIONS_MS = patience ?? 20_000
 /** How long the user can undo the deletion of a session. */
 export const UNDO_DELETION_MS = patience ?? 10_000
-/** How long the status bar offers to undo what was decided about changes. */
+/** How long the status bar offers to undo a decision about changes. */
 export const OFFER_UNDO_MS = patience ?? 10_000
 /** How long a reload may take during which agents continue. */
 export const RELOADING_AGENT_KEPT_MS = patience ?? 60_000
@@ -201,12 +201,12 @@ export const LATE_REPLAY_MS = 250
 export const LATE_REPLAY_END_MS = 2000
 /** How long the response to a prompt may take after the session became idle. */
 export const LATE_RESPONSE_MS = 1000
-/** How long the agent may take, once the turn is over, to say whether it added a prompt to it. */
+/** How long the agent may take after the turn to report whether it added a prompt to the turn. */
 export const LATE_STEERING_MS = 5000
 /** A permission request is shown if its files can't be checked within this time. */
 export const RULE_CHECK_MS = 2000
 
-// ---- what an agent may send -------------------------------------------------------------------------------------
+// ---- limits for messages from agents -----------------------------------------------------------------------------
 
 /** Levels of nesting in a message; deeper values are dropped. Real messages have fewer than 20. */
 export const MAX_DEPTH = 100
@@ -214,7 +214,7 @@ export const MAX_DEPTH = 100
 export const MAX_CONVERSATION_CONTEXT = 200_000
 /** Members of objects and elements of arrays in a message; further ones are dropped. Real messages have fewer than 1000. */
 export const MAX_MEMBERS = 5000
-/** The same for an answer of the agent, which Parley has asked for: a list of 10,000 sessions has 40,000. */
+/** Maximum number of members of a response, which Parley has requested: a list of 10,000 sessions has 40,000. */
 export const MAX_ANSWER_MEMBERS = 50_000
 /** Maximum size of a file, in bytes, in which a fragment is searched for, or that an editor tool reads. */
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024

@@ -35,7 +35,7 @@ export class MemberLimit {
   #shallow = 0
   /** depth of the object or array whose further members are dropped; 0 for none */
   #cutting = 0
-  /** how the message begins, and where it goes on in the current piece */
+  /** the beginning of the message, and where it continues in the current piece */
   #head = ''
   #from = 0
   /** determined once it matters */
@@ -161,7 +161,7 @@ export class MemberLimit {
     return this.#depth <= MAX_DEPTH && this.#open[this.#depth - 1] === OPEN_BRACE
   }
 
-  /** What stands for the members that are cut. The protocol's own arrays have only objects. */
+  /** The placeholder for the cut members. The protocol's own arrays have only objects. */
   #note(): Buffer {
     const note = JSON.stringify(TOO_DEEP)
     if (this.#isObject) return Buffer.from(`,${note}:${note}`)

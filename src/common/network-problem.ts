@@ -6,7 +6,7 @@ interface NetworkProblem {
   advice: string
 }
 
-/** Why a request failed. `detail` is what the system or the server says about it, for the log. */
+/** Why a request failed. `detail`: the message of the system or the server, for the log. */
 export interface RequestProblem extends NetworkProblem {
   detail: string
 }
@@ -70,7 +70,7 @@ function problemOfError(error: unknown, address: string): NetworkProblem {
   )
 }
 
-/** Why a server's response can't be used, by its HTTP status. */
+/** Why a server's response failed, by its HTTP status. */
 export function statusProblem(status: number, address: string): RequestProblem {
   return { ...problemOfStatus(status), detail: `status ${status} from ${withoutSecrets(address)}` }
 }
@@ -181,7 +181,7 @@ function kindOf(code: string | undefined): Kind | undefined {
   return (Object.keys(KINDS) as Kind[]).find(kind => KINDS[kind].includes(code))
 }
 
-/** The error and its causes: `fetch` says only there what happened. */
+/** The error and its causes: only the causes of a `fetch` error describe the failure. */
 function chainOf(error: unknown): NodeJS.ErrnoException[] {
   const chain: NodeJS.ErrnoException[] = []
   for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one)

@@ -11,7 +11,7 @@ export interface PlanPlace {
   toolCallId: string
 }
 
-/** `undefined` if the ids are too long for it. */
+/** `undefined` if the ids are too long for a URI. */
 export function planUri({ key, toolCallId }: PlanPlace): string | undefined {
   const uri = `${PLAN_SCHEME}:/Plan.md?${encodeURIComponent(JSON.stringify([key, toolCallId]))}`
   return uri.length > MAX_LENGTH ? undefined : uri

@@ -32,7 +32,7 @@ const FILTERS: Readonly<Record<string, 'agents' | 'folders' | 'files' | 'states'
 /** A word, a phrase or a filter. */
 const PART = /(?:(\p{L}+):)?(?:"([^"]*)("?)|([^\s"]+))/gu
 
-/** Reads what is typed. A filter that isn't complete yet, or whose date can't be read, filters nothing. */
+/** Parses the typed query. A filter that is incomplete, or whose date is invalid, has no effect. */
 export function parseSearch(text: string, now: number): SearchQuery {
   const query: SearchQuery = { terms: [], agents: [], folders: [], files: [], states: [] }
   for (const match of text.matchAll(PART)) {

@@ -45,10 +45,7 @@ export class SecretRegistry {
     return text.replace(this.#compiled.pattern, REDACTED)
   }
 
-  /**
-   * The same for JSON, which stays JSON: a short secret is replaced only in texts, not if it's a number, a key, or a word
-   * of the protocol.
-   */
+  /** Redacts JSON, which stays valid: a short secret is replaced only within texts, not in numbers, keys or words of the protocol. */
   redactJson(json: string): string {
     if (this.#values.size === 0) return json
     const { long, short, hasShort } = this.#compiled
@@ -168,7 +165,7 @@ interface Forms {
   pattern: RegExp
   /** matches secrets that are also replaced within words */
   long: RegExp
-  /** of the others, where they stand alone */
+  /** matches short secrets as separate words */
   short: RegExp
   /** whether a text contains a short one anywhere; it isn't global */
   hasShort: RegExp

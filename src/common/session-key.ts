@@ -41,5 +41,5 @@ export function idOfStored(stored: string): string {
   }
 }
 
-/** Where a view stores the session that it displayed last, to restore it after a reload. */
+/** The key under which a view stores its last displayed session, to restore it after a reload. */
 export const LAST_SESSION = 'parley.lastSession'

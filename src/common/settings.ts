@@ -40,7 +40,7 @@ export const SETTINGS = {
   defaultAgent: setting(z.string(), 'window', ''),
   /** New sessions start with the options that the user chose last. */
   useLastOptions: setting(z.boolean(), 'application', false),
-  /** What direnv, mise and the selected Python environment give the session's folder. */
+  /** Whether agents get the environment from direnv, mise and the selected Python environment. */
   projectEnvironment: setting(z.boolean(), 'application', true),
   agentRegistry: setting(z.string(), 'application', OFFICIAL_REGISTRY),
   mcpServers: setting(layered, 'machine-overridable', {}),

@@ -37,7 +37,7 @@ export function beginning(text: string, max: number): string {
   return text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** The same with an ellipsis if there is more. */
+/** The beginning of a text, with an ellipsis if there is more. */
 export function shortened(text: string, max: number): string {
   return text.length > max ? `${beginning(text, max).trimEnd()}…` : text
 }

@@ -49,7 +49,7 @@ interface FrameHeader {
   mask: Buffer | undefined
 }
 
-/** Reads the messages of one side from the bytes as they arrive. Nothing larger than `maxBytes` is kept. */
+/** Reads the messages of one side from the bytes as they arrive. Rejects anything larger than `maxBytes`. */
 export class WebSocketReader {
   readonly #maxBytes: number
   readonly #from: Side
@@ -65,7 +65,7 @@ export class WebSocketReader {
     this.#from = from
   }
 
-  /** Throws a `WebSocketError` if the bytes aren't what that side may send; nothing can be read after that. */
+  /** Throws a `WebSocketError` if the bytes violate the protocol; nothing can be read afterward. */
   *read(chunk: Buffer): Generator<Received> {
     if (chunk.length > 0) this.#chunks.push(chunk)
     this.#available += chunk.length
@@ -161,7 +161,7 @@ function protocolError(): WebSocketError {
   return new WebSocketError(CloseCode.protocol)
 }
 
-/** One frame: unmasked, as servers send it, or with the mask of a client. */
+/** Creates one frame: unmasked, as servers send it, or with the mask of a client. */
 export function frame(opcode: number, data: Buffer, mask?: Buffer): Buffer {
   const { length } = data
   const size = length > 0xffff ? 8 : length > 125 ? 2 : 0

@@ -17,9 +17,9 @@ export type MenuPlaces = Readonly<Record<string, MenuPlace | readonly MenuPlace[
 export interface CommandContribution {
   title: string
   icon?: Icon
-  /** Without it, the palette shows `Parley: ` before the title. */
+  /** `false`: the palette doesn't show `Parley: ` before the title. */
   category?: false
-  /** When the palette has it: always unless given. `false`: never. */
+  /** When the palette contains the command; by default always. `false`: never. */
   palette?: string | false
   /** On macOS with Cmd in place of Ctrl. */
   keys?: ReadonlyArray<{ key: string; when?: string }>

@@ -31,7 +31,7 @@ const TOOL_KIND = {
 }
 
 /**
- * What the Settings editor shows, group by group, as JSON schemas. What Parley accepts, and the defaults and scopes, are in
+ * The settings as the Settings editor shows them, group by group, as JSON schemas. The accepted values, defaults and scopes are in
  * `common/settings.ts`.
  */
 export const settings: readonly SettingsGroup[] = [

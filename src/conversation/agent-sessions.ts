@@ -41,7 +41,7 @@ type AgentRequest = (PermissionRequest | ElicitationRequest) & { sessionId: stri
 interface AskingEarly {
   sessionId: string
   ask(session: Session): void
-  /** Its session won't become known. */
+  /** The session won't become known, so the request is shown elsewhere. */
   askElsewhere(): void
   cancel(): void
 }
@@ -124,8 +124,8 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Forks a session. `state`: its conversation, as far as it's known here. Agents may replay the conversation, before or after
-   * their response, so it's merged as in a load. `at`: the id of the agent's last message that belongs to the fork.
+   * Forks a session. `state`: its conversation, as far as it's known here. Agents may replay the conversation before or after their
+   * response, so the replay is merged as in a load. `at`: the id of the agent's last message that belongs to the fork.
    */
   async forkSession(
     sessionId: string,
@@ -454,7 +454,7 @@ export class AgentSessions implements Disposable {
 
   #deliverEarly(session: Session): void {
     for (const update of this.#buffer.take(session.sessionId)) this.#receive(session, update)
-    // Updates of its subagents that arrived meanwhile.
+    // Updates of the session's subagents that arrived meanwhile.
     for (const [sessionId, parent] of this.#parents) {
       if (parent !== session) continue
       for (const update of this.#buffer.take(sessionId)) this.#receive(session, update, sessionId)
@@ -530,7 +530,7 @@ interface UpdateBufferLimits {
   updates: number
   /** their size in memory */
   bytes: number
-  /** how long they are held, in milliseconds */
+  /** maximum age of held updates, in milliseconds */
   ageMs: number
 }
 

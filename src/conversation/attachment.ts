@@ -53,7 +53,7 @@ export interface Attachment {
   content: ContentBlock | ContextRef
 }
 
-/** A prompt as it was written: text and the references of its chips, in order. */
+/** A part of a prompt as the user wrote it: content, or the reference of a chip. */
 export type PromptPart = ContentBlock | (ContextRef & { label: string })
 
 /** A prompt from the composer that isn't sent yet, as stored. */
@@ -61,7 +61,7 @@ export interface StoredPrompt {
   id: string
   draft: Draft<Attachment>
 }
-/** A prompt that returns to the composer. `reason`: a sentence that says why; absent if the user asked for it. */
+/** A prompt that returns to the composer. `reason`: a sentence with the reason; absent if the user asked for it. */
 export interface ReturnedPrompt extends StoredPrompt {
   reason?: string
   /** The host also returns the later prompts, even those that haven't arrived there yet. */
@@ -95,7 +95,7 @@ export function promptOf(draft: Draft<Attachment>): PromptPart[] {
 /** Context that is read from the editor at once, since it may change a moment later. */
 export type CaptureKind = 'selection' | 'terminal' | 'pick'
 
-/** What a prompt gets of a file outside of the folders. `cancel`: nothing. */
+/** How a prompt includes a file outside of the folders. `cancel`: not at all. */
 export type OutsideAnswer = 'content' | 'path' | 'cancel'
 
 /** A suggestion for `@`. */
@@ -129,12 +129,12 @@ export interface PromptFileRow {
   detail: string
 }
 
-/** What takes the place of a prompt file's call in a draft. */
+/** The replacement for the call of a prompt file in a draft. */
 export interface ExpandedPrompt {
   /** length of the call at the start of the text */
   length: number
   /** the prompt file's text with the values of its variables */
   item: Attachment
-  /** the files that it refers to */
+  /** the files that the prompt file refers to */
   files: Attachment[]
 }

@@ -98,7 +98,7 @@ const found = new WeakMap<
 /** `continued`: what the session's agent changed is for this conversation to decide. */
 export type Origin = ForkOrigin & { continued?: true }
 
-/** The sessions that a conversation was forked from or was in before, each with the turns that are part of it. */
+/** The sessions that a conversation was forked from or used before, each with the turns that are part of the conversation. */
 export function allOriginsOf({ entries }: Conversation): readonly Origin[] {
   let known = found.get(entries)
   // entries are appended, unless another window's entries replace the last ones

@@ -77,7 +77,7 @@ function editorToolOf(call: Call): string | undefined {
   return name !== undefined && NAMES.has(name) ? name : undefined
 }
 
-/** Its input, which Codex has below `arguments`. */
+/** The subject of the call in its input, which Codex has in `arguments`. */
 function subjectOf(rawInput: unknown): string | undefined {
   if (!isRecord(rawInput)) return undefined
   const input = isRecord(rawInput.arguments) ? rawInput.arguments : rawInput

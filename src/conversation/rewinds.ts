@@ -15,7 +15,7 @@ const MAX_QUOTE = 200
 
 export type RewindNotice = NoticeEntry & { rewind: Rewind }
 
-/** by the list of entries: positions of its rewinds among the first `looked` entries, the last of which is `last` */
+/** by list of entries: the rewinds among the first `searched` entries, whose last entry is `last` */
 const found = new WeakMap<readonly Entry[], { searched: number; last?: Entry; positions: number[] }>()
 
 /** The rewinds that the user hasn't undone, in order. */
@@ -63,8 +63,8 @@ export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock |
 }
 
 /**
- * The id of the agent's message after which a turn began; `undefined` if there is none, or if the agent said nothing in the
- * turn before: then a fork at its last message would lack a prompt.
+ * The id of the agent's message after which a turn began; `undefined` if there is none, or if the agent was silent in the turn before: a
+ * fork at its last message would then lack a prompt.
  */
 export function messageBefore({ entries }: Pick<SessionState, 'entries'>, turn: number): string | undefined {
   for (let at = entries.length - 1; at >= 0; at--) {

@@ -151,7 +151,7 @@ const TAIL = 4000
 /** How many entries are searched for a subagent's last action. */
 const MAX_SEARCHED = 500
 
-/** The last line of what the work reported so far; empty if there is none. */
+/** The last line of the work's output so far; empty if there is none. */
 export function lastLine(state: ReducerState, work: WorkId): string {
   if ('terminalId' in work) return lastLineOf(state.terminals.get(work.terminalId)?.output ?? '')
   if ('subagentId' in work) {

@@ -26,7 +26,7 @@ export interface LimitState {
   /** by how much each limit is raised when the user continues */
   steps: Limits
   limits: Limits
-  /** the limits of which the user was warned */
+  /** the limits that the user was warned about */
   warned: Limits
   /** the limits at which the user stopped: the next question comes with the next prompt */
   stopped: Limits
@@ -115,7 +115,7 @@ export function isUndecided(state: LimitState, use: SessionUse): boolean {
   return reachedLimits(state, use).some(kind => state.stopped[kind] !== state.limits[kind])
 }
 
-/** The user stopped at what is reached. */
+/** The user stopped at the reached limits. */
 export function stopped(state: LimitState, use: SessionUse): LimitState {
   return { ...state, stopped: pickLimits(state.limits, reachedLimits(state, use)) }
 }

@@ -75,7 +75,7 @@ export class Session implements Disposable {
   beginsNoTurn = false
   /** The user doesn't see it. */
   isHidden = false
-  /** What the agent must be told of the conversation, with the next prompt. */
+  /** The part of the conversation that the agent doesn't know, for the next prompt. */
   contextToTell: () => ContentBlock | undefined = () => undefined
 
   constructor(options: SessionOptions) {

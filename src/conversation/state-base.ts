@@ -68,7 +68,7 @@ export interface StateOf<E extends EntryBase> {
   configOptions: ConfigOption[]
   commands: Command[]
   usage?: Usage
-  /** what the user may want to ask next, according to the agent */
+  /** a suggestion for the next prompt, from the agent */
   suggestion?: string
   title?: string
   /** milliseconds since the epoch */

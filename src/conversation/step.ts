@@ -45,7 +45,7 @@ export interface Answer {
   openMessage?: number | undefined
   /** Whether the message has contained a thought. */
   isSplit?: true
-  /** where the thought is that hasn't ended */
+  /** position of the unfinished thought */
   thought?: number | undefined
 }
 
@@ -69,7 +69,7 @@ export interface ReducerMemory {
   toolsWithoutStatus: Set<number>
   /** the last entry that is neither text of the agent nor unknown: later text comes below it */
   lastWork: number
-  /** by message id; '' for the one without */
+  /** by message id; '' for the message without an id */
   answers: Map<string, Answer>
   /** the answer whose last characters may be the beginning of a tag, and aren't shown yet */
   holding?: Answer
@@ -85,7 +85,7 @@ export interface ReducerMemory {
   running: boolean
   /** the running work was started by a prompt from Parley */
   ownTurn: boolean
-  /** what the session had cost when the running work began */
+  /** the session's cost when the running work began */
   costBefore?: number | undefined
   /** the agent reported that it's waiting for the user */
   actionReported: boolean
@@ -158,7 +158,7 @@ export interface Step {
   readonly changes: Change[]
 }
 
-/** What the reducer needs to know of a kind of entry. */
+/** The properties of a kind of entry that the reducer needs. */
 export interface ReducedKind<E extends EntryBase> {
   readonly kind: E['kind']
   /** Whether text that comes later belongs below the entry: it isn't text streamed in parallel, and not one of many. */

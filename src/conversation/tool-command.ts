@@ -5,23 +5,23 @@ import type { ToolCallEntry } from './state.ts'
 export interface ToolCommand {
   command: string
   cwd?: string
-  /** variables that the agent sets for it: `NAME=value` */
+  /** variables that the agent sets for the command: `NAME=value` */
   environment?: string[]
 }
 
 /** Every command line in a tool's raw input. */
 export interface CommandsOfInput {
   commands: string[]
-  /** what the same fields may mean instead: a program with its arguments for a list of lines, and vice versa */
+  /** other readings of the same fields: a program with its arguments for a list of lines, and vice versa */
   alternatives: string[]
   cwd?: string
   /** variables of the environment that the input sets: `NAME=value` */
   environment: string[]
-  /** What runs isn't certain: a field contains something other than text, or two name different arguments or folders. */
+  /** The commands aren't certain: a field contains something other than text, or two fields name different arguments or folders. */
   unreadable: boolean
 }
 
-/** Where agents put a command: one line, a program with its arguments, or several commands in `commands`. */
+/** Fields with a command: one line, a program with its arguments, or several commands in `commands`. */
 export const COMMAND_FIELDS: ReadonlySet<string> = new Set([
   'command',
   'cmd',
@@ -182,7 +182,7 @@ export function titleAsCommand(title: string): string | undefined {
   return title.replace(/^`([^`]+)`$/s, '$1').trim() || undefined
 }
 
-/** A shell by its name or in a folder of the system; one in another folder may be any program. */
+/** A shell by name or in a system folder; a file in another folder may be any program. */
 const SHELL =
   /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/|nix\/store\/[\w.+-]+\/)?bin\/)?(?:ba|z|da)?sh$/
 

@@ -1,4 +1,4 @@
-/** What the text of a tool call is: most agents send output as it is, although the specification has Markdown. */
+/** How to show the text of a tool call: most agents send plain output, although the specification demands Markdown. */
 import type { ToolKind } from '../acp/model.ts'
 
 /** A program's output, the content of a file, or data. */

@@ -20,7 +20,7 @@ export interface TurnsOptions {
   send(content: ContentBlock[]): Promise<undefined | { messageId?: string }>
   /** Adds a prompt to the conversation and asks the agent to add it to the running turn. Rejects if it can't. */
   steer(prompt: Prompt): Promise<SteeringOutcome>
-  /** Shows what became of such a prompt, also if the agent answers late. */
+  /** Shows the outcome of a steering prompt, even if the agent answers late. */
   steered(prompt: Prompt, outcome: SteeringOutcome): void
   sendCancel(): void
   /** Foreground work is running. */
@@ -52,7 +52,7 @@ export type CancelState = 'none' | 'requested' | 'overdue'
 /** A prompt that was sent to the agent. */
 interface Turn {
   readonly prompt: Prompt
-  /** The prompts that the agent added to it. */
+  /** The prompts that the agent added to the turn. */
   readonly added: Prompt[]
   /** The agent reported that it's working on the prompt. */
   begun: boolean
@@ -352,7 +352,7 @@ export class Turns {
     this.#finish(turn, cancelled ? { type: 'ended', stopReason: 'cancelled' } : { type: 'failed', error })
   }
 
-  /** Returns whether the turn was abandoned. If so, an idle state that was held back belongs to it. */
+  /** Returns whether the turn was abandoned. If so, an idle state that was held back belongs to that turn. */
   #forget(turn: Turn): boolean {
     if (!this.#abandoned.delete(turn)) return false
     this.#undecided = undefined

@@ -17,7 +17,7 @@ const metaSchema = z.object({
   /** Number of prompts; a session without any isn't listed. */
   prompts: z.int().min(0),
   settings: settingsSchema.catch(DEFAULT_SETTINGS),
-  /** The cost of its tokens so far, in fictional credits. */
+  /** The cost of the session's tokens so far, in fictional credits. */
   credits: z.number().min(0).catch(0),
 })
 /** The metadata of a session, stored separately from its transcript. */

@@ -309,7 +309,7 @@ export interface TokenUsage {
   outputTokens: number
 }
 
-/** The context's size and what the session has cost so far. */
+/** The context's size and the session's cost so far. */
 export function usageOf(session: DemoSession): SessionUpdate {
   const size = modelOf(session.settings).context
   return {

@@ -63,7 +63,7 @@ export function shortName(turn: Turn, file: string): string {
   return relative === '' || relative.startsWith('..') ? file : relative
 }
 
-/** The file of a turn: one that the user attached or named, else a suitable one. */
+/** The file for a turn: one that the user attached or named, else a suitable one. */
 export async function subjectFile(turn: Turn, words: string): Promise<string | undefined> {
   for (const block of turn.prompt) {
     const uri =

@@ -19,11 +19,11 @@ export function onAgentLocation(session: Session, report: (location: ToolCallLoc
 export interface EditorGroup {
   viewColumn: number
   isActive: boolean
-  /** The kind of its active tab: a text or diff, another kind such as a conversation, or none. */
+  /** The kind of the group's active tab: a text or diff, another kind such as a conversation, or none. */
   shows: 'text' | 'other' | 'nothing'
   /** Its text has unsaved changes. */
   isDirty: boolean
-  /** when the user last typed or moved the cursor in it, milliseconds since the epoch */
+  /** when the user last typed or moved the cursor in the group, milliseconds since the epoch */
   usedAt?: number
 }
 

@@ -11,7 +11,7 @@ export interface CommitChanges {
   diff: string
   /** The files with their numbers of changed lines, if the diff is truncated. */
   files?: string
-  /** Nothing is staged, so these are all changes of the work tree: the paths of files that Git doesn't know yet. */
+  /** Paths of untracked files. Present if nothing is staged, so that all changes of the work tree are included. */
   newFiles?: string[]
   /** The first lines of the latest commits, newest first, as examples of the style. */
   subjects: string[]

@@ -19,7 +19,7 @@ export class FolderComparison {
     return this.keys(one).some(key => keys.includes(key))
   }
 
-  /** Whether `path` is the folder or inside of it, by its spelling or by where links lead. */
+  /** Whether `path` is the folder or inside of it, by its spelling or its real path. */
   contains(folder: string, path: string): boolean {
     return this.containsKeys(this.keys(folder), this.keys(path))
   }
@@ -35,7 +35,7 @@ export class FolderComparison {
   }
 }
 
-/** Compares these folders, as they are now. */
+/** Looks up these folders, and returns their comparison. */
 export async function compareFolders(
   folders: Iterable<string>,
   rules: PathRules = new PathRules(),
@@ -90,7 +90,7 @@ export class RealFolders extends Owner {
 
   readonly compare = new FolderComparison(this.#rules, folder => this.#real(folder))
 
-  /** A folder turned out to be another one. */
+  /** The real path of a folder changed. */
   readonly onDidChange = this.#change.event
 
   /** The paths of folders, and the targets of links among them. */

@@ -9,7 +9,7 @@ import type { KeyValueStore } from '../common/key-value-store.ts'
 import { PathRules } from './path-rules.ts'
 
 const STORE = Symbol.for('parley.gitFolders')
-/** One for the process: a loader may give lazily loaded code its own copy of this module. */
+/** One store for the process: lazily loaded code may get its own copy of this module. */
 const shared = globalThis as { [STORE]?: KeyValueStore }
 
 /** `store` is shared by all windows. */
@@ -49,7 +49,7 @@ export function isRecordedRepository(common: string): boolean {
   return store().get(`repository ${keyOf(common)}`) === true
 }
 
-/** Makes Git use the folder that is recorded, instead of what it finds at `cwd`. */
+/** Makes Git use the recorded folder, instead of the one that `.git` at `cwd` names. */
 export function pinnedEnvironment(cwd: string): { GIT_DIR?: string; GIT_WORK_TREE?: string } {
   for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
     const git = recordedGitFolder(at)

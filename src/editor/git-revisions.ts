@@ -66,7 +66,7 @@ async function revisionsIn(top: string): Promise<Revision[]> {
       BRANCH_FORMAT,
       'refs/heads',
     ]),
-    // the branch that others are made from, as the remote says, or else by its usual names
+    // the default branch according to the remote, or else by its usual names
     run(top, [
       'for-each-ref',
       BRANCH_FORMAT,

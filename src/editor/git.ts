@@ -41,7 +41,7 @@ const QUIET_SETTINGS = [
   'core.pager=cat',
   'core.editor=false',
   'submodule.recurse=false',
-  // Git would run in submodules, each of which has its own settings
+  // otherwise, Git would run in submodules with their own settings
   'diff.ignoreSubmodules=dirty',
   'gc.auto=0',
   'maintenance.auto=false',
@@ -109,7 +109,7 @@ export class GitError extends Error {
 }
 
 /**
- * The same as {@link runGit}, for the user, who is told why it failed.
+ * Like {@link runGit}, but rejects with a message for the user.
  * @throws GitError
  */
 export async function readGit(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
@@ -336,7 +336,7 @@ export async function repositoriesOf(folders: readonly string[]): Promise<string
   return [...new Set(tops.flatMap(top => (top && withoutLineEnd(top)) || []))]
 }
 
-/** A diff of at most {@link MAX_DIFF}, which says that it's cut. */
+/** A diff of at most {@link MAX_DIFF} characters, with a note if it's cut. */
 export function shortDiff(text: string): string {
   return text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n[… the rest of the diff is left out]` : text
 }

@@ -73,7 +73,7 @@ function only(lines: readonly string[], known: readonly string[]): string[] {
   return lines.filter(line => set.has(line))
 }
 
-/** `undefined` if it takes too long. */
+/** `undefined` if the comparison takes too long. */
 function compared(one: readonly string[], other: readonly string[]) {
   if (one.length + other.length <= MAX_UNLIMITED) return diffArrays([...one], [...other])
   return diffArrays([...one], [...other], { timeout: MAX_COMPARE_MS })
@@ -121,8 +121,8 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
 }
 
 /**
- * `base` with the edits of both `one` and `other`; `undefined` where the two overlap, or where one inserts lines next to
- * the other's edit, since their order is then ambiguous.
+ * `base` with the edits of both `one` and `other`; `undefined` where the edits overlap, or where one inserts lines next to the other's
+ * edit, since their order is then ambiguous.
  */
 export function mergeLines(
   base: readonly string[],

@@ -28,7 +28,7 @@ export interface GuardedPath {
   /** the path with links resolved */
   realPath: string
   inside: boolean
-  /** Other spellings of the same file, by the roots and the editor's folders, for finding its document in the editor. */
+  /** Other paths of the same file, through the roots and the editor's folders, for finding its document in the editor. */
   aliases: string[]
 }
 
@@ -121,8 +121,8 @@ export class PathGuard {
 
   /** The real path relative to a folder; `undefined` if it's outside. */
   async #below(folder: string, full: string, realPath: string): Promise<string | undefined> {
-    // The folders are resolved each time, since a link in them may change while the session is open. Where a path is its own
-    // real path, so are the folders in it.
+    // The folders are resolved each time, since a link in them may change while the session is open. If a path has no links, neither do the
+    // folders in it.
     const isReal = full === realPath && this.#rules.containsKey(folder, full)
     const realFolder = isReal ? folder : await this.#resolve(folder, { remaining: MAX_LINKS })
     // Case-sensitive: both are spelled as on disk, and ignoring case could match a different folder.

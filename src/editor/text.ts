@@ -19,7 +19,7 @@ export function decodeText(bytes: Uint8Array): DecodedText | NoText {
     if (mark.encoding === 'utf8' && !isUtf8(body)) return 'unknown-encoding'
     return { text: decodeAs(body, mark.encoding), encoding: mark.encoding, bom: true }
   }
-  // The same criterion as Git's, and nearly VS Code's.
+  // The same criterion as Git's, and almost VS Code's.
   if (bytes.subarray(0, 8000).includes(0)) return 'binary'
   if (!isUtf8(bytes)) return 'unknown-encoding'
   return { text: decodeAs(bytes, 'utf8'), encoding: 'utf8', bom: false }

@@ -87,7 +87,7 @@ export function hashesIn(record: string): Set<string> {
 /** Number of records, or of contents, that are read or written at once, which takes a few milliseconds. */
 export const AT_ONCE = 50
 
-/** The tables with what agents changed in the workspaces. A file is known by a hash of its path, of which not all are Unicode. */
+/** The tables of agents' changes in workspaces. A file is identified by a hash of its path, since some paths aren't Unicode. */
 export const CHANGES_TABLES = `
   -- bytes: of all records; counted: all files of contents are in the table
   CREATE TABLE workspaces (
@@ -158,7 +158,7 @@ export const SALVAGED_CHANGES: SalvagedTables = {
   changed_files: ({ record }) => String(record).startsWith('{"path":'),
   decided_files: ({ record }) => String(record).startsWith('{"path":'),
   undone_files: ({ record }) => String(record).startsWith('{"before":'),
-  // what running windows are about to refer to
+  // contents that running windows are about to use
   content_uses: ({ user }) => String(user).startsWith('window '),
 }
 

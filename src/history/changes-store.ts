@@ -23,7 +23,7 @@ import { StoredUndos, type Undone } from './stored-undos.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 import { SET_DROPPED, WorkspaceRows } from './workspace-rows.ts'
 
-/** A file's changes are deleted if they weren't stored again for this long; all of a workspace, if nothing in it was. Milliseconds. */
+/** A file's changes are deleted if they weren't stored again for this long; a workspace's, if none of its files was. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
 /** How often, and after how long, records that can't be read are read again. Milliseconds. */
 const LOAD_TRIES = 15
@@ -46,8 +46,8 @@ export interface ChangesStoreOptions {
 type Waiting = Map<string, { changed: ChangedFile | undefined }>
 
 /**
- * Stores agents' changes in a workspace: records in the database, and contents as files. Written in the background, and only what is
- * new; what can't be written stays in memory, and is written later.
+ * Stores agents' changes in a workspace: records in the database, and contents as files. Only new data is written, in the background; data
+ * that can't be written stays in memory until later.
  */
 export class ChangesStore extends Owner {
   readonly #options: ChangesStoreOptions
@@ -132,7 +132,7 @@ export class ChangesStore extends Owner {
       }
   }
 
-  /** Counts the contents, and removes what is too old. */
+  /** Counts the contents, and removes expired data. */
   async #begin(): Promise<void> {
     const { clock } = this.#options
     const rows = this.#rows

@@ -30,8 +30,8 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions, W
 }
 
 /**
- * The saved conversations and the leases of their sessions, which stay within limits of size and age. What agents changed is in
- * the same file: see {@link ChangesStore}.
+ * The saved conversations and the leases of their sessions, within limits of size and age. Agents' changes are in the same file: see {@link
+ * ChangesStore}.
  */
 export class ConversationStorage extends Owner {
   readonly transcripts: Transcripts

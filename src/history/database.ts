@@ -32,7 +32,7 @@ export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
 }
 
-/** This Node has no `node:sqlite`. */
+/** The running Node has no `node:sqlite`. */
 export class MissingSqliteError extends Error {
   override readonly name = 'MissingSqliteError'
 
@@ -104,7 +104,7 @@ function isUnwritable(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM'].includes(code ?? '')
 }
 
-/** `undefined` if it can't be read, either. */
+/** `undefined` if the file can't be read, either. */
 function openForReading(options: DatabaseOptions): OpenedDatabase | undefined {
   const { file } = options
   if (sizeOf(file) === 0) return undefined
@@ -230,7 +230,8 @@ function removeParts(file: string): void {
 }
 
 function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSync {
-  // SQLite gives the write-ahead log the mode of the database. It would open one that can't be written, and not write it later.
+  // SQLite gives the write-ahead log the mode of the database, so a file that can't be written must be detected here: SQLite would open it
+  // and fail later.
   closeSync(openSync(file, 'a', PRIVATE_FILE))
   for (const part of PARTS) protect(file + part, PRIVATE_FILE)
   const db = new sqlite.DatabaseSync(file)
@@ -243,7 +244,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
       const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
       if (found !== 'ok') throw new DamagedDatabaseError(String(found))
     }
-    // What the user deleted must not stay in the file's unused parts.
+    // Deleted data must not stay in the file's unused parts.
     db.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;')
     // a write, also if nothing changes, which would fail on a full disk
     if (pragma(db, 'page_count') === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
@@ -379,7 +380,7 @@ function moveIfThere(from: string, to: string): void {
 /** After this many milliseconds without a failure, everything works again. An almost full disk still accepts some writes. */
 const WELL_FOR_MS = 60_000
 
-/** What the user can do about a problem. */
+/** An action for the user to solve a problem. */
 export interface TroubleAction {
   title: string
   run(): void

@@ -41,7 +41,7 @@ export class Leases implements Disposable {
     return this.#windows.own
   }
 
-  /** Takes a session for this window. Returns false if another live window has it, other than `from`. */
+  /** Takes a session for this window. Returns false if another running window has it, other than `from`. */
   acquire(agentId: string, sessionId: string, from?: string): boolean {
     const had = this.#has(agentId, sessionId)
     const acquired = this.#database.transaction(() => this.take(agentId, sessionId, from), true)
@@ -49,7 +49,7 @@ export class Leases implements Disposable {
     return acquired
   }
 
-  /** The same in a transaction. */
+  /** Like `acquire`, within a transaction. */
   take(agentId: string, sessionId: string, from?: string): boolean {
     const lease = this.#lease(agentId, sessionId)
     if (lease && lease.owner !== this.owner && lease.owner !== from && this.#isLive(lease)) return false
@@ -58,7 +58,7 @@ export class Leases implements Disposable {
     return true
   }
 
-  /** Takes a session that another window doesn't release. Returns the id of that window, if it's known. */
+  /** Takes a session that another window doesn't release. Returns the id of that window, if known. */
   seize(agentId: string, sessionId: string): string | undefined {
     const from = this.#database.transaction(() => {
       const lease = this.#lease(agentId, sessionId)

@@ -38,7 +38,7 @@ export interface ReadConversation {
 export interface OmittedCounts {
   /** lines that are damaged, cut off, too long, or of no conversation */
   lines: number
-  /** entries and terminals that the file should contain, that are damaged, or that are too many */
+  /** entries and terminals that are missing, damaged, or beyond the limit */
   entries: number
   /** conversations that a newer version of Parley wrote */
   newer: number
@@ -67,7 +67,7 @@ const header = z.object({
   head: z.unknown().optional(),
 })
 
-/** Whether it's a whole path, on any system. */
+/** Whether the path is absolute on any system. */
 function isAbsolute(folder: string): boolean {
   return path.posix.isAbsolute(folder) || path.win32.isAbsolute(folder)
 }
@@ -86,10 +86,7 @@ interface Reading {
   size: number
 }
 
-/**
- * Reads lines of {@link conversationLines}, which may contain anything. A line that can't be read is left out and
- * counted; the others are kept.
- */
+/** Reads lines of {@link conversationLines}, which may contain anything. Unreadable lines are skipped and counted. */
 export class ProtocolReader {
   readonly leftOut: OmittedCounts = { lines: 0, entries: 0, newer: 0 }
   readonly #now: number
@@ -124,7 +121,7 @@ export class ProtocolReader {
     return undefined
   }
 
-  /** A line that is too long to be read, or of which some was cut. */
+  /** Counts a line that is too long to be read, or that was cut. */
   skip(): void {
     this.leftOut.lines += 1
   }

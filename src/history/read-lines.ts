@@ -11,7 +11,7 @@ export interface ReadLinesOptions {
   signal?: AbortSignal
   /** Members of objects and elements of arrays in a line of JSON; further ones are cut from it. */
   maxMembers: number
-  /** Called for each line from which some were cut. */
+  /** Called for each line from which members were cut. */
   onCut?: () => void
 }
 

@@ -211,7 +211,7 @@ class Pages {
   readonly #file: number
   readonly #wal: number | undefined
   readonly #bytes: number
-  /** without what other programs may reserve at the end of each page */
+  /** page size without the space that programs may reserve at the end of each page */
   readonly #usable: number
   /** where a page is in the log */
   readonly #inWal = new Map<number, number>()

@@ -67,7 +67,7 @@ export interface SessionSpan {
   /** milliseconds; `at`: when that was, in milliseconds since the epoch, if a turn ran then */
   ms: number
   at?: number
-  /** Absent: that of the settings. */
+  /** Absent: the settings' limit applies. */
   limit?: LimitState
 }
 

@@ -23,7 +23,7 @@ import type {
   UsageSum,
 } from './session-store.ts'
 
-/** Released ones never change. */
+/** Released migrations never change. */
 const MIGRATIONS = [
   `CREATE TABLE sessions (
      agent_id TEXT NOT NULL,
@@ -133,7 +133,7 @@ export class SqliteStore implements SessionStore {
   readonly #opened: OpenedDatabase
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
-  /** what `list` returned for an agent, and the version of the database then */
+  /** the last result of `list` for each agent, and the version of the database then */
   readonly #lists = new Map<string, { version: unknown; sessions: LocalSession[] }>()
   #timer: NodeJS.Timeout | undefined
 
@@ -205,7 +205,7 @@ export class SqliteStore implements SessionStore {
     this.#putContinued(session)
     const stored = list && this.get(session.agentId, session.sessionId)
     if (!stored) return
-    // the version changes only with what other connections write
+    // the version changes only with writes of other connections, so the cached list must be updated here
     const sessions = list.sessions.filter(({ sessionId }) => sessionId !== stored.sessionId)
     const at = sessions.findIndex(({ updatedAt }) => updatedAt <= stored.updatedAt)
     sessions.splice(at < 0 ? sessions.length : at, 0, stored)

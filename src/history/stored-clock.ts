@@ -36,7 +36,7 @@ function readSeenClock(json: unknown): SeenClock {
   }
 }
 
-/** Whether what was seen is to be stored. */
+/** Whether the new times should be stored. */
 function isNews(seen: SeenClock, known: SeenClock): boolean {
   const [now, before] = [seen.runs.at(-1), known.runs.at(-1)]
   return now?.from !== before?.from || (now?.to ?? 0) - (before?.to ?? 0) >= STORE_MS
@@ -69,7 +69,7 @@ export function ageOf({ runs }: SeenClock, time: number): number {
   return Math.max(0, last.age + last.to - last.from - Math.max(...counted))
 }
 
-/** What the clock has shown on this machine, which all windows share: nothing is old because a clock was set. */
+/** The clock that all windows of this machine share: nothing expires because the machine's clock was set. */
 export class StoredClock {
   readonly #database: TranscriptDatabase
   readonly #now: () => number

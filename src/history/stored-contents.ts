@@ -13,7 +13,7 @@ import type { WorkspaceRows } from './workspace-rows.ts'
 
 /** How often contents that nothing uses anymore are removed. Milliseconds. */
 const COLLECT_AFTER_MS = 10_000
-/** Contents put more recently than this are kept, since this window may be about to refer to them. Milliseconds. */
+/** Contents that were stored more recently than this aren't removed, since this window may be about to use them. Milliseconds. */
 const RECENT_MS = 5000
 
 /** Returns the used contents, before others are removed. */
@@ -46,10 +46,7 @@ export class StoredContents extends Owner {
   readonly #window = `window ${process.pid} ${randomUUID()}`
   /** by hash: contents that this window uses, and whose files are written or being written */
   readonly #written = new Map<string, Promise<void>>()
-  /**
-   * by hash: when this window last stored the content, or loaded a record that refers to it. The window may be about to refer to
-   * it.
-   */
+  /** by hash: when this window last stored the content, or loaded a record with it. The window may be about to use it. */
   readonly #held = new Map<string, number>()
   #use: ContentUse | undefined
   #timer: NodeJS.Timeout | undefined
@@ -114,7 +111,7 @@ export class StoredContents extends Owner {
     return failed
   }
 
-  /** The same before the window closes. */
+  /** Writes contents synchronously, before the window closes. */
   writeNow(contents: ReadonlyMap<string, Uint8Array>): void {
     for (const [hash, bytes] of this.#hold(contents)) {
       const file = this.#file(hash)
@@ -122,7 +119,7 @@ export class StoredContents extends Owner {
     }
   }
 
-  /** In a transaction: this window has stored what refers to them. */
+  /** Releases contents in a transaction, after this window has stored the records that use them. */
   release(hashes: Iterable<string>): void {
     for (const hash of hashes) {
       if (this.#held.has(hash)) continue
@@ -131,7 +128,7 @@ export class StoredContents extends Owner {
     }
   }
 
-  /** This window has loaded records, and may use their contents longer. */
+  /** Holds the contents of loaded records, which this window may use longer. */
   holdLoaded(rows: ReadonlyArray<{ record?: unknown }>): void {
     // texts are in memory
     const hashes = rows.flatMap(({ record }) =>
@@ -265,7 +262,7 @@ export class StoredContents extends Owner {
   }
 }
 
-/** What uses it may have been stored before, as before all contents of a damaged database are counted. */
+/** Records that use the content may have been stored before, such as those of a damaged database, so counting starts with them. */
 const ADD_CONTENT = `WITH given (workspace, hash, bytes) AS (VALUES (?, ?, ?))
   INSERT OR IGNORE INTO contents SELECT *, (SELECT count(*) FROM content_uses
     WHERE workspace = given.workspace AND hash = given.hash) FROM given`

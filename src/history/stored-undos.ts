@@ -20,7 +20,7 @@ export class StoredUndos {
   readonly #rows: WorkspaceRows
   readonly #contents: StoredContents
   readonly #ageOf: (time: number) => number
-  /** by undo: the rows of its files */
+  /** by undo: the database rows of its files */
   readonly #known = new Map<string, Map<UndoneFile, number>>()
   /** rows of files whose texts couldn't be read when they were loaded */
   readonly #unloaded = new Set<number>()

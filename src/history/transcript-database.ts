@@ -50,7 +50,7 @@ export class TranscriptDatabase implements Disposable {
   #opened: OpenedDatabase | undefined | null = null
   /** when a file couldn't be opened or written that may be later, in milliseconds since the epoch */
   #failedAt: number | undefined
-  /** Work is running, for which the file must stay open. */
+  /** Work is running that needs the file to stay open. */
   #isInUse = false
   /** why the last work failed */
   #failure: unknown

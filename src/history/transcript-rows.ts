@@ -154,7 +154,7 @@ export class TranscriptRows {
     return (head ? readHead(String(head.head)) : {}) as SavedConversation['head']
   }
 
-  /** The session's options as they were known last. */
+  /** The session's last known options. */
   options(copy: StoredCopy): ConfigOption[] | undefined {
     const [row] = this.#database.all(`SELECT options FROM options ${OF}`, ...copy)
     return row && readOptions(String(row.options))

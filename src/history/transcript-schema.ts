@@ -251,7 +251,7 @@ export const TRANSCRIPT_MIGRATIONS = [
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, hosted_id TEXT NOT NULL, frame INTEGER NOT NULL,
      PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // what the clock has shown, as JSON: see SeenClock
+  // the times of the clock, as JSON: see SeenClock
   'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
   // the session's last known options, for agents that don't report them when they load a session
   `CREATE TABLE options (

@@ -58,7 +58,7 @@ export class Transcripts implements Disposable {
   readonly #revisions = new Map<string, string>()
   /** by agent and id of the copy: separate copies that are included in the conversation as it was read here, with their revisions */
   readonly #merged = new Map<string, Array<{ copy: StoredCopy; revision: string }>>()
-  /** the keys of all sessions of which anything is saved, and the database's version then */
+  /** the keys of all sessions with saved data, and the database's version then */
   #savedKeys: { version: string; keys: ReadonlySet<string> } | undefined
   readonly #wrote = new Emitter<WrittenConversation>()
   readonly #deleted = new Emitter<SessionId>()
@@ -277,8 +277,8 @@ export class Transcripts implements Disposable {
   }
 
   /**
-   * Deletes the saved conversation; with `copies`, separate copies that aren't among them stay. Returns whether nothing else
-   * of it is saved anymore.
+   * Deletes the saved conversation; with `copies`, only separate copies among these. Returns whether nothing of the conversation is saved
+   * anymore.
    */
   forget(agentId: string, sessionId: string, copies?: ReadonlySet<string>): boolean {
     const isRemoved = this.#database.transaction(() => {
@@ -303,12 +303,12 @@ export class Transcripts implements Disposable {
     return this.lastWrites().map(({ copy }) => copy)
   }
 
-  /** The same with the times of the last writes, in milliseconds since the epoch; 0: not known. */
+  /** The stored copies with the times of their last writes, in milliseconds since the epoch; 0: unknown. */
   lastWrites(): Array<{ copy: StoredCopy; at: number }> {
     return this.#database.attempt(() => this.#rows.lastWrites(), [])
   }
 
-  /** Deletes what is stored there unless a window has the session open. Returns whether it did. */
+  /** Deletes a stored copy unless a window has its session open. Returns whether the copy was deleted. */
   discard(copy: StoredCopy): boolean {
     const session = { agentId: copy[0], sessionId: sessionIdOf(copy) }
     const removed = this.#database.transaction(() => {
@@ -346,7 +346,7 @@ function positionsOf({ entries, texts = [] }: TranscriptChanges): number[] {
 /** Whether merging the other conversation changes nothing. */
 function* includes(known: SavedConversation, other: SavedConversation): SteppedWork<boolean> {
   const merged = yield* mergeConversations(known, other)
-  // merging renumbers them
+  // ignore ids and turns, since merging renumbers them
   const own = ({ entries }: SavedConversation) =>
     entries.flatMap(({ id: _, turn: __, ...entry }) => ('savedCopy' in entry ? [] : [entry]))
   const [all, before] = [own(merged), own(known)]

@@ -7,11 +7,11 @@ import type { Windows } from './windows.ts'
 export interface UnsentText {
   id: string
   kind: 'draft' | 'prompt'
-  /** the key of its conversation */
+  /** the key of the text's conversation */
   conversation: string
   /** the prompt that is being edited in the conversation, if the draft is its text */
   entryId?: string
-  /** its text and its chips, as JSON */
+  /** text and chips, as JSON */
   text: string
   /** the name of its items, which are stored separately because images are large */
   items?: string

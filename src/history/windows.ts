@@ -10,7 +10,7 @@ const machineClock = () => Number(process.hrtime.bigint() / 1_000_000n)
 
 /** Start time of this process on that clock, since another process may have had the same id before. */
 const STARTED = Math.round(machineClock() - process.uptime() * 1000)
-/** How exact that is. Milliseconds. */
+/** The precision of {@link STARTED}. Milliseconds. */
 const CLOCK_ERROR_MS = 1000
 
 type Row = Record<string, unknown>
@@ -59,7 +59,7 @@ export class Windows implements Disposable {
     this.#answered = this.#clock()
   }
 
-  /** This window is there from now on, until it's disposed. Others know in a few seconds: a start doesn't wait for the database. */
+  /** Registers this window until it's disposed. Other windows see it after a few seconds: a start doesn't wait for the database. */
   start(): void {
     if (this.#timer) return
     this.#renewed = this.#clock()
@@ -74,7 +74,7 @@ export class Windows implements Disposable {
     this.start()
   }
 
-  /** The same in a transaction. */
+  /** Renews the row within a transaction. */
   beat(): void {
     this.start()
     const now = this.#clock()
@@ -102,7 +102,7 @@ export class Windows implements Disposable {
     return id === this.own || this.#database.attempt(read, mayRun(earlier))
   }
 
-  /** Whether a window is among those that are there, and responds. In a transaction. */
+  /** Whether a window is in the table and responds. Within a transaction. */
   isListed(id: string): boolean {
     const [row] = this.#database.all('SELECT * FROM windows WHERE id = ?', id)
     return row !== undefined && this.#responds(row)
@@ -131,7 +131,7 @@ export class Windows implements Disposable {
     return this.#version !== before
   }
 
-  /** Asks another window for something. It's gone if that window has been asked for something else meanwhile. */
+  /** Sends another window a request, which replaces an earlier unread one. */
   request(id: string, request: string): void {
     const ask = () => this.#database.run('UPDATE windows SET request = ? WHERE id = ?', request, id)
     this.#database.attempt(ask, undefined)
@@ -194,7 +194,7 @@ export class Windows implements Disposable {
     return Math.min(age, Math.max(0, now - this.#steady))
   }
 
-  /** This window's row should have been renewed meanwhile. */
+  /** Whether the renewal of this window's row is overdue. */
   #isLate(now: number): boolean {
     return this.#timer !== undefined && now - this.#renewed >= OWNER_STALE_MS
   }

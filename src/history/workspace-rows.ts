@@ -32,7 +32,7 @@ export class WorkspaceRows {
     return this.#database.perform(() => this.all(sql, ...values), 'DEFERRED')
   }
 
-  /** The same in a transaction. */
+  /** Runs a query within a transaction. */
   all(sql: string, ...values: Value[]): Array<Record<string, unknown>> {
     return this.#database.all(sql, this.#workspace, ...values)
   }

@@ -27,7 +27,7 @@ export class McpInputs {
   readonly #held: SecretRegistry
   /** Open input boxes by key, so that two sessions that start at the same time share one question. */
   readonly #open = new Map<string, Promise<InputAnswer>>()
-  /** Asks one after the other, since VS Code shows one input box at a time. */
+  /** Questions are asked one after the other, since VS Code shows one input box at a time. */
   #last: Promise<unknown> = Promise.resolve()
 
   /**
@@ -79,7 +79,7 @@ export class McpInputs {
     await this.#keys.delete(key)
   }
 
-  /** Deletes all values, so that each is asked for again. Returns their number. */
+  /** Deletes all values, so that the user is asked for each again. Returns their number. */
   async clear(): Promise<number> {
     const keys = await this.#keys.items()
     for (const key of keys) await this.#secrets.delete(key)

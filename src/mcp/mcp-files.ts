@@ -11,7 +11,7 @@ import { hasTooManyTokens } from './too-many-tokens.ts'
 /** JSON tokens of a workspace file, whose settings may be long. */
 const MAX_WORKSPACE_TOKENS = 40_000
 
-/** What the files with servers are found by. All paths are absolute and on this machine's disk. */
+/** The locations of files with MCP servers. All paths are absolute and on this machine's disk. */
 export interface McpFileLocations {
   folders: ReadonlyArray<{ name: string; path: string }>
   workspaceFile: string | undefined

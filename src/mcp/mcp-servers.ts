@@ -39,7 +39,7 @@ import type { McpSwitch, McpSwitches } from './switches.ts'
 export interface ServerToAllow {
   key: string
   server: McpServerDefinition
-  /** The inputs that it uses. */
+  /** The inputs that the server uses. */
   inputs: McpInput[]
   /** For a workspace server: where its command and relative paths start. */
   folders: string[]
@@ -62,7 +62,7 @@ export type AllowServers = (
 
 export interface McpServersOptions {
   settings: SettingsSource
-  /** That of a session's folder; by default, of the first workspace folder. */
+  /** The environment of a session's folder; by default, of the first workspace folder. */
   environment: { get(folder?: string): Promise<LaunchEnvironment> }
   inputs: McpInputs
   allow: AllowServers
@@ -86,13 +86,13 @@ export interface McpServersOptions {
 /** The session that servers are for. */
 export interface McpSession {
   agentId: string
-  /** Its key; absent for a new one. */
+  /** The key of the session; absent for a new one. */
   session?: string
   /** `${workspaceFolder}` is the folder with that path, or else the first one. */
   cwd?: string
 }
 
-/** The servers that the user agreed to, by key, each with its `envFile` at that time. */
+/** The allowed servers, by key, each with its `envFile` at that time. */
 type Allowed = ReadonlyMap<string, { envFile?: EnvFile }>
 
 /** The servers of a session, and a note for each entry of each place. */
@@ -432,7 +432,7 @@ function needsConsent({ source, server }: PlannedServer): boolean {
   return isOfWorkspace(source) || (server?.type === 'stdio' && server.sandboxEnabled === true)
 }
 
-/** Where a server's command and relative paths may start: in the folder of its file, or in that of any session. */
+/** Where a server's command and relative paths may start: in the folder of its file, or in any session's folder. */
 function foldersOf({ file, folder }: McpServerDefinition, { folders }: ServerContext): string[] {
   const paths = folders.map(({ path }) => path)
   return file !== undefined && folder !== undefined ? paths.slice(0, 1) : paths.toSorted()

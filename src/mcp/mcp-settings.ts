@@ -66,7 +66,7 @@ const topLevelOfOthers = new Set(['$schema', 'sandbox'])
 const stdioKeys = Object.keys(stdioEntry.shape)
 const remoteKeys = Object.keys(remoteEntry.shape)
 
-/** Other clients' names of the transports. */
+/** Names of the transports in other clients. */
 const typeNames: Record<string, 'stdio' | 'http' | 'sse'> = {
   stdio: 'stdio',
   http: 'http',
@@ -94,7 +94,7 @@ export interface McpPlace {
 /** One server as configured, valid or not. */
 export interface McpEntry {
   name: string
-  /** Absent: it's invalid. */
+  /** Absent if the server is invalid. */
   server?: McpServerDefinition
 }
 

@@ -39,7 +39,7 @@ export interface ServerContext {
 export type ServerResolution =
   /** `note`: sentences about a server that works anyway. */
   | { server: McpServer; note?: string }
-  /** Why it can't be passed, as a sentence without values. */
+  /** Why the server can't be passed, as a sentence without values. */
   | { reason: string }
 
 /**
@@ -117,7 +117,7 @@ async function resolveStdio(
   if (cwd !== undefined && !(await isDirectory(cwd)))
     return { reason: l10n.t('"cwd" doesn\'t exist: {0}', definition.cwd ?? '') }
 
-  // what the user agreed to isn't read again, since it may have changed meanwhile
+  // the file isn't read again after the user agreed to it, since it may have changed meanwhile
   const envFile = context.envFile ?? (await readEnvFileOf(definition, texts, context))
   if (envFile && 'reason' in envFile) return envFile
   const fileEnv = parseEnv(envFile?.text ?? '') as Record<string, string>

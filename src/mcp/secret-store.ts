@@ -7,7 +7,7 @@ export interface SecretStore {
   delete(key: string): PromiseLike<void>
 }
 
-/** A list of what is in a secret store, kept there as well, since the store can't list its content. */
+/** A list of the keys in a secret store, stored there as well, since the store can't list its content. */
 export class SecretIndex {
   readonly #store: SecretStore
   readonly #key: string

@@ -1,10 +1,10 @@
 /** One server of a session, as views show it. */
 export interface McpServerNote {
-  /** Where it's defined and its name: see `serverKey`. Absent if a whole file couldn't be read. */
+  /** The source and the name of the server: see `serverKey`. Absent if a whole file couldn't be read. */
   key?: string
   name: string
   type: string
-  /** The label of its place. */
+  /** The label of the server's source. */
   source: string
   passed: boolean
   /** The editor's own. */
@@ -15,6 +15,6 @@ export interface McpServerNote {
   link?: string
   /** Why the plan omits the server: see `LeftOut`. */
   leftOut?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
-  /** Why it wasn't passed, or a note if it was; never contains a secret. */
+  /** Why the server wasn't passed, or a note if it was; never contains a secret. */
   reason?: string
 }

@@ -11,7 +11,7 @@ import type { PathRules } from '../editor/path-rules.ts'
 /** Tool calls are searched for among this many of the last entries. */
 const MAX_BACK = 1000
 
-/** What the answers to a session's permission requests covered, until its turn is over. */
+/** The files and commands that answered permission requests of a session covered, until the turn ends. */
 export class AnsweredPermissions extends Owner {
   readonly #session: Session
   readonly #rules: PathRules
@@ -132,8 +132,8 @@ function plain(text: string): string {
 }
 
 /**
- * The folders that a subagent works in: its own, as far as the agent reported them, else those of the session (`around`).
- * `undefined` if the id isn't a subagent's.
+ * The folders that a subagent works in: its own, as far as the agent reported them, else the session's (`around`). `undefined` if the id
+ * isn't a subagent's.
  */
 export function subagentRoots(
   state: ReducingState,

@@ -20,7 +20,7 @@ import type { AgentDirectory, AgentEntry, SessionRecords } from './ports.ts'
 import type { HeldSessions } from './session-leases.ts'
 import { fileNameOfTitle, titleOf } from './session-title.ts'
 
-/** What the URIs of conversations begin with that are context of a prompt. */
+/** The start of the URIs of conversations that are context of a prompt. */
 export const CONVERSATION_URI = 'parley:/'
 
 /** A conversation that continues in another session, and the part of it that the session gets. */
@@ -168,7 +168,7 @@ export function originsOf(
   })
 }
 
-/** The session that the conversation of this one went on in; `undefined` if it's still there. */
+/** The session in which this session's conversation continued; `undefined` if it's still here. */
 export function whereNow(
   { agentId, sessionId }: SessionId,
   records: Pick<SessionRecords, 'get'>,

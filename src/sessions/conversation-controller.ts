@@ -254,7 +254,7 @@ export class ConversationController extends Owner {
   #moveQueue(open: OpenSession, from: OpenSession, isPaused: boolean): void {
     const { manager, queues } = this.#options
     const [previous, next] = [queues.of(from.key), queues.of(open.key)]
-    // its agent doesn't get them anymore
+    // the previous session's agent doesn't get the prompts anymore
     previous.signInCanceled()
     this.#moveWritten(from.key, open.key)
     previous.handOver(prompts => {

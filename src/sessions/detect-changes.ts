@@ -41,7 +41,7 @@ interface Turn {
   next?: Turn
   /** files that the user changed meanwhile */
   saved: string[]
-  /** Resolves when `before` contains those changes. */
+  /** Resolves when `before` contains the accepted changes. */
   accepted: Promise<unknown>
   /** some tool call may have changed files */
   worked: boolean
@@ -83,7 +83,7 @@ export function detectChanges(
 
   const detect = async (detected: Turn): Promise<void> => {
     const { number, before } = detected
-    // what the user decides and saves while files are being checked
+    // the user's decisions and saves while files are being checked
     const isKeptOrUndone = files.watchDecisions()
     const known = detected.saved.length
     const isDecided = (path: string) => isKeptOrUndone(path) || detected.saved.includes(path, known)
@@ -246,14 +246,14 @@ export function detectChanges(
   return own
 }
 
-/** Whether a tool call names Git in any way, or doesn't say what it runs. */
+/** Whether a tool call mentions Git, or doesn't say what it runs. */
 function mayRunGit({ title, rawInput }: ToolCallEntry): boolean {
   return rawInput === undefined || /git|\bgh\b|\bjj\b/i.test(`${title} ${JSON.stringify(rawInput)}`)
 }
 
 /**
- * Notifies the change tracker which files the session's tool calls name and which changes they report, also when the tool
- * calls start and end. A replay reports old changes and is ignored.
+ * Notifies the change tracker of the files that the session's tool calls name and of the changes that they report, also when tool calls
+ * start and end. A replay reports old changes and is ignored.
  */
 export function followChanges(session: Session, changes: SessionChanges): Disposable {
   return followToolCalls(session, (entry, differs) => {

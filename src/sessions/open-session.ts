@@ -62,7 +62,7 @@ export class OpenSession extends Owner {
   /** The files that its agent changed. Kept when the session ends. */
   readonly changes: SessionChanges
   readonly key: string
-  /** What the user allows without being asked, as long as the session is open here. */
+  /** The session's permission level and rules, as long as the session is open here. */
   readonly allowance = this.register(new SessionAllowance())
   /** Options to set before the first prompt. */
   startOptions: DefaultOptions | undefined
@@ -105,7 +105,7 @@ export class OpenSession extends Owner {
     return this.#recorder
   }
 
-  /** Its limit, while an agent has it. */
+  /** The limiter of the session, while an agent has the session. */
   get limiter(): SessionLimiter | undefined {
     return this.#limiter
   }
@@ -209,7 +209,7 @@ export class OpenSession extends Owner {
   }
 }
 
-/** Ends what was prepared for a session that isn't opened. */
+/** Disposes the resources of a session that isn't opened. */
 export function disposePlan({ editorTools, bridges = [] }: SessionPlan): void {
   editorTools?.dispose()
   for (const bridge of bridges) bridge.dispose()

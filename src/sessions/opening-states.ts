@@ -33,7 +33,7 @@ export type Opening =
   | {
       readonly type: 'failed'
       readonly attempt: Attempt
-      /** the user can go back to it */
+      /** a session to which the user can return */
       readonly before: OpenSession | undefined
     }
 
@@ -99,7 +99,7 @@ export function attemptOf(opening: Opening): Attempt | undefined {
   return opening.type === 'opening' || opening.type === 'failed' ? opening.attempt : undefined
 }
 
-/** How far the view is in opening a session; `undefined` if it isn't opening one. */
+/** The progress of opening a session; `undefined` if the view isn't opening one. */
 export function stepOf(opening: Opening): OpeningStep | undefined {
   switch (opening.type) {
     case 'searching':

@@ -84,7 +84,7 @@ export interface ExistingSession {
   additionalDirectories: readonly string[]
   /** `null` for none; absent if unknown, then none is sent */
   systemPrompt?: SystemPrompt | null
-  /** Its folder is from a file that was imported: the user confirms it if it isn't in this window. */
+  /** The session's folder comes from an imported file: the user must confirm it if it isn't in this window. */
   imported?: boolean
 }
 
@@ -128,17 +128,17 @@ export interface Drafts {
   set(key: string, draft: Draft<Attachment>): void
 }
 
-/** What sessions use of the database of sessions. */
+/** The operations on the database of sessions that sessions use. */
 export type SessionRecords = Pick<
   LocalSessions,
   'agentIds' | 'list' | 'get' | 'opened' | 'touched' | 'noted' | 'forget' | 'agent' | 'agentRuns'
 >
 
-/** What sessions use of the agents that run in the agent host. Only `takeOver` rejects. */
+/** The operations on the agent host that sessions use. Only `takeOver` rejects. */
 export interface HostedSessions {
   /** Whether the agent host has an agent with this session. */
   has(session: SessionId): Promise<boolean>
-  /** Whether an agent with this session runs in a host of another version of Parley, where no window of this one reaches it. */
+  /** Whether an agent with this session runs in a host of another version of Parley, which windows of this version can't reach. */
   runsInOtherVersion(session: SessionId): Promise<boolean>
   /**
    * Takes over the agent of a session, with all of its sessions, from the agent host, or from a window that doesn't respond (`from`), which

@@ -12,19 +12,19 @@ import type { OpenSession } from './open-session.ts'
 
 /** Stores the prompts of all conversations of the window. */
 export interface PromptQueuesStorage extends PromptStorage {
-  /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
+  /** Prompts of a conversation that another window left, in their order. The caller becomes responsible for them. */
   claim(key: string): StoredPrompt[]
   /** Passes prompts to the window that continues their session. Returns whether they were stored. */
   handOver(key: string, prompts: readonly StoredPrompt[]): boolean
   /** Prompts that another window handed over with the session of a conversation, in their order. */
   arrive(key: string): StoredPrompt[]
-  /** The session of a conversation was deleted: nothing that was written for it stays. */
+  /** The session of a conversation was deleted: deletes its prompts and drafts, too. */
   forget(key: string): void
   /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver: Event<string>
 }
 
-/** Prompts that are sent although their window is gone, since the turn before them goes on. */
+/** Prompts that are sent although their window is gone, since the turn before them continues. */
 export interface ContinuingPrompts {
   /** Whether those of the conversation with this key are. Without a promise: no. */
   continues(key: string): Promise<boolean> | undefined
@@ -39,7 +39,7 @@ interface PromptQueuesOptions {
   continuing?: ContinuingPrompts | undefined
 }
 
-/** The prompt queues of this window, by the key of their conversation, and what their prompts consist of. */
+/** The prompt queues of this window, by the key of their conversation, and the content of their prompts. */
 export class PromptQueues extends Owner {
   readonly #storage: PromptQueuesStorage
   readonly #sources: ContextSources
@@ -91,7 +91,7 @@ export class PromptQueues extends Owner {
     return note ? [...content, note] : content
   }
 
-  /** The queue of a conversation, as soon as it has the prompts that another window left. */
+  /** The queue of a conversation, once it contains the prompts that another window left. */
   async claimed(key: string): Promise<PromptQueue> {
     const queue = this.of(key)
     await this.#continuing?.continues(key)

@@ -76,7 +76,7 @@ export class PromptSender {
     queues.of(displayed.newKey).agentChosen(agentId, other => notFor(runner(other).name))
   }
 
-  /** The view starts a session with an agent other than the one that prompts waited for. */
+  /** The view starts a session with another agent than the one that prompts waited for. */
   agentReplaced(agentName: string): void {
     this.queue.agentReplaced(notFor(agentName))
   }
@@ -136,7 +136,7 @@ export class PromptSender {
     return opener.pending !== undefined || signIn.isAskedForSession
   }
 
-  /** Starts a session if there is none; reopens one whose agent ended, if the agent can. */
+  /** Starts a session if there is none; reopens a session whose agent ended, if the agent supports that. */
   async #ensureSession(): Promise<void> {
     const { opener, displayed } = this.#options
     const failed = attemptOf(opener.state)

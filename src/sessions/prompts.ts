@@ -8,7 +8,7 @@ import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation
 import { isWrittenPrompt, startsTurn } from '../conversation/user-prompts.ts'
 
 /**
- * The prompt that began the turn of an entry: the entry itself, or the last one before it. Without an entry, that of the
+ * The prompt that began the turn of an entry: the entry itself, or the last one before it. Without an entry, the prompt of the
  * conversation's last turn.
  */
 export function promptBefore(
@@ -23,7 +23,7 @@ export function promptBefore(
   return undefined
 }
 
-/** The same as the user wrote it, to be sent or edited again. */
+/** A copy of the prompt as the user wrote it, to be sent or edited again. */
 export function promptAgain({ blocks }: MessageEntry): StoredPrompt {
   return { id: randomUUID(), draft: draftOf(writtenBlocks(blocks), attachmentOf) }
 }
@@ -57,7 +57,7 @@ export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry |
   return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
 }
 
-/** All that the agent said in a turn: the messages before, between and after its tool calls. */
+/** The agent's messages in a turn: before, between and after its tool calls. */
 export function turnAnswer({ entries }: Pick<SessionState, 'entries'>, turn: number): string {
   const parts: string[] = []
   for (const [at, entry] of entries.entries()) {

@@ -14,7 +14,7 @@ import type { OpenSession } from './open-session.ts'
 import type { SessionManager } from './session-manager.ts'
 import { watchSessions } from './watch-sessions.ts'
 
-/** What the user chose in a notification: an answer, or to view the request. */
+/** The user's choice in a notification: an answer, or to view the request. */
 export type NotificationAnswer = { optionId: string } | 'show'
 
 export interface RequestNotificationsOptions {
@@ -208,7 +208,7 @@ function withChanges(text: string, changes: readonly Diff[], setup: SessionSetup
   return l10n.t('{0} (+{1} −{2})', named, added, removed)
 }
 
-/** Makes paths in a text relative to the session's directory; those in another folder begin with its name. */
+/** Makes paths in a text relative to the session's directory; paths in another folder begin with the folder's name. */
 function relativeTo({ cwd, additionalDirectories }: SessionSetup, text: string): string {
   return [cwd, ...additionalDirectories]
     .map((folder, at) => ({

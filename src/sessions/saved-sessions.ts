@@ -62,8 +62,8 @@ export class SavedSessions {
   }
 
   /**
-   * Shows a conversation as another window saves it, read-only, until the result is disposed. `goesOn` is called when it went on in
-   * another session there.
+   * Shows a conversation as another window saves it, read-only, until the result is disposed. `goesOn` is called when the conversation
+   * continued in another session there.
    */
   follow({ agentId, session }: OpenSession, goesOn: (next: SessionReference) => void): Disposable {
     const { records, transcripts } = this.#options

@@ -59,7 +59,7 @@ export class SessionIndicators extends Owner {
     return this.#manager.list().filter(open => this.of(open) === indicator)
   }
 
-  /** Other sessions may be visible now. */
+  /** Marks the visible sessions as seen. */
   markSeen(): void {
     let changed = false
     for (const open of this.#unread.keys()) {

@@ -7,7 +7,7 @@ import { ACQUIRE_SESSION_POLL_MS, RELEASE_POLL_MS, TAKE_OVER_MS } from '../commo
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { Leases } from '../history/leases.ts'
 
-/** Which sessions this window has, among all windows of the machine. */
+/** The leases of sessions among all windows of the machine. */
 export type SessionLeases = Pick<
   Leases,
   'acquire' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
@@ -19,7 +19,7 @@ export type SessionLeases = Pick<
  */
 export type SessionPlace = 'window' | 'hostedWindow' | 'otherVersion'
 
-/** The session is open in another window, or goes on in another version of Parley. */
+/** The session is open in another window, or in another version of Parley. */
 export class SessionElsewhereError extends Error {
   override readonly name = 'SessionElsewhereError'
   readonly place: SessionPlace
@@ -139,8 +139,8 @@ export class HeldSessions {
   }
 
   /**
-   * Requests the window that has the session to close it, and takes it from a window that doesn't. Rejects with `CancelledError`
-   * when `signal` aborts.
+   * Asks the window that has the session to close it, and takes the session if that window doesn't. Rejects with `CancelledError` when
+   * `signal` aborts.
    */
   async takeOver(session: SessionId, signal: AbortSignal): Promise<void> {
     const { agentId, sessionId } = session

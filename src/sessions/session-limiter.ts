@@ -93,7 +93,7 @@ export class SessionLimiter extends Owner {
     this.#review()
   }
 
-  /** What the page shows; `undefined` without a limit. */
+  /** The data for the page; `undefined` without a limit. */
   get note(): LimitNote | undefined {
     const { limits } = this.#state
     if (Object.keys(limits).length === 0) return undefined

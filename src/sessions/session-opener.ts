@@ -59,12 +59,12 @@ export interface SessionOpenerOptions {
 type StartAttempt = Extract<Attempt, { type: 'new' }>
 type ReopenAttempt = Extract<Attempt, { type: Reopening }>
 
-/** How long a page may take to draw the end of a conversation until all of it is read anyway. Milliseconds. */
+/** How long a page may take to draw the end of a conversation before the rest is read anyway. Milliseconds. */
 const DRAW_END_MS = 300
 
 /**
- * Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one.
- * Determines the view's phase. `opening-states.ts` has the states, and what changes them.
+ * Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one. Determines the view's
+ * phase. `opening-states.ts` defines the states and transitions.
  */
 export class SessionOpener implements Disposable {
   readonly #options: SessionOpenerOptions
@@ -96,7 +96,7 @@ export class SessionOpener implements Disposable {
     return this.#state.type === 'opening' ? this.#state.attempt : undefined
   }
 
-  /** The end of the conversation that is being reopened, until all of it is displayed. */
+  /** The displayed end of the conversation that is being reopened, until the whole conversation is displayed. */
   get end(): ShownEnd | undefined {
     return this.#state.type === 'opening' ? this.#state.end : undefined
   }
@@ -106,7 +106,7 @@ export class SessionOpener implements Disposable {
     return this.attempt?.agentId ?? this.#displayed.current?.agentId ?? attemptOf(this.#state)?.agentId
   }
 
-  /** How far the view is in opening a session; `undefined` if it isn't opening one. */
+  /** The progress of opening a session; `undefined` if the view isn't opening one. */
   get step(): OpeningStep | undefined {
     return stepOf(this.#state)
   }
@@ -136,8 +136,8 @@ export class SessionOpener implements Disposable {
   }
 
   /**
-   * Starts a session with the agent (by default the default agent), in `cwd` if given, and calls `begun` with it. The
-   * displayed session stays open in this window, unless the new one continues its conversation.
+   * Starts a session with the agent (by default the default agent), in `cwd` if given, and calls `begun` with it. The displayed session
+   * stays open in this window, unless the new session continues its conversation.
    */
   start(wanted?: string, how: Pick<StartAttempt, 'cwd' | 'begun' | 'continues'> = {}): Promise<void> {
     if (this.#state.type === 'preparing') this.#options.agentReplaced(this.#state.agentName)
@@ -317,7 +317,7 @@ export class SessionOpener implements Disposable {
     await this.retry(again ?? { type: 'new', agentId })
   }
 
-  /** Starts the agent anew. Its sessions continue with the new process, those with running work when it's finished. */
+  /** Restarts the agent. Its sessions continue with the new process, those with running work when that has finished. */
   async renew(): Promise<void> {
     const { agentId } = this
     if (agentId === undefined) return
@@ -326,8 +326,8 @@ export class SessionOpener implements Disposable {
   }
 
   /**
-   * Reopens the displayed session with the process that replaces its agent's, once that is `ready`, unless the user opens
-   * something else meanwhile. The conversation stays visible.
+   * Reopens the displayed session with its agent's new process, once that is `ready`, unless the user opens something else meanwhile. The
+   * conversation stays visible.
    */
   continueAfter(ready: Promise<void>, attempt: ReopenAttempt): void {
     if (!canBecome(this.#state, 'replacing')) return
@@ -355,14 +355,14 @@ export class SessionOpener implements Disposable {
     task?.abort.abort(new CancelledError())
   }
 
-  /** Cancels the attempt, and displays again what was there before. */
+  /** Cancels the attempt, and displays the previous session again. */
   #giveUp(): void {
     const before = this.#before
     this.abort()
     this.#displayed.display(before)
   }
 
-  /** A task comes to nothing: what was there before is displayed again. Returns false if something else took its place. */
+  /** Ends a task without a result: the previous session is displayed again. Returns false if another task has replaced this one. */
   #stop(task: Task): boolean {
     if (!this.#has(task)) return false
     this.#enter({ type: 'idle' })
@@ -415,7 +415,7 @@ export class SessionOpener implements Disposable {
     task.over.resolve()
     if (!following) return next
     task.abort.abort(new CancelledError())
-    // an attempt decides itself what stays displayed
+    // an attempt decides by itself what stays displayed
     const isAbandoned = next.type !== 'opening' && this.#displayed.current !== following.before
     if (isAbandoned) this.#displayed.display(undefined)
     return next

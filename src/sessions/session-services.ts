@@ -35,7 +35,7 @@ export interface ServicesShared {
   onDidSave?: Event<string>
   /** The base environment of commands in a folder: that of the login shell, and what the folder's project sets. */
   environment: (folder: string) => Promise<Record<string, string>>
-  /** Keeps what the next window needs of the turns that go on without this one. */
+  /** Stores the state of turns that continue without this window, for the next window. */
   turns?: KeyValueStore
   /** Ends commands if this process dies without having done so. */
   guard?: SessionTerminalsOptions['guard']

@@ -39,7 +39,7 @@ interface SessionStarterOptions {
   queues: Pick<PromptQueues, 'rename'>
   /** The agents that run in the agent host. Without it, none does. */
   hosted?: HostedSessions | undefined
-  /** What the options of a new session are set to. */
+  /** The initial options of a new session. */
   startOptions?: (agentId: string) => Promise<StartOptions>
   /** Where usage and cost are counted. */
   usage?: UsageRecords & SpanRecords
@@ -55,7 +55,7 @@ export interface OpenProgress {
 
 /** Where a fork ends, in agents with `forkAtMessage`. */
 export interface ForkPoint {
-  /** of the agent's last message that belongs to it */
+  /** id of the agent's last message that belongs to the fork */
   messageId: string
   /** the first turn that doesn't */
   turn: number
@@ -115,7 +115,7 @@ export class SessionStarter {
     })
   }
 
-  /** Goes on with the session that the agent had of this conversation; `undefined` if there is none, or it can't be reopened. */
+  /** Reopens the agent's earlier session of this conversation; `undefined` if there is none, or it can't be reopened. */
   async #goBack(
     agentId: string,
     signal: AbortSignal,

@@ -13,7 +13,7 @@ export function titleOf(session: Session): string | undefined {
   return session.conversation.givenTitle ?? sessionTitle(session.state)
 }
 
-/** The same of a session that was opened before. */
+/** The recorded title of a session. */
 export function recordedTitle(
   record: Pick<LocalSession, 'title' | 'givenTitle'> | undefined,
 ): string | undefined {

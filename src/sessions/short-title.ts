@@ -24,7 +24,7 @@ export function shortTitle(prompt: string): string | undefined {
   return undefined
 }
 
-/** The form in which some agents replay the mention of a file: its whole URI. */
+/** The form in which some agents replay the mention of a file, with its whole URI. */
 const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
 
 /** The text of a line of Markdown. Rules, fences and comments have none. `__init__` is a name rather than bold. */

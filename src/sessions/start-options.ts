@@ -7,7 +7,7 @@ import { DEFAULT_OPTION_MS } from '../common/limits.ts'
 import { shortened, visible } from '../common/visible.ts'
 import type { OpenSession } from './open-session.ts'
 
-/** What the options of a new session are set to. */
+/** The initial options of a new session. */
 export interface StartOptions {
   defaults: DefaultOptions
   /** By the id of the option. Used instead of a default if the agent still offers it. */
@@ -47,7 +47,7 @@ export function defaultsById(
   )
 }
 
-/** The value as the agent has it; `undefined` if it doesn't. An agent may offer what is on or off as a choice of two. */
+/** The value in the agent's own form; `undefined` if the agent doesn't offer it. An agent may offer an on/off option as a choice of two. */
 function offeredValue(option: KnownOption, value: string | boolean): string | boolean | undefined {
   const text = String(value)
   if (option.type === 'select') return option.choices.some(choice => choice.value === text) ? text : undefined

@@ -12,7 +12,7 @@ import { growingText } from '../history/transcript-schema.ts'
 import type { Transcripts } from '../history/transcripts.ts'
 import { asSent, type UnsavedConversation } from './unsaved-conversation.ts'
 
-/** Appended text is written at this interval, in milliseconds, so that a crash loses at most 100 ms of it. */
+/** Appended text is written at this interval, in milliseconds, so that a crash loses at most 100 ms. */
 const APPEND_EVERY_MS = 80
 /** An entry whose content is replaced again and again, such as a tool call's, is written as a whole at this interval, in milliseconds. */
 const REWRITE_EVERY_MS = 1000
@@ -152,7 +152,7 @@ export class TranscriptRecorder extends Owner {
     if (!written && !this.#replace) this.#schedule(REWRITE_EVERY_MS)
     // after its end, the session may be continued and saved by another recorder
     else if (!written && !this.#isOver) this.#schedule(REOPEN_AFTER_MS)
-    // what wasn't written is part of the whole
+    // changes that weren't written are part of the whole conversation
     this.#replace = !written
   }
 

@@ -4,7 +4,9 @@ import type { Session } from '../conversation/session.ts'
 /** An agent that went on for longer without a window isn't counted for more, in milliseconds: the clock may have been set. */
 const MAX_UNATTENDED_MS = 24 * 60 * 60 * 1000
 
-/** How long a session's turns ran. `at`: while one runs, when that was; on the clock, which outlives the window. */
+/**
+ * Total running time of a session's turns. `at`: present while a turn runs: when the time was stored, on a clock that outlives the window.
+ */
 export interface StoredTime {
   ms: number
   at?: number

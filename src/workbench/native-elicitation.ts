@@ -136,7 +136,7 @@ async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<El
   return { action: 'cancel' }
 }
 
-/** Explains which agent asks for what, before the first field. */
+/** Shows which agent asks for what, before the first field. */
 function begin(name: string, form: Form, signal: AbortSignal): Promise<ElicitationOutcome['action']> {
   const about = [form.title, form.message, form.description].flatMap(text => linesOf(text ?? ''))
   const accept = form.fields.length > 0 ? l10n.t('Answer') : l10n.t('Yes')

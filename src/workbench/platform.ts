@@ -111,7 +111,7 @@ function workspaceIdentity(): string {
 
 /** In a remote window, that of the remote machine. */
 function userFolder({ globalStorageUri }: vscode.ExtensionContext): string {
-  // …/User/globalStorage/<extension>, whichever profile is used: VS Code doesn't tell which
+  // …/User/globalStorage/<extension> in every profile: VS Code doesn't tell the profile
   return path.dirname(path.dirname(globalStorageUri.fsPath))
 }
 

@@ -34,7 +34,7 @@ export const onDidChangeNetwork: Event<void> = listener =>
     if (event.affectsConfiguration('http')) listener()
   })
 
-/** VS Code's setting for folders of prompt files, unchecked: what the user set, and what the workspace set. */
+/** VS Code's setting for folders of prompt files, unchecked: the values of the user and of the workspace. */
 export function promptFilesLocations(): Record<'user' | 'workspace', Record<string, unknown>> {
   const set = vscode.workspace.getConfiguration('chat').inspect<unknown>('promptFilesLocations')
   const table = (value: unknown) => (isRecord(value) ? value : {})
@@ -42,7 +42,7 @@ export function promptFilesLocations(): Record<'user' | 'workspace', Record<stri
   return { user: table(set?.globalValue), workspace }
 }
 
-/** The unchecked values of each scope, including those of a folder if given. */
+/** The unchecked values of each scope, including a folder's if given. */
 export function inspectSetting(name: SettingName, folder: vscode.Uri | null = null) {
   return vscode.workspace.getConfiguration(SECTION, folder).inspect<unknown>(name)
 }

@@ -19,7 +19,7 @@ import { openTab } from './webviews/panels.ts'
 export interface VsCodeWorkbenchOptions {
   extensionUri: vscode.Uri
   extensionId: string
-  /** Resolves what is created on first use, because it depends on services that depend on the workbench. */
+  /** Resolves objects that are created on first use, because they depend on services that depend on the workbench. */
   changeEditors: () => ChangeEditors
   diffs: Diffs
   proposals: Proposals

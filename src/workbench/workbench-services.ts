@@ -21,7 +21,7 @@ import { PlanEditors } from './editor/plan-editors.ts'
 import { noticeLocalSettings } from './local-settings-notice.ts'
 import { StatusBar } from './status-bar.ts'
 
-/** What VS Code itself shows: changes in editors and Source Control, notifications, the status bar. */
+/** Creates VS Code's own views: changes in editors and Source Control, notifications, the status bar. */
 export function createWorkbenchServices(
   platform: Platform & { proposals: Proposals; comments: VsCodeComments },
   services: AppServices,

@@ -133,7 +133,7 @@ export class AgentProcess implements RunningProcess {
     this.#isLooking = false
   }
 
-  /** Ends what is left of the process tree, also after the agent exited by itself: it may leave children behind. */
+  /** Ends the rest of the process tree, even after the agent exited by itself: the agent may leave children behind. */
   #endTree(times: StopTimes): Promise<void> {
     this.#ending ??= (async () => {
       await this.#tree.end(times.killAfterMs)

@@ -39,7 +39,7 @@ export class LineSplitter {
   /** the other whole lines, decoded together: decoding once per chunk is much cheaper than once per line */
   #text = ''
   #position = 0
-  /** the beginning of an unfinished line after them, or more of it */
+  /** the beginning of an unfinished line, or a further part of it */
   #tail: Buffer | undefined
   #tooLong = false
 
@@ -102,7 +102,7 @@ export class LineSplitter {
     return this.#isLineEnd
   }
 
-  /** What followed the last newline, after the stream has ended. */
+  /** Returns the rest after the last newline, after the stream has ended. */
   flush(): string | undefined {
     this.#isLineEnd = true
     return this.#restBytes === 0 ? undefined : this.#takeRest()
@@ -117,7 +117,7 @@ export class LineSplitter {
     }
   }
 
-  /** The same for a line that arrived as a whole. */
+  /** Cuts members from a line that arrived as a whole. */
   #limit(line: string): void {
     const limit = new MemberLimit()
     let message: Buffer[] = []

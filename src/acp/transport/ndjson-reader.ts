@@ -12,7 +12,7 @@ export interface NdjsonReaderOptions {
   onNoise?: (line: string) => void
   /** Called for each line from which members beyond a limit were dropped. */
   onCut?: () => void
-  /** The stream goes on that another window began to read. */
+  /** The stream continues one that another window began to read. */
   resumed?: ResumedStream
 }
 
@@ -21,8 +21,8 @@ export interface ResumedStream {
   /** the number of lines before the stream */
   before: number
   /**
-   * The number of the last line that was written before this window read. Requests up to there may be answered: they are
-   * skipped, and those in `open` are passed on after that line.
+   * The number of the last line that was written before this window began to read. Requests up to this line may be answered already, so
+   * they are skipped, except those in `open`, which are passed on after the line.
    */
   last: number
   open: readonly object[]
@@ -42,7 +42,7 @@ export class NdjsonReader extends AbstractMessageReader {
   readonly #stream: Readable
   readonly #lines: LineSplitter
   readonly #onNoise: (line: string) => void
-  /** what arrived while paused: a stream doesn't stop immediately */
+  /** data that arrived while paused: a stream doesn't stop immediately */
   readonly #chunks: Buffer[] = []
   #callback: DataCallback | undefined
   /** a batch and the position of its next message */

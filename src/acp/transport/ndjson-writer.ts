@@ -31,7 +31,7 @@ export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter
   readonly #stream: Writable
   #closed = false
   #errors = 0
-  /** what the stream couldn't accept yet, from `#next` on */
+  /** lines that the stream couldn't accept yet, from `#next` on */
   #waiting: WaitingLine[] = []
   #next = 0
   #unreadBytes = 0

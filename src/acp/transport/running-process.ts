@@ -42,7 +42,7 @@ export interface ProcessExit {
 export interface HostedLink {
   /** The id of the agent in its host. */
   readonly id: string
-  /** Another window started it, and `state` is from that window. */
+  /** Another window started the agent, and `state` is from that window. */
   readonly ranBefore: boolean
   readonly state: HostedAgentState
   /** Whether the agent keeps running when this window is gone. */
@@ -56,8 +56,8 @@ export interface HostedLink {
   /** Tells the next window something about a session. */
   note(sessionId: string, note: unknown): void
   /**
-   * This window is about to listen at a port where the agent expects a server. Until then, the host keeps the port from others.
-   * Resolves when the host has closed it. Doesn't reject.
+   * This window is about to listen at a port where the agent expects a server. Until then, the host occupies the port. Resolves when the
+   * host has freed the port. Doesn't reject.
    */
   serve(port: number): Promise<void>
   /**

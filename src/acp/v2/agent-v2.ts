@@ -26,7 +26,7 @@ import { readUpdate, TerminalText, type UpdateSinkV2 } from './update.ts'
 /** An agent that uses ACP v2, a draft. */
 export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   readonly protocolVersion = 2
-  /** It replays with `session/load`, as in an early draft. */
+  /** The agent replays with `session/load`, as in an early draft. */
   readonly #loads: boolean
 
   constructor(options: SurfaceOptions) {

@@ -65,8 +65,8 @@ export const enumOptionSchema = z.object({ const: z.string(), title: maybeShown,
 export const itemsSchema = z.object({ type: maybeText, enum: texts, anyOf: anything, oneOf: anything })
 
 /**
- * Answers `elicitation/create`; `undefined` if no view can ask the user. An elicitation that belongs to a client request
- * ends with it. `requestSignal`: aborts when the request with that id ends; `undefined` if that request isn't pending.
+ * Answers `elicitation/create`; `undefined` if no view can ask the user. An elicitation that belongs to a client request ends with that
+ * request. `requestSignal`: aborts when the request with that id ends; `undefined` if that request isn't pending.
  */
 export function answerElicitation(
   client: Pick<AgentClient, 'createElicitation'>,

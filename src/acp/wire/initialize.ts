@@ -25,7 +25,7 @@ export function clientCapabilitiesV1(client: Partial<AgentClient>, features: Con
   }
 }
 
-/** The same for v2, where every client must support everything else. */
+/** The client's capabilities in v2, where every client must support all others. */
 export function clientCapabilitiesV2(client: Partial<AgentClient>, features: ConnectOptions['features']) {
   return {
     ...(features?.terminalAuth ? { auth: { terminal: {} } } : {}),

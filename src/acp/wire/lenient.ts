@@ -27,7 +27,7 @@ export const shownText = z.string().transform(text => cutShown(text))
 export const maybeShown = maybe(shownText)
 /** Text that the user reads as a whole before answering. */
 export const maybeAsked = maybe(z.string().transform(text => cutShown(text, MAX_ASKED)))
-/** Anything, kept as it is. */
+/** Any value, unchanged. */
 export const anything = z.unknown().optional()
 
 export type Json = { [key: string]: unknown }

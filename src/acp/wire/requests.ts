@@ -28,7 +28,7 @@ import {
   validationProblem,
 } from './lenient.ts'
 
-/** Answers a request whose params match the schema; otherwise responds with an error that says what is wrong. */
+/** Answers a request whose params match the schema; otherwise responds with an error that describes the mismatch. */
 export async function answer<T extends z.ZodType>(
   schema: T,
   params: unknown,

@@ -48,8 +48,8 @@ export class SessionOptions {
   }
 
   /**
-   * Takes what the response to `session/load` or `resume` didn't mention as it was known last, since some agents report their
-   * options only once for each session. Config options are always reported as a whole.
+   * Completes the response to `session/load` or `resume` with the last known options, since some agents report their options only once for
+   * each session. Config options are always reported as a whole.
    */
   recall(last: LastOptions): void {
     if (this.#reported) return

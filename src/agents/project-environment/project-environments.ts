@@ -90,7 +90,7 @@ interface Known {
   python: PythonEnvironment | undefined
   /** when a tool took too long, in milliseconds */
   slowAt: number | undefined
-  /** something on which it depends changed meanwhile */
+  /** a file on which the environment depends has changed */
   mayDiffer?: boolean
   unwatch: () => void
 }
@@ -137,7 +137,7 @@ export class ProjectEnvironments extends Owner {
     )
   }
 
-  /** As far as it's known. */
+  /** The environment as far as it's known. */
   known(folder: string): ProjectEnvironment {
     return (this.#options.isOn() && this.#known.get(folder)?.environment) || NONE
   }
@@ -166,7 +166,7 @@ export class ProjectEnvironments extends Owner {
     return { ...base, env }
   }
 
-  /** What the folder's project adds to the environment. Never rejects. `again`: the tools run again. */
+  /** The environment that the folder's project adds. Never rejects. `again`: runs the tools again. */
   async of(folder: string, again = false): Promise<ProjectEnvironment> {
     const running = this.#asking.get(folder)
     if (running) return running
@@ -288,7 +288,7 @@ export class ProjectEnvironments extends Owner {
     }
     const interval = this.#options.watchMs ?? WATCH_PROJECT_MS
     for (const file of files) watchFile(file, { persistent: false, interval }, changed)
-    // what changed before it was first looked at is no change for the watch
+    // changes from before the files were first read don't count
     const first = setTimeout(async () => {
       const isSame = isDeepStrictEqual(await stampsOf(files), stamps)
       if (!isSame && this.#known.get(folder)?.stamps === stamps) void this.#changed(folder)

@@ -20,7 +20,7 @@ export interface ProjectTool {
   check?: Pick<ProjectTool, 'args' | 'env'> & { seen: RegExp }
   /** Relative paths of the tool's files, in a folder or its parents. Without one of these files, the tool doesn't run. */
   files: readonly string[]
-  /** What the tool prints if the user didn't allow the file. */
+  /** Matches the tool's output if the user didn't allow the file. */
   blocked: RegExp
   /** How the user allows it, in a terminal. */
   allow: string
@@ -61,7 +61,7 @@ export const projectTools: readonly ProjectTool[] = [
     command: 'mise',
     args: ['env', '--json'],
     env: OF_MISE,
-    // `mise trust --show` reads all files as if they were trusted, and runs what is in them when mise runs for the first time
+    // `mise trust --show` reads all files as if they were trusted, and executes them when mise runs for the first time
     check: {
       args: ['config', 'ls'],
       env: { ...OF_MISE, MISE_NO_ENV: '1', MISE_NO_HOOKS: '1' },

@@ -6,7 +6,7 @@ import { readBounded } from '../../common/read-bounded.ts'
 import type { LaunchEnvironment } from '../launch-environment.ts'
 import { type EnvironmentChanges, readChanges } from './project-tools.ts'
 
-/** What the user selected with the editor's extension for Python. */
+/** The user's selection in the editor's extension for Python. */
 export interface PythonSelection {
   /** The path of an interpreter, or of an environment's folder, as the extension says it: unchecked. */
   selected(folder: string): Promise<unknown>
@@ -25,7 +25,7 @@ const MAX_PATH = 4096
 
 /** The variables that the user gave an environment of conda. */
 const CONDA_STATE = join('conda-meta', 'state')
-/** What conda stores for a variable that the user has removed again. */
+/** The value that conda stores for a variable that the user has removed. */
 const CONDA_UNSET = '***unset***'
 const MAX_CONDA_FILES = 100
 const MAX_CONDA_BYTES = 1_000_000
@@ -59,7 +59,7 @@ export async function pythonEnvironment(
   return undefined
 }
 
-/** What the environment's own `activate` changes, without the shell's prompt. */
+/** The changes that the environment's own `activate` makes, without the shell's prompt. */
 export async function activation(
   { folder, isConda }: PythonEnvironment,
   { env, platform }: Pick<LaunchEnvironment, 'env' | 'platform'>,
@@ -80,8 +80,8 @@ export async function activation(
 }
 
 /**
- * What packages, and then `conda env config vars set`, add to the activation. The scripts in `activate.d` aren't run, since each is
- * for one shell and can do anything. Files that are damaged are ignored, as if there were none.
+ * Variables that packages, and then `conda env config vars set`, add to the activation. The scripts in `activate.d` aren't run, since each
+ * is for one shell and can do anything. Damaged files are ignored.
  */
 async function condaVariables(folder: string, env: Readonly<Environment>): Promise<EnvironmentChanges> {
   const packages = join(folder, 'etc', 'conda', 'env_vars.d')

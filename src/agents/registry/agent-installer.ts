@@ -63,7 +63,7 @@ export interface InstallOptions {
   onScripts?: (scripts: readonly InstallScript[]) => Promise<ScriptsAnswer>
 }
 
-/** `changed`: the installation isn't the one that was confirmed. */
+/** `changed`: the installation differs from the confirmed one. */
 export type InstallErrorKind = 'no-distribution' | 'missing-program' | 'node-too-old' | 'changed' | 'failed'
 
 /** An agent couldn't be installed. The message is a sentence for the user. */
@@ -100,7 +100,7 @@ export class AgentInstaller {
     this.#options = options
   }
 
-  /** What {@link AgentInstaller.install} will do. Rejects with {@link InstallError} if it can't do anything. */
+  /** Determines what {@link AgentInstaller.install} will do. Rejects with {@link InstallError} if the agent can't be installed. */
   async plan(agent: RegistryAgent): Promise<InstallPlan> {
     return planOf(agent, await this.#choose(agent))
   }
@@ -272,7 +272,7 @@ export class AgentInstaller {
     await run(['install', '--ignore-scripts', '--save-exact', spec])
     const packages = await packagesWithScripts(folder)
     const scripts = packages.flatMap(one => one.scripts)
-    // an agent also works without what its optional packages build
+    // an agent also works without builds of optional packages
     const isNeeded = packages.some(one => !one.isOptional)
     const answer = isNeeded ? ((await options.onScripts?.(scripts)) ?? 'skip') : 'skip'
     if (answer === 'cancel') throw new CancelledError()
@@ -419,7 +419,7 @@ interface PackageWithScripts {
   /** Relative to the folder of the agent, with `/`. Another package may have the same name and version. */
   path: string
   home: string
-  /** The agent also works without it. */
+  /** The agent also works without the package. */
   isOptional: boolean
   scripts: InstallScript[]
 }

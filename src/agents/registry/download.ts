@@ -70,7 +70,7 @@ export async function download(address: string, file: string, options: DownloadO
         received += piece.length
         if (received > maxBytes) throw tooLarge(maxBytes)
         hash.update(piece)
-        // unlike `write`, which may take only a part of it when the disk is nearly full
+        // unlike `write`, which may write only a part when the disk is nearly full
         await handle.writeFile(piece)
         options.onProgress?.(received, total)
       }

@@ -78,7 +78,7 @@ export class InstallManager extends Owner {
   /** By agent: the question in {@link InstallStatus} and what continues when the user agrees. */
   readonly #questions = new Map<string, { id: number; agree: () => void }>()
   #lastQuestion = 0
-  /** What the user confirmed and didn't succeed: a retry of the same isn't asked about again. */
+  /** Confirmed plans that failed: retrying the same plan isn't asked about again. */
   readonly #confirmed = new Map<string, InstallPlan>()
   #snapshot: RegistrySnapshot | undefined
   #problem: string | undefined
@@ -187,7 +187,7 @@ export class InstallManager extends Owner {
     this.#changed.fire()
   }
 
-  /** What failed may work with the new settings. In a remote window, they may come after the first request. */
+  /** Failed requests may work with the new settings. In a remote window, the settings may arrive after the first request. */
   async #networkChanged(): Promise<void> {
     this.#networkChanges += 1
     if (this.#problem === undefined) return
@@ -232,7 +232,7 @@ export class InstallManager extends Owner {
     return outcome
   }
 
-  /** The user agreed to what the question shows. Does nothing if it's not the current one. */
+  /** The user agreed to the question. Does nothing if the question isn't the current one. */
   confirm(id: string, question: number): void {
     const current = this.#questions.get(id)
     if (current?.id === question) current.agree()

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Distribution } from './registry-format.ts'
 
-/** Everything that an installation does and that the agent is started with, shown before it starts. */
+/** Everything that an installation and the start of the agent do, shown before the installation starts. */
 export interface InstallPlan {
   distribution: Distribution['type']
   version: string

@@ -33,7 +33,7 @@ const record = z.object({
   version: z.string(),
   description: z.string(),
   license: z.string().optional(),
-  /** How it was installed: `npx`, `uvx` or `binary`. */
+  /** The installation method: `npx`, `uvx` or `binary`. */
   distribution: z.enum(['npx', 'uvx', 'binary']),
   /** The package, or the archive's address. */
   source: z.string(),
@@ -211,7 +211,7 @@ export class InstalledAgents extends Owner {
   }
 
   /**
-   * Returns to the previous version after one that didn't start. Resolves with that version, or `undefined` if there is
+   * Returns to the previous version because the current one didn't start. Resolves to the previous version, or to `undefined` if there is
    * none.
    */
   async rollBack({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<string | undefined> {
@@ -300,8 +300,8 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
 }
 
 /**
- * Starts agents as `start` does. An installed one keeps its folder while it runs, and an update that doesn't start is
- * reverted: the next start uses the previous version, which the error says.
+ * Starts agents as `start` does. The folder of an installed agent stays while the agent runs. An update that doesn't start is reverted: the
+ * next start uses the previous version, as the error says.
  */
 export function startInstalled(start: StartAgent, installed: InstalledAgents, log: Logger): StartAgent {
   return async (launch, client, options) => {

@@ -28,7 +28,7 @@ export interface RegistryClientOptions {
   maxBytes?: number
 }
 
-/** The registry as it was when it was last read. */
+/** The registry as last read. */
 export interface RegistrySnapshot {
   agents: RegistryAgent[]
   source: 'network' | 'cache' | 'bundled'

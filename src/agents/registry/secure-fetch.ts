@@ -100,8 +100,7 @@ function isLocalIp(address: string): boolean {
 }
 
 /**
- * Whether a host is this machine or one of a private network, also by what its name stands for. A name that can't be
- * resolved here, but perhaps by a proxy, isn't.
+ * Whether a host is this machine or in a private network, also by its IP address. A name that only a proxy may be able to resolve isn't.
  */
 export async function leadsToLocalHost(hostname: string): Promise<boolean> {
   if (isLocalHost(hostname)) return true

@@ -105,7 +105,7 @@ class Budget {
     return path
   }
 
-  /** An entry with a safe path. Folders that are created for it count, too. */
+  /** Counts an entry with a safe path, and the folders that are created for it. */
   spend(path: string, bytes: number): void {
     this.entries += 1
     this.#bytes += bytes
@@ -372,7 +372,7 @@ function checkLink(path: string, target: string): void {
   if (inside === '..' || inside.startsWith('../')) throw unsafe(path)
 }
 
-/** The same for all spellings that a file system may consider the same. */
+/** A path in a form that is equal for all spellings that a file system may consider equal. */
 function foldedPath(path: string): string {
   return path.normalize('NFC').toLowerCase().toUpperCase()
 }

@@ -144,7 +144,7 @@ async function pickColor(
   return picked?.color
 }
 
-/** Only what can be in the name of any folder. */
+/** A text with only characters that any folder's name can contain. */
 function slugOf(text: string): string {
   const slug = text
     .normalize('NFKD')

@@ -124,7 +124,7 @@ async function launchOf(
   }
   let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   if ('failure' in resolution && resolution.failure.kind === 'command-missing') {
-    // It may have been installed after the shell's environment was read.
+    // The command may have been installed after the shell's environment was read.
     environment.refresh()
     resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   }

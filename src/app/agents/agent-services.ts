@@ -68,17 +68,17 @@ export interface AgentServices extends McpServices {
   nameOf: (agentId: string) => string
   /** Whether the search for agents has found what the user's terminal would find. */
   isSearchSure: () => boolean
-  /** Identifies how the agent is configured to start, which an update of it changes too. */
+  /** Identifies the agent's configured start, which an update of the agent also changes. */
   configuredStart: (agentId: string) => string | undefined
   /** The protocol version in the agent's settings, if any. */
   protocolOf: (agentId: string) => ProtocolChoice | undefined
   /** Additional instructions for the agent: the user's, or the workspace's if the user allows them. */
   systemPromptOf: (agentId: string, can: AgentCapabilities) => Promise<SystemPrompt | undefined>
-  /** What the options of the agent's new sessions are set to: the user's, or the workspace's if the user allows them. */
+  /** The initial options of the agent's new sessions: the user's, or the workspace's if the user allows them. */
   defaultOptionsOf: (agentId: string) => Promise<DefaultOptions>
   agentDefaults: AgentDefaults
   environments: AgentEnvironments
-  /** What the projects of folders add to the environment of the login shell. */
+  /** The environments that the projects of folders add to that of the login shell. */
   projects: ProjectEnvironments
 }
 

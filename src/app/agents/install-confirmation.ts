@@ -31,7 +31,7 @@ export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallC
   }
 }
 
-/** The same question for a page. */
+/** The question about an installation, for a page. */
 export function installQuestion({
   id,
   agent,
@@ -50,7 +50,7 @@ function questionOf(
     : l10n.t('Update {0} to {1}?', name, version)
 }
 
-/** Everything that an installation runs and that the agent is started with, one fact a line. */
+/** Everything that an installation and the start of the agent run, one fact per line. */
 function planDetails(plan: InstallPlan, replaced: string | undefined): string[] {
   const { distribution, action, program, args, env, sha256, missing } = plan
   const lines = [

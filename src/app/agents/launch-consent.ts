@@ -46,11 +46,11 @@ export interface LaunchConsent {
     prompts: SystemPrompts,
     can: AgentCapabilities,
   ): Promise<SystemPrompt | undefined>
-  /** What new sessions start with: the options of the workspace if the user allows them, else the user's own. */
+  /** The initial options of new sessions: the workspace's if the user allows them, else the user's own. */
   defaultOptions(of: DefaultOptionsOf): Promise<DefaultOptions>
   /** The user sets a default of the workspace. */
   acceptDefault(agentId: string, option: string, value: string | boolean): Promise<unknown>
-  /** Which MCP servers may be passed to an agent. */
+  /** Decides which MCP servers may be passed to an agent. */
   mcpServers: AllowServers
 }
 

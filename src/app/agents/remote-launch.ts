@@ -22,8 +22,8 @@ export interface RemoteLaunchOptions {
 }
 
 /**
- * Resolves where an agent on a server is, as that of an MCP server is resolved: `${input:id}` in its headers is asked for once,
- * and stored for this agent and the origin of its URL alone.
+ * Resolves the address of an agent on a server, like that of an MCP server: `${input:id}` in its headers is asked for once, and stored only
+ * for this agent and the origin of its URL.
  * @throws AgentStartError
  */
 export async function resolveRemoteLaunch(

@@ -319,7 +319,7 @@ function elsewhereCard(failure: Extract<Failure, { type: 'elsewhere' }>): CardCo
   }
 }
 
-/** A second agent isn't started for a session whose agent goes on where this window can't reach it. */
+/** No second agent is started for a session whose agent continues in a host that this window can't reach. */
 function otherVersionCard(agentName: string): CardContent {
   return {
     kind: 'info',

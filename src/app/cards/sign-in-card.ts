@@ -54,7 +54,7 @@ function whyNot(tried: AuthMethod, { unavailable, message }: Extract<Failure, { 
     : l10n.t('“{0}” failed: {1}', tried.name, sentence(message))
 }
 
-/** What to do next. `elsewhere`: the last method, or all methods, must be done outside of VS Code. */
+/** The next step for the user. `elsewhere`: the last method, or all methods, must be done outside of VS Code. */
 function howTo({ agentName, asked }: Extract<Failure, { type: 'sign-in' }>, elsewhere: boolean): string {
   if (!elsewhere) return l10n.t('Choose how to sign in.')
   return asked

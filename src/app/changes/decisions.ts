@@ -17,7 +17,7 @@ export class Decisions {
   readonly #sessions: { list(): readonly OpenSession[] } | undefined
   /** the latest last */
   readonly #undos: Undo[] = []
-  /** What the status bar says of the latest. */
+  /** the status bar item of the latest decision */
   #shown: Disposable | undefined
 
   constructor(
@@ -50,7 +50,7 @@ export class Decisions {
     })
   }
 
-  /** Says in the status bar what was decided, and offers to undo it. */
+  /** Shows a decision in the status bar, and offers to undo it. */
   tell(text: string, undo: Undo): void {
     let done: Promise<void> | undefined
     const once = () => {

@@ -5,8 +5,8 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { Workbench } from '../workbench.ts'
 
 /**
- * Paths relative to their workspace folder, which is named if there are several, or to the working directory of a session, such as
- * a worktree. Others are shown in full.
+ * Names of files: paths relative to their workspace folder, which is named if there are several, or to the working directory of a session,
+ * such as a worktree. Other paths are shown in full.
  */
 export function namesOf(
   { folders }: Pick<Workbench, 'folders'>,

@@ -144,7 +144,7 @@ async function undoMerged(
   warnOfRest(services, selection, more)
 }
 
-/** Says what was undone, and offers to revert that. `after`: called when the user has done so. */
+/** Reports the undone changes, and offers to restore them. `after`: called after a restore. */
 export function offerRestore(
   undone: Undone,
   services: UndoServices,
@@ -187,7 +187,7 @@ export async function restoreUndone(
   }
 }
 
-/** Reports what was left and why, except for the user's changes in the same lines. */
+/** Reports the unchanged files with the reasons, except for the user's changes in the same lines. */
 function warnOfRest(shown: Shown, { since }: ChangeSelection, { unchanged }: UndoReport): void {
   const isRestore = since !== undefined
   const of = (why: string) => unchanged.flatMap(one => (one.why === why ? one.path : []))

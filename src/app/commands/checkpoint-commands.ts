@@ -58,7 +58,7 @@ const MAX_NAMED = 20
 /** Maximum length of a prompt that is shown. UTF-16 units. */
 const MAX_EXCERPT = 60
 
-/** What restoring files to before a prompt can and can't do. */
+/** The effects and limits of restoring files to before a prompt. */
 interface Plan {
   /** The turn that the prompt began. */
   turn: number
@@ -203,7 +203,7 @@ async function restoreAs(
   await fill()
 }
 
-/** Makes the agent forget the turns whose changes were undone. If it can't, the next prompt says that they don't count. */
+/** Makes the agent forget the turns whose changes were undone. If the agent can't, the next prompt tells the agent to ignore them. */
 async function forkRestored(
   { surface, open }: EntryTarget,
   point: ForkPoint,
@@ -496,7 +496,7 @@ function continuations(
 // ---- editing and forking -------------------------------------------------------------------------------------------
 
 const editContext = z.object({
-  /** Asks what is possible, without anything else. */
+  /** Only checks what is possible. */
   asks: z.literal(true).optional(),
   edited: z
     .object({

@@ -40,7 +40,7 @@ export class CommandContext extends Owner {
     this.#tell(current)
   }
 
-  /** Called for each chunk of a stream: once for those that arrive together. */
+  /** Called for each chunk of a stream; notifies once for chunks that arrive together. */
   #tellSoon(): void {
     if (this.#isTelling) return
     this.#isTelling = true

@@ -20,7 +20,7 @@ export interface RuleCommandOptions {
   rules: Pick<PermissionRules, 'list'>
   consent: Pick<RuleConsent, 'accept' | 'counts'>
   settings: RuleSettings
-  /** the displayed one */
+  /** the displayed session */
   session: () => { allowance: SessionAllowance } | undefined
   nameOf: (agentId: string) => string
   dialogs: Dialogs

@@ -47,7 +47,7 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
   let listed = 0
   const items: Item[] = periods.flatMap(([label, days]) => {
     const used = rows.filter(({ day }) => day >= daysAgo(days - 1))
-    // nothing that the shorter periods don't have: its rows would say the same
+    // omits a period that has the same rows as a shorter one
     if (used.length === listed) return []
     listed = used.length
     const agents = byAgent(used)

@@ -22,7 +22,7 @@ export function compareCommands(options: CompareCommandOptions) {
   return {
     [CommandId.sendTo]: async (context: unknown) => {
       const { success, data } = fromPage.safeParse(context)
-      // the page adds what it shows beside the text, and writes the draft, before it runs the command again
+      // the page adds its attachments and writes the draft before it runs the command again
       if (!success && surfaces.active.sendTo()) return
       if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))

@@ -31,7 +31,7 @@ const usage = z.object({
 const participant = usage.extend({
   agentId: text(4096).min(1),
   agentName: text(4096),
-  /** Absent: it isn't made yet. */
+  /** Absent until the worktree is created. */
   worktree: z.object({ path: text(32_768).min(1), name: text(255) }).optional(),
   sessionId: text(4096).min(1).optional(),
   /** The conversation of the session was deleted. */

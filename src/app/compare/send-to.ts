@@ -49,7 +49,7 @@ async function send(options: CompareOptions, key: string, typed: string): Promis
   const chosen = await pickAgents(options)
   if (!chosen) return false
   const setup = await setupCommand(options)
-  // what the user wrote until now, perhaps also while the list was open
+  // the user's draft so far, which may have changed while the list was open
   const written = drafts.get(key)
   const draft = typed === '' ? written : joinDrafts({ ...EMPTY_DRAFT, text: typed }, written)
   if (isEmptyDraft(draft)) return false

@@ -23,7 +23,7 @@ export class ActiveSurface<Surface> extends Owner {
   #current: Surface | undefined
   /** The surface that the user used before the current one only got the focus. */
   #before: Surface | undefined
-  /** The surface that the user used and that still has the focus, as its page reported. */
+  /** The surface that the user used last and that still has the focus, according to its page. */
   #inUse: Surface | undefined
   readonly #focused = new Set<Surface>()
   #timer: NodeJS.Timeout | undefined

@@ -23,7 +23,7 @@ export interface Branch {
   prompt: string
   /** milliseconds since the epoch */
   at: number
-  /** Files were restored for the fork: the id of the undo, to have them again as the other session left them. */
+  /** The id of the undo if files were restored for the fork, so that the user can undo the restore. */
   restored?: string
 }
 

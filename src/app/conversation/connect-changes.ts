@@ -64,7 +64,7 @@ export function connectChanges(
       if (!changes) return
       const file = changes.list().find(one => one.path === path)
       if (file) await editors.openChanges(changes, file)
-      // nothing is left to compare
+      // no changes are left to compare
       else if (services.tracker.progress.files(changes).some(one => one.path === path))
         await showFailure(services.workbench.dialogs, editors.openFile({ path }))
     },

@@ -20,7 +20,7 @@ import type { Summarize } from './summarize.ts'
 /** A shorter part of a conversation isn't worth a new session. Characters. */
 const MIN_PART = 2000
 
-/** What can be done after a turn failed because the context is full. The failed prompt goes back to the input, wherever it's sent next. */
+/** Handlers for a turn that failed because the context is full. The failed prompt returns to the input, wherever it's sent next. */
 export function contextFullHandlers(controller: ConversationController, summarize: Summarize) {
   /** conversations that are about to go on in a new session */
   const busy = new Set<string>()

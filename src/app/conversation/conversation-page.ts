@@ -60,7 +60,7 @@ export class ConversationPage extends Owner {
   readonly #connection: WebviewConnection<ConversationHostMessages & HistoryHostMessages>
   readonly #pump: PatchPump
   readonly #find: FindSearch
-  /** what to send once the page is ready */
+  /** messages to send once the page is ready */
   #pending: Array<() => void> = []
   #focusWanted = false
   #page: ViewPage = 'conversation'
@@ -314,7 +314,7 @@ export class ConversationPage extends Owner {
         if (mine(key)) await this.#find.start(id, query)
       },
       'find/stop': async () => {
-        // not before a start that waits
+        // not while a start waits to be displayed
         await controller.opener.end?.over.promise
         this.#find.stop()
       },

@@ -35,8 +35,8 @@ export interface ConversationSurface {
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
   /**
-   * A comment in its draft was added, changed or, without `item`, deleted outside of its page. Returns whether its page
-   * is told, which then stores the draft with the comment. A page that doesn't exist yet begins with the stored draft.
+   * A comment of the surface's draft was added, changed or, without `item`, deleted outside of its page. Returns whether the page is
+   * notified, which then stores the draft with the comment. A page that doesn't exist yet begins with the stored draft.
    */
   commentChanged(key: string, id: string, item?: Attachment): boolean
   /** Adds text to its composer, after the draft. */

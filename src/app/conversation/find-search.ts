@@ -27,8 +27,8 @@ interface Search {
 }
 
 /**
- * Searches a conversation of any length, including what is added to it. Works in slices; a new search ends the previous
- * one. The text of an entry is computed once and cached while the search is open.
+ * Searches a conversation of any length, including entries that are added during the search. Works in slices; a new search ends the
+ * previous one. The text of an entry is computed once and cached while the search is open.
  */
 export class FindSearch extends Owner {
   readonly #state: () => SessionState | undefined

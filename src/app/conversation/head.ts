@@ -183,7 +183,7 @@ export function pendingNotes({ requests, state }: Session): PendingRequestNote[]
   }))
 }
 
-/** What runs besides the turn's own work, while an agent has the session; `undefined` for nothing. */
+/** Work besides the turn's own, while an agent has the session; `undefined` if there is none. */
 export function runningIn({ session, services }: OpenSession): Running | undefined {
   if (!services) return undefined
   const running = runningWork(session.conversation.state, services.terminals.running)
@@ -233,7 +233,7 @@ function progressOf({ controller, environments }: HeadSources): string | undefin
   }
 }
 
-/** Cards for what prevents any session come first, then failures. */
+/** Cards for problems that prevent any session come first, then failures. */
 function cardsOf({ controller, agents, installs, environments }: HeadSources): Card[] {
   const { state } = controller.opener
   const before = state.type === 'failed' ? state.before : undefined

@@ -60,11 +60,14 @@ interface LineCommentsOptions {
 export class LineComments extends Owner {
   readonly #options: LineCommentsOptions
   readonly #comments = new Map<string, Comment>()
-  /** By conversation: the comments in its draft, and those in its queued prompts. */
+  /** By conversation: the ids of comments in its draft and in its queued prompts. */
   readonly #unsent = new Map<string, { draft: Set<string>; queued: Set<string> }>()
   /** ids of comments that their page may not have received yet; until then, a draft that the page stores may lack them */
   #unconfirmed = new Set<string>()
-  /** ids of comments that were deleted at their lines; a page may still store a draft with them, even of a conversation it left */
+  /**
+   * ids of comments that were deleted at their lines; a page may still store a draft with them, even for a conversation that it no longer
+   * shows
+   */
   readonly #deleted = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -175,7 +178,7 @@ export class LineComments extends Owner {
     const isTold = surfaces.withKey(key)?.commentChanged(key, id, item)
     // a page that has it already doesn't store a draft without it unless the user removed or sent it
     if (isTold && item && !isKnown) unconfirmed.add(id)
-    // only what the page stores shows that the page has a comment
+    // only a draft stored by the page proves that the page has a comment
     this.#unconfirmed = unconfirmed
   }
 

@@ -34,7 +34,10 @@ export class MentionedSessions {
     this.#options = options
   }
 
-  /** By title, or the latest ones for no query and for `session`; those of this workspace first. `current`: a key. */
+  /**
+   * Finds sessions by title. Without a query, or for `session`, the latest ones; sessions of this workspace come first. `current`: the key
+   * of the prompt's own session.
+   */
   find(query: string, current: string): MentionRow[] {
     const { history, transcripts, manager, isHere } = this.#options
     const saved = transcripts.keys()

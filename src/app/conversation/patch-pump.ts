@@ -35,7 +35,7 @@ interface PatchPumpOptions {
   /** the end of a conversation whose session isn't displayed yet */
   end: () => ConversationEnd | undefined
   head: () => ConversationHead
-  /** that part of the head, which changes with entries and terminals */
+  /** the part of the head that changes with entries and terminals */
   running: () => ConversationHead['running']
   draft: () => ConversationSnapshot['draft']
   composerHeight: () => number | undefined
@@ -77,7 +77,7 @@ export class PatchPump extends Owner {
   #sentPending = new Set<string>()
   /** ids of entries that are needed to draw pending requests, so always sent completely */
   #asked = new Set<string>()
-  /** A message couldn't be sent: from now on, each option is checked, so that an invalid one doesn't affect the others. */
+  /** A message couldn't be sent: from now on, each option is checked separately, so that an invalid one doesn't affect the others. */
   #checksEach = false
 
   constructor(options: PatchPumpOptions) {
@@ -86,10 +86,7 @@ export class PatchPump extends Owner {
     this.register(toDisposable(() => clearTimeout(this.#timer)))
   }
 
-  /**
-   * The page has no state: it's loading, and VS Code queues messages for it meanwhile, or it requested a snapshot. It may
-   * be hidden.
-   */
+  /** The page has no state: it's still loading, while VS Code queues messages for it, or it requested a snapshot. It may be hidden. */
   begin(): void {
     this.#watched = new Set()
     this.#shown = new Set()
@@ -127,7 +124,7 @@ export class PatchPump extends Owner {
     this.#schedule()
   }
 
-  /** Whether the view needs nothing after what was sent with this revision. */
+  /** Whether the view has nothing to receive after this revision. */
   isUpToDate(revision: number): boolean {
     return this.#visible && revision === this.#revision && !this.#timer
   }
@@ -306,7 +303,7 @@ export class PatchPump extends Owner {
     if (known.length > 0) this.add(known.map(terminalId => ({ type: 'terminal', terminalId })))
   }
 
-  /** Whole entries first and in order, so that a view can append; text goes only to entries that were not sent whole. */
+  /** Whole entries first and in order, so that a view can append; appended text only for entries that aren't sent as a whole. */
   #opsOf(state: SessionState, changes: TakenChanges): PatchOp[] {
     const ops: PatchOp[] = []
     const positions = changes.entries.flatMap(id => state.index.get(id) ?? []).sort((a, b) => a - b)

@@ -15,11 +15,11 @@ import type { Dialogs } from '../workbench.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 import type { LineComments } from './line-comments.ts'
 
-/** A plan as its document shows it. */
+/** The content of a plan's document. */
 export interface ShownPlan {
   /** Markdown; `undefined` if its conversation isn't open here, or has it no more */
   text: string | undefined
-  /** how it can be answered; absent: not anymore */
+  /** the possible answers; absent if the plan can't be answered anymore */
   pending?: { requestId: string } & PlanOptions
   /** the answer, or why the plan can't be answered; empty while pending */
   outcome: string

@@ -57,8 +57,8 @@ export interface RecentSessionsOptions {
 export type SessionsToOpen = Pick<RecentSessions, 'list' | 'open' | 'refresh' | 'onDidChange'>
 
 /**
- * The sessions that the start page and the session switcher list. The list is kept until something in it changes, since
- * it's asked for with every change of the conversation.
+ * The sessions that the start page and the session switcher list. Cached until something in the list changes, since every change of the
+ * conversation requests it.
  */
 export class RecentSessions extends Owner {
   readonly #options: RecentSessionsOptions

@@ -65,7 +65,7 @@ export function sessionHandlers({
       if (!reason) return
       const prompt = { id: reason.id, draft: { ...EMPTY_DRAFT, text: reason.text } }
       if (isAnswered) controller.prompts.enqueue(key, prompt, { joins: true })
-      // it may have been allowed, or the agent has ended: the user decides what the agent gets
+      // the permission may be granted, or the agent has ended: the prompt returns, so that the user decides
       else controller.prompts.giveBack(key, prompt)
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {

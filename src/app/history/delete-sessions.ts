@@ -11,8 +11,8 @@ import type { Dialogs } from '../workbench.ts'
 import { countText, type SessionChoice, sessionChoices } from './session-choices.ts'
 
 /**
- * *Delete Sessions…*: those of an agent, of a folder, or all. Open sessions and pinned ones are kept, as are sessions
- * that only an agent could delete, and can't.
+ * *Delete Sessions…*: deletes the sessions of an agent, those of a folder, or all. Open and pinned sessions stay, and so do sessions that
+ * only their agent could delete but can't.
  */
 export async function deleteSessions(
   dialogs: Dialogs,

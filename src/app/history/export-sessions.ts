@@ -78,9 +78,7 @@ export class SessionExporter {
     })
   }
 
-  /**
-   * Writes all saved conversations to one file, or those of an agent or a folder. The file is complete or isn't there.
-   */
+  /** Writes all saved conversations, or those of an agent or a folder, to one file, which is complete or missing. */
   async exportAll(): Promise<void> {
     const { workbench, history, transcripts } = this.#options
     const { dialogs } = workbench

@@ -6,7 +6,7 @@ import { UnavailableError } from '../../common/errors.ts'
 import type { SessionId } from '../../common/session-key.ts'
 import { type CommandHandlers, HistoryMenuId } from '../ids.ts'
 
-/** What VS Code passes to a command of a session's context menu: the row's `data-vscode-context`. */
+/** The argument of commands in a session's context menu: the row's `data-vscode-context`. */
 const historyMenuContext = z.object({
   parleyAgentId: z.string().max(4096),
   parleySessionId: z.string().max(4096),

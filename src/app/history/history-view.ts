@@ -218,7 +218,7 @@ export class HistoryView extends Owner {
     await this.#act(action, agentId, sessionId)
   }
 
-  /** Shows a session where it's open, else loads it, or resumes it if its agent can't load sessions. */
+  /** Shows a session where it's open; otherwise loads it, or resumes it if its agent can't load sessions. */
   async open(agentId: string, sessionId: string): Promise<void> {
     const item = this.#options.history.find(agentId, sessionId)
     if (item) await this.#act(item.open ? 'show' : item.canLoad ? 'load' : 'resume', agentId, sessionId)
@@ -305,7 +305,7 @@ function findQueryOf(matches: readonly string[]): FindQuery {
   return { ...plain, text: all.join('|'), regex: true }
 }
 
-/** What History's rows depend on besides the list. */
+/** The inputs of History's rows besides the list. */
 export function surroundings(
   options: Omit<HistoryViewOptions, 'history' | 'actions' | 'transcripts'>,
 ): HistorySurroundings {

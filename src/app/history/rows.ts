@@ -200,8 +200,8 @@ export class SentHistory {
   #waiting: Array<[string, HistoryRow]> = []
 
   /**
-   * What the page gets next if the last message wasn't all. Only its end is found anew, with what changed meanwhile: that
-   * takes longer than drawing thousands of rows.
+   * The next rows for the page, if the last message didn't contain all. Only after the last rows, later changes are computed, which takes
+   * longer than drawing thousands of rows.
    */
   rest(stateOf: (most?: number) => HistoryState): HistoryChanges | undefined {
     if (!this.#rows || !this.#summary || this.#waiting.length <= MORE_ROWS) return this.update(stateOf)

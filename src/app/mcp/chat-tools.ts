@@ -48,7 +48,7 @@ export class ChatTools extends Owner {
     )
   }
 
-  /** A new address with its token; the one before ends. Rejects with a sentence if there are no tools. */
+  /** A new address with its token; the previous address ends. Rejects with a sentence if there are no tools. */
   async open(): Promise<{ url: string; headers: Record<string, string> }> {
     this.#close()
     const { workbench, editorTools, files: shared } = this.#options

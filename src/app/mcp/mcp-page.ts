@@ -193,7 +193,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     this.#checks.set(key, 'running')
     this.#send()
     this.#checks.set(key, await this.#options.check(key))
-    // the user may have agreed to it
+    // the user may have consented to the server
     await this.#load()
   }
 

@@ -13,7 +13,7 @@ interface McpSignInOptions {
   workbench: Pick<Workbench, 'dialogs'>
 }
 
-/** Asks before the browser opens: the server says at which host, and so may its workspace. */
+/** Asks before the browser opens: the server chooses the host, and the workspace may choose the server. */
 export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
   return async (serverName: string, host: string): Promise<boolean> => {
     const signIn = l10n.t('Open Browser')

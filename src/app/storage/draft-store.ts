@@ -21,7 +21,7 @@ interface Text {
   id: string
   text: string
   chips: ChipRange[]
-  /** the name of its items */
+  /** the name under which its items are stored */
   items?: string
 }
 interface Prompt extends Text {

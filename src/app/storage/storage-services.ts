@@ -25,7 +25,7 @@ const KEEP_CODE_AFTER_MS = 3000
 /** Delay before removing leftovers of a crash and expired data, so that the first view doesn't wait. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
 
-/** The user may still be typing a limit: what is beyond half of it must not be deleted. Milliseconds. */
+/** The user may still be typing a limit, so conversations beyond an incomplete limit must not be deleted. Milliseconds. */
 const TRIM_AFTER_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 

@@ -37,7 +37,7 @@ export interface WindowStorage {
   globalFolder: string
 }
 
-/** What identifies the workspace in the database of conversations. A window without a workspace has a name of its own. */
+/** The name of the workspace in the database of conversations. A window without a workspace has a name of its own. */
 export function workspaceName({ workspaceFolder, globalFolder, workspace }: WindowStorage): string {
   if (workspaceFolder !== undefined) return relative(globalFolder, workspaceFolder)
   const known = workspace.get<string>(WINDOW_NAME)
@@ -63,8 +63,8 @@ export function turnStore({ workspaceFolder, globalFolder }: WindowStorage, log:
 }
 
 /**
- * What each view shows, and which sessions have a running turn. Written immediately, because the window may reload right after the
- * click that changed it, or be lost.
+ * The state of each view, and which sessions have a running turn. Written immediately, because the window may reload or crash right after a
+ * click.
  */
 export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
   return workspaceFolder !== undefined ? new FolderStore(join(workspaceFolder, 'views'), log) : workspace
@@ -90,7 +90,7 @@ export function previewFiles({ globalFolder }: WindowStorage, log: Logger): KeyV
   return new FolderStore(join(globalFolder, 'previews'), log)
 }
 
-/** Which Git folder each worktree was made with: shared by all windows, and nowhere that an agent works. */
+/** The Git folder of each worktree, recorded at its creation: shared by all windows, in a folder where no agent works. */
 export function gitFolderStore({ globalFolder }: WindowStorage, log: Logger): KeyValueStore {
   return new FolderStore(join(globalFolder, 'worktrees'), log)
 }

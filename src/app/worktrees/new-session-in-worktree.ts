@@ -91,7 +91,7 @@ async function prepare(options: WorktreeCommandOptions, cwd: string, name: strin
   return (await workbench.dialogs.warn(problem, start)) === start
 }
 
-/** The command that prepares new worktrees; `undefined` if there is none or the user doesn't agree to it. */
+/** The command that prepares new worktrees; `undefined` if there is none or the user doesn't agree to run it. */
 export async function setupCommand({
   workbench,
   settings,

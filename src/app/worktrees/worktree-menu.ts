@@ -69,7 +69,7 @@ export async function discardOne(options: WorktreeCommandOptions, worktree: Work
   void options.worktrees.refresh()
 }
 
-/** Discards several worktrees, after one question. Copies are kept. */
+/** Discards several worktrees after one question. Copies stay for some time. */
 export async function discardAll(
   options: WorktreeCommandOptions,
   worktrees: readonly Worktree[],
@@ -198,7 +198,7 @@ async function restore(
 class WorktreeMenu {
   readonly #options: WorktreeCommandOptions
   #worktree: Worktree
-  /** The active session works in it. */
+  /** The active session works in the worktree. */
   readonly #isActive: boolean
 
   constructor(options: WorktreeCommandOptions, worktree: Worktree, isActive: boolean) {

@@ -89,7 +89,7 @@ export class AgentTurns {
     })
   }
 
-  /** The turn ends: attributes what has changed so far, after `reported` resolves, and nothing after that. */
+  /** Ends the turn: attributes changes so far, after `reported` resolves, and none after that. */
   async endTurn(session: string, reported?: Promise<unknown>): Promise<void> {
     const turn = this.#attribution.runningTurn(session)
     if (!turn) return
@@ -100,7 +100,7 @@ export class AgentTurns {
     for (const key of this.#attribution.endTurn(session, turn)) this.#files.forgetUnlessChanged(key)
   }
 
-  /** A tool call reported what it does or did to a file. */
+  /** A tool call reported its effect on a file. */
   async tool(path: string, author: AgentAuthor, reported: readonly ToolChange[]): Promise<void> {
     const key = this.#files.key(path)
     const [first] = reported
@@ -114,7 +114,7 @@ export class AgentTurns {
       if (!known) {
         const original = originalState(now, first)
         if (original === undefined) {
-          // a search for changes will tell what was there
+          // a search for changes will find the previous content
           if (first.begun && first.change?.operation === 'delete')
             this.#attribution.claim(key, author, reported)
           return
@@ -203,7 +203,7 @@ export class AgentTurns {
       await this.#disk.noteConflict(key, original, now)
       const by = { turns: all, uncertain: true } as const
       const edits = this.#attribution.applyClaims(key, tracked, now)
-      // its tool call may report it later
+      // a tool call may report the change later
       if (tracked.edit(now, by)) edits.push({ state: now, by, how: 'seen' })
       this.#attribution.note(key, tracked, original, tracked, edits)
       this.#files.save(key, tracked, edits.length > 0)
@@ -211,7 +211,7 @@ export class AgentTurns {
     })
   }
 
-  /** When the turn began, the file was like this: what agents did before may have been undone, which nothing has noticed. */
+  /** The file's state at the start of the turn: earlier changes by agents may have been undone without a notice. */
   #followTo(before: FileState, file: TrackedFile, { turns: [turn] }: AgentAuthor): void {
     const running = turn && this.#attribution.runningTurn(turn.session)
     const at = file.historyAt

@@ -25,14 +25,14 @@ export interface RunningTurn {
   covers: (path: string) => boolean
   /** The agent itself may have run Git. */
   ranGit: () => boolean
-  /** where the repositories stood when it started */
+  /** the repositories' positions when the turn started */
   repositories: Promise<RepositoryPosition[]>
 }
 
 /** A write through the client in progress. */
 export interface ClientWrite {
   content: string
-  /** what the user had typed before the editor had the agent's text */
+  /** the user's unsaved text from before the editor had the agent's text */
   typed?: string
   /** The editor has the agent's text, and may format it when it saves. */
   shown?: true
@@ -174,7 +174,7 @@ export class Attribution {
     const bare = (text: string) => text.replaceAll('\r\n', '\n').replace(/\n$/, '')
     const isAll = bare(expected) === bare(now.text)
     const others = isAll ? undefined : othersPart(file.text, expected, now.text)
-    // not there yet, or unknown
+    // the change isn't there yet, or is unknown
     if (others === now.text || (others === undefined && !isAll && !claim.begun)) return []
     claim.applied = true
     return edit(isAll ? now : { text: expected, attributes }, author, 'known')
@@ -315,7 +315,7 @@ export class Attribution {
     return current === file ? undefined : current
   }
 
-  /** The file is tracked because a tool call of `author` reports a change, so what it was before is an assumption. */
+  /** The file is tracked because a tool call of `author` reports a change, so its original content is an assumption. */
   assume(key: string, file: TrackedFile, author: AgentAuthor): void {
     this.#pasts.set(key, [new FilePast(file.clone(), file, author)])
   }

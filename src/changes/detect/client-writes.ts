@@ -126,10 +126,7 @@ export class ClientWrites {
     await this.#store.flushed()
   }
 
-  /**
-   * Tracks the file as it's on disk. Returns what the unsaved changes of its document are based on, if that isn't on disk
-   * anymore.
-   */
+  /** Tracks the file's content on disk. Returns the base of its document's unsaved changes if that isn't on disk anymore. */
   async #check(key: string, path: string, content: string, author: AgentAuthor): Promise<string | undefined> {
     const file = this.#files.get(key)
     if (file) {

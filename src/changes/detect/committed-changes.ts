@@ -29,7 +29,7 @@ export class CommittedChanges {
     if (!this.#positions.has(position.top)) this.#positions.set(position.top, position)
   }
 
-  /** Keeps what was committed since the last check. */
+  /** Keeps agents' changes that were committed since the last check. */
   check(): Promise<void> {
     const checking = this.#checking.then(() => this.#check())
     this.#checking = checking.catch(() => {})

@@ -44,7 +44,7 @@ export class DiskChanges extends Owner {
   readonly #committed: CommittedChanges
   /** keys of files that changed on disk while a notebook or custom editor had unsaved changes, and whether the user knows it */
   readonly #elsewhere = new Map<string, { isReported: boolean }>()
-  /** keys of files that the user is renaming: that they disappear or appear isn't a change */
+  /** keys of files that the user is renaming, whose disappearance or appearance isn't a change */
   readonly #renaming = new Set<string>()
   readonly #conflict = this.register(new Emitter<string>())
 
@@ -151,14 +151,14 @@ export class DiskChanges extends Owner {
     this.#renaming.delete(key)
   }
 
-  // ---- one file, in its turn ---------------------------------------------------------------------------------------
+  // ---- one file, in its queue --------------------------------------------------------------------------------------
 
   /** Like {@link check}, except while the file is being written through the client or renamed: its author is known then. */
   async checkUnlessBusy(key: string, file: TrackedFile): Promise<void> {
     if (!this.#attribution.clientWrite(key) && !this.#renaming.has(key)) await this.check(key, file)
   }
 
-  /** Reads the file, and attributes what has changed. */
+  /** Reads the file, and attributes its changes. */
   async check(key: string, file: TrackedFile): Promise<void> {
     const now = await this.#reader.readWhole(file)
     if (now) await this.attribute(key, file, now)
@@ -226,8 +226,8 @@ export class DiskChanges extends Owner {
   }
 
   /**
-   * Tells the user, once, that unsaved changes conflict with what an agent wrote to disk, if they can be merged, or if they
-   * are in a notebook or custom editor.
+   * Notifies the user, once, that unsaved changes conflict with an agent's write to disk, if they can be merged, or if they are in a
+   * notebook or custom editor.
    */
   reportConflict(key: string): void {
     const file = this.#files.get(key)

@@ -1,4 +1,4 @@
-/** Reads files as they are on disk now, each in the encoding that belongs to it. */
+/** Reads the current content of files on disk, each in its own encoding. */
 import { delay } from '../../common/async.ts'
 import type { FileText } from '../../editor/diff-texts.ts'
 import { changedLines } from '../../editor/files/merge-texts.ts'

@@ -4,8 +4,8 @@ import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts
 const GATHER_MS = 100
 
 /**
- * Watches some files on disk, by their keys, and reports which changed. If a folder is moved or deleted, the system may
- * report only the folder, so what is reported may contain the file. Watches nothing while there is no listener.
+ * Watches some files on disk, by their keys, and reports which changed. If a folder is moved or deleted, the system may report only the
+ * folder, so a reported path may be a folder that contains the file. Watches nothing while there is no listener.
  */
 export class FileWatch extends Owner {
   readonly #begin: ((changed: (path: string) => void) => Disposable) | undefined

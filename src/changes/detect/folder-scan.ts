@@ -158,7 +158,7 @@ export class FolderScan {
       files.set(path, isSame && !isEmptied ? before : stamped)
       if (isEmptied) return
       if (isSame) bytes += stamped.size
-      // what a link leads to may have no end, and isn't in the folder
+      // the target of a link may be endless, and isn't in the folder
       else if (stamped.target === undefined && stamped.size <= this.#limits.fileBytes)
         unread.push([path, stamped])
     })

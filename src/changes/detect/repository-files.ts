@@ -167,7 +167,7 @@ export async function isIgnoredFile(path: string): Promise<boolean> {
   return (await git(dirname(path), ['check-ignore', '--', basename(path)])) !== undefined
 }
 
-/** What the status of a folder doesn't contain. */
+/** Files that the status of a folder doesn't list. */
 export interface Hidden {
   /** absolute paths of files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`) */
   paths: string[]
@@ -187,7 +187,7 @@ export async function hiddenIn(root: string): Promise<Hidden | undefined> {
     else (tag.toUpperCase() === 'S' ? skipped : hidden.paths).push(join(root, name))
   }
   if ((await git(root, ['ls-files', '-z', '-v', '-s'], { each })) === undefined) return undefined
-  // in a sparse checkout, these aren't there, or Git has noticed that they are
+  // in a sparse checkout, these files are missing, unless Git has noticed that they exist
   const isSparse =
     skipped.length > 0 &&
     (await git(root, ['config', '--type=bool', 'core.sparseCheckout']))?.trim() === 'true'
@@ -349,7 +349,7 @@ async function blobsOf(root: string, wanted: readonly string[]): Promise<Buffer[
   return blobs
 }
 
-/** Where content is that is stored elsewhere. */
+/** Whether the content is only a pointer to a content that is stored elsewhere. */
 function isPointer(bytes: Buffer): boolean {
   return bytes.subarray(0, 30).toString('latin1').startsWith('version https://git-lfs.')
 }

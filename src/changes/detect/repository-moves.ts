@@ -32,7 +32,7 @@ export interface Moved {
   position: RepositoryPosition
 }
 
-/** What Git writes takes no longer, or a lock is left over from a crash. Milliseconds. */
+/** Git never writes longer than this; otherwise, a lock is left over from a crash. Milliseconds. */
 const MAX_WRITING_MS = 20_000
 const WRITING_PAUSE_MS = 50
 /** Maximum number of stashes that are compared. */

@@ -184,7 +184,7 @@ export class TrackedFiles extends Owner {
     return this.#queue.run(key, work)
   }
 
-  /** Like {@link run}, after {@link ready}: keeps the order of calls that waited for it. */
+  /** Like {@link run}, for callers that waited for {@link ready}: keeps their order. */
   runLoaded<T>(key: string, work: () => Promise<T>): Promise<T> {
     return this.#queue.run(key, work)
   }

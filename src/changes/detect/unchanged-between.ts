@@ -13,8 +13,8 @@ interface Snapshot {
 }
 
 /**
- * Whether a file was the same when two turns in the same folders began, as far as their snapshots tell: what differs from both was
- * changed in the later turn. `path`: absolute, with its links resolved.
+ * Whether a file was the same at the start of two turns in the same folders, as far as their snapshots tell: if it's now different from
+ * both, the later turn changed it. `path`: absolute, with links resolved.
  */
 export function isUnchangedBetween(first: Snapshot, next: Snapshot, path: string): boolean {
   const isIn = (root: string) => !relative(root, path).startsWith('..')

@@ -58,7 +58,7 @@ const MAX_NESTED = 100
 
 export interface Noticed {
   changes: NoticedState[]
-  /** further changed files whose previous content is unknown: there are too many, or they are too large */
+  /** number of further changed files without known previous content: too many, or too large */
   omitted: number
   /** folders where changes can't be detected: they are too large, Git takes too long, or a repository was created in them */
   unseen: string[]
@@ -139,7 +139,7 @@ export class WorkTree {
   readonly #reader: StateReader
   /** folders where detecting changes took too long */
   readonly #slow = new Set<string>()
-  /** by root: the files that differed last time, so that only files written since are read again */
+  /** by root: the files that differed last time, so that only files written since then are read again */
   readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
   /** Settles when the folders have been looked at in advance. */
   #preparing: Promise<unknown> | undefined
@@ -151,7 +151,7 @@ export class WorkTree {
     reader.holders?.add(this, one => [...one.#last.values()].flatMap(dirtyContents))
   }
 
-  /** Looks at the folders in advance: the look before a turn is quick then, and what it comes too late for is known. */
+  /** Scans the folders in advance, so that the scan before a turn is quick, and files that were written before that scan are known. */
   async prepare(folders: readonly string[]): Promise<void> {
     const preparing = this.snapshot(folders, Number.POSITIVE_INFINITY)
     this.#preparing = preparing.catch(() => {})
@@ -218,7 +218,7 @@ export class WorkTree {
     } = {},
   ): Promise<Noticed> {
     const { repositories, folders, unseen, accepted } = snapshot
-    // don't count files that are listed, or that were listed until the user kept or undid their changes
+    // don't count files that are listed now, or were listed until the user kept or undid their changes
     const isKnown = (path: string) => this.#reader.isKnown(path) || isDecided(path)
     const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
     const byPath = new Map<string, NoticedState>()
@@ -232,7 +232,7 @@ export class WorkTree {
     const { holders } = this.#reader
     /** contents that were read or are in the last commit; nothing else refers to them until the comparison ends */
     const states: FileState[] = []
-    // its turn may end meanwhile
+    // the turn may end meanwhile
     const held = [
       holders?.add(states, all => contentsOf(all.map(({ attributes: value }) => ({ value })))),
       ...repositories.map(({ dirty }) => holders?.add(dirty, dirtyContents)),

@@ -88,8 +88,8 @@ export class FileViews {
   }
 
   /**
-   * The file without the matching changes, kept or not. `unsaved`: its unsaved changes conflict with that. `conflict`: they
-   * conflict with what was written to disk meanwhile, and can be merged.
+   * The file without the matching changes, kept or not. `unsaved`: the result conflicts with unsaved changes. `conflict`: the unsaved
+   * changes conflict with a later write to disk, and can be merged.
    */
   rewound(path: string, matches: Matches): Rewound | 'unsaved' | 'conflict' | undefined {
     const key = this.#files.ownKey(path)

@@ -101,7 +101,7 @@ export class UserEdits extends Owner {
     else if (!this.#unsaved.has(at) && this.#attribution.isAssumed(at)) this.#userEdit.fire(path)
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#attribution.clientWrite(at)
-    // the text may be the agent's, typed before or after it, or what is on disk because the user has saved it meanwhile
+    // the text may be the agent's, the user's typing before or after it, or the text on disk, because the user has saved meanwhile
     const text = dirty && (write || this.#attribution.isDocumentBehind(at)) ? textOf() : undefined
     if (dirty) this.#unsaved.follow(at, textOf)
     void this.#ofUser(path, async (key, known) => {

@@ -83,7 +83,9 @@ export class UserRenames {
     }
   }
 
-  /** A file that an agent renamed can't get its old name back, so under its new name it's the user's, with the agents' edits. */
+  /**
+   * A file that an agent renamed can't get its old name back, so the file under its new name becomes the user's, with the agents' edits.
+   */
   async #giveToUser(deleted: TrackedFile): Promise<void> {
     const added = movedTo(deleted, this.#files.values())
     if (!added) return

@@ -42,7 +42,7 @@ export class Moment {
     this.#elapsed = performance.now() - (Date.now() - time)
   }
 
-  /** Whether it's certain that this time, in milliseconds since the epoch, is before the moment. */
+  /** Whether this time, in milliseconds since the epoch, is certainly before the moment. */
   isAfter(time: number): boolean {
     const drift = Date.now() - this.#time - (performance.now() - this.#elapsed)
     return Math.abs(drift) < MAX_DRIFT_MS && !isWrittenSince(time, this.#time - MAX_DRIFT_MS)

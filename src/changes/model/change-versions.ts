@@ -49,7 +49,7 @@ export function normalized<T>(
   for (const version of versions) {
     const last = result.at(-1)
     if (last && same(last.value, version.value)) continue
-    // the first is what all others are compared with
+    // all later versions are compared with the first one
     if (last && sameAuthor(last.by, version.by)) result.pop()
     result.push(version)
     const previous = result.at(-2)
@@ -105,7 +105,7 @@ function sameAuthor(one: Author, other: Author): boolean {
 export interface Without<T> {
   versions: Versions<T>
   conflict?: 'user' | 'agent'
-  /** On a conflict: what can be undone without losing other changes. */
+  /** On a conflict: the versions after undoing as much as possible without losing other changes. */
   partial?: Versions<T>
   /** On a conflict with the user: what can be undone if the user's later changes are discarded, but no other agent's. */
   forced?: Versions<T>

@@ -1,4 +1,4 @@
-/** Limits how long and how many checkpoints are kept, and remembers which ones were dropped. */
+/** Limits the age and the size of checkpoints, and remembers which were dropped. */
 import type { TurnRef } from './change-versions.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import { type UndoLog, type Undone, undoSize } from './undo-log.ts'
@@ -45,7 +45,7 @@ export class Checkpoints {
     return this.#limits()?.maxBytes ?? Number.POSITIVE_INFINITY
   }
 
-  /** Files whose checkpoints of these turns were dropped. */
+  /** Files whose checkpoints before these turns were dropped. */
   dropped(matches: (turn: TurnRef) => boolean): DroppedHistory[] {
     return this.#dropped.filter(({ turns }) => turns.some(matches))
   }

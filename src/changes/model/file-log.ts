@@ -179,7 +179,7 @@ export class FileLog {
     this.#emptied = by !== 'user' && text === '' ? { segments: copied(this.#segments), by } : undefined
     const edits = this.#editsTo(text)
     this.#seq++
-    // from the last to the first, so that the line numbers of the others stay valid
+    // in reverse order, so that the line numbers of earlier edits stay valid
     for (const edit of edits.toReversed()) this.#apply(edit, by)
     this.#tidy()
     return true
@@ -193,7 +193,7 @@ export class FileLog {
     return lastEdits.edits
   }
 
-  /** Keeps the changes with these ids, if they match: they become the user's. */
+  /** Keeps the matching changes with these ids: they become the user's. */
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
     this.#emptied = undefined
     for (const change of this.#segments.filter(isChanged)) {
@@ -203,8 +203,7 @@ export class FileLog {
   }
 
   /**
-   * Undoes the changes with these ids, if they match. Changes with later changes on top are left, unless these are the
-   * user's and `force` is set.
+   * Undoes the matching changes with these ids. A change with later changes on top stays, unless those are the user's and `force` is set.
    */
   undo(matches: Matches, options: { ids?: ReadonlySet<number>; force?: boolean } = {}): void {
     this.#emptied = undefined

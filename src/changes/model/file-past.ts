@@ -39,7 +39,7 @@ export interface PastEdit {
    * - `known`: its author is certain.
    */
   how: 'seen' | 'saved' | 'known'
-  /** It was found on disk. See {@link TrackedFile.editOnDisk}. */
+  /** The change was found on disk. See {@link TrackedFile.editOnDisk}. */
   onDisk?: { mayBringBack: boolean }
 }
 
@@ -56,7 +56,10 @@ export class FilePast {
   /** The file is open, and its document doesn't contain the last change yet. */
   isBehind = false
 
-  /** A difference from what was there when the turn began may be the user's: the user has saved the file, or kept or undone its changes, since then. */
+  /**
+   * The user has saved the file, or kept or undone its changes, since the turn began, so a difference from the file's state at that time
+   * may be the user's.
+   */
   isFinal = false
   /** the author whose report revealed the original file */
   readonly #assumed: AgentAuthor | undefined
@@ -279,7 +282,7 @@ function made(file: TrackedFile, { state, by, onDisk }: PastEdit): TrackedFile {
   return file
 }
 
-/** Whether the user has kept what led from the lines `was` to `part`, and it isn't still to come. */
+/** Whether the user has kept the change from the lines `was` to `part`, which isn't still to come. */
 function isKeptByUser({ change, patch }: Claim, file: TrackedFile, part: string[], was: string[]): boolean {
   const base = file.base.text
   const without = mergeLines(part, was, splitLines(base))?.join('')
@@ -288,8 +291,8 @@ function isKeptByUser({ change, patch }: Claim, file: TrackedFile, part: string[
 }
 
 /**
- * The file with `author` as the one who led from the lines `was` to `part`; `undefined` if that isn't in it, or can't be separated
- * from the rest.
+ * Sets `author` as the author of the change from the lines `was` to `part`; `undefined` if the file doesn't contain that change, or it
+ * can't be separated from others.
  */
 function withAuthor(
   file: TrackedFile,
@@ -349,7 +352,7 @@ function reportedIn(claim: ToolChange, was: string[], text: string, isSure: bool
   if (sameLines(meant, was)) return was
   if (mergeLines(was, meant, is)?.join('') === text) return meant
   if (!done || !isSure) return undefined
-  // otherwise, it may contain what the user had saved before it was written
+  // otherwise, the text may contain changes that the user saved before the agent wrote
   const isBased = change.operation !== 'add'
   const isOpen = isBased && expectedText(change, text, patch) !== undefined
   const part = withPartIn(was, meant, is, { isOpen, isBased })

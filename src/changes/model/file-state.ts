@@ -14,7 +14,7 @@ import { decodeFile, encodeFile } from '../../editor/files/text-files.ts'
 /** Everything about a file except its text. Modes are the permission bits. */
 export type FileAttributes =
   | { type: 'absent' }
-  /** `encoding`: VS Code's name for it. */
+  /** `encoding`: VS Code's name of the encoding. */
   | { type: 'text'; encoding: string; bom: boolean; mode: number }
   /** Its bytes are in the store under this hash. */
   | { type: 'binary'; hash: string; size: number; mode: number }

@@ -23,10 +23,13 @@ export interface Rename {
 
 /** Edited files are compared only if at most this many have the same name or are left; others are matched by content. */
 const MAX_COMPARED = 20
-/** The share of the longer text that must be in the other one, too. */
+/** The share of the longer text that both texts must have in common. */
 const MIN_ALIKE = 0.5
 
-/** Each file is in at most one rename. The same content takes precedence, then the same name, then the most similar text. */
+/**
+ * Each file is in at most one rename. Files with the same content are matched first, then those with the same name, then the most similar
+ * ones.
+ */
 export function renamesAmong(deleted: readonly RenameSide[], added: readonly RenameSide[]): Rename[] {
   const renames: Rename[] = []
   const byText = new Map<string, SameText>()
@@ -150,7 +153,7 @@ export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile
   const deleter = deleted.attributeAuthors(() => true).at(-1)
   const isPair = deleted.attributes.type === 'absent' && added.base.attributes.type === 'absent'
   if (!isPair || !author || !deleter || added.attributes.type !== 'text') return undefined
-  // agents removed lines of the user's from it, which can be restored only in that file
+  // agents removed user's lines from the added file, which can be restored only there
   if (added.hunks(() => true).some(({ before }) => before.length > 0)) return undefined
   const file = deleted.clone()
   const isDeleter: Matches = one => JSON.stringify(one) === JSON.stringify(deleter)

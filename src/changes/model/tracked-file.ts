@@ -35,7 +35,7 @@ export interface StoredFile {
   gone?: boolean
   /** as if the user had kept nothing; absent if it was dropped */
   history?: StoredHistory
-  /** itself before another program took agents' changes out of it, newest first */
+  /** earlier versions from before another program removed agents' changes, newest first */
   earlier?: Array<Omit<StoredFile, 'earlier'>>
 }
 
@@ -64,7 +64,7 @@ export class TrackedFile {
   #gone: boolean
   #version = 0
   #sessions: { version: number; sessions: string[] } | undefined
-  /** The same file as if nothing had been kept; absent if agents didn't change it since its checkpoints were dropped. */
+  /** The history: the file as if no change had been kept; absent if agents haven't changed the file since its checkpoints were dropped. */
   #history: { file: TrackedFile; at: number; size?: { version: number; bytes: number } } | undefined
 
   /**
@@ -214,7 +214,7 @@ export class TrackedFile {
     return this.#attributes.at(-1)!.value
   }
 
-  /** The encoding of its text, decided when it was first read; `binary` if it had none. */
+  /** The encoding of the text, determined at the first read; `binary` if there was no text. */
   get encoding(): string | undefined {
     for (const { value } of this.#attributes.toReversed()) {
       if (value.type === 'text') return value.encoding
@@ -358,7 +358,7 @@ export class TrackedFile {
     if (this.#gone) {
       if (absent && by === 'user') return false
       this.#gone = false
-      // what follows the user's deletion is a new file
+      // a change after the user's deletion creates a new file
       if (by !== 'user') {
         this.#log = FileLog.of('', this.#isHistory)
         this.#attributes = [{ value: { type: 'absent' }, by: 'user', seq: 0 }]
@@ -463,7 +463,7 @@ export class TrackedFile {
       const forced = options.force && result.forced
       const next = (forced || result.versions).at(-1)!.value
       if (next.type === 'absent' && this.#log.text !== '') {
-        // other authors' lines stay, and therefore the file
+        // other authors' lines stay, so the file stays, too
         if (this.#log.hunks(author => !matches(author)).length > 0) conflict ??= 'agent'
         else if (remaining.length === 0) this.#setAttributes(withUserAsAuthor(this.#attributes, matches))
       } else {

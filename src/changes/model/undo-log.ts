@@ -175,7 +175,7 @@ export class UndoLog {
     if (!isStored) this.#undone.unshift(undone)
   }
 
-  /** Removes files, but not what was added meanwhile. */
+  /** Removes files, but not those that were added meanwhile. */
   #remove(undone: Undone, files: ReadonlySet<UndoneFile>): Promise<void> {
     return this.#inOrder(async () => {
       undone.files = undone.files.filter(one => !files.has(one))
@@ -191,7 +191,7 @@ export class UndoLog {
   }
 }
 
-/** About how much space an undo needs: its contents, of which each is stored once. */
+/** Approximate size of an undo: its contents, each counted once. */
 export function undoSize({ files }: Undone): number {
   const texts = new Set<string>()
   const binaries = new Map<string, number>()

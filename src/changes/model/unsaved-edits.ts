@@ -31,7 +31,7 @@ export interface SavedEdits {
   known: TrackedFile
   /** The file that it's a copy of, if late reports can be about it. */
   followed: TrackedFile | undefined
-  /** Whether it differs from the tracked file. */
+  /** Whether the saved text differs from the tracked file. */
   isOther: boolean
 }
 
@@ -39,7 +39,7 @@ export interface SavedEdits {
 export class UnsavedEdits {
   readonly #dirty = new Set<string>()
   readonly #rewritten = new Map<string, Rewritten>()
-  /** documents whose files weren't tracked when the user began to type: what was on disk then */
+  /** texts on disk when the user began to type in untracked files */
   readonly #begun = new Map<string, Promise<string | undefined>>()
   /** files that changed on disk while their documents had unsaved changes: the text that the documents are based on */
   readonly #stale = new Map<string, { loaded: string; isReported: boolean }>()
@@ -109,7 +109,7 @@ export class UnsavedEdits {
     return [...this.#emptied.values(), ...rewritten].flatMap(file => file.contents)
   }
 
-  /** What the document's unsaved changes are based on, if the file on disk has changed since. */
+  /** The base of the document's unsaved changes, if the file on disk has changed since. */
   loadedText(key: string): string | undefined {
     return this.#stale.get(key)?.loaded
   }

@@ -1,4 +1,4 @@
-/** What agents changed in a file, in short. */
+/** A summary of agents' changes in a file. */
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { countChanges } from '../../editor/line-edits.ts'
 import type { TrackedFiles } from '../detect/tracked-files.ts'
@@ -22,7 +22,7 @@ export interface ChangedFile {
   uncertain?: Share
   added: number
   removed: number
-  /** It isn't compared line by line, since it is or was binary, too large or a link. */
+  /** The file isn't compared line by line, since it is or was binary, too large or a link. */
   opaque?: true
 }
 
@@ -70,7 +70,7 @@ function isOpaque(type: FileAttributes['type']): boolean {
   return type === 'binary' || type === 'large' || type === 'link'
 }
 
-/** How many of the items have it. */
+/** Whether all or some of the items have a property. */
 export function shareOf<T>(items: readonly T[], has: (item: T) => boolean | undefined): Share | undefined {
   if (items.every(has)) return 'all'
   return items.some(has) ? 'some' : undefined

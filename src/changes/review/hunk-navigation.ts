@@ -27,7 +27,7 @@ export function hunksOfChange<T extends HunkLines>(
   return hunks.filter(hunk => hunk.start < last && hunk.start + hunk.after.length >= first - 1)
 }
 
-/** What {@link hunkPositions} needs of a scope of changes. */
+/** The part of a scope of changes that {@link hunkPositions} needs. */
 export interface ChangedFiles {
   list(): ReadonlyArray<{ path: string }>
   hunks(path: string): ReadonlyArray<HunkLines & { id?: number }>
@@ -64,7 +64,7 @@ export function nextChange(
   return next ?? (step === 1 ? positions[0] : positions.at(-1))
 }
 
-/** The change to review after the one that was here: at this line or after it. Wraps around. */
+/** The change to review after the current one: at this line or later. Wraps around. */
 export function followingChange(
   positions: readonly HunkPosition[],
   from: HunkPosition,

@@ -4,7 +4,7 @@ import { Emitter } from '../../common/event.ts'
 import type { ChangedFile } from './changed-file.ts'
 import { type ChangedFiles, compareFiles } from './hunk-navigation.ts'
 
-/** What the user decided about changes of a file, at once. */
+/** A user's decision about changes of one file. */
 export interface DecidedFile {
   /** absolute */
   path: string
@@ -35,7 +35,7 @@ export interface ReviewedFile {
   reverted: number
 }
 
-/** What {@link ReviewProgress.files} needs of a scope of changes. */
+/** The part of a scope of changes that {@link ReviewProgress.files} needs. */
 interface ReviewScope extends Pick<ChangedFiles, 'hunks'> {
   /** `undefined`: all */
   sessions: ReadonlySet<string> | undefined
@@ -91,8 +91,8 @@ export class ReviewProgress {
   }
 
   /**
-   * An agent begins to work in one of `sessions`. What was decided in a review that is finished isn't part of the next one.
-   * `undecided`: the sessions with undecided changes.
+   * An agent begins to work in one of `sessions`. Decisions of a finished review aren't part of the next one. `undecided`: the sessions
+   * with undecided changes.
    */
   beginTurn(sessions: ReadonlySet<string>, undecided: ReadonlySet<string>): void {
     if (this.#decided.size === 0 || [...sessions].some(one => undecided.has(one))) return

@@ -141,8 +141,8 @@ export class Review {
   }
 
   /**
-   * Undoes the matching changes and leaves everything else. Rejects with the file system's error. `note` receives what
-   * was undone, so that {@link restore} can revert it.
+   * Undoes the matching changes and leaves everything else. Rejects with the file system's error. `note` receives the undone changes, so
+   * that {@link restore} can revert the undo.
    */
   async undo(path: string, matches: Matches, options: UndoOptions, note: NoteUndone): Promise<UndoOutcome> {
     const key = this.#files.key(path)

@@ -113,7 +113,7 @@ export class OutputPump {
   #resume: NodeJS.Timeout | undefined
   #closed = false
 
-  /** `encoding`: what `files.encoding` says. */
+  /** `encoding`: the value of `files.encoding`. */
   constructor(streams: readonly Readable[], onText: (text: string) => void, encoding?: string) {
     this.#streams = streams
     this.#decoders = streams.map(() => new OutputDecoder(encoding))

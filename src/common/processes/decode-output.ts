@@ -24,7 +24,7 @@ export class OutputDecoder {
   #isBinary = false
   #utf16: TextDecoder | undefined
   #isBegun = false
-  /** Characters that only UTF-8 has were in it. */
+  /** The output has contained characters that only UTF-8 has. */
   #isUtf8 = false
   /** How often all lines so far look like Chinese, and how often like a language with single bytes. */
   readonly #signs = { pairs: 0, singles: 0 }

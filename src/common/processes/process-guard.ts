@@ -25,7 +25,7 @@ export interface ProcessGuardOptions {
   execPath?: string
   /** Time for the trees to exit by themselves once this process is gone, in milliseconds. */
   graceMs?: number
-  /** The same after {@link ProcessGuard.dispose}, while this process still runs. */
+  /** The time to exit after {@link ProcessGuard.dispose}, while this process still runs. */
   closeMs?: number
   log: Logger
 }

@@ -127,9 +127,7 @@ export class ProcessTree {
     await this.signal('SIGKILL')
   }
 
-  /**
-   * Ends the tree: SIGTERM to all of it, SIGKILL after `killAfterMs`. Resolves with whether it has exited; never rejects.
-   */
+  /** Ends the tree: SIGTERM to all processes, SIGKILL after `killAfterMs`. Resolves to whether the tree has exited; never rejects. */
   async end(killAfterMs: number): Promise<boolean> {
     await this.recordDescendants()
     if (!(await this.isAlive())) return true

@@ -29,7 +29,7 @@ export interface CommandRequest {
   guard?: ProcessGuard
   /** the encoding of output that isn't UTF-8, as a value of `files.encoding` */
   encoding?: string
-  /** the terminal that shows it */
+  /** the terminal that shows the command */
   terminal: CommandTerminal
 }
 /** The data that a window needs to show a command as a terminal. */
@@ -38,7 +38,7 @@ export interface CommandTerminal {
   /** the command as a user would type it */
   shown: string
   cwd: string
-  /** maximum output in bytes that is kept */
+  /** maximum size of the stored output in bytes */
   outputLimit: number
 }
 export interface CommandExit {

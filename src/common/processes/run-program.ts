@@ -4,12 +4,12 @@ import { type SpawnRequest, spawnProcess } from './spawn-process.ts'
 
 export interface ProgramLimits {
   timeoutMs: number
-  /** UTF-16 units of its output */
+  /** Maximum length of the output, in UTF-16 units. */
   maxOutput: number
   /** Ends the program immediately. */
   signal?: AbortSignal | undefined
   guard?: ProcessGuard | undefined
-  /** Whether its stdout, of which `from` on is new, has all that is wanted. The program may then still run for a moment. */
+  /** Whether stdout already contains the wanted output; the part from `from` is new. The program may continue for a moment. */
   isEnough?: (stdout: string, from: number) => boolean
 }
 

@@ -8,7 +8,7 @@ import spawn from 'cross-spawn'
 import which from 'which'
 import { ProcessTree } from './process-tree.ts'
 
-/** What to spawn, with the whole environment and an absolute working directory. */
+/** The process to start, with the whole environment and an absolute working directory. */
 export interface SpawnRequest {
   command: string
   args: readonly string[]

@@ -19,13 +19,15 @@ export interface EntryKind<E extends EntryBase> extends ReducedKind<E> {
   mergeKey(entry: E): readonly unknown[] | undefined
   /** Identifies an entry that the agent replays with another id. White space in texts doesn't count. */
   traits?(entry: E): readonly unknown[]
-  /** The known entry, completed with what only the replay has; by default, it stays as it is. */
+  /** The known entry, completed with data that only the replay has; by default, unchanged. */
   merged?(known: E, reported: E): E
   /** The blocks that grow by appended text. */
   growing?(entry: E): ContentBlock[]
   /** A copy that later updates can change. */
   copy?(entry: E): E
-  /** Adds a stored entry to the reducer's indexes, so that later updates find it. `state`: of the session that reported it. */
+  /**
+   * Adds a stored entry to the reducer's indexes, so that later updates find it. `state`: the state of the session that reported the entry.
+   */
   restore?(state: ReducerState, entry: E, position: number): void
   /** The agent ended: closes an entry that no update will close anymore. Called for those in `positionsOf`. */
   agentGone?(step: Step, entry: E, position: number): void

@@ -42,7 +42,7 @@ export interface MessageEntry extends EntryBase {
   continues?: true
   /** A thought that the model writes into its answer, and hasn't ended: the tag. */
   tag?: string
-  /** Adjacent text chunks are one text block, but for those of a user message without an id. */
+  /** Adjacent text chunks are one text block, except in a user message without an id. */
   blocks: ContentBlock[]
 }
 
@@ -251,7 +251,7 @@ function addParts(step: Step, answer: Answer, parts: readonly AnswerPart[]): voi
   answer.thought = open
 }
 
-/** Where the thought is that an answer goes on with. */
+/** The position of the thought that an answer continues with. */
 function thoughtOf({ state }: Step, { messageId }: Answer): number | undefined {
   const { memory } = state
   const position =
@@ -404,7 +404,7 @@ function withoutBeginning(
   return rest
 }
 
-/** A message continues below what came after it. */
+/** Continues a message below later entries. */
 function continueMessage(
   step: Step,
   role: MessageRole,

@@ -19,7 +19,7 @@ export interface NoticeEntry extends EntryBase {
   rewind?: Rewind
   /** The conversation is a fork: the entries above are from another session. */
   forkedFrom?: ForkOrigin
-  /** The conversation continues here from another session: the entries above are of that session and of those before it. */
+  /** The conversation continues here from another session: the entries above belong to that session and earlier ones. */
   continues?: Continued
 }
 

@@ -33,7 +33,7 @@ export interface AppliedRule {
   folder?: string
   /** a short form, such as `npm test *` */
   text: string
-  /** It was the switch at the composer. */
+  /** The rule was the switch at the composer. */
   accepts?: 'edits' | 'everything'
 }
 
@@ -56,7 +56,7 @@ export interface PermissionEntry extends EntryBase {
   description?: string
   /** As in `PermissionRequest`. */
   code?: string
-  /** Its tool call, whose entry always exists. */
+  /** The id of the tool call, whose entry always exists. */
   toolCallId?: string
   /** Its command, if the agent named one without a tool call. */
   command?: { command: string; cwd?: string; terminalId?: string }
@@ -81,7 +81,7 @@ export interface ElicitationEntry extends EntryBase {
   /** Identifies the request when it's answered. */
   requestId: string
   message: string
-  /** The agent's id of its tool call. */
+  /** The agent's id of the tool call. */
   toolCallId?: string
   ask:
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }

@@ -146,7 +146,7 @@ function follow(state: AnswerText, character: string): void {
   if (state.isLineStart && !/[>\-*+\d.)]/.test(character)) state.isLineStart = false
 }
 
-/** Other text follows the marks. */
+/** Ends a run of marks, since other text follows. */
 function endRun(state: AnswerText): void {
   const { run, code } = state
   if (!run) return

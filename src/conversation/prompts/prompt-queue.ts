@@ -25,7 +25,7 @@ const NOT_STORED: PromptStorage = { save() {}, holds: () => true }
 export interface EnqueueOptions {
   /** The agent that the prompt is written for, if one is chosen. */
   agentId?: string
-  /** What the composer holds from now on, if the prompt came from there; stored in the same write. */
+  /** The composer's content after sending, if the prompt came from there; stored in the same write. */
   composer?: Draft<Attachment>
   /** The user wants it to be added to the running turn. If that isn't possible, it's sent next. */
   joins?: boolean
@@ -98,8 +98,8 @@ export class PromptQueue {
   // ---- the user's actions ------------------------------------------------------------------------------------------
 
   /**
-   * Adds a prompt and stores it before it returns. `prepare` creates the content when the prompt is next; if it rejects,
-   * the prompt and those after it are refused with the error's message. A prompt with a known id isn't added again.
+   * Adds a prompt and stores it before it returns. `prepare` creates the content when the prompt is next; if it rejects, this prompt and
+   * the later ones are refused with the error's message. A prompt with a known id isn't added again.
    */
   enqueue({ id, draft }: StoredPrompt, prepare: Prepare, options: EnqueueOptions = {}): Prompt {
     const known = this.#prompts.find(prompt => prompt.id === id)
@@ -125,7 +125,7 @@ export class PromptQueue {
     return prompt
   }
 
-  /** Adds a prompt whose content is known. Throws `RangeError` if it's empty, since some agents never respond to one. */
+  /** Adds a prompt with known content. Throws `RangeError` if the content is empty, since some agents never respond to an empty prompt. */
   add(content: readonly ContentBlock[]): Prompt {
     if (isEmptyPrompt(content)) throw new RangeError('A prompt must not be empty.')
     const prompt = new Prompt(crypto.randomUUID(), { state: 'queued' })
@@ -298,7 +298,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The user continues with another prompt: what the agent refused stays in the conversation. */
+  /** The user continues with another prompt: prompts that the agent refused stay in the conversation. */
   giveUpSignIn(): void {
     for (const prompt of this.awaitingSignIn) {
       prompt.apply('giveUp')
@@ -330,7 +330,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The user doesn't wait for the agent that is being installed: prompts that were written for it go back to the composer. */
+  /** The user doesn't wait for the agent that is being installed: prompts for that agent return to the composer. */
   agentReplaced(reason: string): void {
     for (const prompt of this.#unsent()) if (prompt.agentId === undefined) this.#withdraw(prompt, reason)
     this.#changed()

@@ -29,7 +29,7 @@ export class Prompt {
   readonly id: string
   /** The content for the agent, once created. */
   content: ContentBlock[] = []
-  /** Why it goes back to the composer, or why the agent requires a sign-in: a sentence. */
+  /** Why the prompt returns to the composer, or why the agent requires a sign-in: a sentence. */
   reason: string | undefined
   /** More about `reason`, from the agent. */
   detail: string | undefined
@@ -37,7 +37,7 @@ export class Prompt {
   agentId: string | undefined
   /** The user wants it to be added to the running turn. */
   joins: boolean
-  /** It was in the queue when the queue was paused: a prompt written after that goes first. */
+  /** The prompt was queued when the queue was paused: a prompt written after that goes first. */
   wasPaused = false
   readonly prepare: Prepare | undefined
   #state: PromptState

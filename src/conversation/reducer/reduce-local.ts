@@ -44,7 +44,7 @@ import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
 import { setTurnFiles, summarizeReplay } from './summarize-turn.ts'
 
-/** What happens in a session on the client's side. */
+/** An event in a session on the client's side. */
 export type LocalEvent =
   /** The user's prompt goes to the agent: a turn begins. */
   | { type: 'prompt'; content: ContentBlock[] }
@@ -52,14 +52,14 @@ export type LocalEvent =
   | { type: 'prompt_accepted'; messageId: string }
   /** The agent is asked to add the user's prompt to the running turn. */
   | { type: 'prompt_steering'; promptId: string; content: ContentBlock[] }
-  /** What the agent did with a prompt for the running turn. */
+  /** The agent's decision about a prompt for the running turn. */
   | { type: 'prompt_steered'; promptId: string; outcome: SteeringOutcome }
   /** `refusal`: why a rule that matches doesn't allow it. */
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest; refusal?: string }
   /** A request that a permission rule answered immediately: it's never pending. */
   | { type: 'permission_ruled'; requestId: string; request: PermissionRequest; answer: RuleAnswer }
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
-  /** A request was answered or withdrawn. `rule`: what answered it while it was shown. */
+  /** A request was answered or withdrawn. `rule`: the rule that answered it while it was shown. */
   | {
       type: 'request_answered'
       requestId: string
@@ -82,7 +82,7 @@ export type LocalEvent =
   /** The agent is gone or the session closed: everything open is closed. `message` is shown where a turn ran. */
   | { type: 'agent_gone'; message?: string; code?: number }
 
-/** What may happen in the middle of a word. */
+/** Events that may happen in the middle of a word. */
 const WITHIN_TEXT: ReadonlySet<LocalEvent['type']> = new Set([
   'terminal',
   'terminal_output',

@@ -10,7 +10,7 @@ export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: 
   patchField(terminal, 'exit', patch.exit)
   patchField(terminal, 'size', patch.size)
   patchField(terminal, 'canCancel', patch.canCancel)
-  // the session that reported it as stoppable is asked to stop it
+  // only the session that reported it as stoppable can be asked to stop it
   if (patch.canCancel) patchField(terminal, 'within', step.state.within ?? null)
   if (patch.output !== undefined) {
     const output = patch.output ?? ''
@@ -21,7 +21,7 @@ export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: 
   step.changes.push({ type: 'terminal', terminalId: patch.terminalId })
 }
 
-/** Appends output; only its last part is kept. */
+/** Appends output; only the last part is stored. */
 export function terminalOutput(step: Step, terminalId: string, text: string): void {
   const known = step.state.terminals.has(terminalId)
   if (known && text === '') return

@@ -23,8 +23,8 @@ export const INTERRUPTED = 'interrupted'
 const EMPTY = 'empty'
 
 /**
- * The agent reported foreground work. A state that this version of Parley doesn't know, or one that the agent itself calls
- * unknown, counts as busy but unconfirmed.
+ * The agent reported foreground work. A state that this version of Parley doesn't know, or the state `unknown`, counts as busy but
+ * unconfirmed.
  */
 export function reportWork(step: Step, state: string, reported: ReportedBackground = {}): void {
   const { memory } = step.state

@@ -27,7 +27,7 @@ export function reduceWithin(
   return changes
 }
 
-/** Like `reduceLocal`, for events that may be about a subagent, which the request or its answer identifies. */
+/** Like `reduceLocal`, for events that may concern a subagent, which the request or its answer identifies. */
 export function reduceLocalWithin(state: ReducerState, event: LocalEvent, now?: number): Change[] {
   const subagents = state.memory.subagentStates
   if (event.type === 'agent_gone' || event.type === 'load_finished' || event.type === 'visit_done') {

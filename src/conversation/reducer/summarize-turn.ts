@@ -4,7 +4,7 @@ import type { TurnFiles, TurnSummary } from '../state-base.ts'
 import { entryAt, type ReducerState, type Step, touch } from '../step.ts'
 import { isNotable } from '../turn-summary.ts'
 
-/** Work begins: what its turn costs is counted from here. */
+/** Work begins: the cost of its turn is counted from here. */
 export function rememberCost({ memory, usage, turn }: ReducerState): void {
   // an agent that goes on with an earlier session may count from its beginning
   memory.costBefore = usage?.cost?.amount ?? (turn <= 1 ? 0 : undefined)

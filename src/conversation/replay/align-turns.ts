@@ -24,11 +24,11 @@ export interface TurnEntries {
   texts: ReadonlyMap<Entry, string>
   /** the agent's answer, without white space */
   answer: string
-  /** its thoughts, likewise; many agents replay none */
+  /** the agent's thoughts, without white space; many agents replay none */
   thought: string
   /** ids of tool calls */
   tools: ReadonlySet<string>
-  /** their titles: some agents use other ids in a replay */
+  /** titles of the tool calls: some agents use other ids in a replay */
   calls: ReadonlySet<string>
 }
 
@@ -221,7 +221,7 @@ export function* alignTurns(
   return pairs
 }
 
-/** The same prompt with the same answer, up to the end of the shorter one. */
+/** Whether the turns have the same prompt and the same answer, up to the end of the shorter answer. */
 function isCertain(a: TurnEntries, b: TurnEntries): boolean {
   if ((a.turn === 0) !== (b.turn === 0)) return false
   if (a.turn === 0) return true
@@ -272,7 +272,7 @@ export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean
   return true
 }
 
-/** The blocks that a replayed prompt has before or after the known one, such as notes of the agent to its model (Kimi Code). */
+/** The blocks before or after the known prompt in a replayed one, such as notes of the agent to its model (Kimi Code). */
 export function besidePrompt(known: TurnEntries, replayed: TurnEntries): ContentBlock[] | undefined {
   const blocks = replayed.prompt?.blocks ?? []
   if (known.promptText === '' || !replayed.promptText.includes(known.promptText)) return undefined
@@ -286,7 +286,7 @@ export function besidePrompt(known: TurnEntries, replayed: TurnEntries): Content
   return undefined
 }
 
-/** The texts by which a replayed prompt may contain a block of the known one, without white space. */
+/** The texts, without white space, that may represent a block of the known prompt in a replay. */
 function namesOf(block: ContentBlock): string[] {
   if (isText(block)) return [withoutSpace(textOf([block]))]
   if (block.type !== 'resource_link' && block.type !== 'resource') return []

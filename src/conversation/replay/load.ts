@@ -20,7 +20,7 @@ export interface Loaded {
 /** A state with more entries than this is built in a separate step. */
 const LONG = 1000
 
-/** Whether a replay of a conversation consists of such updates: those about entries, and about their terminals. */
+/** Whether a replay consists of such updates: those about entries, and about their terminals. */
 function isReplayed(type: SessionUpdate['type']): boolean {
   return type === 'terminal' || type === 'terminal_output' || Object.hasOwn(ENTRY_REDUCERS, type)
 }
@@ -100,7 +100,7 @@ export class Load {
     return this.#known !== undefined && this.#replay !== undefined
   }
 
-  /** Whether the update belongs to a late replay. If so, it's kept until `merge`. */
+  /** Whether the update belongs to a late replay. If so, it's held until `merge`. */
   takes(update: SessionUpdate, within?: string): boolean {
     if (!this.#known || !isReplayed(update.type)) return false
     // a replay starts with a prompt; anything else may be a new message of the agent
@@ -202,7 +202,7 @@ function keepTitle(state: ReducingState, known: ReducingState | undefined): void
   if (state.title === undefined && known?.title !== undefined) state.title = known.title
 }
 
-/** What the agent reported about the session as a whole. */
+/** Takes over the agent's reports about the session as a whole. */
 function takeHead(state: ReducingState, reported: ReducingState): void {
   state.configOptions = reported.configOptions
   state.commands = reported.commands

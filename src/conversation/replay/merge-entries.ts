@@ -297,7 +297,7 @@ class MessageTexts {
     for (const [stream, pieces] of joined) stream.text = pieces.join('')
   }
 
-  /** The replay has all of its text. */
+  /** Whether the replay contains the entry's whole text. */
   isCovered(slot: KnownEntry): boolean {
     const piece = this.#pieces.get(slot)
     const length = piece ? piece.end - piece.start : 0

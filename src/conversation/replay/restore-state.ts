@@ -16,7 +16,7 @@ export interface SavedConversation {
   /** in their order, from the first on */
   entries: Entry[]
   terminals: TerminalState[]
-  /** what the agent reported about the session as a whole */
+  /** the agent's reports about the session as a whole */
   head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>> & {
     /** A turn was running. */
     working?: boolean | undefined

@@ -66,7 +66,10 @@ export class PendingRequests {
   complete: CompletePermission | undefined
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
-  /** Rules don't answer: the user is asked about the session first. Those that are shown then are consulted again afterward. */
+  /**
+   * Rules don't answer while the user is asked about the session. Requests that are shown meanwhile are checked against the rules
+   * afterward.
+   */
   isHeld = false
 
   constructor(conversation: ConversationState, sessionId: string, isLive: () => boolean) {
@@ -301,14 +304,14 @@ export class PendingRequests {
     for (const earlier of this.#earlier) {
       if (!asksSame(request, earlier.request)) continue
       this.#earlier.delete(earlier)
-      // if the user has answered it, this must be what the user saw
+      // if the user has answered the request, its content must be what the user saw
       const { outcome, details } = earlier
       return !outcome || isCancel(outcome) || details === this.#detailsOf(request) ? earlier : undefined
     }
     return undefined
   }
 
-  /** The tool call of a request, as it is with what the request says about it. */
+  /** The tool call of a request, updated with the data of the request. */
   #toolOf(request: PermissionRequest): ToolCallEntry | undefined {
     const { state } = this.#conversation
     // a subagent has its own tool calls

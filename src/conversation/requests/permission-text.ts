@@ -40,7 +40,7 @@ export function outcomeText(kind: PermissionOption['kind'], t: Translate): strin
   }
 }
 
-/** The same after the title of its tool call: "Edit notes.md · allowed once". */
+/** The outcome after the title of its tool call: "Edit notes.md · allowed once". */
 export function outcomeAside(kind: PermissionOption['kind'], t: Translate): string {
   switch (kind) {
     case 'allow_once':
@@ -90,7 +90,7 @@ const MAY_LAST =
 const ONCE = /\b(?:just|once|one|single|this time)\b/i
 const DO_NOT_ASK = /\b(?:do not|don['’]t|never) ask\b/gi
 
-/** Whether an English name says what its kind means. Names in other languages or without known words never do. */
+/** Whether an English name expresses the meaning of its kind. Names in other languages or without known words never do. */
 function saysKind(name: string, kind: PermissionOption['kind']): boolean {
   const rest = name.replace(DO_NOT_ASK, '')
   const lasts = LASTS.test(name) && !ONCE.test(name)

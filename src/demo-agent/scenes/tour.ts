@@ -85,7 +85,7 @@ async function mayLeavePlan(turn: Turn): Promise<boolean> {
   return true
 }
 
-/** Lists everything in a prompt besides its text, so that the user sees what reached the agent. */
+/** Lists everything in a prompt besides its text, so that the user sees what the agent received. */
 export function attachments(prompt: readonly ContentBlock[]): string | undefined {
   const lines = prompt.flatMap(block => {
     const line = nameOf(block)

@@ -68,7 +68,7 @@ function clientOfV2(client: v2.AgentContext): DemoClient {
       end: exitStatus => tell({ sessionUpdate: 'terminal_update', terminalId, exitStatus }),
     }
   }
-  // One function for all methods can't be typed with the overloads of v1.
+  // The type assertion is needed because one function for all methods doesn't match the overloads of v1.
   return { notify, request, createTerminal: refuse, showTerminal } as unknown as DemoClient
 }
 
@@ -76,7 +76,7 @@ function refuse(): never {
   throw new Error('In v2 a client runs no commands.')
 }
 
-/** The same agent for a v2 client: it reports turns as states and runs commands itself. */
+/** The demo agent for a v2 client: it reports turns as states and runs commands itself. */
 export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
   const sessions = new Sessions(store)

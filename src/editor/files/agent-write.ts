@@ -59,9 +59,9 @@ export class KnownTexts {
   }
 }
 
-/** What the change tracker knows about a write, and wants to know. */
+/** The change tracker's part in a write. */
 export interface TrackedWrite {
-  /** What the unsaved changes of the file's document are based on, if that isn't on disk anymore. */
+  /** The base of the document's unsaved changes, if that isn't on disk anymore. */
   loaded?: string
   /** The file gets this text: the agent's, merged with the user's changes. Called again when the user types meanwhile. */
   willWrite?: (text: string) => void
@@ -69,7 +69,7 @@ export interface TrackedWrite {
 
 export interface AgentWriteOptions extends TrackedWrite {
   content: string
-  /** What the agent knows of the file; see {@link KnownTexts}. */
+  /** The agent's version of the file; see {@link KnownTexts}. */
   known: string | undefined
   /** Asks the user about lines that both changed. */
   ask: (conflicts: readonly MergeConflict[]) => Promise<'mine' | 'theirs'>
@@ -104,8 +104,8 @@ export class AgentWrite {
   }
 
   /**
-   * The text to write where `now` is: in the file (`onDisk`) or, with unsaved changes, in its document. Asks about lines
-   * that both changed if they aren't saved; what was saved can be restored. `undefined`: the file changed meanwhile.
+   * The text to write instead of `now`: in the file (`onDisk`) or, with unsaved changes, in its document. Asks about conflicts with unsaved
+   * lines; saved lines can be restored. `undefined`: the file changed meanwhile.
    */
   async merged(now: string, onDisk: string | undefined): Promise<string | undefined> {
     const { known, loaded, ask } = this.#options

@@ -11,7 +11,7 @@ export interface OpenDocument {
   /** the whole text, unsaved changes included, with the document's own line ends */
   text(): string
   isDirty(): boolean
-  /** It was closed meanwhile and can't be changed anymore. */
+  /** The document was closed and can't be changed anymore. */
   isClosed(): boolean
   /** The document's line end, which inserted text gets. */
   readonly lineEnd: '\n' | '\r\n'

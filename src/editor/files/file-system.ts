@@ -38,7 +38,7 @@ export interface FileSystem extends Links {
   overwriteFile(path: string, bytes: Uint8Array): Promise<void>
   /** Renames an entry of a folder; both paths name that folder. */
   rename(from: string, to: string): Promise<void>
-  /** Gives an entry of a folder a second name in it, which must not exist. */
+  /** Gives an entry of a folder a second name in the same folder, which must not exist. */
   link(path: string, to: string): Promise<void>
   remove(path: string): Promise<void>
 }
@@ -215,7 +215,7 @@ function temporaryName(target: string, extension = 'tmp'): string {
   return path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.${extension}`)
 }
 
-/** Whether it has the name of a temporary file of a write. */
+/** Whether the file has the name of a write's temporary file. */
 export function isTemporary(file: string): boolean {
   return /^\.parley-[0-9a-f]{12}\.tmp$/.test(path.basename(file))
 }
@@ -298,7 +298,7 @@ async function writeInPlace(
     await fileSystem.overwriteFile(target, bytes)
     return false
   } catch (error) {
-    // A full disk may have left half of it: restore the old content, which fits.
+    // A full disk may have left half of the content: restore the old content, which fits.
     await fileSystem.overwriteFile(target, before).catch(() => {})
     throw error
   }

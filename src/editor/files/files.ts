@@ -156,7 +156,7 @@ export interface SessionFilesOptions {
   /** Files must also be in one of these roots: the roots of the session in which a subagent works. */
   within?: Roots
   askAccess: AskAccess
-  /** Without it, a write that changes lines with unsaved changes is refused. */
+  /** Without `askMerge`, a write that changes lines with unsaved changes is refused. */
   askMerge?: AskMerge
   /**
    * Whether the user has just allowed this change of a protected file. `before`: its current text, `null` if it doesn't
@@ -177,7 +177,7 @@ export class SessionFiles implements Disposable {
   readonly #known = new KnownTexts()
   /** checks paths one at a time */
   readonly #judging = new KeyedQueue()
-  /** this session's work in progress, by file */
+  /** running work of this session, by file */
   readonly #own = new KeyedQueue()
   readonly #reads = new KeyedQueue()
   #nextRead = 0
@@ -324,7 +324,7 @@ export class SessionFiles implements Disposable {
     if (now.realPath !== realPath || now.inside !== inside) throw movedError(operation, path)
   }
 
-  /** Notebooks and custom editors have no text into which a change could be merged, and what they show isn't on disk. */
+  /** Notebooks and custom editors have no text into which a change could be merged, and their unsaved content isn't on disk. */
   #checkSaved({ path, realPath, aliases }: GuardedPath, operation: FileOperation): void {
     if (!this.#shared.documents.isUnsavedElsewhere([path, realPath, ...aliases])) return
     this.#onUnsaved?.(path)

@@ -38,7 +38,7 @@ export async function decodeFile(
 ): Promise<DecodedText<string> | NoText> {
   if (encoding !== undefined && !isUtf8Name(encoding) && !byteOrderMark(bytes)) {
     const text = await encodings.decode(bytes, encoding).catch(() => undefined)
-    // Only if it's lossless: otherwise the setting is wrong for this file, and writing would damage it.
+    // Only if decoding is lossless: otherwise the setting is wrong for this file, and writing would damage it.
     if (text !== undefined && Buffer.compare(await encodings.encode(text, encoding), bytes) === 0) {
       return { text, encoding, bom: false }
     }
@@ -124,7 +124,7 @@ async function gather(
   for await (const piece of fileSystem.readPieces(file.realPath)) {
     if (isFirst && counts) {
       const mark = byteOrderMark(piece)
-      // In UTF-16, a line feed has two bytes, each of which may also be half of another character.
+      // In UTF-16, a line feed has two bytes, each of which may be half of another character.
       if (mark && mark.encoding !== 'utf8') throw tooLarge(file.path, info.size)
       if (piece.subarray(0, 8000).includes(0)) throw binary(file.path)
     }
@@ -161,7 +161,7 @@ export function tooLarge(path: string, bytes: number): FileError {
   )
 }
 
-/** An agent may write many large files at the same time; so much of them is in memory while they are merged. Bytes. */
+/** Maximum size of texts in memory while they are merged, since an agent may write many large files at the same time. Bytes. */
 const MAX_MERGING_BYTES = 2 * MAX_READ_BYTES
 const LARGE_BYTES = 1024 * 1024
 
@@ -209,7 +209,7 @@ export class TextFiles {
     return info
   }
 
-  /** The text on disk; `undefined` if there is none or it's too large. `encoding`: that of the file's document. */
+  /** The text on disk; `undefined` if the file is missing or too large. `encoding`: the encoding of the file's document. */
   async current(
     file: GuardedPath,
     info: FileInfo | undefined,

@@ -21,7 +21,7 @@ import { isInRoots } from './typed-path.ts'
 const MAX_PROMPT_FILE_BYTES = 256 * 1024
 /** A longer text isn't sent, with all values and all prompt files. Characters. */
 const MAX_TEXT = 1024 * 1024
-/** Longest name of a prompt with its values, and longest value in it. Characters. */
+/** Maximum length of a prompt's label with its values, and of one value in the label. Characters. */
 const MAX_LABEL = 500
 const MAX_SHOWN = 60
 /** Prompt files in one prompt. */
@@ -31,7 +31,7 @@ const MAX_FILES = 50
 /** Questions about files outside of the folders. */
 const MAX_QUESTIONS = 10
 
-/** What a prompt file needs of the editor, the disk and the user. */
+/** The functions of the editor, the disk and the user that expanding a prompt file needs. */
 export interface ExpansionSources {
   /** The folders of the session and of the workspace. The first one is where paths that start with a slash begin. */
   roots: readonly string[]
@@ -46,7 +46,7 @@ export interface ExpansionSources {
   /** Asks the user for values. `undefined`: canceled. */
   ask(inputs: readonly PromptInput[], command: string): Promise<Map<string, string> | undefined>
   attachmentFor(file: string, isFolder: boolean): Attachment
-  /** Where the session has a file of the workspace, if it works in another worktree. */
+  /** Returns the path of a workspace file in the session's worktree. */
   inWorktree(file: string): Promise<string>
 }
 
@@ -180,8 +180,8 @@ class Expansion {
 }
 
 /**
- * The text of a called prompt file with the values of its variables, and the files that it refers to. `text`: what was typed, up
- * to the first chip. `undefined`: the user canceled. Rejects with a sentence if something is missing.
+ * The text of a called prompt file with the values of its variables, and the files that it refers to. `text`: the typed text up to the
+ * first chip. `undefined`: the user canceled. Rejects with a sentence if something is missing.
  */
 export async function expandPrompt(
   call: PromptCall,
@@ -260,7 +260,7 @@ function shown(value: string): string {
   return /[\s"']/.test(short) || short === '' ? `"${short.replace(/"/g, "'")}"` : short
 }
 
-/** What to do if a variable has no value. */
+/** Instructions for the user if a variable has no value. */
 function neededBy(): Readonly<Record<string, string>> {
   const selection = l10n.t('The prompt needs a selection. Select text in an editor, then send it again.')
   const file = l10n.t('The prompt needs a file. Open one in an editor, then send it again.')

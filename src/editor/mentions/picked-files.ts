@@ -1,7 +1,7 @@
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 
 const STORED = 'pickedFiles'
-/** Of more, the ones that were picked first are forgotten. */
+/** Beyond this number, the oldest picks are forgotten. */
 const MAX_PICKED = 500
 
 /** Files that the user picked, by the keys of their paths: where each led then. */

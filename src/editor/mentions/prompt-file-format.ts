@@ -45,7 +45,7 @@ export function parsePromptFile(source: string): ParsedPromptFile {
   }
 }
 
-/** A name as it's typed after the slash; empty if nothing is left of it. */
+/** A prompt file's name as typed after the slash; empty if no visible characters are left. */
 export function visibleName(text: string): string {
   // spelled out, an invisible letter can't make it look like another name
   const seen = visibleProse(beginning(text, 4 * MAX_NAME).normalize('NFC'))

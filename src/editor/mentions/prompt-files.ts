@@ -38,7 +38,7 @@ const MAX_ENTRIES = 20_000
 const MAX_FILES = 500
 /** Files that are read at once. */
 const FILES_AT_ONCE = 16
-/** The start of a file, in which its front matter is. Bytes. */
+/** Size of the start of a file, which contains its front matter. Bytes. */
 const HEADER_BYTES = 16 * 1024
 
 type Header = Omit<ParsedPromptFile, 'body'>
@@ -100,7 +100,7 @@ interface Search {
   end: Promise<void>
 }
 
-/** Finds prompt files. What was read of a file is remembered until it changes. */
+/** Finds prompt files. The headers of files are cached until the files change. */
 export class PromptFiles {
   #known: KnownHeaders = new Map()
   #search: Search | undefined
@@ -186,7 +186,7 @@ async function entriesOf(folder: string): Promise<Entry[]> {
       if (++entries >= MAX_ENTRIES) break
     }
   } catch {
-    // there is no such folder
+    // the folder doesn't exist
   }
   return names.sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MAX_FILES)
 }
@@ -203,7 +203,7 @@ async function readHeader(file: string): Promise<Header> {
   }
 }
 
-/** The start of a file without its last line, of which only a part was read. */
+/** The start of a file without its last, incomplete line. */
 function wholeLines(bytes: Buffer): Buffer {
   if (bytes.length < HEADER_BYTES) return bytes
   const mark = byteOrderMark(bytes)?.encoding
@@ -241,7 +241,7 @@ export interface PromptCall {
   file: PromptFile
   /** the typed text of the prompt's name, with the slash */
   typed: string
-  /** length of it in the text, with a colon after it */
+  /** length of the name in the text, with a colon after it */
   length: number
 }
 

@@ -4,12 +4,12 @@ import { TYPED_PATH_MS } from '../../common/limits.ts'
 import { PathGuard } from '../path-guard.ts'
 import { PathRules } from '../path-rules.ts'
 
-/** A file or folder whose path, or the start of it, was typed. */
+/** A file or folder that matches the typed path or its start. */
 export interface TypedPath {
   /** absolute; links aren't resolved */
   path: string
   isFolder: boolean
-  /** as the user would type all of it: `~/notes/plan.md`, `build/out.js` */
+  /** the complete path as the user would type it: `~/notes/plan.md`, `build/out.js` */
   typed: string
   /** The path is exactly the typed one, not only a name that starts with it. */
   isExact: boolean
@@ -109,8 +109,8 @@ interface TypedPlace {
 }
 
 /**
- * Where to look for a typed path. On Windows, a share is a place only if a root or the home folder is on it, because looking
- * there tells its server who the user is; and no device is one.
+ * Where to search for a typed path. On Windows, a network share is searched only if a root or the home folder is on it, because the request
+ * reveals the user's identity to its server; devices are never searched.
  */
 export function placesOf(
   typed: string,
@@ -180,7 +180,7 @@ async function namesIn(folder: string, start: string): Promise<string[]> {
         names.push(name)
     }
   } catch {
-    // it doesn't exist, or can't be read
+    // the folder doesn't exist, or can't be read
   }
   return names.sort((a, b) => a.localeCompare(b)).slice(0, MAX_PATHS)
 }

@@ -35,7 +35,7 @@ export interface SessionTerminalsOptions {
   /** ends running commands if this process dies without having done so */
   guard?: ProcessGuard
   run?: RunCommand
-  /** where commands run that outlive this window */
+  /** runs commands that outlive this window */
   host?: CommandHost
   rules?: PathRules
   killGraceMs?: number
@@ -121,7 +121,7 @@ export class SessionTerminals implements Disposable {
     let started = false
     const events = this.#eventsOf(terminal)
     const env = await this.#environment(request.env)
-    // it may have ended while the login shell ran
+    // the session may have ended while the login shell ran
     if (this.#ended) throw new Error('The session has ended.')
     const running = await this.#run(
       {
@@ -137,7 +137,7 @@ export class SessionTerminals implements Disposable {
     )
     terminal.running = running
     if (this.#ended) {
-      // It ended while the command was starting.
+      // The session ended while the command was starting.
       await running.kill(this.#grace)
       running.forget?.()
       throw new Error('The session has ended.')
@@ -232,7 +232,7 @@ export class SessionTerminals implements Disposable {
     this.#updates.dispose()
   }
 
-  /** What the view can show of a terminal; `undefined` for an unknown id. */
+  /** The displayed data of a terminal; `undefined` for an unknown id. */
   record(terminalId: string): TerminalRecord | undefined {
     const terminal = this.#terminals.get(terminalId)
     if (!terminal) return undefined

@@ -139,7 +139,7 @@ function rulesOf(settings: Record<string, unknown>): TokenRule[] {
   return rules
 }
 
-/** Maximum depth of themes that include others. */
+/** Maximum depth of included themes. */
 const MAX_INCLUDES = 8
 
 /**

@@ -113,8 +113,8 @@ export async function listBranches({ common }: Pick<Repository, 'common'>): Prom
 }
 
 /**
- * Makes a worktree with a branch of its own, and copies the files that `.worktreeinclude` names.
- * @throws GitError if Git refuses; then nothing is left of it.
+ * Creates a worktree with its own branch, and copies the files that `.worktreeinclude` names.
+ * @throws GitError if Git refuses; then nothing of the worktree remains.
  */
 export async function createWorktree(
   repository: Repository,
@@ -226,7 +226,7 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFi
   return { copied, notes }
 }
 
-/** The copy; `undefined` if it isn't a plain file inside of both folders, or there's already one. */
+/** Copies a file; `undefined` if it isn't a plain file inside of both folders, or the copy exists already. */
 async function copyOne(
   source: string,
   target: string,

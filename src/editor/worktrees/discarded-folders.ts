@@ -29,7 +29,7 @@ const MAX_PATH_BYTES = 40_000
 export interface MovedFolder {
   /** its current path */
   path: string
-  /** Takes the worktree from the list of Git. Its folder stays, and Git still works in it. */
+  /** Removes the worktree from Git's list. Its folder stays, and Git still works in it. */
   retire(): Promise<void>
   /** Deletes the worktree. */
   remove(): Promise<void>

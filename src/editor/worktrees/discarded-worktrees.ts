@@ -106,7 +106,7 @@ export async function discardWorktree(
     await runUserGit(moved.path, ['update-ref', '--no-deref', 'HEAD', head])
   }
   await deleteBranch({ common }, worktree, head)
-  // they may take most of the space
+  // ignored files may take most of the space
   for (const file of state.ignored)
     await rm(path.join(moved.path, file), { recursive: true, force: true }).catch(() => {})
   return ref
@@ -121,7 +121,7 @@ async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name
     staged: withoutLineEnd(await git(['write-tree']).catch(() => '')),
     tree: await writeTree(top, git),
   }))
-  // like `git stash`
+  // as in commits of `git stash`
   const index = staged === '' ? [] : [await commitTree(top, staged, [head], name)]
   return commitTree(top, tree, [head, ...index], name)
 }
@@ -156,8 +156,8 @@ export async function listDiscarded(
 }
 
 /**
- * Deletes the folders of worktrees that were discarded more than {@link FOLDER_MS} ago, once their copies have everything in
- * them. Undoes what was interrupted. Never rejects.
+ * Deletes the folders of worktrees that were discarded more than {@link FOLDER_MS} ago, once their copies contain everything. Reverts
+ * interrupted discards. Never rejects.
  */
 export async function tidyDiscarded(common: string, log: Logger, now = Date.now()): Promise<void> {
   // the `.git` file in another worktree may name any folder

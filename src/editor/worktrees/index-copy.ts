@@ -67,7 +67,7 @@ export async function gitFolder(top: string): Promise<string> {
   return withoutLineEnd(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
 }
 
-/** All files of a work tree, except ignored ones and those in the folders `except`, as a tree. */
+/** All files of a work tree, except ignored ones and those in the folders `except`, as a Git tree. */
 export async function writeTree(top: string, git: IndexGit, except: readonly string[] = []): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
   await addChanges(top, git, '--all', except)

@@ -52,8 +52,8 @@ async function commonFolder(folder: string): Promise<string | undefined> {
 }
 
 /**
- * The root of a linked worktree and its own Git folder, read without Git. If that folder isn't recorded, it's what the worktree
- * says, which an agent may have written.
+ * The root of a linked worktree and its own Git folder, read without Git. An unrecorded Git folder comes from the worktree's `.git` file,
+ * which an agent may have written.
  */
 export async function worktreeRoot(folder: string): Promise<{ root: string; git: string } | undefined> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {

@@ -42,8 +42,8 @@ export async function statsOf(top: string, files: readonly string[]): Promise<Kn
 }
 
 /**
- * Moves the files `known` of a work tree to `folder`, and then those in `fresh` to their places; `finish` is the last step. If
- * anything fails, or a file isn't as it's known, all are as they were. Paths are relative.
+ * Moves the files `known` of a work tree to `folder`, and then those in `fresh` to their places; `finish` is the last step. If anything
+ * fails, or a file differs from its known status, everything is restored. Paths are relative.
  * @throws GitError
  */
 export async function replaceFiles(
@@ -187,7 +187,7 @@ function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
 
-/** A folder of the work tree and those around it, as far as nothing is in them. */
+/** Removes a folder of the work tree and its parents, as long as they are empty. */
 async function removeEmptyFolders(top: string, relative: string): Promise<void> {
   for (let at = relative; at !== '.'; at = path.dirname(at)) {
     try {

@@ -55,13 +55,13 @@ export interface Worktree extends WorktreeRecord {
   path: string
   name: string
   head: string
-  /** the branch that is checked out in it */
+  /** the branch that is checked out in the worktree */
   current?: string
 }
 
 /** Data that would be lost with a worktree. */
 export interface WorktreeState {
-  /** files with uncommitted changes, also new ones */
+  /** files with uncommitted changes, including new files */
   changed: string[]
   /** the number of commits that are on no other branch */
   commits: number
@@ -122,7 +122,7 @@ export async function registeredPaths({ common }: Pick<Repository, 'common'>): P
   return text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
 }
 
-/** The worktrees that Parley made, in the order of Git. Those whose folder is missing are left out. */
+/** The worktrees that Parley created, in Git's order, except those whose folder is missing. */
 export async function listWorktrees({ common }: Pick<Repository, 'common'>): Promise<Worktree[]> {
   recordRepository(common)
   const paths = await registeredPaths({ common })
@@ -333,7 +333,7 @@ export async function removeWorktree(
   await deleteBranch(repository, worktree, worktree.head)
 }
 
-/** Refuses to delete a worktree with ignored files other than those that the user agreed to delete. */
+/** Throws if a worktree to delete has ignored files other than those that the user agreed to delete. */
 export function checkIgnored(
   { name }: Pick<Worktree, 'name'>,
   { ignored }: Pick<WorktreeState, 'ignored'>,
@@ -357,7 +357,7 @@ export async function deleteBranch(
   commit: string,
 ): Promise<void> {
   if (branch === undefined) return
-  // it may be checked out elsewhere, or have moved
+  // the branch may be checked out elsewhere, or have moved
   const used = await runUserGit(common, ['worktree', 'list', '--porcelain'])
   if (used.split('\n').includes(`branch refs/heads/${branch}`)) return
   await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, commit]).catch(() => {})

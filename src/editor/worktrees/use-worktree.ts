@@ -67,7 +67,7 @@ export async function applyWorktree(
   const before = withoutLineEnd(
     await runUserGit(worktree.path, ['rev-parse', '--verify', '--quiet', APPLIED], { codes: [0, 1] }),
   )
-  // what was applied before may be in the workspace, and was changed in the worktree since
+  // the previously applied state may be in the workspace, and the worktree has changed since
   if (before !== '') bases.push(before)
   const own = await gitFolder(target)
   const index = await stat(path.join(own, 'index'))
@@ -186,7 +186,7 @@ async function changedLinks(top: string, from: string, to: string): Promise<stri
   return parts.flatMap((part, at) => (/^:(?:160000|\d+ 160000) /.test(part) ? [parts[at + 1]!] : []))
 }
 
-/** A tree contains only which commit of a submodule belongs to it. */
+/** Throws if submodules have changes, since a tree contains only the commit of a submodule. */
 function checkNoSubmodules(changed: readonly string[]): void {
   if (changed.length === 0) return
   throw new GitError(

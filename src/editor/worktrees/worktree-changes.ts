@@ -27,7 +27,7 @@ export interface ChangedPath {
 
 export interface WorktreeChanges {
   files: ChangedPath[]
-  /** It was applied to the workspace. `outdated`: and changed since. */
+  /** The changes were applied to the workspace; `outdated`: the worktree has changed since. */
   applied?: 'all' | 'outdated'
 }
 
@@ -93,7 +93,7 @@ async function differences(top: string, from: string, to: string, env: Environme
   return [...found.values()]
 }
 
-/** Contents of the repository by their ids. Those that aren't text are left out, and all after {@link MAX_TEXTS}. */
+/** Contents of the repository by their ids, except those that aren't text, and all after {@link MAX_TEXTS}. */
 export async function readTexts(top: string, ids: readonly string[]): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   if (ids.length === 0) return texts

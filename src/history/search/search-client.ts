@@ -40,7 +40,7 @@ type OnHits = (hits: SearchHit[], isDone: boolean, isLimited: boolean) => void
 /** Changes are indexed after this time without further writes, but not later than after the second time. Milliseconds. */
 const CALM_MS = 2000
 const MAX_WAIT_MS = 15_000
-/** When to begin to index what earlier versions stored. Milliseconds. */
+/** Delay before indexing conversations that earlier versions stored. Milliseconds. */
 const FIRST_MS = 15_000
 /** The thread ends after this time without work, in milliseconds. */
 const IDLE_MS = 120_000

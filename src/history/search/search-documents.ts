@@ -14,7 +14,7 @@ export interface SearchDocument {
   text: string
 }
 
-/** What an entry can be found by: prompts, answers, titles of tools and subagents, commands, files. Not output and thoughts. */
+/** The searchable texts of an entry: prompts, answers, titles of tools and subagents, commands, files; but neither output nor thoughts. */
 export function documentsOf(entry: Entry): SearchDocument[] {
   const found = texts(entry).map(({ kind, text }) => ({ kind, text: text.trim() }))
   return found.filter(({ text }) => text !== '')

@@ -19,7 +19,7 @@ const REMOVED_AT_ONCE = 20
 /** Number of pages returned to the file system at once. */
 const COMPACT_PAGES = 500
 
-/** Released ones never change. */
+/** Released migrations never change. */
 const MIGRATIONS = [
   // revision: of the conversation when it was indexed completely
   `CREATE TABLE conversations (
@@ -56,7 +56,7 @@ interface Indexed {
 /** A conversation that is being indexed, in parts. */
 interface Progress {
   conversation: Indexed
-  /** the number of its entries */
+  /** the number of the conversation's entries */
   count: number
   /** the number of entries that were indexed */
   done: number
@@ -115,7 +115,7 @@ export class SearchIndex {
       return known?.revision !== revision
     })
     this.#progress = undefined
-    // deleted ones first, then the newest
+    // deleted conversations first, then the newest
     this.#todo = [
       ...changed,
       ...[...indexed.values()].map(({ agentId, id }) => ({ agentId, id, writtenAt: 0 })),
@@ -206,7 +206,7 @@ export class SearchIndex {
       try {
         db.close()
       } catch {
-        // nothing is lost
+        // ignored: no data is lost
       }
     }
   }

@@ -46,7 +46,7 @@ interface Found {
   count: number
   score: number
   position: number
-  /** made when it's shown */
+  /** created when the result is shown */
   excerpt?: string[]
 }
 

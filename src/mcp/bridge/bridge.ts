@@ -35,11 +35,11 @@ export interface BridgeOptions {
   write: (message: JSONRPCMessage) => void
   /** Receives what a user wants to know about the connection, without secrets. */
   report: (line: string) => void
-  /** Receives what the server logs, which may contain secrets. */
+  /** Receives the server's log, which may contain secrets. */
   onLog?: (line: string) => void
   /** Whether the server can be used. */
   onState?: (...state: ReportedState) => void
-  /** The server has listed its tools to the agent. `isMore`: they follow those before. */
+  /** The server has listed its tools to the agent. `isMore`: these follow the previous ones. */
   onTools?: (tools: CheckedTool[], isMore: boolean) => void
 }
 
@@ -49,7 +49,7 @@ interface Pending {
   /** Once the server has it: an answer can't come after the connection was lost. */
   isSent: boolean
   abort: AbortController
-  /** It asks for the next page of a list. */
+  /** The request is for the next page of a list. */
   isMore: boolean
 }
 
@@ -82,7 +82,7 @@ export class Bridge {
   #transport: Transport | undefined
   #restarts = 0
   #reported: ReportedState | undefined
-  /** Notifications and answers arrive in the order in which they were sent. */
+  /** Preserves the order of notifications and responses. */
   #order: Promise<void> = Promise.resolve()
   #ownId = 0
   readonly #ownRequests = new Map<RequestId, (answer: JSONRPCResponse) => void>()
@@ -298,7 +298,7 @@ export class Bridge {
   ): Promise<JSONRPCResponse> {
     const id = `${OWN_ID}${++this.#ownId}`
     const answer = deferred<JSONRPCResponse>()
-    // it may fail while the request is still being sent
+    // the request may fail while it's still being sent
     answer.promise.catch(() => {})
     this.#ownRequests.set(id, answer.resolve)
     try {
@@ -320,7 +320,7 @@ export class Bridge {
         return
       }
       const pending = this.#pending.get(message.id)
-      // the agent has canceled it, or has been told that it failed
+      // the agent has canceled the request, or was told that it failed
       if (!pending) return
       this.#pending.delete(message.id)
       if (pending.method === 'initialize' && isJSONRPCErrorResponse(message))

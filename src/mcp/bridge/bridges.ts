@@ -62,7 +62,7 @@ export class Bridges extends Owner {
     return this.#changed.event
   }
 
-  /** A program for an agent that connects to the server. `tokens`: where it gets those of the user's sign-in. */
+  /** Creates a program for an agent that connects to the server. `tokens`: provides the tokens of the user's sign-in. */
   async bridge(server: RemoteMcpServer, tokens?: WindowSocket): Promise<BridgedServer> {
     const { program, environment, secrets, log } = this.#options
     const own = secretsOf(server)

@@ -1,6 +1,6 @@
 const NEWLINE = 10
 
-/** Cuts a stream at its newlines. The pieces of an unfinished line are joined once, so a long one costs its length. */
+/** Splits a stream at its newlines. The pieces of an unfinished line are joined only once, so the cost is linear. */
 export class LineReader {
   readonly #onLine: (line: string) => void
   #pieces: Buffer[] = []

@@ -38,7 +38,7 @@ const reader = new LineReader(line => {
   for (const message of messagesIn(line)) bridge.receive(message)
 })
 process.stdin.on('data', (chunk: Buffer) => reader.push(chunk))
-// it ends with the agent, whatever the agent does
+// the bridge ends with the agent, however the agent ends
 let isEnding = false
 const end = () => {
   if (isEnding) return

@@ -47,7 +47,7 @@ export class WindowLink {
     this.send({ type: 'state', state, ...(reason !== undefined && { reason: sentPart(reason, MAX_LINE) }) })
   }
 
-  /** Reports tools in parts. `isMore`: these follow the ones of the last call. */
+  /** Reports tools in parts. `isMore`: these follow the tools of the last call. */
   tools(tools: readonly CheckedTool[], isMore: boolean): void {
     let [from, bytes, follows] = [0, 0, isMore]
     for (const [i, tool] of tools.entries()) {

@@ -1,7 +1,7 @@
 import type { Position, TextChange } from './editor-features.ts'
 import { linesAt } from './text-lines.ts'
 
-/** A text with changes applied, whose positions are all in the text as it was. Throws if they overlap. */
+/** Applies changes to a text. All positions refer to the original text. Throws if changes overlap. */
 export function applyChanges(text: string, changes: readonly TextChange[]): string {
   const lines = linesAt(
     text,

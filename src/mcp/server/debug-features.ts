@@ -16,7 +16,7 @@ export interface DebugSessionState {
   type: string
   /** The name of the configuration that started the session. Debuggers give child sessions other names. */
   configuration?: string
-  /** the session that started it */
+  /** id of the session that started this one */
   parent?: string
   /** The paused threads; absent for a session that began before Parley followed debug sessions. */
   paused?: readonly PausedThread[]
@@ -29,7 +29,7 @@ export interface DebugSessionState {
 /** A configuration or compound of launch.json. */
 export interface LaunchEntry {
   name: string
-  /** the path of its folder; absent for one of the workspace */
+  /** the path of its folder; absent for a configuration of the workspace file */
   folder?: string
   /** May take a while: the configuration, and the settings that it refers to, may be large. */
   describe: () => LaunchConfiguration
@@ -38,7 +38,7 @@ export interface LaunchEntry {
 /** The effects of a configuration or compound. */
 export interface LaunchConfiguration {
   name: string
-  /** the path of its folder; absent for one of the workspace */
+  /** the path of its folder; absent for a configuration of the workspace file */
   folder?: string
   /**
    * The content for the user: with inputs and other variables that VS Code replaces; for a compound also its configurations. Empty if the
@@ -59,7 +59,7 @@ export interface SourceBreakpoint {
   path: string
   line: number
   condition?: string
-  /** It doesn't pause, but writes this to the Debug Console. */
+  /** A logpoint: writes this to the Debug Console instead of pausing. */
   log?: string
   isOff?: true
 }
@@ -81,7 +81,7 @@ export interface DebugFeatures {
   step(step: DebugStep, session: string, thread: number): Promise<void>
   breakpoints(): SourceBreakpoint[]
   setBreakpoint(breakpoint: SourceBreakpoint): void
-  /** Removes those of a line; returns how many. */
+  /** Removes the breakpoints of a line; returns their number. */
   removeBreakpoints(path: string, line: number): number
   /** A session started, paused, went on or ended. */
   onDidChange(listener: () => void): Disposable

@@ -217,7 +217,7 @@ async function start(
   const launch = await seenLaunch(name, folder, context)
   const { configuration, tasks } = launch
   let before = new Set<string>()
-  // the user may start others meanwhile
+  // the user may start other sessions meanwhile
   const started = new Set(configuration.members ?? [configuration.name])
   const newOnes = () => {
     const all = debug.sessions().filter(({ id }) => !before.has(id))
@@ -259,7 +259,7 @@ async function start(
   }
 }
 
-/** What the workspace file's configurations have for a folder. */
+/** The `folder` of configurations in the workspace file. */
 const WORKSPACE = 'workspace'
 
 interface SeenLaunch {
@@ -420,7 +420,7 @@ async function requestOf(
 ): Promise<unknown> {
   const answer = debug.request(session, command, args).then(
     body => ({ body }),
-    // an expression that fails, a thread that went on
+    // such as an invalid expression, or a thread that is running again
     error => {
       throw new ToolError('The debugger reports a failure.', [messageOf(error)])
     },

@@ -12,7 +12,7 @@ import { changedLines, lineAt, linesIn } from './text-lines.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
-/** Files that one call may change. */
+/** Maximum number of files that one call may change. */
 const MAX_FILES = 500
 /** Changes of text that one call may make. */
 const MAX_CHANGES = 50_000

@@ -87,7 +87,7 @@ export interface ProposedAction {
 export interface OpenEditor {
   path: string
   isActive: boolean
-  /** Its editor group shows this editor. */
+  /** The editor is visible in its group. */
   isVisible: boolean
   isDirty: boolean
 }
@@ -132,7 +132,7 @@ export interface TaskInfo {
 export interface TaskRun {
   /** absent: it hasn't ended when the time was over */
   exitCode?: number
-  /** It ended without an exit code, as a task that isn't a process. */
+  /** The task ended without an exit code, because it isn't a process. */
   ended?: true
   /** The output, if the task runs in a shell with shell integration. */
   output?: string
@@ -186,7 +186,7 @@ export interface EditorFeatures {
   unsaved(): Array<{ path: string; read: () => TextBeginning }>
   /** Rejects with the language's sentence if the symbol can't be renamed, or a `ToolError` if more than text would change. */
   rename(path: string, at: Position, name: string): Promise<FileEdit[]>
-  /** `kind`: such as `quickfix` or `source.organizeImports`; by default those of the light bulb. */
+  /** `kind`: such as `quickfix` or `source.organizeImports`; by default, the kinds of the light bulb. */
   actions(path: string, span: Span, kind?: string): Promise<ProposedAction[]>
   /** The changes that format the file, or only `span` of it. */
   format(path: string, span?: Span): Promise<TextChange[]>
@@ -201,7 +201,7 @@ export interface EditorFeatures {
   runTask(task: TaskInfo, waitMs: number, signal: AbortSignal): Promise<TaskRun>
   /** The last commands of the user's terminals, the newest first. Only those with shell integration since Parley follows them. */
   terminalCommands(): TerminalCommand[]
-  /** What is selected in the active terminal. The text of the clipboard is restored. */
+  /** The selection in the active terminal. The text of the clipboard is restored. */
   terminalSelection(): Promise<{ terminal: string; text: string } | undefined>
   /** A tool of VS Code for agents, which may ask the user by itself; `undefined` if this VS Code doesn't have it. */
   testTool(

@@ -25,7 +25,7 @@ export interface EditorToolsOptions {
   features: () => Promise<EditorFeatures>
   /** `parley.editorTools`; see {@link allowedTools} */
   names: () => readonly string[]
-  /** Where it's stored that the user has turned the tools off for a session. */
+  /** Stores whether the user has turned the tools off for a session. */
   switches: Pick<McpSwitches, 'isOffIn' | 'set'>
   onDidChangeNames: (listener: () => void) => Disposable
   guard: (roots: SessionRoots) => RootGuard
@@ -36,7 +36,7 @@ export interface EditorToolsOptions {
   log: Logger
 }
 
-/** What the user's settings allow. A workspace, which may be anyone's, can only take tools away. */
+/** The tools that the settings allow. A workspace, which may be anyone's, can only remove tools. */
 export function allowedTools(layers: readonly SettingLayer[]): readonly string[] {
   let names: readonly string[] = SETTINGS.editorTools.default
   for (const { scope, value } of layers) {
@@ -50,7 +50,7 @@ export function allowedTools(layers: readonly SettingLayer[]): readonly string[]
 /** The editor's tools among the servers that are switched off. */
 const SWITCH = 'parley.editorTools'
 
-/** What views show of the editor's server, in each session. */
+/** The displayed data of the editor's server, the same for all sessions. */
 function ownNote() {
   return { type: 'http', source: l10n.t('editor tools'), isEditor: true } as const
 }
@@ -80,8 +80,8 @@ export interface OfferedTools {
 }
 
 /**
- * Offers the editor's own MCP server to sessions. Nothing of it is loaded, and nothing listens, before the first session of an
- * agent that takes it and after the last one.
+ * Offers the editor's own MCP server to sessions. Its code is loaded, and its port opened, only while there is a session of an agent that
+ * supports it.
  */
 export class EditorTools extends Owner {
   readonly #options: EditorToolsOptions

@@ -28,7 +28,7 @@ interface Entry {
 /** Everything that launch settings define. */
 export function launchConfigurations(settings: readonly LaunchSettings[]): LaunchEntry[] {
   const all = settings.flatMap(from => entriesOf(from, from.configurations))
-  // VS Code starts a compound only by its name, which it doesn't look up in the workspace file
+  // VS Code starts a compound only by its name, and doesn't look up names in the workspace file
   const compounds = settings
     .filter(({ folder }) => folder !== undefined)
     .flatMap(from => entriesOf(from, from.compounds))

@@ -68,7 +68,7 @@ export function bearerToken({ headers }: IncomingMessage): string {
   return /^Bearer ([\w-]+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** Checks whether a token is the right one, in a time that doesn't depend on how much of it is right. */
+/** Checks a token in a time that doesn't depend on how much of it is right. */
 export class TokenCheck {
   readonly #digest: Buffer
 

@@ -90,7 +90,7 @@ export function seenVariables(
       const known = values.get(name)
       if (known === undefined) continue
       add(known, depth + 1)
-      // no longer than what is refused above
+      // don't build a text beyond the limit that is checked above
       if (replaced.length <= MAX_LENGTH) replaced += text.slice(end, from) + known
       end = to
     }
@@ -103,7 +103,7 @@ export function seenVariables(
 
 const UNCLEAR: SeenVariables = { inputs: [], missing: [], isTooDeep: true, lines: [] }
 
-/** by the settings that contain them */
+/** indexes by the settings that contain the inputs */
 const indexed = new WeakMap<unknown[], Map<unknown, Record<string, unknown>[]>>()
 
 function inputsById(inputs: unknown): Map<unknown, Record<string, unknown>[]> {
@@ -123,7 +123,7 @@ function inputsById(inputs: unknown): Map<unknown, Record<string, unknown>[]> {
 /** For the agent, if `isTooDeep`. */
 export const TOO_DEEP = 'Variables whose values contain variables, nested too deeply'
 
-/** The same under a title, for the user. */
+/** The variables under a title, for the user. */
 export function titledVariables(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [l10n.t('VS Code replaces these variables at the start:'), ...lines]
 }

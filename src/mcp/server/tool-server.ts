@@ -29,7 +29,7 @@ import { windowTools } from './window-tools.ts'
 const MAX_BODY = 2 * 1024 * 1024
 /** Connections of all agents together; further ones are refused. */
 const MAX_CONNECTIONS = 256
-/** Requests of one session that are answered at the same time. */
+/** Maximum number of requests of one session that are answered at the same time. */
 const MAX_REQUESTS = 64
 /** Members and elements of the arguments of a call. */
 const MAX_MEMBERS = 1000
@@ -49,7 +49,7 @@ const TURNED_OFF = 'There is no such tool, or the user has turned it off for thi
 
 /** The objects behind a session's address. */
 export interface EndpointOptions extends Omit<ToolContext, 'signal' | 'allowed'> {
-  /** The tools that it offers now. */
+  /** The currently offered tools. */
   tools: () => readonly EditorToolName[]
   /** The agent hides tools with these names from its model, so they're offered with a prefix. */
   hiddenNames?: readonly string[] | undefined
@@ -137,7 +137,7 @@ export class ToolServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isLocalRequest(request, this.#http)) return refuse(request, response, 403)
     const endpoint = this.#endpoints.get((request.url ?? '').split('?', 1)[0]!)
-    // the same answer for an address that doesn't exist: which do is nobody's business
+    // the same response as for an unknown address, so that nobody can find out which addresses exist
     if (!endpoint?.accepts(bearerToken(request))) return refuse(request, response, 401)
     if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) return refuse(request, response, 413)
     await endpoint.answer(request, response)
@@ -224,7 +224,7 @@ class SessionEndpoint {
     void this.#mcp.close()
   }
 
-  /** The SDK has one for each request. */
+  /** The SDK needs a server for each request. */
   #server(version: string, session: string | null): Server {
     const server = new Server(
       { name: EDITOR_SERVER, title: 'VS Code', version },
@@ -234,7 +234,7 @@ class SessionEndpoint {
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
       this.#call(params.name, params.arguments ?? {}, mcpReq, session),
     )
-    // over the older protocol it comes with a request of its own, so that the SDK doesn't know the call
+    // in the older protocol, a cancellation is a separate request, so the SDK doesn't know the call
     server.setNotificationHandler('notifications/cancelled', ({ params: { requestId } }) => {
       const called = [...this.#calls].filter(call => call.id === requestId && call.session === session)
       if (called.length === 1) called[0]!.canceled.abort()

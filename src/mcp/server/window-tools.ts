@@ -161,7 +161,7 @@ export async function runSeenTask(
     ended,
     output = '',
   } = await conversation.permitted(permission, signal, async () => {
-    // the user has seen what these run, and their files may have been edited since
+    // the user has seen these tasks, and their files may have been edited since
     const now = await features.tasks()
     const own = now.find(one => isDeepStrictEqual(one, task))
     if (!own || !isDeepStrictEqual(new TaskReferences(now).before([own]), before))

@@ -135,7 +135,7 @@ async function signInAs(
     await raceAbort(auth(provider, { serverUrl: server.url, fetchFn: fetch, ...challenge }), signal)
     const arrived = await raceAbort(listener.arrived, signal)
     const code = arrived.get('code')
-    // what the address says about an error may come from somebody else
+    // the error text in the address may come from somebody else
     if (code === null) throw new Error(l10n.t('The sign-in was declined.'))
     const iss = arrived.get('iss')
     await auth(provider, {

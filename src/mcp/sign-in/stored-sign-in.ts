@@ -4,7 +4,7 @@ import { isRecord } from '../../common/is-record.ts'
 /** A stored sign-in, as one secret for each URL of a server. */
 export interface StoredSignIn {
   client: StoredOAuthClientInformation
-  /** The client is registered with it. */
+  /** The redirect URL for which the client is registered. */
   redirectUrl: string
   tokens: StoredOAuthTokens
   /** When the access token expires, in milliseconds since the epoch. */

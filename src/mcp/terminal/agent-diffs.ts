@@ -4,7 +4,7 @@ import type { Disposable } from '../../common/disposable.ts'
 import { ToolError } from '../server/tool-error.ts'
 import type { OpenDiff, ProposedFile, TerminalEditor } from './terminal-editor.ts'
 
-/** Diffs of one agent that are open at the same time. */
+/** Maximum number of open diffs of one agent. */
 const MAX_DIFFS = 16
 
 /** The open diffs of one agent, by the agent's names for them. */

@@ -221,7 +221,7 @@ function uriOf(path: string): string {
   return `file://${plain.startsWith('/') ? '' : '/'}${plain}`
 }
 
-/** Of a URI, or of what Claude Code takes for one. */
+/** The path of a URI, or of a text that Claude Code uses as a URI. */
 export function pathOfUri(uri: string): string {
   const plain = uri.replace(/^file:\/\//, '').replace(/^\/(?=[A-Za-z]:)/, '')
   if (!plain.includes('%') || existsSync(plain)) return plain

@@ -32,12 +32,12 @@ import { type TerminalTool, terminalTool, toolsServer } from './tools-server.ts'
 /** Limits of the context that Gemini CLI reads. */
 const MAX_FILES = 10
 const MAX_SELECTED = 16 * 1024
-/** Agents at the same time; the one that has asked for nothing for the longest time is forgotten. */
+/** Maximum number of agents; beyond it, the agent with the oldest request is forgotten. */
 const MAX_SESSIONS = 16
 /** How long an agent may be without its stream of notifications until it's considered gone. */
 const GONE_MS = 10_000
 
-/** `folder`: the one with the files of all editors. */
+/** `folder`: the folder with the files of all editors. */
 export async function startGeminiIde(
   options: TerminalIdeOptions,
   folder = () => sharedFolder(tmpdir(), 'gemini', 'ide'),
@@ -96,7 +96,7 @@ class GeminiIde extends LocalIde {
     if (Number(request.headers['content-length'] ?? 0) > MAX_MESSAGE) return refuse(request, response, 413)
     const id = request.headers['mcp-session-id']
     const session = id === undefined ? this.#newSession() : this.#sessions.get(String(id))
-    // as the specification says, for one that has ended
+    // 404, as the specification demands for an ended session
     if (!session) return refuse(request, response, 404)
     if (id !== undefined) this.#keep(String(id), session)
     await session.answer(request, response)
@@ -204,7 +204,7 @@ class GeminiSession implements Disposable {
     this.#connected = server.connect(this.#transport)
   }
 
-  /** The agent's first request was the right one, and it hasn't said good-bye. */
+  /** Whether the agent has initialized its session, and hasn't ended it. */
   get isOpen(): boolean {
     return this.#transport.sessionId !== undefined && !this.#isOver
   }
@@ -229,7 +229,7 @@ class GeminiSession implements Disposable {
     stream.once('close', () => {
       this.#stream = undefined
       this.#transport.closeStandaloneSSEStream()
-      // it may only have lost the connection
+      // the agent may only have lost the connection
       this.#gone = setTimeout(() => this.dispose(), GONE_MS).unref()
     })
     this.#events.listens()

@@ -10,7 +10,7 @@ export type TerminalAgent = (typeof TERMINAL_AGENTS)[number]
 export interface TerminalAgentsOptions {
   /** Whether settings, trust and other extensions let the agent reach the editor now. */
   isOn(agent: TerminalAgent): boolean
-  /** That may have changed, or variables have. */
+  /** The settings for agents may have changed, or the variables have. */
   onDidChange: Event<void>
   start: Readonly<Record<TerminalAgent, () => Promise<TerminalIde>>>
   /** The environment of new terminals gets exactly these. */

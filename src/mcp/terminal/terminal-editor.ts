@@ -22,7 +22,7 @@ export interface ProposedFile {
   title: string
 }
 
-/** A diff in which the user may still edit what the agent proposes. */
+/** A diff in which the user may still edit the agent's proposal. */
 export interface OpenDiff {
   /** The text that the user accepted, as the diff showed it; `undefined` if it was rejected or closed. */
   readonly outcome: Promise<string | undefined>

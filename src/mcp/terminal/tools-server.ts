@@ -14,7 +14,7 @@ export interface TerminalTool {
   run(input: never, signal: AbortSignal): Promise<string[]>
 }
 
-/** Checks that `run` takes what `input` gives. */
+/** Makes the compiler check that `run` accepts the type of `input`. */
 export function terminalTool<T>(tool: {
   name: string
   description?: string
@@ -24,7 +24,7 @@ export function terminalTool<T>(tool: {
   return tool
 }
 
-/** The MCP server of one connection. */
+/** Creates the MCP server of one connection. */
 export function toolsServer(tools: readonly TerminalTool[], version: string, log: Logger): Server {
   const server = new Server({ name: 'parley', title: 'VS Code', version }, { capabilities: { tools: {} } })
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(described) }))

@@ -38,7 +38,7 @@ export class SessionDeletions extends Owner {
   #timer: NodeJS.Timeout | undefined
 
   readonly onDidChange = this.#change.event
-  /** The sessions can't come back: they must be deleted. Call `ended` after that for each of them. */
+  /** The deletions can't be undone anymore: the sessions must be deleted. Call `ended` afterward for each of them. */
   readonly onDidExpire = this.#expire.event
 
   constructor(undoMs: number = UNDO_DELETION_MS) {

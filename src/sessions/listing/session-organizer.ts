@@ -54,7 +54,7 @@ export class SessionOrganizer extends Owner {
     this.#change.fire()
   }
 
-  /** Pins the session, so that lists show it first. Only Parley knows that. */
+  /** Pins the session, so that lists show it first. Agents don't know about pins. */
   setPinned(session: OrganizedSession, pinned: boolean): void {
     this.#options.records.noted(session.agentId, session, { pinned })
     this.#change.fire()

@@ -68,7 +68,7 @@ const CODE_LETTERS = /^-\w*[cexO]|^-J/
 const SCRIPT_LETTERS = /^-\w*[cerxO]/
 /** Option letters that take code in Node and Python programs that run as a script. */
 const INTERPRETED_LETTERS = /^-\w*[ceprxO]/
-/** Names of such options that many programs also understand if they are shortened. */
+/** Names of such options that many programs also accept in shortened form. */
 const SHORTENED =
   /^--(?:exe|eva|comm?|hoo|req|imp|loa|con|plu|scr(?:ip?)?|pag|edi|remo?|too|tea|setu|sett\w*|mak(?:efi?)?|info-\w*|pyth?|extern?|run_\w*|registr\w*|node-\w*|use-co\w*|kub\w*|wrap?|proc\w*)(?:=|$)/i
 /** Parts of the names of options that often run, load or replace something. */
@@ -130,7 +130,7 @@ export function runsProject(words: readonly string[]): boolean {
   return RUNS_PROJECT.test(programOf(words[0] ?? '')) && words.some(word => PROJECT_TASK.test(word))
 }
 
-/** How many of the words say which task of the project runs, if a rule with `**` may be offered for it. */
+/** The number of words that identify a task of the project, if a rule with `**` may be offered for it. */
 export function taskStart(words: readonly string[]): number | undefined {
   const [program = '', verb = '', script = ''] = words
   const isBuild = program === 'cargo' || program === 'go'

@@ -326,7 +326,7 @@ function spellings([name, ...rest]: readonly string[]): string[][] {
 /** A parsed pattern: each word is a list of literal pieces with anything between them. */
 export interface CommandPattern {
   words: string[][]
-  /** It ends with a separate `*` or `**`, which matches any number of further words. */
+  /** The pattern ends with a separate `*` or `**`, which matches any number of further words. */
   open: boolean
   /** The pattern ends with `**` and names the program, so it allows any arguments. */
   anything: boolean

@@ -34,7 +34,7 @@ const WORKS_HERE = new Set(['grep', 'egrep', 'fgrep', 'rg', 'find', 'fd', 'tree'
 /** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
 
-/** Programs that change all that is in a folder. */
+/** Programs that change all files in a folder. */
 const CHANGES_FOLDERS = /^(?:rm|mv|chmod|chown|chgrp)$/
 
 export interface CommandPathsOptions {
@@ -138,7 +138,7 @@ class PathCheck implements CommandPaths {
     if (isGlob(word)) await this.#expand(word, directory)
   }
 
-  /** One of the session's folders as a whole has protected files. */
+  /** Checks one of the session's folders as a whole, which contains protected files. */
   async whole(path: string, directory: string): Promise<void> {
     const { guard, rules } = this.#options
     const file = await guard.within(rules.isAbsolute(path) ? path : rules.join(directory, path))
@@ -271,7 +271,7 @@ function segmentsOf({ text, literal }: Word): Segment[] {
   let pattern = ''
   let glob = false
   const end = () => {
-    // shells differ on what a bracket matches
+    // shells differ in the matches of a bracket
     if (plain !== '') segments.push({ text: glob ? pattern.replace(/\[$/, '*') : plain, glob })
     plain = ''
     pattern = ''

@@ -19,11 +19,11 @@ export interface KnownWords {
   value: (value: string, option: string) => boolean
   /** `index`: among the operands */
   operand: (operand: string, index: number) => boolean
-  /** one of the options that the words must contain, expanded to `-l` or `--list`; if there is no operand, any may be missing */
+  /** one of the options that the words must contain, expanded to `-l` or `--list`; if there is no operand, the option may be missing */
   requires?: { options: RegExp; always: boolean }
   /** Like `echo`, the program prints options that it doesn't know. */
   anyOption: boolean
-  /** `--` ends its options. `find` reads an expression after it, and `git stash list` passes on what follows. */
+  /** `--` ends the program's options. `find` reads an expression after it, and `git stash list` passes on the rest. */
   ends: boolean
   /** The program changes something. Only rules that name no command allow it. */
   acts: boolean
@@ -101,7 +101,7 @@ const LOG = `${DIFF} -# -n: -iEFPgcm -L: --oneline --graph --all --decorate[=] -
 const PLACEHOLDER =
   /%(?:[-+ ]?(?:[HhTtPpsfbBdDSemnN]|[ac][nNeElLdDrtiIsh]|g[dDsnNeE])|%|x[0-9a-f]{2}|C(?:red|green|blue|reset|\([a-z\d ,#]*\))|[<>]+\|?\([\d,a-z]*\))/g
 const FORMAT_NAMES = /^(?:oneline|short|medium|full|fuller|reference|email|mboxrd|raw|)$/
-/** What `git branch --format` and `--sort` may name: not a signature, which a program verifies. */
+/** Fields that `git branch --format` and `--sort` may name: no signatures, since a program verifies those. */
 const FIELD =
   '(?:HEAD|refname|symref|objectname|objecttype|objectsize|tree|parent|numparent|subject|body|contents|upstream|push|(?:author|committer|tagger|creator)(?:name|email|date)?)(?::(?:short(?:=\\d+)?|[lr]?strip=-?\\d+|relative|iso8601|iso|iso-strict|unix|track|trackshort|nobracket|subject|body|lines=\\d+))?'
 const REF_FIELD = new RegExp(`%\\(${FIELD}\\)|%%|%[0-9a-f]{2}`, 'g')
@@ -213,7 +213,7 @@ const TABLE: ReadonlyMap<string, CommandTable> = new Map(
       '-bdfghiMnrRsuVzcC -k: -t: --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort --key= --field-separator= --unique --stable --check[=] --zero-terminated --sort=',
     ),
     pwd: reads('-LP', { operand: nothing }),
-    // where it leads is checked as for any path
+    // the target is checked like any path
     cd: reads('-LP'),
     echo: reads('', { anyOption: true }),
     basename: reads('-az -s: --multiple --suffix= --zero'),

@@ -37,7 +37,7 @@ export function isKnownStart(words: readonly string[], open: readonly boolean[])
   return located !== undefined && ('refused' in located || !located.words.acts)
 }
 
-/** How many of the words determine what runs, if a rule may leave the others open. */
+/** The number of words that determine what runs, if a rule may leave the others open. */
 export function knownStart(words: readonly string[]): number | undefined {
   const located = locate(
     words,

@@ -19,7 +19,7 @@ import { type PermissionRule, type Refusal, type RuleAction, widened } from './r
 
 /** The subject of a permission request, prepared for matching rules. */
 export interface AnalyzedRequest {
-  /** It concerns nothing outside of the session's folders, as far as known. Otherwise no rule may allow it. */
+  /** Whether the request stays inside of the session's folders, as far as known. Otherwise no rule may allow it. */
   inside: boolean
   /** A command names a protected file, so no rule may allow it. */
   namesProtected: boolean

@@ -17,7 +17,7 @@ const NAMED =
 const GIT_HEADER = /^diff --git (.*)$/
 /** Where a program may end a name without a tab, or with a tab within it: before a date or at the first space. */
 const SPACES = /\s+/g
-/** What usually follows the tab after a name. */
+/** Text that usually follows the tab after a name. */
 const STAMP = /^(?:\t[\d\s:.,+-]*|\t[^/]*\D)?$/
 /** Further ends of a name aren't tried. */
 const MAX_ENDS = 10
@@ -35,7 +35,7 @@ const ANY_HEADER =
 /** The usual spelling, whose path is read, and lines without a path. */
 const READ_HEADER =
   /^\*\*\* (?:(?:(?:Add|Update|Delete) File|Move to): \S|(?:Begin Patch|End Patch|End of File)[ \t]*$)/
-/** What `patch` removes from the start of each line: an indentation, and the dashes of a quoted mail. */
+/** Text that `patch` removes from the start of each line: an indentation, and the dashes of a quoted mail. */
 const INDENTATION = String.raw`^[\sX\uFEFF]*(?:-\s[\sX]*)*`
 const INDENTED_NAME = new RegExp(
   String.raw`${INDENTATION}(?:(?:---|\+\+\+|\*\*\*)\s+\S|Index:|Prereq:|diff --git |(?:rename|copy) (?:from|to|old|new) )`,
@@ -47,7 +47,7 @@ const NAMELESS = new RegExp(String.raw`${INDENTATION}(?:\*{8}|\d[\d,]*[acdi][\d,
 const HUNK = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@/
 /** Symbolic links and submodules. */
 const LINK = /^(?:new (?:file )?mode|index \S+) 1[26]0000\b/
-/** What only some programs take for the end of a line. */
+/** Characters that only some programs treat as the end of a line. */
 const OTHER_LINE_END = /[^\P{Cc}\t\n]|[\u2028\u2029]/u
 
 /** The files that a patch changes: `*** Update File: x`, `+++ b/x`. What can't be told is `unsure`. */

@@ -51,7 +51,7 @@ export class PermissionRules extends Owner {
   readonly #paths: PathRules
   readonly #protected: ProtectedFiles
   readonly #change = this.register(new Emitter<void>())
-  /** in the order of the scopes, including those that are ignored until the user allows them */
+  /** in the order of the scopes, including rules that are inactive until the user allows them */
   #all: PermissionRule[] = []
   #rules: PermissionRule[] = []
   #problems: SettingProblem[] = []
@@ -80,7 +80,7 @@ export class PermissionRules extends Owner {
     return [...this.#problems]
   }
 
-  /** What the user may choose for a session, besides to be asked. */
+  /** The permission levels for a session that the user can choose, besides *Ask*. */
   allowances(): Allowance[] {
     if (!this.#options.trusted()) return []
     return allowances.filter(one => one !== 'ask' && !(one === 'everything' && this.#isEverythingOff))

@@ -1,4 +1,4 @@
-/** Reads what a permission request is about. Fields that aren't understood could contain what really happens. */
+/** Reads the subject of a permission request. Unknown fields could contain the real effect of the call. */
 import type { PermissionRequest } from '../../acp/model.ts'
 import { fieldName } from '../../common/field-name.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
@@ -33,7 +33,7 @@ export interface RuleSubject {
   possiblePaths: string[]
   /** The call reports an input, a command or a file. Otherwise, only its title and text describe it. */
   hasInput: boolean
-  /** It's a plan, or a change of the mode. */
+  /** The request is about a plan, or a change of the mode. */
   isPlan: boolean
   /** The request contains something that rules don't check, so no rule may allow it. */
   obscure: boolean
@@ -140,18 +140,18 @@ const EXTRA_FIELDS = new Set(
 )
 /** Words for the deletion of a file. */
 const DELETES = /^(?:delete|remove)(?:d|_?file)?$/i
-/** A field that says what is done with the files. */
+/** Fields that name the operation on the files. */
 const OPERATION_FIELDS = new Set(['operation', 'op'])
 const EDITS =
   /^(?:add|append|create|edit|insert|modify|overwrite|replace|set|update|write|str_?replace)(?:_?(?:file|text|lines?))?$/i
-/** Other spellings are unsure. */
+/** Other spellings count as unsure. */
 const PATCH_DELETES = /^(?:\*\*\* Delete File: |\+\+\+ \/dev\/null|deleted file mode )/m
 const SHELL = /^(?:(?:ba|z|da|fi)?sh|powershell|pwsh|cmd)$/
 const MAX_DEPTH = 6
 /** Maximum number of fields that are read. */
 const MAX_FIELDS = 2000
 
-/** Whether a field asks to leave the agent's sandbox, or for other permissions than those that the user sees. */
+/** Whether a field asks to leave the agent's sandbox, or for permissions that the user doesn't see. */
 function leavesSandbox(name: string, value: unknown): boolean {
   if (/^(?:use|in|is)?sandbox(?:ed|mode|policy|type|enabled)?$/.test(name))
     return (
@@ -318,7 +318,7 @@ class InputFields {
     const { paths, possible, unsure, isPatch } = filesOfPatch(patch)
     for (const path of paths) this.#add(path)
     for (const path of possible) this.possiblePaths.add(path)
-    // other text than a patch
+    // text that isn't a patch
     if (unsure || (mayBeOther && !isPatch && patch.trim() !== '')) this.obscure = true
     this.edits = true
     this.#deletes ||= PATCH_DELETES.test(patch)

@@ -11,7 +11,7 @@ export interface PermissionRuleSetting {
   kind?: string | string[]
   command?: string
   path?: string
-  /** one of the editor tools, or several: `vscode.rename_symbol`, `vscode.*` */
+  /** an editor tool, or a pattern for several: `vscode.rename_symbol`, `vscode.*` */
   tool?: string
   action: RuleAction
 }
@@ -40,7 +40,7 @@ export interface PermissionRule {
   accepts?: 'edits' | 'everything'
 }
 
-/** Why a rule that matches a request doesn't allow it. */
+/** Why a matching rule doesn't allow a request. */
 export type Refusal =
   | { why: 'sandbox' | 'outside' | 'protected' | 'input' | 'unsure' | 'subfolder' }
   /** a word that the rule leaves open and that isn't known to be harmless */

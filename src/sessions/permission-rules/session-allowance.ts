@@ -6,7 +6,7 @@ import { isRecord } from '../../common/is-record.ts'
 import { readPermissionRules } from './read-rules.ts'
 import type { PermissionRule, PermissionRuleSetting } from './rule.ts'
 
-/** What the next window needs to continue the session in the same process. */
+/** The state that the next window needs to continue the session in the same process. */
 interface AllowanceState {
   allowed: Allowance
   rules: readonly PermissionRuleSetting[]
@@ -19,7 +19,7 @@ interface AllowanceState {
 export class SessionAllowance extends Owner {
   readonly #change = this.register(new Emitter<void>())
   #state: AllowanceState = { allowed: 'ask', rules: [] }
-  /** the rules for this session, then that of the switch */
+  /** the rules for this session, then the rule of the switch */
   #rules: readonly PermissionRule[] = []
   /** The user has read in this session what *Accept Everything* means. */
   isConfirmed = false

@@ -37,7 +37,7 @@ export interface AgentRunnerOptions {
    */
   nextEarlier?: () => Promise<EarlierAgent | undefined>
   start: StartAgent
-  /** Called before a new process starts; what is returned, once it can be used. */
+  /** Called before a new process starts; the returned function is called once the process can be used. */
   starting?: (launch: AgentLaunch) => (() => void) | undefined
   /** Created for every process; notified of the conversations it serves. */
   client: (running: () => AgentSessions | undefined) => AgentClient

@@ -10,10 +10,10 @@ interface AgentRunnersOptions {
   agents: AgentDirectory
   /** The name of an agent that no longer exists. */
   lastName?: (agentId: string) => string | undefined
-  /** An agent that an earlier window left and that wasn't tried yet. */
+  /** Returns an agent that an earlier window left running and that wasn't tried yet. */
   nextEarlier?: (agentId: string) => Promise<EarlierAgent | undefined>
   start: StartAgent
-  /** Called before a new process starts; what is returned, once it can be used. */
+  /** Called before a new process starts; the returned function is called once the process can be used. */
   starting?: (agentId: string, launch: AgentLaunch) => () => void
   client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
   connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>

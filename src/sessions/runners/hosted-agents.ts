@@ -174,7 +174,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       await follow(runner.adopt(earlier))
   }
 
-  /** What makes the agent host the parent of an agent; `undefined` if the window is. */
+  /** Starts an agent in the agent host; `undefined` if agents are children of the window. */
   startProcess(agentId: string): ConnectOptions['startProcess'] {
     if (!this.#isOn) return undefined
     const { hosts, workspace, launchOf, nameOf, onUnavailable, log } = this.#options
@@ -216,8 +216,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * The session, once this window goes on with it; resolves to `undefined` if an earlier window didn't leave it. Without a
-   * promise, that's known already.
+   * The session, once this window has taken it over; resolves to `undefined` if no earlier window left it. Returns no promise if that's
+   * known already.
    */
   continued({ agentId, sessionId }: SessionId): Promise<OpenSession | undefined> | undefined {
     return this.#earlier?.then(async earlier => {
@@ -298,7 +298,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     }
   }
 
-  /** This window is attached to the agent. */
+  /** Whether this window is attached to the agent. */
   #isHere({ id, tag }: HostedAgentInfo): boolean {
     const running = this.#options.runners.peek(tag.agentId)?.running?.agent
     return [...this.#agents(), running].some(agent => agent?.hosted?.id === id)
@@ -410,7 +410,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     }
   }
 
-  /** Each one is tried once, the newest first. */
+  /** The next agent to take over, the newest first; each is tried once. */
   async nextEarlier(agentId: string): Promise<EarlierAgent | undefined> {
     const untried = (await this.#earlier)?.filter(
       ({ id, tag }) => tag.agentId === agentId && !this.#tried.has(id),

@@ -61,8 +61,8 @@ export async function reattachSessions(
     if (!record) continue
     if (attached.isOver && !unsaved && continuesElsewhere(options, id, hosted.id)) continue
     if (!(await held.acquireWithin(RELOAD_CLOSE_MS, id, lost.signal).catch(() => false))) {
-      // The window before has left the agent, but may take long to close. Without the session, this one would refuse what the
-      // agent asks. Of an agent that has exited, another process may have gone on with the session.
+      // The previous window has left the agent, but may take long to close. Without its sessions, this window would refuse the agent's
+      // requests. If the agent has exited, another process may have continued the session.
       if (attached.isOver || lost.signal.aborted) {
         isNeeded = true
         continue
@@ -78,7 +78,7 @@ export async function reattachSessions(
       const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
       const state = saved ? continueState(saved) : createSessionState()
       const session = sessions.reattachSession(one, plan.setup, state, said)
-      // whether the agent took such a prompt isn't known anymore, so the user decides whether to send it again
+      // it isn't known whether the agent took such a prompt, so the user decides whether to send it again
       const isUndecided = saved?.entries.some(entry => entry.kind === 'message' && entry.steering === 'sent')
       onSession(session, isUndecided ? { ...one.note, isPaused: true } : one.note)
       const open = manager.create(agentId, agentName, session, plan)
@@ -105,7 +105,7 @@ export async function reattachSessions(
   await attached.begin().finally(begun.resolve)
   if (!isNeeded) hosted.confirm(hosted.handled)
   for (const session of reattached) session.requests.repeated()
-  // loads much, which would delay what the agent says
+  // delayed, since loading the tools would delay the agent's output
   setTimeout(() => {
     for (const { sessionId } of reattached)
       void manager.find(agentId, sessionId)?.plan.editorTools?.reopen?.(port => hosted.serve(port))
@@ -113,7 +113,7 @@ export async function reattachSessions(
   if (failures.length > 0) throw failures[0]
 }
 
-/** Whether another process has gone on with a session since the one with this id has exited. */
+/** Whether another process has continued a session after the process with this id exited. */
 function continuesElsewhere(
   { manager, transcripts }: ReattachOptions,
   { agentId, sessionId }: SessionId,

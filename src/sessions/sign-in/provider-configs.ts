@@ -17,8 +17,8 @@ const configs = z.record(z.string(), z.union([config, z.literal('disabled')]))
 export type ProviderConfig = z.output<typeof config>
 
 /**
- * The model providers that the user configured for an agent. An agent forgets them when it exits, so they are sent again
- * at every start, before the first session. Kept in the secret storage, because headers contain keys.
+ * The model providers that the user configured for an agent. An agent forgets them when it exits, so they are sent again at every start,
+ * before the first session. Stored in the secret storage, because headers contain keys.
  */
 export class ProviderConfigs {
   readonly #stored: LaunchSecrets<z.output<typeof configs>>

@@ -165,7 +165,7 @@ export class SignInFlow implements Disposable {
     // the session may be reopening with a process that was started after the sign-in
     else await opener.pending
     const isMine = (phase: ViewPhase) => displayed.current?.agentId === agentId && opener.phase === phase
-    // an ended session that the agent can't reopen is left alone; its refused prompts start a new one
+    // an ended session that the agent can't reopen stays as it is; its refused prompts start a new session
     if (prompts && isMine('ended')) {
       await opener.start(agentId)
       const next = displayed.current?.session.turns.queue

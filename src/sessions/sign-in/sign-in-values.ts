@@ -8,7 +8,7 @@ import type { SecretStore } from '../../mcp/secret-store.ts'
 
 type AuthVariable = NonNullable<AuthMethod['vars']>[number]
 
-/** Asks the user for the value of one variable; an optional one may be empty. `undefined` if they cancel. */
+/** Asks the user for the value of one variable; an optional value may be empty. `undefined` if they cancel. */
 export type AskVariable = (
   agentId: string,
   method: AuthMethod,
@@ -64,7 +64,7 @@ export class SignInValues {
     return values
   }
 
-  /** Makes known all values, before anything is said by an agent that got some of them in an earlier window. */
+  /** Registers all values as secrets before the agent's output is read, since the agent got some of them in an earlier window. */
   async hold(agentId: string): Promise<void> {
     for (const { methods } of await this.#stored.readAll(agentId))
       for (const values of Object.values(methods))

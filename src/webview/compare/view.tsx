@@ -48,7 +48,7 @@ export function CompareView({ state, files, host }: CompareViewProps) {
   const comparable = [...agents.keys()].filter(agent => hasChanges(known.get(agent)))
   const chosen = picked.filter(agent => comparable.includes(agent))
   const pair = comparable.length === 2 ? comparable : chosen
-  /** Of three, the one that was selected first is replaced. */
+  /** When a third agent is selected, the first selection is dropped. */
   const pick = (agent: number, on: boolean) =>
     setPicked([...chosen.filter(one => one !== agent), ...(on ? [agent] : [])].slice(-2))
   return (

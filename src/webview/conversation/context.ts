@@ -32,7 +32,7 @@ export interface ComposerPort {
   write(blocks: readonly ContentBlock[], quiet?: boolean, instead?: readonly ContentBlock[]): void
   /** *Send to Several Agents…*: stores the draft with what would be added to it, and lets the user choose agents. */
   sendTo(): void
-  /** Opens the switch for what is accepted in this session. */
+  /** Opens the switch for the session's permission level. */
   showAllowance(): void
   /** Puts the last prompt into it, as ↑ does. */
   recall(): void
@@ -48,7 +48,7 @@ export interface App {
   /** the displayed page; the conversation continues while History is shown */
   page: Signal<ViewPage>
   work: WorkModel
-  /** what the user is working on in the editor */
+  /** the file or selection that the user works on in the editor */
   activeContext: Signal<ActiveContext>
   /** the prompt that is edited where it is: see `editKey` */
   editing: Signal<string>

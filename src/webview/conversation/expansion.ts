@@ -11,7 +11,7 @@ export interface Aside {
   end: number
 }
 
-/** What the user has expanded and collapsed; kept as long as the conversation. */
+/** The entries that the user has expanded and collapsed; lives as long as the conversation. */
 export class Expansion {
   readonly #subagents: Subagents
   readonly #open = new Map<string, Signal<boolean>>()

@@ -14,8 +14,8 @@ const unseen = '[hidden], .visually-hidden, .row-actions'
 const empty = '[style], .codicon, .katex'
 
 /**
- * The preview of what is displayed, for the next time that this page is opened, which then shows the end of the
- * conversation. `undefined` if the end isn't in view, or is too large.
+ * A preview of the displayed conversation for the next time that this page is opened. `undefined` if the end isn't in view, or is too
+ * large.
  */
 export function takePreview(): Preview | undefined {
   const find = (selector: string) => document.querySelector<HTMLElement>(`main.conversation ${selector}`)

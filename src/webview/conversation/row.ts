@@ -47,7 +47,7 @@ export type RunKind = 'lookup' | 'edit'
 export interface RunRow extends RowBase {
   kind: 'run'
   of: RunKind
-  /** its tool calls, and the answered permissions between them, which have no rows */
+  /** the tool calls of the run, and the answered permissions between them, which have no rows */
   slots: EntrySlot[]
   tally: RunTally
 }
@@ -86,13 +86,13 @@ export function lastEntry(row: Row): number {
   return row.kind === 'run' ? row.slots.at(-1)!.index : row.slot.index
 }
 
-/** What the agent is doing; `code` is a command or a file, rendered as code. */
+/** The agent's current activity; `code` is a command or a file, rendered as code. */
 export interface Activity {
   text: string
   code?: string
 }
 
-/** What the conversation's page knows about a kind of entry, except for its component (see `rows/row-view.tsx`). */
+/** The page's knowledge about a kind of entry, except for its component (see `rows/row-view.tsx`). */
 interface EntryRowStyle {
   /** The estimated height in pixels. */
   height(slot: EntrySlot): number
@@ -100,7 +100,7 @@ interface EntryRowStyle {
   isLine(slot: EntrySlot): boolean
   /** When the entry is expanded, its text is in rows below this row. */
   hasText?: boolean
-  /** What the agent is doing while this is the last entry; `undefined` once that is done. */
+  /** The agent's activity while this is the last entry; `undefined` once the activity has ended. */
   activity?(entry: Entry, roots: PathRoots | undefined): Activity | undefined
 }
 
@@ -227,7 +227,7 @@ export class RunTally {
   failed = 0
   /** Increases with every change. */
   readonly version = signal(0)
-  /** how many tool calls edited a file, by its path */
+  /** number of tool calls that edited each file, by path */
   readonly #files = new Map<string, number>()
   readonly #counted = new Map<EntrySlot, ToolCallEntry>()
   readonly #active = new Set<EntrySlot>()
@@ -326,7 +326,7 @@ export function asideRow({ id, first, end }: Aside): AsideRow {
   }
 }
 
-/** The height of entries that weren't fetched yet: of several, that of as many rows with the gaps between them. Pixels. */
+/** The estimated height of entries that weren't fetched yet: a row for each, with gaps. Pixels. */
 export function heightOfMissing(count: number): number {
   return 64 + (count - 1) * 80
 }

@@ -18,7 +18,7 @@ export class EntrySlot {
   subagent: number | undefined
   /** Of a tool call: the permission requests about it, oldest first. */
   readonly permissions: Signal<readonly EntrySlot[]> = signal([])
-  /** Of a permission request: its tool call, whose line says how it was answered. */
+  /** For a permission request: its tool call, whose line shows the answer. */
   call: EntrySlot | undefined
   /** Called when the number of Markdown blocks may have changed without a patch. */
   onReflow: ((slot: EntrySlot) => void) | undefined
@@ -46,7 +46,7 @@ export class EntrySlot {
     this.grown.value++
   }
 
-  /** Processes what was appended to the documents. */
+  /** Processes text that was appended to the documents. */
   flush(): void {
     for (const document of this.documents) document?.flush()
   }

@@ -19,7 +19,7 @@ export async function playSound(kind: keyof typeof TONES): Promise<void> {
   clearTimeout(resting)
   await Promise.race([audio.resume(), new Promise(resolve => setTimeout(resolve, ALLOWED_MS))])
   if (audio.state !== 'running') {
-    // not at the user's next click, when it's too late
+    // otherwise, the sound would play at the user's next click, too late
     await audio.suspend()
     return
   }

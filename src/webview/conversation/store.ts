@@ -163,7 +163,7 @@ export class ConversationStore {
     })
   }
 
-  /** Collapses all turns that end with a line, also those whose entries are fetched later, or expands all. */
+  /** Collapses all turns that end with a line, including those whose entries are fetched later, or expands all. */
   setAllFolded(folded: boolean): void {
     batch(() => {
       const { slots } = this.rows
@@ -181,7 +181,7 @@ export class ConversationStore {
     })
   }
 
-  /** Expands the turn and the subagent of an entry that is to be seen, and what was set aside with it. */
+  /** Expands the turn and the subagent of an entry that should be visible, and the turns that were set aside with it. */
   expandFor(slot: EntrySlot): void {
     const aside = this.expansion.hiddenAsideAt(slot.index)
     if (aside) this.setAsideShown(aside, true)

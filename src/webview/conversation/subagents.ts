@@ -33,7 +33,7 @@ export class Subagents {
     return number
   }
 
-  /** The subagent, its parent, and so on. */
+  /** The ids of the subagent, its parent, and so on. */
   lineOf(sessionId: string): string[] {
     const line: string[] = []
     for (let at: string | undefined = sessionId; at !== undefined && !line.includes(at); ) {

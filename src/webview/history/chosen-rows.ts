@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { HistoryLines, RowItem } from './items.ts'
 
-/** The rows that are selected together, for actions on all of them. The row that keys act on (see `HistorySelection`) is another thing. */
+/** The rows that are selected together, for actions on all of them. The row that keys act on is separate (see `HistorySelection`). */
 export class ChosenRows {
   readonly #lines: HistoryLines
   readonly #keys = signal<ReadonlySet<string>>(new Set())

@@ -8,7 +8,7 @@ interface DeletedNoteProps {
   onUndo: () => void
 }
 
-/** Below the list for some time after a deletion: what was deleted, and a way to bring it back. */
+/** Shown below the list for some time after a deletion: the deleted sessions, and a button to undo. */
 export function DeletedNote({ deleted, onUndo }: DeletedNoteProps) {
   const text = deleted.length > 0 ? textOf(deleted) : undefined
   useEffect(() => {

@@ -30,7 +30,7 @@ export type HistoryGroupKey =
   | { kind: 'pinned' }
   | { kind: 'agent' | 'folder'; name: string; tooltip?: string }
 
-/** A line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
+/** A line of the list. A session has the same line as long as it's shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
   (
     | { kind: 'group'; group: HistoryGroupKey }
@@ -140,7 +140,7 @@ export class HistoryLines {
     if (row.updatedAt !== item.row.peek().updatedAt && !hasText(this.#query)) {
       const neighbors = [this.#rowAt(item.index - 1), row, this.#rowAt(item.index + 1)].filter(one => one)
       const isInOrder = neighbors.every((one, i) => i === 0 || newestFirst(neighbors[i - 1]!, one!) <= 0)
-      // other groups than dates are in the order of their newest session
+      // groups other than dates are ordered by their newest session
       const changesGroup =
         !row.pinned &&
         (this.#filter.group !== undefined || groupByDate([row, item.row.peek()], this.#now).length > 1)
@@ -323,8 +323,8 @@ export function actOnMany(
 }
 
 /**
- * The action for Enter: shows an open session, else loads it if possible, else resumes it. What only another window can show
- * is shown there.
+ * The action for Enter: shows an open session, else loads it if possible, else resumes it. A session that only another window can show is
+ * shown there.
  */
 export function defaultAction(row: HistoryRow): 'show' | 'load' | 'resume' | undefined {
   if (row.open) return 'show'

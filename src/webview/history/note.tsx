@@ -52,7 +52,7 @@ export function StorageNote({ storage: { used, max } }: { storage: HistorySummar
   )
 }
 
-/** That not all conversations can be searched yet, or why none can. */
+/** Says that not all conversations can be searched yet, or why none can. */
 export function SearchNote({ search: { progress, problem } }: { search: HistorySummary['search'] }) {
   if (problem === undefined && !progress) return null
   return (

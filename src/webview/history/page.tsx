@@ -42,7 +42,7 @@ export function historyPage(
         hasAllRows.value = !changes.more
         summary.value = changes
       })
-      // after the frame that draws these
+      // after the frame that draws these rows
       if (changes.more) requestAnimationFrame(() => setTimeout(() => host.send('history/rest')))
     },
     'history/hits': ({ id, hits, isLimited }) => {

@@ -69,7 +69,7 @@ export interface HostClient<C extends Contract> {
   request<N extends RequestName<C>>(name: N, ...params: Parameters<C[N]>): Promise<Answer<C[N]>>
 }
 
-/** `key`: that of the displayed conversation, added to every message without one. */
+/** `key`: returns the key of the displayed conversation, which is added to every message without one. */
 export function hostClient<C extends Contract>(
   connection: Pick<MessageConnection, 'sendNotification' | 'sendRequest'>,
   key?: () => string,

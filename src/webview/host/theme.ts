@@ -193,7 +193,7 @@ const marks = [
   '--vscode-editorSuggestWidget-focusHighlightForeground',
   '--vscode-list-focusHighlightForeground',
 ]
-/** The same as in the styles. */
+/** The same variables as in the style sheets. */
 const lines = ['--vscode-widget-border', '--vscode-editorGroup-border', '--vscode-panel-border']
 
 function set(name: (typeof fitted)[number], value: string | undefined): void {

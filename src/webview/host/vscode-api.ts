@@ -21,7 +21,7 @@ export function pageState(): Record<string, unknown> {
   return typeof state === 'object' && state !== null ? { ...state } : {}
 }
 
-/** Stores these values in addition to the others. */
+/** Stores these values in addition to the already stored ones. */
 export function storeState(values: Record<string, unknown>): void {
   vscodeApi().setState({ ...pageState(), ...values })
 }

@@ -7,7 +7,7 @@ export interface WindowItem {
   index: number
 }
 
-/** A row and the offset of the view's upper edge in it, which stay in place when heights above change. */
+/** A row and the offset of the view's upper edge in the row, which stay in place when heights above change. */
 export interface Anchor<T extends WindowItem> {
   item: T
   delta: number

@@ -151,7 +151,7 @@ export class BlockStream {
     this.#relink({}, changed)
   }
 
-  /** The HTML of one block, not sanitized. */
+  /** The HTML of one block, unsanitized. */
   html(block: MarkdownBlock): string {
     const references = new Proxy({} as Record<string, Reference>, {
       get: (_target, label) => {
@@ -253,7 +253,7 @@ export class BlockStream {
     return true
   }
 
-  /** Cuts a block that can't be cut well. A fence in it continues as a separate one. */
+  /** Cuts a block at a bad place, since no good one exists. A fence in it continues as a separate fence. */
   #cutAnyway(): void {
     const half = MAX_WHOLE_BLOCK / 2
     const line = this.#tail.lastIndexOf('\n', half) + 1

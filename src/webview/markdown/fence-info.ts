@@ -1,4 +1,4 @@
-/** The text after a fence: the language of its code, and the file that the code is for, if it names one. */
+/** The text after a fence: the language of its code, and the file that the code is for, if named. */
 export interface FenceInfo {
   /** as written; empty if there is none */
   language: string

@@ -62,7 +62,7 @@ function inlineMath(state: InlineState, silent: boolean): boolean {
 interface Found {
   open: string
   formula: string
-  /** position after it */
+  /** position after the formula */
   end: number
 }
 

@@ -32,7 +32,7 @@ export function diagramImage(source: string, large = false): Promise<DiagramImag
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** One at a time, while the page is idle. */
+/** Runs tasks one at a time, while the page is idle. */
 function inTurn<T>(task: () => Promise<T>): Promise<T> {
   const mine = last.then(idle).then(task)
   last = mine.catch(() => undefined)

@@ -91,7 +91,7 @@ export const MAX_WORK = 160
 /** Longer text isn't analyzed. UTF-16 units. */
 const MAX_LENGTH = 20_000
 
-/** Kinds whose nodes are placed according to their links: both nodes and links are work. */
+/** Kinds of diagrams whose layout depends on links, so that both nodes and links cost time. */
 const linked = /^(?:graph|flowchart|class|state|er|requirement|block|architecture|c4|swimlane|usecase)/i
 /** Kinds that try several layouts. */
 const tried = /^(?:mindmap|ishikawa|venn)/i

@@ -94,7 +94,7 @@ function tokensOf(tokens: readonly Token[] | undefined, line: string) {
   )
 }
 
-/** Colors of lines, computed in groups; groups are independent, so what spans two may lose its color. */
+/** Colors of lines, computed in groups; groups are independent, so code that spans two may lose its color. */
 function useColors(
   lines: readonly string[],
   language: string,

@@ -61,7 +61,7 @@ export class DiffColors {
     return this.#sides
   }
 
-  /** Returns false if it's too long. */
+  /** Returns false if the text is too long. */
   #read(into: Map<number, Token[]>, start: number, lines: readonly string[]): boolean {
     if (lines.length > MAX_HIGHLIGHTED / 4) return false
     const text = lines.join('\n')

@@ -9,7 +9,7 @@ export interface DiffGroup {
 export interface DiffHunk {
   /** 1-based first line in the new text */
   start: number
-  /** the same in the old text */
+  /** first line in the old text */
   oldStart: number
   groups: DiffGroup[]
 }
@@ -22,7 +22,7 @@ export interface FileDiff {
   coarse: boolean
   /** All lines of the new text, if the change contained its texts; includes the unchanged lines between hunks. */
   newLines?: readonly string[]
-  /** Other information in a patch: a binary file, a change of its mode. */
+  /** Other information in a patch: a binary file, a changed mode. */
   note?: 'binary' | { oldMode: string; newMode: string }
 }
 

@@ -24,14 +24,14 @@ interface TitleParts {
 /** A path inside a text: at least one separator, no white space; not a URL. */
 const pathInText =
   /(?<![\w:/\\.-])(?:file:\/\/)?(?:~|\.{1,2})?\/?(?:[^\s"'`<>|*?:;,()[\]{}\\/]+\/)+[^\s"'`<>|*?:;,()[\]{}\\/]+/g
-/** The same on Windows, where a backslash is a separator; elsewhere, it's part of a command. */
+/** Paths on Windows, where a backslash is a separator; elsewhere, it's part of a command. */
 const windowsPathInText =
   /(?<![\w:/\\.-])(?:file:\/\/)?(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?(?:[^\s"'`<>|*?:;,()[\]{}\\/]+[\\/])+[^\s"'`<>|*?:;,()[\]{}\\/]+/g
 const beginsWithDrive = /(?<!\w)[A-Za-z]:[\\/]/
 
 /**
- * Splits a title so that the name of the file it is about survives: `Edit src/a/` + `parser.ts`. Paths in the session's
- * directory are made relative to it; backticks around code are removed.
+ * Splits a title so that the name of its file stays visible: `Edit src/a/` + `parser.ts`. Paths in the session's directory become relative;
+ * backticks around code are removed.
  */
 export function titleParts(title: string, roots: PathRoots | undefined): TitleParts {
   let text = visibleProse(title.replace(/\s+/g, ' ').trim())

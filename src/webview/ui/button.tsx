@@ -8,7 +8,7 @@ interface IconButtonProps {
   disabled?: boolean
   class?: string
   pressed?: boolean
-  /** of the menu that it opens */
+  /** whether its menu is open */
   expanded?: boolean
   buttonRef?: Ref<HTMLButtonElement>
 }
@@ -48,7 +48,7 @@ interface ButtonProps {
   primary?: boolean
   icon?: string
   title?: string
-  /** label for screen readers, if the visible one isn't sufficient; starts with it */
+  /** label for screen readers, if the visible one isn't sufficient; starts with the visible one */
   label?: string
   disabled?: boolean
   class?: string

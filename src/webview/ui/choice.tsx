@@ -16,7 +16,7 @@ interface ChoiceProps {
   onClick: () => void
 }
 
-/** One of several actions to choose from: an icon, a name and a line of description. Belongs in a list of the class `choices`. */
+/** One of several actions: an icon, a name and a line of description. Belongs in a list of the class `choices`. */
 export function Choice({
   icon,
   name,

@@ -8,7 +8,7 @@ import { PlainCode } from './scroll-area.tsx'
 interface InstallConfirmationProps {
   name: string
   asking: NonNullable<AgentOffer['asking']>
-  /** `question`: the id of what was confirmed */
+  /** `question`: the id of the confirmed question */
   onRun: (question: number) => void
   onCancel: () => void
 }

@@ -4,7 +4,7 @@ const message = signal('')
 
 /** Announces changes to screen readers, after their current speech. */
 export function announce(text: string): void {
-  // the same text twice is two messages
+  // add a space, so that the same text twice is announced twice
   message.value = message.peek() === text ? `${text}\u00a0` : text
 }
 

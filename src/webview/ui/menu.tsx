@@ -14,7 +14,7 @@ interface MenuProps {
   /** values that are marked with a star; absent if values can't be marked */
   starred?: ReadonlySet<string>
   onStar?: (value: string) => void
-  /** what can be chosen besides, always shown at the end */
+  /** another choice that is always shown at the end */
   last?: MenuChoice
   onChoose: (value: string) => void
   onClose: () => void

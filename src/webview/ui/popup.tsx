@@ -14,7 +14,7 @@ interface PopupProps {
 }
 
 const MARGIN = 8
-/** space between it and its anchor */
+/** space between the popup and its anchor */
 const GAP = 4
 /** Maximum height; longer content scrolls. */
 const MAX_HEIGHT = 240

@@ -54,7 +54,7 @@ export function SessionRow({ row, icon, folder, title, actions, third }: Session
   )
 }
 
-/** What follows the agent's name in the second line. */
+/** The second line after the agent's name. */
 function restOf(row: HistoryRow, folder: boolean): string {
   const other = row.inWindow ? t('in another window') : elsewhereOf(row)
   const elsewhere = row.open ? undefined : (other ?? unlistedOf(row))
@@ -115,7 +115,7 @@ function elsewhereOf(row: HistoryRow): string | undefined {
   }
 }
 
-/** That the agent doesn't have a session, in few words. */
+/** Says in few words that the agent doesn't have a session. */
 function unlistedOf({ unlisted }: HistoryRow): string | undefined {
   if (!unlisted) return undefined
   return unlisted === 'saved' ? t('Only in Parley') : t('Not listed by its agent')

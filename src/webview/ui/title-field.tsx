@@ -50,7 +50,7 @@ export function TitleField({
       onPointerDown={event => event.stopPropagation()}
       onBlur={() => close(true, false)}
       onKeyDown={event => {
-        // VS Code's shortcuts apply here, too; what is typed is only for this field
+        // VS Code's shortcuts still apply; other keys are only for this field
         if (!isShortcut(event)) event.stopPropagation()
         if (event.isComposing) return
         if (event.key !== 'Enter' && event.key !== 'Escape') return

@@ -25,7 +25,7 @@ interface BaseServices {
   summaryOf(tracker: ChangeTracker, path: string, isBefore: boolean, session?: string): Promise<Uint8Array>
 }
 
-/** Serves files without agents' changes, for comparison with the current ones, and summaries of those that aren't text. */
+/** Serves files without agents' changes, for comparison with the current ones, and summaries of files that aren't text. */
 export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   readonly #services: () => Promise<BaseServices>
   readonly #change = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>())

@@ -131,7 +131,7 @@ export class ChangeEditors extends Owner {
     if (!this.shownReview && latest) await this.#reopen(latest.changes, latest.title)
   }
 
-  /** Shows all files in one editor, which is reused as long as it shows the same files. */
+  /** Shows all changed files in one editor, which is reused as long as it shows the same files. */
   async review(changes: ChangeScope, title: string): Promise<void> {
     await this.#reopen(changes, title)
     this.#reviewOpened.fire()
@@ -181,7 +181,7 @@ export class ChangeEditors extends Owner {
     )
   }
 
-  /** Closes reviews without changes, but not the one that the user looks at: other tabs would move under the pointer. */
+  /** Closes reviews without changes, except the active one: other tabs would move under the pointer. */
   #closeEmpty(): void {
     const empty = [...this.#reviews].filter(
       ({ tab, changes }) => !tab.isDirty && !tab.isActive && changes.list().length === 0,

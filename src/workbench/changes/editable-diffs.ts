@@ -118,7 +118,7 @@ export class EditableDiffs extends Owner implements vscode.FileSystemProvider {
 /** Closes tabs that were restored after a reload: their agents wait no more, and their texts are lost. */
 async function closeRestored(): Promise<void> {
   const isRestored = (uri: vscode.Uri) => uri.scheme === SCHEME && !proposals.has(uri.toString())
-  // VS Code has kept unsaved changes, and would ask what to do with them
+  // VS Code has stored unsaved changes, and would ask what to do with them
   await Promise.allSettled(
     tabsOf(isRestored).map(async ({ input }) => {
       const document = await vscode.workspace.openTextDocument((input as vscode.TabInputTextDiff).modified)
@@ -174,7 +174,7 @@ class Proposal {
     return vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === address)
   }
 
-  /** What the user sees. A document has neither a byte order mark nor different line ends. */
+  /** The visible text. A document has neither a byte order mark nor mixed line ends. */
   #shown(document: vscode.TextDocument | undefined): string {
     const text = document ? document.getText() : Buffer.from(this.bytes).toString()
     const plain = (full: string) => full.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n')
@@ -188,7 +188,7 @@ class Proposal {
   }
 }
 
-/** Diffs whose right side is such a file. */
+/** The diff tabs whose right side is such a file. */
 function tabsOf(isWanted: (uri: vscode.Uri) => boolean): vscode.Tab[] {
   return vscode.window.tabGroups.all
     .flatMap(({ tabs }) => tabs)

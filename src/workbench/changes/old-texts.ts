@@ -44,7 +44,7 @@ export class OldTexts extends Owner implements vscode.HoverProvider {
     return new vscode.Hover(texts, new vscode.Range(first.start, 0, end - 1, Number.MAX_SAFE_INTEGER))
   }
 
-  /** Opens the peek view of a change, on what it was. Resolves to false if no text was there. */
+  /** Opens the peek view of a change with its original text. Resolves to false if there was no text. */
   async show(uri: vscode.Uri, line: number): Promise<boolean> {
     const path = this.#tracker.views.at(uri.fsPath)?.path
     if (path === undefined) return false

@@ -8,7 +8,7 @@ import { EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
 import { BASE_SCHEME, filePathOf } from './base-files.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
-/** Where the user is among agents' changes. Goes to another one in the same kind of editor: a file, a diff or a review. */
+/** The user's position among agents' changes. Moves to another change in the same kind of editor: a file, a diff or a review. */
 export class ReviewCursor extends Owner {
   readonly #tracker: ChangeTracker
   readonly #editors: ChangeEditors
@@ -62,7 +62,7 @@ export class ReviewCursor extends Owner {
     return this.#editors.shown ?? this.#all
   }
 
-  /** The active editor shows what was there before the changes, too. */
+  /** Whether the active editor also shows the text before the changes. */
   get isCompared(): boolean {
     return this.#editors.shown !== undefined
   }
@@ -145,7 +145,7 @@ export class ReviewCursor extends Owner {
     shown.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
   }
 
-  /** Waits until the editor has loaded what was written to the file: that moves its cursors. */
+  /** Waits until the editor has loaded a write to the file, which moves the cursors. */
   async #reloaded(path: string): Promise<void> {
     const document = vscode.workspace.textDocuments.find(
       ({ uri }) => uri.scheme === 'file' && this.pathIn(uri) === path,

@@ -15,7 +15,7 @@ const UPDATE_MS = 100
 /** VS Code's command that shows Source Control, with the focus in the commit message. */
 export const COMMIT = 'workbench.view.scm'
 
-/** Commands get it back as it is. */
+/** Commands get this object back unchanged. */
 interface InReview {
   inReview: true
   session: string | undefined
@@ -76,7 +76,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     soon()
   }
 
-  /** Shows all files, or those alone that have changes left. */
+  /** Shows all files, or only those with undecided changes. */
   toggleDecided(): void {
     if (!this.#editors.openReview) throw new UnavailableError(l10n.t('No review is open.'))
     this.#hidesDecided = !this.#hidesDecided

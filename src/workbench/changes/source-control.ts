@@ -16,7 +16,7 @@ const UPDATE_MS = 200
 
 interface Shown {
   control: vscode.SourceControl
-  /** Follows what Git lists. */
+  /** Follows Git's list of changed files. */
   git: DisposableStore
   /** by session */
   groups: Map<string, vscode.SourceControlResourceGroup>
@@ -133,7 +133,7 @@ export class ChangesSourceControl extends Owner {
   }
 }
 
-/** Commands get it back as it is. */
+/** Commands get this object back unchanged. */
 function resourceState(
   session: string,
   file: ChangedFile,

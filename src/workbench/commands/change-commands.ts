@@ -87,7 +87,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     return { scope, selection, position: { path, line: first.start }, isPeek: change !== undefined }
   }
 
-  /** Decides about changes, and goes to the next one. The peek view stays where it is: it has its own way to go on. */
+  /** Decides about changes, and moves to the next one. The peek view stays in place: it has its own navigation. */
   const decide = async (
     args: unknown[],
     work: (scope: ChangeScope, selection: ChangeSelection, back: () => Promise<void>) => unknown,

@@ -203,7 +203,7 @@ export class VsCodeComments extends Owner implements CommentThreads {
     thread.contextValue = state
     thread.label = l10n.t('Comment for the agent')
     thread.state = isDone ? vscode.CommentThreadState.Resolved : vscode.CommentThreadState.Unresolved
-    // the user opens and closes it; what is done closes once
+    // the user opens and closes threads; a finished thread is collapsed once
     if (isDone && !wasDone) thread.collapsibleState = vscode.CommentThreadCollapsibleState.Collapsed
     if (!isEdited) thread.comments = [shown]
   }

@@ -190,7 +190,7 @@ function highlightsOf(
     if (known) known.push(highlight)
     else highlights.set(key, [highlight])
   }
-  // what the user rejected or stopped was not done
+  // a rejected or stopped edit wasn't made
   if (status === 'failed' || status === 'cancelled') return highlights
   for (const block of content) {
     if (block.type !== 'diff') continue

@@ -12,7 +12,7 @@ interface Sides {
   after?: FileVersion | undefined
 }
 
-/** Shows an agent's edits in diff editors, whose texts are kept in memory while a tab shows them. */
+/** Shows an agent's edits in diff editors, whose texts are in memory while a tab shows them. */
 export class Diffs extends Owner {
   readonly #contents = new DiffContents()
   /** Ids whose tab is being opened. */

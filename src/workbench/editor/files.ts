@@ -12,7 +12,7 @@ import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { localFolders } from '../settings.ts'
 import { onDidSaveElsewhere, unsavedElsewhere } from './other-editors.ts'
 
-/** What all sessions of this window share to read and write files. */
+/** The objects for reading and writing files that all sessions of this window share. */
 export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesShared {
   const rules = new PathRules()
   return filesShared({

@@ -57,7 +57,7 @@ export interface SelectionContext {
   detail: string
   uri: string
   text: string
-  /** 1-based, both inclusive */
+  /** 1-based and inclusive, like `endLine` */
   startLine: number
   endLine: number
   languageId: string

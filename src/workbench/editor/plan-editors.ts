@@ -6,7 +6,7 @@ import { Owner } from '../../common/disposable.ts'
 import { PLAN_SCHEME } from '../../common/plan-uri.ts'
 import { visibleProse, withoutIcons } from '../../common/visible.ts'
 
-/** The documents of plans: Markdown as text, so that lines can be commented and nothing in it is loaded or run. */
+/** The documents of plans: Markdown as text, so that lines can be commented and no content is loaded or run. */
 export class PlanEditors extends Owner implements vscode.CodeLensProvider {
   readonly #plans: PlanDocuments
   readonly #textChange = this.register(new vscode.EventEmitter<vscode.Uri>())

@@ -88,7 +88,7 @@ export function changesAttachment(staged: boolean): Attachment {
   }
 }
 
-/** A commit, or what a branch changed. */
+/** An attachment for a commit, or for a branch's changes. */
 export function revisionAttachment({ name, short, ref, base, repository }: Revision): Attachment {
   const isCommit = base === undefined
   const detail = isCommit ? name : `${short}...${name}`
@@ -191,7 +191,7 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
   return taken
 }
 
-/** A file or folder of the workspace, by its absolute path or the one in a workspace folder. */
+/** A file or folder of the workspace, by its absolute path or its path in a workspace folder. */
 export async function takePath(typed: string): Promise<Attachment[]> {
   const places = { roots: localFolders().map(folder => folder.path), home: homedir() }
   const found = await withTimeout(findInRoots(typed, places), TYPED_PATH_MS)

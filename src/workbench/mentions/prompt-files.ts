@@ -52,8 +52,8 @@ export async function promptFileRows(
 }
 
 /**
- * What takes the place of the call at the start of a text; `none` if it calls no prompt file; `canceled`: the user canceled a
- * question. Rejects with a sentence if something is missing.
+ * The replacement for the call at the start of a text; `none` if the text calls no prompt file; `canceled`: the user canceled a question.
+ * Rejects with a sentence if something is missing.
  */
 export async function expandCall(
   userPrompts: string,

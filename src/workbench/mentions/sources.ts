@@ -66,7 +66,7 @@ export async function askOutside(uri: string, roots: Roots | undefined): Promise
     path,
     content,
   )
-  // what the question said, even if the link leads elsewhere by now
+  // as in the question, even if the link leads elsewhere by now
   if (answer === content) picked.add(keyOf(file), keyOf(real))
   return answer === content ? 'content' : answer === path ? 'path' : 'cancel'
 }

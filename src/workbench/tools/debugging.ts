@@ -13,9 +13,9 @@ import type {
 import { type LaunchSettings, launchConfigurations } from '../../mcp/server/launch-configurations.ts'
 import { launchVariables } from './variables.ts'
 
-/** Characters of a session's output that are kept: its end. */
+/** Length of the stored end of a session's output. Characters. */
 const MAX_OUTPUT = 50_000
-/** Sessions that ended, whose output and exit code are kept. */
+/** Number of ended sessions whose output and exit code are stored. */
 const MAX_ENDED = 5
 
 interface Followed {

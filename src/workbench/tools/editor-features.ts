@@ -42,7 +42,7 @@ const MAX_READ_LINES = 500_000
 /** Code actions whose edit is computed. */
 const MAX_RESOLVED = 30
 
-/** What only VS Code knows about files, for the tools of the editor's MCP server. */
+/** VS Code's knowledge about files, for the tools of the editor's MCP server. */
 export function createEditorFeatures(diffs: Diffs): EditorFeatures {
   followTerminals()
   return {

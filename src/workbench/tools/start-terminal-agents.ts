@@ -2,7 +2,10 @@ import * as vscode from 'vscode'
 
 const SETTINGS = 'parley.terminalAgents'
 
-/** Loads what agents in terminals use, once a setting turns it on. `load` reports its own errors. The settings are read here, since their schema isn't loaded at startup. */
+/**
+ * Loads the servers for agents in terminals once a setting turns them on. `load` reports its own errors. The settings are read here, since
+ * their schema isn't loaded at startup.
+ */
 export function startTerminalAgents(load: () => Promise<unknown>): vscode.Disposable {
   const { workspace } = vscode
   const start = () => {

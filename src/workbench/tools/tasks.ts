@@ -82,7 +82,7 @@ function folderOf({ scope }: vscode.Task): string | undefined {
   return isOneOfSeveral ? scope.uri.fsPath : undefined
 }
 
-/** Entries of tasks.json without a label that are compared with each task. With more, it isn't clear what a task runs. */
+/** Maximum number of tasks.json entries without a label that are compared with each task. With more, it isn't clear what a task runs. */
 const MAX_UNNAMED = 200
 
 /** The content of a folder's tasks.json. */

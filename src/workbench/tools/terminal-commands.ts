@@ -4,7 +4,7 @@ import { withoutEscapes } from '../../conversation/tool-output.ts'
 import type { TerminalCommand } from '../../mcp/server/editor-features.ts'
 
 const MAX_COMMANDS = 20
-/** Characters of a command's output that are kept: its end. */
+/** Length of the stored end of a command's output. Characters. */
 const MAX_OUTPUT = 200_000
 /** VS Code may pass on the last output of a task after it has told the task's end. Milliseconds. */
 const LAST_OUTPUT_MS = 2000

@@ -2,7 +2,7 @@ import * as vscode from 'vscode'
 import { isRecord } from '../../common/is-record.ts'
 import type { VariableSources } from '../../mcp/server/seen-variables.ts'
 
-/** What VS Code replaces variables of tasks or launch configurations with, in a folder or the workspace file. */
+/** The values of variables in tasks or launch configurations, for a folder or the workspace file. */
 export function variableSources(section: 'tasks' | 'launch', folder?: vscode.Uri): VariableSources {
   const own = vscode.workspace.getConfiguration(section, folder).inspect<unknown>('inputs')
   const all = [own?.globalValue, own?.workspaceValue, own?.workspaceFolderValue]
@@ -18,7 +18,7 @@ export function variableSources(section: 'tasks' | 'launch', folder?: vscode.Uri
   }
 }
 
-/** The same for the launch configurations of each type: debuggers have their own names for commands. */
+/** The values of variables in launch configurations, for each type: debuggers have their own names for commands. */
 export function launchVariables(folder?: vscode.Uri): (type: unknown) => VariableSources {
   const sources = variableSources('launch', folder)
   return type => {

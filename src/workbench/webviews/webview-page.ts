@@ -93,7 +93,7 @@ function webviewHtml(
   const folder = vscode.Uri.joinPath(extensionUri, 'dist', 'webview')
   const folderUrl = webview.asWebviewUri(folder).toString()
   const asset = (file: string) => `${folderUrl}/${file}`
-  // listed here, so that they load at the same time as the script
+  // listed in the page, so that they load at the same time as the script
   const firstFiles: Record<string, string[] | undefined> = JSON.parse(FIRST_FILES)
   const script = `${page.name}.js`
   const preloads = [...(firstFiles[page.name] ?? []), script].map(file => {

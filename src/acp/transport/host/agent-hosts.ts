@@ -37,7 +37,7 @@ import { copyProgram, pruneCopies } from './program-copy.ts'
 export interface AgentHostsOptions {
   /** the folder of the entries and journals, the same for all windows of the user */
   folder: string
-  /** the program of the host, and the script of its process guard; it runs copies of both */
+  /** the program of the host, and the script of its process guard; the host runs copies of both */
   script: string
   guardScript: string
   maxFrameBytes: () => number
@@ -253,7 +253,7 @@ export class AgentHosts {
       Object.entries(process.env).filter(([name]) => HOST_ENVIRONMENT.test(name)),
     )
     const child = spawn(process.execPath, [copies[0]!, folder, copies[1]!], {
-      // it isn't ended with this process, and keeps no folder of a project busy
+      // the host doesn't end with this process, and doesn't lock a project's folder
       detached: true,
       cwd: folder,
       windowsHide: true,
@@ -309,7 +309,7 @@ export class AgentHosts {
     timer.unref()
   }
 
-  /** The connection that was made early, if there is one. */
+  /** The connection that was opened in advance, if there is one; can be used once. */
   async #connectOnce(entry: HostEntry): Promise<HostChannel | undefined> {
     const early = this.#early.get(entry.secret)
     this.#early.delete(entry.secret)

@@ -40,7 +40,7 @@ export function newSocketPath(): string {
     try {
       return path.join(mkdtempSync(path.join(base, SOCKET_FOLDER)), 's')
     } catch {
-      // it doesn't exist, or isn't the user's
+      // the folder doesn't exist, or isn't the user's
     }
   }
   throw new Error('There is no folder for a socket.')
@@ -59,7 +59,7 @@ export function removeForeignEntry(folder: string, { secret }: HostEntry): void 
   }
 }
 
-/** Makes a host known to the windows of this user. Returns what makes it unknown again. */
+/** Makes a host known to the windows of this user. Returns a function that reverts this. */
 export function publishEntry(folder: string, entry: HostEntry): () => void {
   makePrivateFolder(folder)
   const file = path.join(folder, `host-${entry.pid}.json`)
@@ -161,7 +161,7 @@ const JOURNAL = /^journal-(\d+)-(\d+)-([0-9a-f]+)(\.new)?$/
 
 export interface JournalFile {
   file: string
-  /** of its host, as in {@link HostEntry} */
+  /** pid and start time of its host, as in {@link HostEntry} */
   pid: number
   started: number
   agentId: string

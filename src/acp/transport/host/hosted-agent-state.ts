@@ -7,7 +7,7 @@ export interface OpenRequest {
   answeredBy?: number
 }
 
-/** What the agent answered when a session was started or opened. */
+/** The agent's response when a session was started or opened. */
 export interface SessionResult {
   sessionId: string
   /** `session/new`, `session/load`, `session/resume` or `session/fork` */
@@ -25,7 +25,7 @@ export interface HostedAgentState {
   toWindow: OpenRequest[]
   /** the largest number that was used as a request's id */
   lastId: number
-  /** the number up to which the agent's frames were confirmed; the next ones follow */
+  /** the number of the last confirmed frame of the agent; later frames follow */
   confirmed: number
   /** the number of the last frame that the agent had sent then */
   last: number

@@ -20,10 +20,10 @@ import type { HostChannel, HostMessage } from './channel.ts'
 import type { AgentClaim, AgentTag, HostedAgentState, OutliveTimes } from './hosted-agent-state.ts'
 import { type HostedCommandInfo, WindowCommands } from './window-commands.ts'
 
-/** Attaches again to an agent whose host has died, after the frame `read`; `undefined` if nothing is left of it. */
+/** Attaches again to an agent whose host has crashed, after the frame `read`; `undefined` if no output is left. */
 export type Recover = (id: string, read: number) => Promise<HostChannel | undefined>
 
-/** Bytes of frames that the reader has taken, after which the host is told. */
+/** After reading frames of this size, the host is told how far the reader is. */
 const TELL_TAKEN_BYTES = 64 * 1024
 
 /**

@@ -12,13 +12,13 @@ const MAX_NAME = 7
 /** How much of an error response is read. */
 const MAX_ERROR_BYTES = 8 * 1024
 
-/** Lets something through only while somebody waits for it, so that nothing piles up behind. */
+/** Passes a value on only while a consumer waits for it, so that nothing accumulates. */
 export class Turnstile {
   #isWaiting = false
   #isOpen = false
   #opened = deferred()
 
-  /** Waits for what is let through meanwhile. */
+  /** Waits for the next value and lets it pass. */
   async wait<T>(next: Promise<T>): Promise<T> {
     this.#isWaiting = true
     this.#opened.resolve()

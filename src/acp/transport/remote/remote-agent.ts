@@ -8,7 +8,7 @@ import type { RemoteChannel } from './channel.ts'
 import { openHttp } from './http-channel.ts'
 import { openWebSocket } from './websocket-channel.ts'
 
-/** An agent on a server. For whoever holds it, it's a process that exits when the connection to it is gone. */
+/** An agent on a server, which its users see as a process that exits when the connection is lost. */
 class RemoteAgent implements RunningProcess {
   readonly pid = 0
   readonly stdin: Writable

@@ -11,7 +11,7 @@ const TCP_KEEP_ALIVE_MS = 30_000
 
 export interface RequestOptions {
   method: string
-  /** In addition to those of the address. */
+  /** Headers in addition to those of the address. */
   headers: Iterable<readonly [name: string, value: string]>
   body?: string
   signal?: AbortSignal | undefined

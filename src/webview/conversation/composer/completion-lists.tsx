@@ -156,7 +156,7 @@ function headings(): Record<MentionRow['group'], string> {
 interface NameProps {
   text: string
   matches: readonly number[]
-  /** Its start says more than its end. */
+  /** The start of the text is more important than its end. */
   isSentence: boolean
 }
 

@@ -113,7 +113,7 @@ function SelectOption({ option, pending }: SelectProps) {
 /** No agent has this value. */
 const USE_AS_DEFAULT = '\0'
 
-/** What new sessions start with, and how to change that to the current value, or back. */
+/** The default for new sessions, and how to change it to the current value, or back. */
 function useDefault({ id, currentValue }: SelectProps['option'] | BooleanProps['option']) {
   const { host, store } = useApp()
   const ofDefault = store.head.value?.defaultOptions[id]

@@ -54,7 +54,7 @@ export class Draft {
   readonly beside = computed(() => attachedItems(this.content.value))
   readonly isEmpty = computed(() => isEmptyDraft(this.content.value))
   readonly #host: DraftHost
-  /** All items that were ever in this draft, since undo may restore deleted ones. */
+  /** All items that this draft ever had, since undo may restore deleted ones. */
   readonly #known = new Map<string, Attachment>()
   /** empty until the first snapshot */
   #key = ''
@@ -114,7 +114,7 @@ export class Draft {
     const first = this.#key === ''
     if (!first) this.flush()
     this.#key = key
-    // the user left this conversation a moment ago, and what was written there is newer than the snapshot
+    // the user left this conversation a moment ago, so the local draft is newer than the snapshot
     const saved = this.#onTheWay.get(key)?.draft ?? received
     this.#savedItems = idsOf(saved.items)
     // a tab is restored by the key of its conversation

@@ -62,7 +62,7 @@ export function fittingPlaceholder(
   return whole
 }
 
-/** What the user may want to ask next, while nothing else is going on. */
+/** A suggestion for the next prompt, while nothing else is running. */
 export function suggestionOf(head: ConversationHead | undefined): string | undefined {
   return head?.activity === 'idle' && head.phase === 'ready' && head.queue.length === 0
     ? head.suggestion

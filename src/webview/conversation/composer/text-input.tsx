@@ -34,7 +34,7 @@ export interface Moves {
 interface TextInputProps {
   draft: Draft
   placeholder: string
-  /** for screen readers, since there may not be enough space for all of it */
+  /** the complete text for screen readers, since the space may be too small */
   wholePlaceholder: string
   label: string
   /** the ids of an open completion list and its selected row */

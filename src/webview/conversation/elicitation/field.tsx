@@ -98,7 +98,7 @@ function Control({ field, ...rest }: ControlProps<ElicitationField['type']>) {
   }
 }
 
-/** A few choices of which one must be selected are shown side by side. */
+/** Whether the choices are shown side by side: a few choices, one of which must be selected. */
 function isShownWhole(field: ElicitationField): boolean {
   if (field.type !== 'select') return false
   return field.choices.length <= MAX_BUTTONS && (field.required || field.default !== undefined)

@@ -10,7 +10,7 @@ import {
 } from '../../../conversation/requests/elicitation.ts'
 import { keepUnsentAnswer, unsentAnswer } from '../unsent-answers.ts'
 
-/** A page can't stop a regular expression. One that might take long is left to the host, which checks the form again. */
+/** A page can't stop a regular expression. An expression that might take long is left to the host, which checks the form again. */
 const matchesPlain: Matches = (pattern, text) => {
   if (!isPlainMatch(pattern, text)) return true
   try {
@@ -27,7 +27,7 @@ export type Written = string | boolean | readonly string[] | undefined
 export class FieldState {
   readonly field: ElicitationField
   readonly written: Signal<Written>
-  /** Shown only after the user tried to send the form; earlier, it would move what they are about to click. */
+  /** Shown only after the user tried to send the form: earlier, the message would move the elements that the user is about to click. */
   readonly problem = signal<FieldProblem | undefined>(undefined)
   readonly #onWritten: () => void
   #isChecked = false
@@ -55,7 +55,7 @@ export class FieldState {
   }
 }
 
-/** The state of a form while it's being filled in. It outlives its element, which scrolling may remove, and the page. */
+/** The state of a form that is being filled in. It outlives its element, which scrolling may remove, and the page. */
 export class FormState {
   readonly fields: readonly FieldState[]
 

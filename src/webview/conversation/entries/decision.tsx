@@ -103,7 +103,7 @@ export function questionTitle(
   if (called) return useOf(called)
   const own = entry.title.trim()
   const { head, full } = titleParts(own, roots)
-  // a path alone is no question, also one that is a mere name once it's relative to the session's folder
+  // a path alone isn't a question, even if it's only a name relative to the session's folder
   const isPath = (head !== '' || full !== visibleProse(own)) && !/\s/.test(full)
   if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleProse(own)
   if (entry.command) return t('Allow running this command?')

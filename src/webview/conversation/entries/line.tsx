@@ -64,7 +64,7 @@ export function Line({
   )
 }
 
-/** What the user's stop of the turn canceled: only an icon, since the end of the turn says it for all. */
+/** An entry that the user's stop of the turn canceled: only an icon, since the end of the turn explains it for all. */
 export function Stopped() {
   return <Icon name="circle-slash" class="stopped" label={t('Stopped')} />
 }

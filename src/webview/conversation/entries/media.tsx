@@ -51,7 +51,7 @@ interface BlobProps {
   icon: string
 }
 
-/** A file: its name and size. Opens in VS Code's editor for it. */
+/** A file with its name and size, which opens in VS Code's editor. */
 function Blob({ name, mimeType, data, icon }: BlobProps) {
   const { host } = useApp()
   return (

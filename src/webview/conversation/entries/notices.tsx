@@ -152,7 +152,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as TurnEndEntry
   const head = app.store.head.value
-  // the card below it explains why, and what to do
+  // the card below explains the reason and the actions
   const reported = head?.phase === 'ended' && head.cards.length > 0 && app.store.last.value === slot
   if (entry.error && !reported) {
     const { detail } = entry.error

@@ -314,14 +314,14 @@ function textsOf({ content }: ToolCallEntry): string[] {
   )
 }
 
-/** The text is the title, the command, or what is said above. */
+/** Whether the text repeats the title, the command, or the text above. */
 function isSaid(text: string, entry: PermissionEntry, tool: ToolCallEntry | undefined): boolean {
   const { command } = subjectCommand(entry, tool)
   const said = text.trim()
   return said === entry.title.trim() || (command !== undefined && repeatsCommand(said, command))
 }
 
-/** It's already shown above: the full command, its folder, the title or the description. */
+/** Whether the content is already shown above: the full command, its folder, the title or the description. */
 function repeats(content: ToolCallContent, entry: PermissionEntry, tool: ToolCallEntry): boolean {
   if (content.type !== 'content' || content.content.type !== 'text') return false
   const { text } = content.content

@@ -21,7 +21,7 @@ import type { EntrySlot } from '../slot.ts'
 /** A prompt that is edited: the host stores it with every change. */
 interface Edit {
   draft: Draft
-  /** the prompt as it was sent */
+  /** the prompt as sent */
   original: WrittenDraft
   /** No later change is stored. */
   stop(): void

@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { AsideRow } from '../row.ts'
 
-/** What the agent did with a prompt for the running turn. */
+/** The agent's decision about a prompt for the running turn. */
 export function SteeringLine({ steering }: { steering: Steering }) {
   const isSent = steering === 'sent'
   return (

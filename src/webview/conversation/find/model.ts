@@ -8,7 +8,7 @@ import { Highlights } from './highlights.ts'
 import { type FindPosition, FoundEntries } from './results.ts'
 import { type FindContext, revealMatch } from './reveal.ts'
 
-/** What to search for, and the index of the entry to search from. */
+/** A query, and the index of the entry where the search begins. */
 export interface WantedMatch {
   query: FindQuery
   from: number
@@ -72,7 +72,7 @@ export class FindModel {
     else this.#start()
   }
 
-  /** The widget has the focus and its text is selected. Inserts what was typed meanwhile. */
+  /** The widget has the focus and its text is selected. Inserts the keys that were typed meanwhile. */
   focused(): void {
     const keys = this.#held.release()
     if (keys.length === 0) return

@@ -1,6 +1,6 @@
 import type { FindResult } from '../../../bridge/conversation.ts'
 
-/** One match: the `occurrence`-th (from 0) of an entry. */
+/** One match: the `occurrence`-th match (from 0) in an entry. */
 export interface FindPosition {
   entry: number
   occurrence: number

@@ -24,8 +24,8 @@ export interface FindContext {
 const MAX_FRAMES = 60
 
 /**
- * Reveals a match: fetches its entry, expands what contains it, scrolls there and highlights it. Stops if `isWanted`
- * returns false because something else is searched for meanwhile.
+ * Reveals a match: fetches its entry, expands the elements around it, scrolls there and highlights it. Stops if `isWanted` returns false
+ * because of a newer search.
  */
 export async function revealMatch(
   context: FindContext,
@@ -139,7 +139,7 @@ async function loaded(element: HTMLElement, isWanted: () => boolean): Promise<vo
 
 type Match = Omit<CurrentMatch, 'row'>
 
-/** The match in the page; expands what hides it. */
+/** The match in the page; expands collapsed elements that contain it. */
 async function matchAt(
   context: FindContext,
   highlights: Highlights,
@@ -181,7 +181,7 @@ function last(ranges: readonly Range[]): Match | undefined {
   return nth(ranges, ranges.length - 1)
 }
 
-/** The match in a part that has only its visible lines in the page: finds its line and scrolls to it. */
+/** The match in a part of which only the visible lines are in the page: finds its line and scrolls to it. */
 async function sought(
   highlights: Highlights,
   element: HTMLElement,

@@ -13,7 +13,7 @@ export function FindWidget({ find }: { find: FindModel }) {
   const input = useRef<HTMLInputElement>(null)
   useSignalEffect(() => {
     if (find.focusWanted.value === 0) return
-    // after it's rendered
+    // wait until the input is rendered
     requestAnimationFrame(() => {
       input.current?.focus()
       input.current?.select()

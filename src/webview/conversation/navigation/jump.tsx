@@ -62,7 +62,7 @@ function rowOf(store: ReturnType<typeof useApp>['store'], id: string | undefined
   return index === undefined ? undefined : store.rows.rowsOf(index)[0]
 }
 
-/** Nothing while a part of the request is visible, since it shows itself that it's pending. */
+/** A link to the pending request; hidden while a part of the request is visible. */
 function JumpToQuestion({ row, count }: { row: Row; count: number }) {
   const { list } = useApp()
   const inSight = useInSight(row)

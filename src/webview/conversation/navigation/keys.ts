@@ -63,7 +63,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   }
 }
 
-/** A page leaves some lines of the one before in view. */
+/** A page scroll leaves some lines of the previous page in view. */
 const PAGE = 7 / 8
 
 function scroll(event: KeyboardEvent, { list }: App): boolean {

@@ -24,7 +24,7 @@ import {
 } from '../row.ts'
 import { blocksOf, type EntrySlot } from '../slot.ts'
 
-/** Begins with the first turn (see `main.tsx`), so that a request doesn't wait for it. */
+/** Loading begins with the first turn (see `main.tsx`), so that a request doesn't wait for it. */
 export const loadPermission = () => import('../entries/permission.tsx')
 const Permission = lazy(() => loadPermission().then(module => module.Permission))
 /** Loaded on demand, since few conversations contain them. */

@@ -31,9 +31,8 @@ interface Segment {
 }
 
 /**
- * Turns entries into the rows of the list, and updates them as entries are added, change, expand and collapse. The cost
- * of a change depends only on what it affects: text at the end of a message of any length adds only the rows of its new
- * blocks.
+ * Turns entries into the rows of the list, and updates them as entries are added, change, expand and collapse. The cost of a change depends
+ * only on the affected rows: text at the end of a message of any length adds only the rows of its new blocks.
  */
 export class RowModel {
   readonly window = new ListWindow<Row>()
@@ -107,7 +106,7 @@ export class RowModel {
     return true
   }
 
-  /** An entry is new, or an edit is completed, and belongs to the run above it, with the ones below it that do. */
+  /** A new entry, or a completed edit, joins the run above it, together with following entries that belong to it. */
   #addedToRun(index: number): boolean {
     const run = this.#segmentOf[index - 1]
     const head = run?.rows[0]
@@ -216,7 +215,7 @@ export class RowModel {
     if (of === undefined || !second || runOf(second) !== of) return false
     const one = first!.entry.peek()
     const other = second.entry.peek()
-    // A subagent's entries don't form a run with those of others, nor a turn's.
+    // Entries of a subagent or a turn form a run only with each other.
     return one.within === other.within && one.turn === other.turn
   }
 

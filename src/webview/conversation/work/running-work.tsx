@@ -14,7 +14,7 @@ import { BarLine, useBarOpen } from './bar.tsx'
 /** After this time in milliseconds, work that didn't stop can be stopped again. */
 const STOP_AGAIN_MS = 10_000
 
-/** What runs besides the turn's own work, in one line above the composer; when expanded, with the last line of each. */
+/** Work besides the turn's own, in one line above the composer; when expanded, with the last output line of each task. */
 export function RunningWork() {
   const { store, composer } = useApp()
   const open = useBarOpen()

@@ -226,7 +226,7 @@ export class Envelope {
  * The part of a frame of a conversation that another host needs if the agent is gone. Requests of the agent are left out, since nobody can
  * answer them. Returns the same frame if nothing is left out.
  */
-export function saidIn(frame: Buffer): Buffer {
+export function conversationPart(frame: Buffer): Buffer {
   if (!frame.includes('"id"')) return frame
   const { frames, isBatch } = framesIn(frame)
   const said = frames.filter(({ id, method }) => method === undefined || id === undefined)

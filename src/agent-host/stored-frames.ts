@@ -1,6 +1,6 @@
 import { isRecord } from '../common/is-record.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
-import { saidIn } from './envelope.ts'
+import { conversationPart } from './envelope.ts'
 import type { JournalFrame } from './journal.ts'
 
 const NOTHING = Buffer.from('\n')
@@ -32,7 +32,9 @@ export class StoredFrames {
    * `isLast`: returns all frames.
    */
   written(frames: readonly JournalFrame[], isLast: boolean): Buffer[] {
-    const written = frames.map(({ bytes, isConversation }) => (isConversation ? saidIn(bytes) : NOTHING))
+    const written = frames.map(({ bytes, isConversation }) =>
+      isConversation ? conversationPart(bytes) : NOTHING,
+    )
     if (this.#secrets.values.length === 0) return written
     const texts = new Map<string, Chunk[]>()
     for (const [position, frame] of written.entries()) {

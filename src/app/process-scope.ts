@@ -150,7 +150,7 @@ export function createProcessScope(
     holdSecrets: async agentId => {
       await Promise.all([agentServices.signInValues.hold(agentId), providers.hold(agentId)])
     },
-    likely: () => storage.workspace.get<SessionReference>(LAST_SESSION)?.agentId,
+    lastAgentId: () => storage.workspace.get<SessionReference>(LAST_SESSION)?.agentId,
     onUnavailable: noticeWithoutHost(workbench),
     onTooMuchUnsaved: noticeOfUnsaved(workbench),
     onUnreachable: () => void noticeOfOtherHost(workbench),

@@ -9,8 +9,8 @@ interface SoundOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   settings: Pick<Settings, 'read'>
   surfaces: {
-    showing(open: OpenSession): Pick<ConversationSurface, 'tell'> | undefined
-    readonly active: Pick<ConversationSurface, 'tell'>
+    showing(open: OpenSession): Pick<ConversationSurface, 'sendToPage'> | undefined
+    readonly active: Pick<ConversationSurface, 'sendToPage'>
   }
 }
 
@@ -30,7 +30,7 @@ export class Sounds extends Owner {
           before = activity
           if ((!isOver && activity !== 'requires_action') || !settings.read('sounds')) return
           const surface = surfaces.showing(open) ?? surfaces.active
-          surface.tell('view/sound', { kind: isOver ? 'done' : 'waiting' })
+          surface.sendToPage('view/sound', { kind: isOver ? 'done' : 'waiting' })
         })
       }),
     )

@@ -25,7 +25,7 @@ import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
 import { SessionExporter } from './history/export-sessions.ts'
 import { createHistoryServices } from './history/history-services.ts'
-import { hereOf } from './history/history-view.ts'
+import { workspaceCheck } from './history/history-view.ts'
 import { SessionImporter } from './history/import-sessions.ts'
 import { ChatTools } from './mcp/chat-tools.ts'
 import { McpPage } from './mcp/mcp-page.ts'
@@ -173,7 +173,7 @@ export function createWindowScope(
       plans,
       mentioned: new MentionedSessions({
         ...{ history, transcripts, manager, secrets },
-        isHere: () => hereOf(worktrees),
+        isHere: () => workspaceCheck(worktrees),
       }),
     },
     store: redactedStore(storage.workspace, secrets),

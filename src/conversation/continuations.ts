@@ -16,7 +16,7 @@ import { isPrompt } from './user-prompts.ts'
 type Conversation = Pick<SessionState, 'entries'>
 
 /** Entries of a conversation that the agent of its session doesn't know. */
-export interface Untold {
+export interface UnknownPart {
   entries: Entry[]
   /** the session that they were last in */
   continued: Continued
@@ -49,7 +49,7 @@ export function continuedState(
 }
 
 /** The part of the conversation that the session with this key hasn't received yet; `undefined` if there is none. */
-export function untold({ entries }: Conversation, key: string): Untold | undefined {
+export function unknownPart({ entries }: Conversation, key: string): UnknownPart | undefined {
   const to = entries.findLastIndex(entry => continuedIn(entry) !== undefined)
   const last = entries[to]
   const continued = last && continuedIn(last)

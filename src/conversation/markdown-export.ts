@@ -38,8 +38,8 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
       speaker = undefined
       continue
     }
-    const isYours = entry.kind === 'message' && entry.role === 'user'
-    const speaks = isYours ? l10n.t('You') : escaped(agents[at])
+    const isUserPrompt = entry.kind === 'message' && entry.role === 'user'
+    const speaks = isUserPrompt ? l10n.t('You') : escaped(agents[at])
     if (speaks !== speaker) parts.push(`## ${speaks}`)
     speaker = speaks
     parts.push(text)

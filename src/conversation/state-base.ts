@@ -59,7 +59,7 @@ export interface TerminalState {
 export type SessionActivity = 'idle' | 'running' | 'requires_action'
 
 /** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
-export interface StateOf<E extends EntryBase> {
+export interface BaseSessionState<E extends EntryBase> {
   entries: E[]
   /** position in `entries` by id */
   index: Map<EntryId, number>

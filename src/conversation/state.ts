@@ -3,7 +3,7 @@ import type { PermissionRequest } from '../acp/model.ts'
 import type { Entry } from './entries/entry-kinds.ts'
 import type { RuleAnswer, RuleRefusal } from './entries/requests.ts'
 import type { ToolCallEntry } from './entries/tool-call.ts'
-import type { StateOf } from './state-base.ts'
+import type { BaseSessionState } from './state-base.ts'
 
 export type * from './entries/entry-kinds.ts'
 export type { Steering } from './entries/message.ts'
@@ -20,7 +20,7 @@ export type {
 } from './state-base.ts'
 
 /** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
-export type SessionState = StateOf<Entry>
+export type SessionState = BaseSessionState<Entry>
 
 /** Completes a request with data that must be read before it's shown; `undefined` if nothing has to be read. Never rejects. */
 export type CompletePermission = (

@@ -1,7 +1,7 @@
 import type { ContentBlock, MessageRole, ReportedBackground, SessionUpdate } from '../acp/model.ts'
 import { appendBlock, isBlank } from './blocks.ts'
 import type { AnswerText } from './entries/tagged-thoughts.ts'
-import type { Change, EntryBase, SessionActivity, StateOf, TerminalState } from './state-base.ts'
+import type { BaseSessionState, Change, EntryBase, SessionActivity, TerminalState } from './state-base.ts'
 
 /** Work that continues after the turn, by the ids of the entries that show it. */
 export interface Background {
@@ -105,7 +105,7 @@ export interface ReducerMemory {
 }
 
 /** The state of a session, or of a subagent in it, with the reducer's indexes. It knows no kinds of entries. */
-export interface ReducerState extends StateOf<EntryBase> {
+export interface ReducerState extends BaseSessionState<EntryBase> {
   readonly memory: ReducerMemory
   /** The id of a subagent's session. Its entries and terminals belong to the session that started it. */
   readonly within?: string

@@ -88,7 +88,7 @@ interface Reading {
 
 /** Reads lines of {@link conversationLines}, which may contain anything. Unreadable lines are skipped and counted. */
 export class ProtocolReader {
-  readonly leftOut: OmittedCounts = { lines: 0, entries: 0, newer: 0 }
+  readonly skipped: OmittedCounts = { lines: 0, entries: 0, newer: 0 }
   readonly #now: number
   #reading: Reading | undefined
   /** The lines of this conversation are left out. */
@@ -103,7 +103,7 @@ export class ProtocolReader {
     if (text.trim() === '') return undefined
     const message = parsed(text)
     if (!message) {
-      this.leftOut.lines += 1
+      this.skipped.lines += 1
       return undefined
     }
     if (message.method === CONVERSATION_METHOD) {
@@ -112,7 +112,7 @@ export class ProtocolReader {
       return done
     }
     if (!this.#reading) {
-      if (!this.#skipping) this.leftOut.lines += 1
+      if (!this.#skipping) this.skipped.lines += 1
       return undefined
     }
     this.#reading.size += text.length
@@ -123,7 +123,7 @@ export class ProtocolReader {
 
   /** Counts a line that is too long to be read, or that was cut. */
   skip(): void {
-    this.leftOut.lines += 1
+    this.skipped.lines += 1
   }
 
   /** The last conversation, if nothing comes after it. */
@@ -138,7 +138,7 @@ export class ProtocolReader {
     const missing =
       header.counts.entries - entries.length + Math.max(0, header.counts.terminals - terminals.length)
     // the file's counts already include surplus entries
-    this.leftOut.entries += Math.max(surplus, missing)
+    this.skipped.entries += Math.max(surplus, missing)
     if (entries.length === 0) return undefined
     const head = readHead(JSON.stringify(header.head ?? {})) as SavedConversation['head']
     return { session: this.#sessionOf(header), conversation: { entries, terminals, head }, size }
@@ -147,13 +147,13 @@ export class ProtocolReader {
   #begin(params: unknown, size: number): void {
     const format = isRecord(params) ? params.format : undefined
     if (typeof format === 'number' && format > LINES_FORMAT) {
-      this.leftOut.newer += 1
+      this.skipped.newer += 1
       this.#skipping = true
       return
     }
     const known = header.safeParse(params).data
     if (!known) {
-      this.leftOut.lines += 1
+      this.skipped.lines += 1
       return
     }
     this.#reading = {
@@ -172,7 +172,7 @@ export class ProtocolReader {
       const read = isRecord(terminal) ? readTerminal(JSON.stringify(terminal)) : undefined
       const isNew = read && !reading.terminals.has(read.terminalId)
       if (isNew) reading.terminals.set(read.terminalId, read)
-      else this.leftOut.lines += 1
+      else this.skipped.lines += 1
       return
     }
     const meta = metaOf(message)
@@ -180,7 +180,7 @@ export class ProtocolReader {
     if (!meta) return
     const position = meta.entry
     if (typeof position !== 'number' || position < reading.position) {
-      this.leftOut.lines += 1
+      this.skipped.lines += 1
       return
     }
     if (position > reading.position) {
@@ -190,7 +190,7 @@ export class ProtocolReader {
     }
     reading.length += length
     if (reading.messages.length >= MAX_ENTRY_LINES || reading.length > MAX_LINE) {
-      this.leftOut.lines += 1
+      this.skipped.lines += 1
       return
     }
     reading.messages.push(message)

@@ -176,7 +176,7 @@ export class McpServers extends Owner {
     // the bridge is a server that runs a command
     const reachable = capabilities.stdio ? { stdio: true, http: true, sse: true } : capabilities
     const planned = this.#plan(sources, session, reachable)
-    const candidates = planned.filter(({ leftOut }) => !leftOut)
+    const candidates = planned.filter(({ exclusion }) => !exclusion)
     const allowed = await this.#allowed(candidates, session, 'once')
     const passed: McpServer[] = []
     const notes: McpServerNote[] = []
@@ -187,8 +187,8 @@ export class McpServers extends Owner {
       const { key, name, source, server } = one
       const note = { key, name, type: server?.type ?? 'unknown', source: describePlace(source) }
       if ('reason' in resolution) {
-        const leftOut = one.leftOut?.because
-        notes.push({ ...note, passed: false, ...(leftOut && { leftOut }), reason: resolution.reason })
+        const exclusion = one.exclusion?.because
+        notes.push({ ...note, passed: false, ...(exclusion && { exclusion }), reason: resolution.reason })
       } else {
         const bridged = await this.#bridged(resolution.server, capabilities)
         passed.push(bridged?.server ?? resolution.server)
@@ -256,7 +256,7 @@ export class McpServers extends Owner {
       return { reason: l10n.t("MCP servers don't start until you trust this workspace.") }
     this.#withoutInput.delete(key)
     // whichever session uses it
-    const { leftOut: _, ...candidate } = one
+    const { exclusion: _, ...candidate } = one
     const allowed = await this.#allowed([candidate], {}, 'again')
     return this.#resolve(candidate, {}, allowed)
   }
@@ -353,8 +353,8 @@ export class McpServers extends Owner {
     session: Pick<McpSession, 'cwd'>,
     allowed: Allowed,
   ): Promise<ServerResolution> {
-    const { server, source, leftOut, key } = one
-    if (leftOut) return { reason: exclusionReason(leftOut, source, one.name) }
+    const { server, source, exclusion, key } = one
+    if (exclusion) return { reason: exclusionReason(exclusion, source, one.name) }
     if (!server) return { reason: invalidReason(source, one.name) }
     if (needsConsent(one) && !allowed.has(key)) return { reason: notAgreedReason(source) }
     try {
@@ -492,8 +492,8 @@ function notAgreedReason(source: McpSource): string {
 }
 
 /** Why a server is left out, as a sentence. */
-export function exclusionReason(leftOut: ServerExclusion, source: McpSource, name: string): string {
-  switch (leftOut.because) {
+export function exclusionReason(exclusion: ServerExclusion, source: McpSource, name: string): string {
+  switch (exclusion.because) {
     case 'invalid':
       return invalidReason(source, name)
     case 'disabled':
@@ -501,7 +501,7 @@ export function exclusionReason(leftOut: ServerExclusion, source: McpSource, nam
         ? l10n.t('Disabled in settings.')
         : l10n.t('Disabled in {0}.', source.label)
     case 'off':
-      switch (leftOut.where) {
+      switch (exclusion.where) {
         case 'everywhere':
           return l10n.t('Turned off in MCP Servers.')
         case 'agent':
@@ -511,13 +511,13 @@ export function exclusionReason(leftOut: ServerExclusion, source: McpSource, nam
       }
       break
     case 'shadowed':
-      return l10n.t('A server with the same name in {0} is used instead.', leftOut.by)
+      return l10n.t('A server with the same name in {0} is used instead.', exclusion.by)
     case 'restricted':
       return l10n.t(
         "MCP servers defined in the workspace aren't passed to agents until you trust the workspace.",
       )
     case 'transport':
-      switch (leftOut.type) {
+      switch (exclusion.type) {
         case 'stdio':
           return l10n.t("The agent doesn't support MCP servers that run a command.")
         case 'http':

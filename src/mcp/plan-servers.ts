@@ -30,7 +30,7 @@ export interface PlannedServer {
   server?: McpServerDefinition
   source: McpSource
   /** Absent: it's a candidate. */
-  leftOut?: ServerExclusion
+  exclusion?: ServerExclusion
 }
 
 export interface PlanOptions {
@@ -51,9 +51,9 @@ export function planServers(sources: readonly McpSource[], options: PlanOptions)
   return sources.flatMap(source =>
     source.entries.map(({ name, server }) => {
       const key = serverKey(source, name)
-      const leftOut = reason(key, name, server, source, options, taken)
-      if (leftOut?.because !== 'off' && !taken.has(name)) taken.set(name, describePlace(source))
-      return { key, name, source, ...(server && { server }), ...(leftOut && { leftOut }) }
+      const exclusion = reason(key, name, server, source, options, taken)
+      if (exclusion?.because !== 'off' && !taken.has(name)) taken.set(name, describePlace(source))
+      return { key, name, source, ...(server && { server }), ...(exclusion && { exclusion }) }
     }),
   )
 }

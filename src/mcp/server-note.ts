@@ -13,8 +13,8 @@ export interface McpServerNote {
   isBridged?: true
   /** Of the bridge, to follow it while the session is open: see `Bridges.status`. */
   link?: string
-  /** Why the plan omits the server: see `LeftOut`. */
-  leftOut?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
+  /** Why the plan omits the server: see `ServerExclusion`. */
+  exclusion?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
   /** Why the server wasn't passed, or a note if it was; never contains a secret. */
   reason?: string
 }

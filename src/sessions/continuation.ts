@@ -8,7 +8,7 @@ import {
   earlierSessions,
   entriesToTell,
   type Origin,
-  untold,
+  unknownPart,
 } from '../conversation/continuations.ts'
 import { continuedIn } from '../conversation/entries/notice.ts'
 import { type LatestTurns, latestTurns } from '../conversation/markdown-export.ts'
@@ -35,7 +35,7 @@ export interface Continuing extends Pick<Continued, 'summary' | 'max' | 'without
 export function stateToContinue(continuing: Continuing, agentName: string, earlier?: string): ReducingState {
   const { from, summary } = continuing
   const isAgain = earlier === undefined && agentName === from.agentName
-  return continuedState(from.session.state, leftBy(continuing), {
+  return continuedState(from.session.state, continuedFrom(continuing), {
     title: isAgain
       ? l10n.t('Continued with {0} in a new session', agentName)
       : l10n.t('Continued with {0}', agentName),
@@ -46,7 +46,7 @@ export function stateToContinue(continuing: Continuing, agentName: string, earli
   })
 }
 
-function leftBy({ from: { key, agentName }, ...how }: Continuing): Omit<Continued, 'turn'> {
+function continuedFrom({ from: { key, agentName }, ...how }: Continuing): Omit<Continued, 'turn'> {
   return { session: key, agentName, ...how }
 }
 
@@ -72,7 +72,7 @@ function partFor(continuing: Continuing, earlier?: string): LatestTurns {
 }
 
 /** The latest turns that the next session doesn't get, up to the length limit of those that it gets; `undefined` if it gets all. */
-export function leftOut(continuing: Continuing, earlier?: string): string | undefined {
+export function omittedTurns(continuing: Continuing, earlier?: string): string | undefined {
   const { from: first } = partFor(continuing, earlier)
   if (first === 0) return undefined
   const { entries, terminals } = missingIn(continuing, earlier)
@@ -84,7 +84,7 @@ export function leftOut(continuing: Continuing, earlier?: string): string | unde
 function missingIn(continuing: Continuing, earlier: string | undefined) {
   const { entries, terminals, turn } = continuing.from.session.state
   const left = { kind: 'notice', id: '', turn, severity: 'info', title: '' } as const
-  const all = [...entries, { ...left, continues: { ...leftBy(continuing), turn } }]
+  const all = [...entries, { ...left, continues: { ...continuedFrom(continuing), turn } }]
   return { terminals, entries: entriesToTell(all, earlier) }
 }
 
@@ -105,7 +105,7 @@ export function conversationInfo({ session, agentName, plan }: OpenSession) {
 export function contextToTell(open: OpenSession): ContentBlock | undefined {
   const { session, key } = open
   const { state } = session
-  const part = untold(state, key)
+  const part = unknownPart(state, key)
   if (!part) return undefined
   const { agentName, summary, max } = part.continued
   const about = { ...conversationInfo(open), agentName, ...(summary !== undefined && { summary }) }

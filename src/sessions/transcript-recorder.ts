@@ -58,8 +58,8 @@ export class TranscriptRecorder extends Owner {
   /** by entry or terminal: its stage when it was last seen */
   readonly #stages = new Map<string, string | undefined>()
 
-  /** `unkept`: the initial content of the session isn't saved under its id yet. */
-  constructor(agentId: string, session: Session, writer: Pick<Transcripts, 'write'>, unkept = false) {
+  /** `isUnstored`: the initial content of the session isn't saved under its id yet. */
+  constructor(agentId: string, session: Session, writer: Pick<Transcripts, 'write'>, isUnstored = false) {
     super()
     this.#agentId = agentId
     this.#session = session
@@ -68,7 +68,7 @@ export class TranscriptRecorder extends Owner {
     // an agent that exited while no window was open ends the session at once
     this.#wasReady = session.phase === 'ready'
     // loading a session that wasn't open starts without a reset
-    this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
+    this.#replace = isUnstored || (session.phase === 'loading' && session.state.entries.length === 0)
     this.#hasStartOptions = session.phase === 'ready' && session.state.configOptions.length > 0
     // the interruption was detected on restore, so record it now
     const last = session.state.entries.at(-1)
@@ -87,7 +87,7 @@ export class TranscriptRecorder extends Owner {
         if (delay < 0 && !this.#replace) this.flush()
         else {
           // the disk may be full for long, and the agent gets this right after
-          if (delay < 0 && this.#hosted && (this.#unsaved || unkept))
+          if (delay < 0 && this.#hosted && (this.#unsaved || isUnstored))
             this.#passOn(this.#takeUnwritten().said, false)
           this.#schedule(Math.max(0, delay))
         }
@@ -105,7 +105,7 @@ export class TranscriptRecorder extends Owner {
         this.flush()
       }),
     )
-    if (unkept) this.#schedule(0)
+    if (isUnstored) this.#schedule(0)
   }
 
   /** The last frame of agent output that is stored or `unsaved`; `undefined` if all handled output is. */

@@ -6,7 +6,7 @@
  *   npm run bench -- lists
  */
 import { signal } from '@preact/signals'
-import { historyState, SentHistory } from '../../src/app/history/rows.ts'
+import { HistoryPageState, historyState } from '../../src/app/history/rows.ts'
 import type { HistoryChanges, HistoryRow } from '../../src/bridge/history.ts'
 import type { HistoryItem } from '../../src/sessions/listing/history-item.ts'
 import type { HistoryList } from '../../src/sessions/listing/history-list.ts'
@@ -138,7 +138,7 @@ function firstRows(isAll: boolean): number {
     const fresh = structuredClone(items)
     const own = { ...list, items: () => fresh } as unknown as HistoryList
     const begun = performance.now()
-    new SentHistory().update(most =>
+    new HistoryPageState().update(most =>
       historyState(own, { ...plainSummary, ...around }, isAll ? undefined : most),
     )
     return performance.now() - begun
@@ -151,7 +151,7 @@ console.log(
   `the first rows of ${MANY} sessions: ${first.toFixed(1)} ms, all of them ${whole.toFixed(1)} ms (ratio ${(whole / first).toFixed(0)}, at least ${BOUND})`,
 )
 
-const sent = new SentHistory()
+const sent = new HistoryPageState()
 const send = () => sent.update(most => historyState(list, { ...plainSummary, ...around }, most))
 // the first rows come before the others, which come in parts
 let all = 0

@@ -299,10 +299,10 @@ export function agentHosts({ storage, workbench: { settings }, fileInExtension }
 
 /** Says once that agents run in this window, since there is no host. */
 export function noticeWithoutHost({ dialogs, settings }: Pick<Workbench, 'dialogs' | 'settings'>) {
-  let isSaid = false
+  let isReported = false
   return async (agentName: string, reason: string) => {
-    if (isSaid) return
-    isSaid = true
+    if (isReported) return
+    isReported = true
     const open = l10n.t('Open Settings')
     const text = l10n.t(
       "{0} stops when this window closes or reloads, because Parley can't run it in a separate process. {1}",

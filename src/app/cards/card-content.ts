@@ -51,7 +51,7 @@ export function sentence(text: string): string {
 }
 
 /** The whole message, if the sentence shown omits a part of it. */
-export function moreThanSaid(message: string): string | undefined {
+export function longerMessage(message: string): string | undefined {
   const lines = linesOf(message)
   return lines.length > (lines[0]?.endsWith(':') ? 2 : 1) ? message : undefined
 }

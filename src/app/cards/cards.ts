@@ -4,7 +4,7 @@ import type { Card, CardButton } from '../../bridge/conversation.ts'
 import { isSettingName, type SettingName } from '../../common/settings.ts'
 import { chosenName, type LostOption } from '../../conversation/option-changes.ts'
 import type { Attempt, Failure } from '../../sessions/failures.ts'
-import { button, type CardContent, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
+import { button, type CardContent, exitSentence, longerMessage, sentence, texts } from './card-content.ts'
 import { signInCard } from './sign-in-card.ts'
 import { startCard } from './start-card.ts'
 
@@ -75,7 +75,7 @@ const CARDS: {
         : sentence(error.message),
       details: texts(
         [l10n.t('Response'), `${error.method}: ${error.code}`],
-        [l10n.t('Message'), isGone ? error.message : moreThanSaid(error.message)],
+        [l10n.t('Message'), isGone ? error.message : longerMessage(error.message)],
         [l10n.t('Detail'), error.detail],
       ),
       buttons: [
@@ -158,7 +158,7 @@ const CARDS: {
     kind: 'warning',
     title: l10n.t("“{0}” couldn't be changed", failure.optionName),
     text: sentence(failure.message),
-    details: texts([l10n.t('Message'), moreThanSaid(failure.message)], [l10n.t('Detail'), failure.detail]),
+    details: texts([l10n.t('Message'), longerMessage(failure.message)], [l10n.t('Detail'), failure.detail]),
     buttons: [button.dismiss()],
   }),
   problem: failure => ({

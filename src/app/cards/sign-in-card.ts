@@ -3,7 +3,7 @@ import type { AuthMethod } from '../../acp/model.ts'
 import type { Failure } from '../../sessions/failures.ts'
 import { describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
-import { button, type CardContent, moreThanSaid, sentence, texts } from './card-content.ts'
+import { button, type CardContent, longerMessage, sentence, texts } from './card-content.ts'
 
 /** The sign-in methods of an agent, or the one in progress. */
 export function signInCard(failure: Extract<Failure, { type: 'sign-in' }>): CardContent {
@@ -30,7 +30,7 @@ export function signInCard(failure: Extract<Failure, { type: 'sign-in' }>): Card
       : l10n.t('{0} requires sign-in', failure.agentName),
     text: [signedIn, reason, howTo(failure, elsewhere)].filter(Boolean).join(' '),
     details: texts(
-      [l10n.t('Response'), reason ? moreThanSaid(failure.message) : failure.message],
+      [l10n.t('Response'), reason ? longerMessage(failure.message) : failure.message],
       [l10n.t('Detail'), failure.detail],
     ),
     choices: failure.methods.map(method => ({

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentStartFailure } from '../../acp/agent.ts'
 import type { SettingName } from '../../common/settings.ts'
-import { button, type CardContent, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
+import { button, type CardContent, exitSentence, longerMessage, sentence, texts } from './card-content.ts'
 
 /** Why an agent couldn't be started, and where Parley searched for it. */
 export function startCard(agentName: string, failure: AgentStartFailure): CardContent {
@@ -71,7 +71,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
         title: l10n.t('{0} refused to start', agentName),
         text: sentence(failure.error.message),
         details: texts(
-          [l10n.t('Message'), moreThanSaid(failure.error.message)],
+          [l10n.t('Message'), longerMessage(failure.error.message)],
           [l10n.t('Detail'), failure.error.detail],
           [l10n.t('Error output'), failure.stderrTail],
           [l10n.t('Program'), failure.command],

@@ -179,12 +179,12 @@ async function restoreAs(
     if (!point && surface.controller.current !== open) return
     await surface.reveal()
     // the button that had the focus is gone: the input has it now
-    surface.tell('actions/fill', {
+    surface.sendToPage('actions/fill', {
       blocks: writtenBlocks(prompt.blocks),
       ...(earlier && { instead: writtenBlocks(earlier.blocks) }),
     })
     // Undo Restore is at the end
-    surface.tell('conversation/navigate', { to: 'latest' })
+    surface.sendToPage('conversation/navigate', { to: 'latest' })
   }
   let undone: Undone | undefined
   // a question about the user's own edits may wait
@@ -419,7 +419,7 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
   )
   // a prompt that was sent since isn't in the input anymore
   if (prompt && to === session.state.turn && surface.controller.current === open)
-    surface.tell('actions/fill', { blocks: [], instead: writtenBlocks(prompt.blocks) })
+    surface.sendToPage('actions/fill', { blocks: [], instead: writtenBlocks(prompt.blocks) })
   if (!original) return
   const { agentId, sessionId } = sessionOfKey(original)
   await surface.reveal()
@@ -522,7 +522,7 @@ async function editPrompt(
   if (asks) return editOptions(open, prompt.turn, services)
   if (edited) return resendEdited(target, prompt.turn, edited, services)
   await surface.reveal()
-  surface.tell('actions/edit', { entryId: prompt.id })
+  surface.sendToPage('actions/edit', { entryId: prompt.id })
   return undefined
 }
 

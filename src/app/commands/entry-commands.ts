@@ -54,7 +54,7 @@ export function entryCommands(
     }),
     [CommandId.quoteSelection]: on(({ surface }) => {
       if (!surface.isVisible) throw new UnavailableError(l10n.t('Select text in the conversation first.'))
-      surface.tell('actions/quote')
+      surface.sendToPage('actions/quote')
     }),
   } satisfies Partial<CommandHandlers>
 }

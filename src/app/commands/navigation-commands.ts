@@ -46,18 +46,18 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
         throw new UnavailableError(l10n.t('No pending requests'))
     } else if (current.session.state.entries.length === 0)
       throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
-    active.tell('conversation/navigate', { to })
+    active.sendToPage('conversation/navigate', { to })
   }
   const fold = (folded: boolean) => async () => {
     const { active } = await shown()
-    active.tell('conversation/foldTurns', { folded })
+    active.sendToPage('conversation/foldTurns', { folded })
   }
   return {
     [CommandId.collapseTurns]: fold(true),
     [CommandId.expandTurns]: fold(false),
     [CommandId.find]: async () => {
       const { active } = await shown()
-      active.tell('find/show', {})
+      active.sendToPage('find/show', {})
     },
     [CommandId.focusConversation]: async () => {
       if (pageFocus.isInConversation) await workbench.execute('workbench.action.focusActiveEditorGroup')
@@ -67,7 +67,7 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
       const { active, current } = await shown()
       const { data: inView } = fromPage.safeParse(context)
       // the page runs the command again, with where it is
-      if (!inView && active.tell('conversation/outline')) return
+      if (!inView && active.sendToPage('conversation/outline')) return
       if (inView && inView.conversation !== active.controller.key) return
       const prompts = current.session.state.entries.flatMap((entry, index) =>
         isShownPrompt(entry) ? [{ line: lineOf(entry.blocks), index }] : [],
@@ -82,7 +82,7 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
       })
       // the view may show another conversation by then
       if (chosen && active.controller.current === current)
-        active.tell('conversation/goTo', { index: chosen.index })
+        active.sendToPage('conversation/goTo', { index: chosen.index })
     },
     [CommandId.previousTurn]: go('previousTurn'),
     [CommandId.nextTurn]: go('nextTurn'),

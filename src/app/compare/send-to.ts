@@ -76,7 +76,7 @@ async function send(options: CompareOptions, key: string, typed: string): Promis
   }
   if (JSON.stringify(drafts.get(key)) === JSON.stringify(written)) drafts.set(key, EMPTY_DRAFT)
   const sent = { key, text: written.text, ids: String(written.items.map(item => item.id)) }
-  surfaces.withKey(key)?.tell('composer/sent', sent)
+  surfaces.withKey(key)?.sendToPage('composer/sent', sent)
   return true
 }
 

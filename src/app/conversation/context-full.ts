@@ -11,7 +11,12 @@ import { messageText } from '../../conversation/entries/message.ts'
 import { continuedIn } from '../../conversation/entries/notice.ts'
 import { conversationMarkdown } from '../../conversation/markdown-export.ts'
 import type { MessageEntry, SessionState } from '../../conversation/state.ts'
-import { CONVERSATION_URI, contextToTell, conversationInfo, leftOut } from '../../sessions/continuation.ts'
+import {
+  CONVERSATION_URI,
+  contextToTell,
+  conversationInfo,
+  omittedTurns,
+} from '../../sessions/continuation.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { promptAgain, promptBefore } from '../../sessions/prompts.ts'
@@ -34,7 +39,7 @@ export function contextFullHandlers(controller: ConversationController, summariz
         l10n.t('A new session would fail in the same way. Shorten the prompt or select another model.'),
       )
     const { prompt, ...how } = next
-    const rest = leftOut({ from: open, ...how })
+    const rest = omittedTurns({ from: open, ...how })
     const summary = rest && (await summarize(open.agentId, rest))
     // unless the user has opened another conversation or continued this one meanwhile
     if (controller.current !== open || state.turn !== turn) return
@@ -83,8 +88,8 @@ function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
   const isFirst = failed && !own.some(({ kind, turn }) => kind === 'message' && turn < failed.turn)
   const prompt = failed && isFirst ? { ...failed, blocks: failed.blocks.flatMap(shortened) } : failed
   if (isFirst && knownUntil(entries, key) === 0) {
-    const told = contextToTell(open)
-    const length = (told && 'text' in told && told.text?.length) || 0
+    const context = contextToTell(open)
+    const length = (context && 'text' in context && context.text?.length) || 0
     const isLess =
       length > 0 ||
       failed.blocks.some(isAttachedConversation) ||

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { sessionKey } from '../../common/session-key.ts'
-import { leftOut } from '../../sessions/continuation.ts'
+import { omittedTurns } from '../../sessions/continuation.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import type { AgentEntry } from '../../sessions/ports.ts'
 import type { Dialogs } from '../workbench.ts'
@@ -44,7 +44,7 @@ export async function continueWith(
     waits = answer === after
   } else {
     const earlier = earlierSession(agentId, open)
-    const rest = leftOut({ from: open }, earlier && sessionKey(agentId, earlier.sessionId))
+    const rest = omittedTurns({ from: open }, earlier && sessionKey(agentId, earlier.sessionId))
     if (rest !== undefined) {
       const [ask, skip] = [l10n.t('Summarize the Rest'), l10n.t('Continue without Summary')]
       const question = l10n.t('{0} has no room for all of this conversation.', name)

@@ -22,7 +22,7 @@ import type { FocusReport } from './active-surface.ts'
 import { type ComposerOptions, composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
 import { contextFullHandlers } from './context-full.ts'
-import type { ConversationMatch, TellPage } from './conversation-surface.ts'
+import type { ConversationMatch, SendToPage } from './conversation-surface.ts'
 import { connectAppearance, connectComposer, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
@@ -176,7 +176,7 @@ export class ConversationPage extends Owner {
   }
 
   /** Sends the webview a request, if there is one. */
-  tell: TellPage = (name, ...params) => this.#ready && this.#sendForShown(name, ...params)
+  sendToPage: SendToPage = (name, ...params) => this.#ready && this.#sendForShown(name, ...params)
 
   attach(attachment: bridge.Attachment): void {
     this.#whenReady(() => this.#sendForShown('conversation/attach', attachment))
@@ -224,7 +224,7 @@ export class ConversationPage extends Owner {
   }
 
   /** Send the displayed conversation first, since the message is about that one. */
-  #sendForShown: TellPage = (name, ...params) => {
+  #sendForShown: SendToPage = (name, ...params) => {
     this.#pump.sendNow()
     const connection: WebviewConnection<ConversationHostMessages> = this.#connection
     connection.send(name, ...params)

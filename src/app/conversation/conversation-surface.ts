@@ -12,7 +12,7 @@ import type { SessionOpener } from '../../sessions/session-opener.ts'
 import { ActiveSurface, type FocusReport } from './active-surface.ts'
 
 /** Sends a conversation's page a message. Returns false if there is no page that is ready. */
-export type TellPage = <N extends keyof ConversationHostMessages>(
+export type SendToPage = <N extends keyof ConversationHostMessages>(
   name: N,
   ...params: HostArguments<ConversationHostMessages[N]>
 ) => boolean
@@ -48,7 +48,7 @@ export interface ConversationSurface {
   /** Reveals a match in the conversation with this key as soon as it's displayed, and searches for it. */
   showMatch(match: ConversationMatch): void
   /** Sends its page a request, if the page exists. */
-  tell: TellPage
+  sendToPage: SendToPage
 }
 
 /** The surfaces that show conversations, and the active surface, which commands apply to. */

@@ -9,7 +9,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { ShownTab, TabPanel } from '../webviews.ts'
 import type { FocusReport } from './active-surface.ts'
 import { ConversationPage, type ConversationPageOptions } from './conversation-page.ts'
-import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
+import type { ConversationMatch, ConversationSurface, SendToPage } from './conversation-surface.ts'
 import type { TitledTab } from './tab-titles.ts'
 
 /** A conversation in an editor tab, whose title is that of the session. */
@@ -76,7 +76,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#conversation.focusComposer()
   }
 
-  readonly tell: TellPage = (name, ...params) => this.#conversation.tell(name, ...params)
+  readonly sendToPage: SendToPage = (name, ...params) => this.#conversation.sendToPage(name, ...params)
 
   /** Moves it to the editor group beside; creates one if necessary. */
   moveBeside(): void {

@@ -175,9 +175,9 @@ export class LineComments extends Owner {
       : items.filter(one => one.id !== id)
     const unconfirmed = new Set(this.#unconfirmed)
     drafts.setItems(key, changed)
-    const isTold = surfaces.withKey(key)?.commentChanged(key, id, item)
+    const isNotified = surfaces.withKey(key)?.commentChanged(key, id, item)
     // a page that has it already doesn't store a draft without it unless the user removed or sent it
-    if (isTold && item && !isKnown) unconfirmed.add(id)
+    if (isNotified && item && !isKnown) unconfirmed.add(id)
     // only a draft stored by the page proves that the page has a comment
     this.#unconfirmed = unconfirmed
   }

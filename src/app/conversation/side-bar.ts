@@ -10,7 +10,7 @@ import type { PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { SideBarView } from '../webviews.ts'
 import type { FocusReport } from './active-surface.ts'
 import { ConversationPage, type ConversationPageOptions } from './conversation-page.ts'
-import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
+import type { ConversationMatch, ConversationSurface, SendToPage } from './conversation-surface.ts'
 
 export interface SideBarEvents {
   /** The view is shown for the first time in this window. */
@@ -146,7 +146,8 @@ export class SideBar implements ConversationSurface {
     this.#options.workbench.setContext(ContextKey.historyShown, this.#page === 'history')
   }
 
-  readonly tell: TellPage = (name, ...params) => this.#conversation?.tell(name, ...params) ?? false
+  readonly sendToPage: SendToPage = (name, ...params) =>
+    this.#conversation?.sendToPage(name, ...params) ?? false
 
   attach(attachment: Attachment): void {
     this.#withConversation(conversation => conversation.attach(attachment))

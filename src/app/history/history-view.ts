@@ -30,7 +30,7 @@ import type { WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
 import { cannotUndoText, deleteExpired, notDeletedText } from './delete-sessions.ts'
 import { previewOf } from './preview.ts'
-import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
+import { HistoryPageState, type HistorySurroundings, historyState } from './rows.ts'
 
 export interface HistoryViewOptions {
   history: HistoryList
@@ -55,7 +55,7 @@ interface HistoryPage {
   connection: WebviewConnection<HistoryHostMessages>
   isShown: () => boolean
   /** the page's last version; absent until the page listens */
-  sent?: SentHistory
+  sent?: HistoryPageState
   /** The page draws the first rows, then asks for the rest. */
   isDrawing: boolean
 }
@@ -111,7 +111,7 @@ export class HistoryView extends Owner {
     const { history, actions, workbench } = this.#options
     connection.handle(historyMessages, {
       'history/ready': () => {
-        page.sent = new SentHistory()
+        page.sent = new HistoryPageState()
         page.isDrawing = false
         this.shown()
       },
@@ -166,7 +166,7 @@ export class HistoryView extends Owner {
       connection.send('history/hits', { id, hits: [], isLimited: false })
       return
     }
-    const isHere = hereOf(this.#options.worktrees)
+    const isHere = workspaceCheck(this.#options.worktrees)
     const isWanted = (item: HistoryItem) => matchesFilters(query, item) && (!here || isHere(item.cwd))
     const sessions =
       here || hasFilters(query)
@@ -283,7 +283,7 @@ export class HistoryView extends Owner {
  * Whether a directory belongs to a folder that is open in this window, or to a worktree of its repository. Many sessions are
  * in few directories.
  */
-export function hereOf(
+export function workspaceCheck(
   worktrees: HistoryViewOptions['worktrees'],
   worktreeOf = worktrees.lookup(),
 ): (cwd: string) => boolean {
@@ -330,7 +330,7 @@ export function surroundings(
     deleted: deletions.undoable,
     search: search.state,
     others: windows.others(),
-    isHere: hereOf(worktrees, worktreeOf),
+    isHere: workspaceCheck(worktrees, worktreeOf),
     worktreeOf,
     iconOf: agentId => agents.get(agentId)?.icon,
     accountOf: agentId =>

@@ -38,7 +38,7 @@ interface Imported {
   noRoom: number
   newer: number
   /** entries and lines that were left out */
-  leftOut: number
+  skipped: number
   /** why files couldn't be read */
   problems: string[]
 }
@@ -66,7 +66,7 @@ export class SessionImporter {
     const files = await dialogs.openFiles({ title, filters: linesFilter() })
     if (!files || files.length === 0) return
     const done: Imported = {
-      ...{ added: 0, merged: 0, same: 0, failed: 0, noRoom: 0, newer: 0, leftOut: 0 },
+      ...{ added: 0, merged: 0, same: 0, failed: 0, noRoom: 0, newer: 0, skipped: 0 },
       problems: [],
     }
     await dialogs.progress(
@@ -80,7 +80,7 @@ export class SessionImporter {
     )
     this.#options.history.recordsChanged()
     const text = summaryOf(done)
-    const isWhole = done.failed + done.noRoom + done.newer + done.leftOut + done.problems.length === 0
+    const isWhole = done.failed + done.noRoom + done.newer + done.skipped + done.problems.length === 0
     const isAny = done.added + done.merged + done.same > 0
     const show = l10n.t('Open History')
     const answer = await (isWhole && isAny ? dialogs.info : dialogs.warn)(text, ...(isAny ? [show] : []))
@@ -120,9 +120,9 @@ export class SessionImporter {
         done.problems.push(messageOf(error))
       }
     }
-    done.newer += reader.leftOut.newer
+    done.newer += reader.skipped.newer
     // a damaged line is usually a missing entry
-    done.leftOut += Math.max(reader.leftOut.lines, reader.leftOut.entries)
+    done.skipped += Math.max(reader.skipped.lines, reader.skipped.entries)
   }
 
   async #save({
@@ -158,7 +158,7 @@ function countText(count: number): string {
 
 /** Summarizes in sentences which sessions were imported and which weren't. */
 function summaryOf(done: Imported): string {
-  const { added, merged, same, failed, noRoom, newer, leftOut, problems } = done
+  const { added, merged, same, failed, noRoom, newer, skipped, problems } = done
   const sentences = [
     added > 0 && l10n.t('Imported: {0}.', countText(added)),
     merged > 0 && l10n.t('Merged with saved conversations: {0}.', countText(merged)),
@@ -170,7 +170,7 @@ function summaryOf(done: Imported): string {
     ...problems.map(problem => l10n.t("A file couldn't be read: {0}", problem)),
   ].filter(sentence => sentence !== false)
   if (sentences.length === 0) return l10n.t('The files contain no conversations exported by Parley.')
-  if (leftOut === 1) sentences.push(l10n.t('1 damaged or missing part was left out.'))
-  if (leftOut > 1) sentences.push(l10n.t('{0} damaged or missing parts were left out.', leftOut))
+  if (skipped === 1) sentences.push(l10n.t('1 damaged or missing part was left out.'))
+  if (skipped > 1) sentences.push(l10n.t('{0} damaged or missing parts were left out.', skipped))
   return sentences.join(' ')
 }

@@ -193,7 +193,7 @@ const FIRST_ROWS = 100
 const MORE_ROWS = 1000
 
 /** What a page knows about History, so that only changes are sent. */
-export class SentHistory {
+export class HistoryPageState {
   #rows: Map<string, HistoryRow> | undefined
   #summary: HistorySummary | undefined
   /** changes that didn't fit in the last message */

@@ -230,7 +230,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     }
   }
 
-  #serverRow({ key, name, server, source, leftOut }: PlannedServer): McpServerRow {
+  #serverRow({ key, name, server, source, exclusion }: PlannedServer): McpServerRow {
     const check = this.#checks.get(key)
     const signedIn = this.#signedIn.get(key)
     return {
@@ -239,8 +239,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       type: server?.type ?? 'unknown',
       ...(server && { target: targetOf(server) }),
       ...(canRemoveFrom(source) && { canRemove: true }),
-      ...(leftOut?.because === 'off' && { isOff: true }),
-      ...(leftOut && leftOut.because !== 'off' && { reason: exclusionReason(leftOut, source, name) }),
+      ...(exclusion?.because === 'off' && { isOff: true }),
+      ...(exclusion && exclusion.because !== 'off' && { reason: exclusionReason(exclusion, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
       ...(signedIn && { isSignedIn: true }),
       ...(signedIn?.isRefused && { needsSignIn: true }),
@@ -259,7 +259,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
         const shown = { ...note, ...(bridge && { bridge }) }
         if (note.key === undefined) return shown
         const where = switches.isOff(note.key, { agentId, session: key })
-        const isOutdated = note.passed ? where !== undefined : note.leftOut === 'off' && where === undefined
+        const isOutdated = note.passed ? where !== undefined : note.exclusion === 'off' && where === undefined
         return {
           ...shown,
           ...(switches.isOffIn(key, note.key) && { isOffHere: true }),

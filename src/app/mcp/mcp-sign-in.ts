@@ -58,8 +58,10 @@ export function mcpSignInCommands(options: McpSignInOptions) {
   return {
     [CommandId.signInToMcpServer]: async () => {
       const { planned } = await mcp.plan()
-      const items = planned.flatMap(({ key, name, server, leftOut }) =>
-        leftOut || !server || server.type === 'stdio' ? [] : [{ label: name, description: server.url, key }],
+      const items = planned.flatMap(({ key, name, server, exclusion }) =>
+        exclusion || !server || server.type === 'stdio'
+          ? []
+          : [{ label: name, description: server.url, key }],
       )
       if (items.length === 0) throw new UnavailableError(l10n.t('No MCP server with a URL is configured.'))
       const picked = await dialogs.pick(items, { placeholder: l10n.t('Select an MCP server to sign in to') })

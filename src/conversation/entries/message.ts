@@ -68,18 +68,18 @@ export const MESSAGE: EntryKind<MessageEntry> = {
     memory.roles.set(messageId, role)
   },
   markdown: ({ role, blocks }) => {
-    const text = role === 'user' ? promptMarkdown(blocks.filter(isSaid)) : blocksMarkdown(blocks)
+    const text = role === 'user' ? promptMarkdown(blocks.filter(isPartOfPrompt)) : blocksMarkdown(blocks)
     if (text.trim() === '') return ''
     return role === 'thought' ? folded(l10n.t('Thought'), [text]) : text
   },
   text: ({ role, blocks }) => {
-    const text = lines(blocks.filter(isSaid).map(block => blockText(block, role !== 'user')))
+    const text = lines(blocks.filter(isPartOfPrompt).map(block => blockText(block, role !== 'user')))
     return role === 'thought' ? { head: '', body: text } : { head: text, body: '' }
   },
 }
 
 /** Whether the block is part of the prompt, and not the earlier conversation for a new agent. */
-function isSaid(block: ContentBlock): boolean {
+function isPartOfPrompt(block: ContentBlock): boolean {
   return block.type !== 'resource' || !block.agentOnly || !block.uri.startsWith(`${CONTEXT_SCHEME}/`)
 }
 

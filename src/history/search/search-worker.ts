@@ -31,7 +31,7 @@ let search: { id: number; run: SearchRun; begun: number; reportAt: number } | un
 let early: Extract<SearchRequest, { type: 'search' }> | undefined
 /** the number of conversations to index since the index was complete */
 let total = 0
-let toldAt = 0
+let progressSentAt = 0
 let retryAt = 0
 let isRefreshed = false
 let isScheduled = false
@@ -117,8 +117,8 @@ function indexOn(): boolean {
   const { remaining } = index
   total = remaining === 0 ? 0 : Math.max(total, remaining)
   const now = performance.now()
-  if (!isBehind || now - toldAt >= PROGRESS_MS) {
-    toldAt = now
+  if (!isBehind || now - progressSentAt >= PROGRESS_MS) {
+    progressSentAt = now
     tell({ type: 'progress', done: total - remaining, total, isBehind })
   }
   return isBehind

@@ -179,7 +179,7 @@ class GeminiSession implements Disposable {
   /** by the path of the file */
   readonly #diffs: AgentDiffs
   /** Notifications about diffs that wait until the agent has a stream. */
-  readonly #untold: JSONRPCNotification[] = []
+  readonly #unsent: JSONRPCNotification[] = []
   #stream: ServerResponse | undefined
   #gone: NodeJS.Timeout | undefined
   #isOver = false
@@ -233,7 +233,7 @@ class GeminiSession implements Disposable {
       this.#gone = setTimeout(() => this.dispose(), GONE_MS).unref()
     })
     this.#events.listens()
-    for (const message of this.#untold.splice(0)) void this.#transport.send(message)
+    for (const message of this.#unsent.splice(0)) void this.#transport.send(message)
   }
 
   tell(method: string, params: Record<string, unknown>): void {
@@ -264,7 +264,7 @@ class GeminiSession implements Disposable {
         ? { jsonrpc: '2.0', method: 'ide/diffRejected', params: { filePath } }
         : { jsonrpc: '2.0', method: 'ide/diffAccepted', params: { filePath, content } }
     if (this.#stream) void this.#transport.send(message)
-    else this.#untold.push(message)
+    else this.#unsent.push(message)
   }
 
   dispose(): void {

@@ -45,7 +45,7 @@ export interface HostedAgentsOptions extends ReattachOptions {
   /** Makes known the secrets that an agent of an earlier window may know, before it says something. */
   holdSecrets: (agentId: string) => Promise<void>
   /** The id of the agent that an earlier window most likely left. */
-  likely: () => string | undefined
+  lastAgentId: () => string | undefined
   runners: AgentRunners
   queues: Pick<PromptQueues, 'handOver'>
   /** An agent runs in this window, since there is no host that could keep it. `agentName`: its name. */
@@ -135,8 +135,8 @@ export class HostedAgents extends Owner implements HostedSessions {
     if (keep() === 'off') mark(false)
     if (!this.#isOn) return
     this.#earlier = this.#findEarlier()
-    const likely = this.#options.likely()
-    if (likely !== undefined) void this.#hold(likely).catch(() => {})
+    const lastAgentId = this.#options.lastAgentId()
+    if (lastAgentId !== undefined) void this.#hold(lastAgentId).catch(() => {})
     const earlier = await this.#earlier
     const ids = new Set(earlier.map(({ tag }) => tag.agentId))
     await Promise.all([...ids].map(agentId => this.#continueAgent(agentId)))

@@ -127,7 +127,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
       this.#status.show()
     }
     void vscode.commands.executeCommand('setContext', ContextKey.reviewDone, isDone)
-    if (isReviewed && !this.#isDone && this.#editors.shownReview) void tellDone(files)
+    if (isReviewed && !this.#isDone && this.#editors.shownReview) void reportReviewDone(files)
     this.#isDone = isDone
   }
 
@@ -168,7 +168,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
 }
 
 /** Once for a review, in which decisions themselves show no notification. */
-async function tellDone(files: readonly ReviewedFile[]): Promise<void> {
+async function reportReviewDone(files: readonly ReviewedFile[]): Promise<void> {
   const sum = (of: 'kept' | 'reverted') => files.reduce((all, file) => all + file[of], 0)
   const commit = l10n.t('Commit…')
   const undo = l10n.t('Undo Last')

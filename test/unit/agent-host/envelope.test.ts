@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Envelope, saidIn } from '../../../src/agent-host/envelope.ts'
+import { conversationPart, Envelope } from '../../../src/agent-host/envelope.ts'
 
 describe('what the agent host knows of the protocol', () => {
   const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
@@ -143,7 +143,7 @@ describe('what the agent host knows of the protocol', () => {
   })
 
   it('finds what an agent said in a frame, without its requests', () => {
-    const said = (value: unknown) => saidIn(bytes(value)).toString()
+    const said = (value: unknown) => conversationPart(bytes(value)).toString()
     const update = { method: 'session/update', params: { id: 1 } }
     assert.equal(said(update), JSON.stringify(update))
     assert.equal(said({ id: 1, result: {} }), '{"id":1,"result":{}}')

@@ -65,10 +65,10 @@ describe('the prompt for which the context was full', () => {
   it('goes on with less of the conversation each time, and not at all where only the prompt is left', async () => {
     const fixture = new SessionsFixture()
     const { controller } = fixture
-    const leftOutTexts: string[] = []
+    const omittedTexts: string[] = []
     const handlers = contextFullHandlers(controller, async (_agentId, text) => {
-      leftOutTexts.push(text)
-      return leftOutTexts.length === 1 ? 'It was about planets.' : undefined
+      omittedTexts.push(text)
+      return omittedTexts.length === 1 ? 'It was about planets.' : undefined
     })
     let sessions = 0
     const answerNew = async (started: Promise<unknown>) => {
@@ -137,7 +137,7 @@ describe('the prompt for which the context was full', () => {
       const [, context] = fixture.agent.prompts.at(-1)!.content as [ContentBlock, { text: string }?]
       assert.ok(context || size < 10_000)
       if (size === 100_000) {
-        assert.ok(leftOutTexts.length === 1 && leftOutTexts[0]!.length < size)
+        assert.ok(omittedTexts.length === 1 && omittedTexts[0]!.length < size)
         assert.match(
           context!.text,
           /only its last turns.*\n\n## Summary of the Earlier Turns\n\nIt was about planets\.\n/,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { historyState, SentHistory } from '../../../src/app/history/rows.ts'
+import { HistoryPageState, historyState } from '../../../src/app/history/rows.ts'
 import type { HistoryItem } from '../../../src/sessions/listing/history-item.ts'
 import type { HistoryList } from '../../../src/sessions/listing/history-list.ts'
 
@@ -102,7 +102,7 @@ describe('the rows of History', () => {
   it('are sent in parts when they are thousands, the first of the list first', () => {
     const items = Array.from({ length: 5000 }, (_, i) => item({ sessionId: `s${i}`, updatedAt: i }))
     const list = { items: () => items, agents: () => [] } as unknown as HistoryList
-    const sent = new SentHistory()
+    const sent = new HistoryPageState()
     let found = 0
     const stateOf = (most?: number) => {
       found++
@@ -132,7 +132,7 @@ describe('the rows of History', () => {
   it('that changed or were removed while the others were sent are right in the end', () => {
     let items = Array.from({ length: 5000 }, (_, i) => item({ sessionId: `s${i}`, updatedAt: i }))
     const list = { items: () => items, agents: () => [] } as unknown as HistoryList
-    const sent = new SentHistory()
+    const sent = new HistoryPageState()
     const stateOf = (most?: number) => historyState(list, around, most)
     const page = new Map<string, boolean>()
     let part = sent.update(stateOf)
@@ -157,7 +157,7 @@ describe('the rows of History', () => {
       item({ sessionId: `s${i}`, formerTitles: ['Former'], updatedAt: i, pinned: i === 3 }),
     )
     const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList
-    let sent = new SentHistory()
+    let sent = new HistoryPageState()
     const update = () => sent.update(most => historyState(list, around, most))
     // first what can be seen
     const first = update()
@@ -189,7 +189,7 @@ describe('the rows of History', () => {
       deleted: [],
     })
     // another page
-    sent = new SentHistory()
+    sent = new HistoryPageState()
     assert.equal(update()?.rows.length, 100)
     assert.equal(update()?.rows.length, 899)
   })

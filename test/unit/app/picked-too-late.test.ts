@@ -22,7 +22,7 @@ function picking(label: string, isReplaced: boolean, text = 'Fix it') {
     isVisible: true,
     reveal: async () => {},
     // its page doesn't say what is in view
-    tell: (...message: unknown[]) => message[0] !== 'conversation/outline' && done.push(message) > 0,
+    sendToPage: (...message: unknown[]) => message[0] !== 'conversation/outline' && done.push(message) > 0,
   }
   const dialogs = {
     async pick(items: readonly PickItem[]) {

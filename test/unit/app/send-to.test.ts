@@ -36,7 +36,7 @@ describe('a prompt for several agents', () => {
     const surface = {
       controller: { key: 'new', opener: {} },
       write: (text: string) => void written.push(text),
-      tell: (_: string, sent: object) => void told.push(sent),
+      sendToPage: (_: string, sent: object) => void told.push(sent),
     }
     const set = (_: string, draft: object) => {
       stored = draft

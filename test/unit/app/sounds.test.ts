@@ -22,7 +22,7 @@ describe('sounds', () => {
     agent.onUpdate(({ update }) => session.receive(update))
     const open = { session } as OpenSession
     const page = (name: string) => ({
-      tell: (message: string, params?: unknown) => heard.push([name, message, params]) > 0,
+      sendToPage: (message: string, params?: unknown) => heard.push([name, message, params]) > 0,
     })
     sounds = new Sounds({
       manager: { list: () => [open], onDidChange: new Emitter<void>().event },

@@ -77,7 +77,7 @@ describe('Export All Conversations', () => {
     const reader = new ProtocolReader(Date.now())
     const lines = readFileSync(file, 'utf8').split('\n')
     const all = [...lines.map(line => reader.push(line)), reader.end()]
-    assert.deepEqual(reader.leftOut, { lines: 0, entries: 0, newer: 0 })
+    assert.deepEqual(reader.skipped, { lines: 0, entries: 0, newer: 0 })
     return all.flatMap(one => (one ? [`${one.session.agentName}: ${one.session.title}`] : []))
   }
 

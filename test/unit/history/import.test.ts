@@ -183,7 +183,7 @@ class Machine {
     const { conversation } = reader.end() ?? {}
     assert.equal(conversation?.entries.length, MAX_IMPORTED_ENTRIES)
     assert.equal(conversation?.terminals.length, MAX_IMPORTED_TERMINALS)
-    assert.deepEqual(reader.leftOut, { lines: 0, entries: 5, newer: 0 })
+    assert.deepEqual(reader.skipped, { lines: 0, entries: 5, newer: 0 })
   })
 
   it('lets others have a turn while it reads, so that it can be canceled', async () => {
@@ -378,6 +378,6 @@ describe('an entry of an imported conversation', () => {
     assert.equal(entries.length, 2)
     const [, said2] = entries
     assert.equal(said2?.kind === 'message' && said2.blocks.length, 5000)
-    assert.equal(reader.leftOut.lines, 15_000)
+    assert.equal(reader.skipped.lines, 15_000)
   })
 })

@@ -32,7 +32,7 @@ const linesOf = (kept: SavedConversation, about = session, secrets = new SecretR
 function read(lines: readonly string[]) {
   const reader = new ProtocolReader(NOW)
   const found = [...lines.map(line => reader.push(line)), reader.end()].filter(one => one !== undefined)
-  return { found, leftOut: reader.leftOut }
+  return { found, skipped: reader.skipped }
 }
 
 /** The name of the official definition of a line, and what must match it. */
@@ -57,8 +57,8 @@ describe('a conversation as lines of the protocol', () => {
     fc.assert(
       fc.property(eventSequences, events => {
         const kept = keptOf(events)
-        const { found, leftOut } = read(linesOf(kept))
-        assert.deepEqual(leftOut, { lines: 0, entries: 0, newer: 0 })
+        const { found, skipped } = read(linesOf(kept))
+        assert.deepEqual(skipped, { lines: 0, entries: 0, newer: 0 })
         if (kept.entries.length === 0) assert.deepEqual(found, [])
         else {
           assert.deepEqual(found[0]?.conversation, kept)
@@ -153,9 +153,9 @@ describe('a conversation as lines of the protocol', () => {
     }
     const [head = '', one = '', two = '', three = ''] = linesOf(kept)
     const texts = (lines: string[]) => {
-      const { found, leftOut } = read(lines)
+      const { found, skipped } = read(lines)
       const entries = found.flatMap(({ conversation }) => conversation.entries)
-      return [entries.map(entry => entry.kind === 'message' && textOf(entry)).join(' '), leftOut]
+      return [entries.map(entry => entry.kind === 'message' && textOf(entry)).join(' '), skipped]
     }
     const textOf = ({ blocks }: Extract<Entry, { kind: 'message' }>) =>
       blocks[0]?.type === 'text' ? blocks[0].text : '?'

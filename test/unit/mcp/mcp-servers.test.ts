@@ -165,7 +165,7 @@ describe('the MCP servers of a session', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }))
 
   const withoutKeys = (notes: readonly McpServerNote[]) =>
-    notes.map(({ key: _key, leftOut: _leftOut, ...note }) => note)
+    notes.map(({ key: _key, exclusion: _exclusion, ...note }) => note)
 
   it('have an absolute command, and env as names and values', async () => {
     const server = {

@@ -16,8 +16,8 @@ function readMcpSettings(layers: readonly SettingLayer[]) {
   )
   const planned = planServers(sources.toReversed(), { isOff: () => undefined, trusted: true })
   return {
-    servers: planned.flatMap(({ server, leftOut }) =>
-      server && (!leftOut || leftOut.because === 'disabled') ? [server] : [],
+    servers: planned.flatMap(({ server, exclusion }) =>
+      server && (!exclusion || exclusion.because === 'disabled') ? [server] : [],
     ),
     inputs: sources.flatMap(({ inputs }) => inputs),
     problems: sources.flatMap(({ problems }) => problems),

@@ -39,15 +39,17 @@ describe('the plan of servers', () => {
           all.flatMap(one => one.entries.map(entry => [one, entry.name])),
         )
         assert.equal(new Set(planned.map(({ key }) => key)).size, planned.length)
-        for (const { key, server, source, leftOut } of planned) {
-          assert.equal(leftOut?.because === 'off', off(key))
-          if (leftOut) continue
+        for (const { key, server, source, exclusion } of planned) {
+          assert.equal(exclusion?.because === 'off', off(key))
+          if (exclusion) continue
           assert.ok(server && can[server.type] && !server.disabled)
           assert.ok(trusted || !isOfWorkspace(source))
         }
         for (const one of new Set(planned.map(({ name }) => name))) {
-          const inOrder = planned.filter(({ name, leftOut }) => name === one && leftOut?.because !== 'off')
-          assert.ok(inOrder.every(({ leftOut }, at) => (leftOut?.because === 'shadowed') === at > 0))
+          const inOrder = planned.filter(
+            ({ name, exclusion }) => name === one && exclusion?.because !== 'off',
+          )
+          assert.ok(inOrder.every(({ exclusion }, at) => (exclusion?.because === 'shadowed') === at > 0))
         }
       }),
     )

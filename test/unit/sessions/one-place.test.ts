@@ -22,7 +22,7 @@ describe('a session is shown in only one place per window', () => {
     attach() {},
     commentChanged: () => false,
     write() {},
-    tell: () => true,
+    sendToPage: () => true,
     sendTo: () => true,
     showMatch() {},
     showRequest() {},

@@ -484,7 +484,7 @@ export class SessionsFixture {
       launchOf: () => this.launchId,
       nameOf: agentId => agentId,
       holdSecrets: async () => {},
-      likely: () => undefined,
+      lastAgentId: () => undefined,
       runners: this.runners,
       ...{ manager: this.manager, held: this.held, planner: this.planner },
       ...{ records: this.records, transcripts: this.#stored, queues: this.queues },

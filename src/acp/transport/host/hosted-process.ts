@@ -57,7 +57,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   #hasExited = false
   #received = 0
   /** frames that the reader has taken and the host wasn't told about, in bytes */
-  #untold = 0
+  #unreported = 0
   #isReaderFull = false
   #outlivesWindow = false
   /** Another window has the agent, or may have it. */
@@ -293,9 +293,9 @@ export class HostedProcess implements RunningProcess, HostedLink {
 
   #onFrames(last: number, frames: Buffer): void {
     this.#received = last
-    this.#untold += frames.length
+    this.#unreported += frames.length
     this.#isReaderFull = !this.stdout.push(frames)
-    if (!this.#isReaderFull && this.#untold >= TELL_TAKEN_BYTES) this.#tellTaken()
+    if (!this.#isReaderFull && this.#unreported >= TELL_TAKEN_BYTES) this.#tellTaken()
   }
 
   #onRead(): void {
@@ -305,7 +305,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   #tellTaken(): void {
-    this.#untold = 0
+    this.#unreported = 0
     this.#channel.send({ type: 'taken', number: this.#received })
   }
 

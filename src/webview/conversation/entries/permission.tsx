@@ -118,7 +118,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         </div>
         {count && <div class="permission-count">{count}</div>}
       </div>
-      {entry.description && !isSaid(entry.description, entry, tool) && (
+      {entry.description && !isShownAbove(entry.description, entry, tool) && (
         <div class="card-text" dir="auto">
           {visibleProse(entry.description)}
         </div>
@@ -315,7 +315,7 @@ function textsOf({ content }: ToolCallEntry): string[] {
 }
 
 /** Whether the text repeats the title, the command, or the text above. */
-function isSaid(text: string, entry: PermissionEntry, tool: ToolCallEntry | undefined): boolean {
+function isShownAbove(text: string, entry: PermissionEntry, tool: ToolCallEntry | undefined): boolean {
   const { command } = subjectCommand(entry, tool)
   const said = text.trim()
   return said === entry.title.trim() || (command !== undefined && repeatsCommand(said, command))
@@ -327,7 +327,7 @@ function repeats(content: ToolCallContent, entry: PermissionEntry, tool: ToolCal
   const { text } = content.content
   const { command } = subjectCommand(entry, tool)
   if (command !== undefined && folderIn(text) !== undefined) return true
-  return text.trim() === entry.description?.trim() || isSaid(text, entry, tool)
+  return text.trim() === entry.description?.trim() || isShownAbove(text, entry, tool)
 }
 
 interface SubjectProps {

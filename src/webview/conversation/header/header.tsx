@@ -82,8 +82,8 @@ function noteCount(head: ConversationHead): number {
 }
 
 /** Whether a server is left out though the user wants it. */
-function isProblem({ passed, leftOut = 'invalid' }: ConversationHead['mcpServers'][number]): boolean {
-  return !passed && leftOut !== 'off' && leftOut !== 'disabled' && leftOut !== 'shadowed'
+function isProblem({ passed, exclusion = 'invalid' }: ConversationHead['mcpServers'][number]): boolean {
+  return !passed && exclusion !== 'off' && exclusion !== 'disabled' && exclusion !== 'shadowed'
 }
 
 /** The session's title; a click shows the other sessions, and a double click or F2 starts editing it. */

@@ -15,7 +15,7 @@ describe('agents of earlier windows', () => {
     keep: KeepAgentsRunning,
     trusted = true,
     found: unknown[] = left('file:///w'),
-    { others = [], likely }: { others?: OtherHost[]; likely?: string } = {},
+    { others = [], lastAgentId }: { others?: OtherHost[]; lastAgentId?: string } = {},
   ) => {
     const fixture = new SessionsFixture()
     const heard = {
@@ -46,7 +46,7 @@ describe('agents of earlier windows', () => {
       launchOf: () => undefined,
       nameOf: agentId => agentId,
       holdSecrets: async agentId => void heard.held.push(agentId),
-      likely: () => likely,
+      lastAgentId: () => lastAgentId,
       runners: fixture.runners,
       ...{ manager: fixture.manager, held: fixture.held, planner: fixture.planner },
       ...{ records: fixture.records, transcripts: fixture.transcripts, queues: fixture.queues },
@@ -108,7 +108,7 @@ describe('agents of earlier windows', () => {
   })
 
   it('have their secrets known once, those of the likely one while the host is asked', async () => {
-    const { heard, hosted } = windowOf('untilDone', true, left('file:///w'), { likely: 'one' })
+    const { heard, hosted } = windowOf('untilDone', true, left('file:///w'), { lastAgentId: 'one' })
     heard.listed = deferred()
     const started = hosted.start()
     assert.deepEqual(heard.held, ['one'])

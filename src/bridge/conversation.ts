@@ -272,7 +272,7 @@ export interface ConversationSnapshot {
   /** the terminals of the entries, with the output of those that the view shows */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
-  /** prompts that the user edits where they are, the latest last */
+  /** prompts that the user edits where they are, the latest last; absent while it isn't known where they are */
   edits?: Array<{ entryId: EntryId; draft: Draft<Attachment> }>
   /** the height of the composer that the user set, in pixels; for a page that just loaded */
   composerHeight?: number

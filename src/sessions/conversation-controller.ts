@@ -273,6 +273,7 @@ export class ConversationController extends Owner {
     const { drafts, queues } = this.#options
     const written = drafts.get(from)
     if (!isEmptyDraft(written)) drafts.set(to, joinDrafts(drafts.get(to), written))
+    drafts.moveEdits(from, to)
     const previous = queues.of(from)
     const returned = previous.returned.map(({ id, draft }) => ({ id, draft }))
     queues.of(to).addReturned(returned)

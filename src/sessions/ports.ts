@@ -126,6 +126,8 @@ export interface SessionPlanner {
 export interface Drafts {
   get(key: string): Draft<Attachment>
   set(key: string, draft: Draft<Attachment>): void
+  /** The prompts of a conversation that the user edits where they are go with it to its next session. */
+  moveEdits(from: string, to: string): void
 }
 
 /** The operations on the database of sessions that sessions use. */

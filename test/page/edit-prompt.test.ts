@@ -6,7 +6,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
 import { storedDrafts } from '../ui/support/stored.ts'
 
 const ORIGINAL = readFileSync(
@@ -187,5 +187,53 @@ describe('editing a prompt where it is', () => {
     await conversation.agentMessage('edited').waitFor()
     await editor().waitFor({ state: 'detached' })
     assert.doesNotMatch(JSON.stringify(lastPrompt('Plain')), /queued/)
+  })
+})
+
+describe('editing a prompt of a conversation that the agent replays', () => {
+  const said = (sessionUpdate: string, text: string) => ({
+    update: { sessionUpdate, content: { type: 'text', text } },
+  })
+  const turn = (prompt: string, answer: string) => [
+    said('user_message_chunk', prompt),
+    said('agent_message_chunk', answer),
+  ]
+  const SENT = ['one', 'two', 'two', 'two']
+  const replayed = [
+    // Parley has no copy of this
+    ...['before', 'again'].flatMap(prompt => turn(prompt, 'done')),
+    ...SENT.flatMap(word => turn(`[[say ${word}]]`, word)),
+  ]
+  const replays = {
+    results: {
+      initialize: { agentCapabilities: { loadSession: true, sessionCapabilities: { resume: null } } },
+    },
+    on: { 'session/load': [...replayed, { do: 'gate' }, { reply: {} }] },
+  }
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.keepAgentsRunning': 'off',
+      'parley.agents': { replays: fixtureAgent(root, 'Replays', replays) },
+    }),
+  })
+
+  it('stays with its prompt', async () => {
+    const workbench = await vscode.clearedWindow()
+    let conversation = await ConversationPage.startSession(workbench, 'Replays')
+    for (const word of SENT) await conversation.runTurn(`[[say ${word}]]`)
+    const prompts = conversation.frame.locator('.row-prompt')
+    const editor = () => conversation.frame.getByRole('textbox', { name: 'Edit Prompt' })
+    await prompts.nth(2).hover()
+    await prompts.nth(2).getByRole('button', { name: 'Edit and Resend' }).click()
+    await conversation.waitForFocus(editor())
+    await editor().pressSequentially(' edited')
+    await waitFor('the edit on disk', () => storedDrafts(vscode.root).includes(' edited'))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    openGate(vscode.root, 'Replays')
+    const rows = conversation.frame.locator('.row-prompt')
+    await waitFor('the replayed prompts', async () => (await rows.count()) === 6)
+    await rows.nth(4).getByRole('textbox').filter({ hasText: '[[say two]] edited' }).waitFor()
+    assert.equal(await editor().count(), 1)
   })
 })

@@ -14,6 +14,7 @@ import { type DraftStore, editKey } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import { setComposerHeight } from '../storage/stores.ts'
 import type { Workbench } from '../workbench.ts'
+import { editedPrompt } from './edited-prompts.ts'
 import type { LineComments } from './line-comments.ts'
 import type { MentionedSessions } from './mentioned-sessions.ts'
 
@@ -62,7 +63,10 @@ export function composerHandlers(
     'conversation/movedToComposer': ({ key, ids, draft }) =>
       controller.prompts.movedToComposer(key, ids, draft),
     'conversation/draft': ({ key, entryId, text, chips }) =>
-      drafts.setText(draftKey(key, entryId), text, chips),
+      drafts.setText(draftKey(key, entryId), text, chips, () => {
+        const entries = (mine(key) && controller.current?.session.state.entries) || []
+        return entryId === undefined ? undefined : editedPrompt(entries, entryId)
+      }),
     'conversation/draftItems': ({ key, entryId, items }) => drafts.setItems(draftKey(key, entryId), items),
     'conversation/editOptions': async ({ key, entryId }) => {
       const context = { conversation: key, entry: entryId, asks: true }

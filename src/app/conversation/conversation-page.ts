@@ -23,6 +23,7 @@ import { type ComposerOptions, composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
 import { contextFullHandlers } from './context-full.ts'
 import type { ConversationMatch, SendToPage } from './conversation-surface.ts'
+import { EditedPrompts } from './edited-prompts.ts'
 import { connectAppearance, connectComposer, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
@@ -84,6 +85,7 @@ export class ConversationPage extends Owner {
     this.#options = options
     const { controller } = options
     this.#connection = this.register(new WebviewConnection(page, options.log))
+    const editedPrompts = new EditedPrompts(options.drafts, controller)
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
@@ -94,10 +96,11 @@ export class ConversationPage extends Owner {
         composerHeight: () => composerHeight(options.views),
         returned: () => [...controller.prompts.queue.returned],
         sendSnapshot: snapshot => {
-          const edits = options.drafts.edits(snapshot.head.key)
+          const edits = editedPrompts.forSnapshot(snapshot.head.key)
+          if (editedPrompts.isDue) this.#pump.reset()
           return this.#connection.trySend('conversation/snapshot', {
             ...snapshot,
-            ...(edits.length > 0 && { edits }),
+            ...(edits && { edits }),
             ...(this.#hasHistory && this.#page === 'conversation' && { leavesHistory: true as const }),
           })
         },
@@ -156,6 +159,7 @@ export class ConversationPage extends Owner {
         following.add(shown.onDidChange(changes => this.#find.note(changes)))
         following.add(shown.onDidChange(() => this.#revealMatch()))
         following.add(shown.onDidChangeStatus(() => this.#pump.headChanged()))
+        following.add(shown.onDidChangeStatus(() => editedPrompts.isDue && this.#pump.reset()))
         following.add(shown.onDidChangeStatus(() => this.#revealMatch()))
       }
       this.#pump.reset()

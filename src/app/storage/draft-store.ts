@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
 import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type ChipRange, type Draft, EMPTY_DRAFT, validDraft } from '../../common/draft.ts'
@@ -16,6 +17,11 @@ const SAVE_DELAY_MS = 30
 /** After a start, a previous window may still be closing: number of checks for it. */
 const MAX_TAKE_OVERS = 40
 
+const editedPrompt = z.object({ hash: z.string().max(64), nth: z.number().int().min(0) })
+/** Identifies an edited prompt, since a replay may give it another entry: a hash of its text, and how many equal ones are before it. */
+export type EditedPrompt = z.infer<typeof editedPrompt>
+const storedText = draftText.extend({ of: editedPrompt.optional() })
+
 /** A draft, or a prompt with the key of its conversation. */
 interface Text {
   id: string
@@ -23,6 +29,8 @@ interface Text {
   chips: ChipRange[]
   /** the name under which its items are stored */
   items?: string
+  /** the prompt that the user edits where it is, if that's known */
+  of?: EditedPrompt | undefined
 }
 interface Prompt extends Text {
   key: string
@@ -87,14 +95,48 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     })
   }
 
+  moveEdits(from: string, to: string): void {
+    for (const [at, text] of [...this.#drafts]) {
+      const edit = editOf(at)
+      if (edit?.key !== from) continue
+      this.#drafts.delete(at)
+      this.#drafts.set(editKey(to, edit.entryId), text)
+    }
+    this.#writeSoon()
+  }
+
+  /**
+   * Edited prompts of a conversation have other entries: `find` says which. Those without one are returned, and leave their drafts in
+   * the same write in which the caller stores them.
+   */
+  placeEdits(
+    key: string,
+    find: (entryId: string, of: EditedPrompt | undefined) => string | undefined,
+  ): { hasMoved: boolean; gone: StoredPrompt[] } {
+    const edits = [...this.#drafts].flatMap(([at, text]) => {
+      const edit = editOf(at)
+      return edit?.key === key ? [{ at, text, to: editKeyOf(key, find(edit.entryId, text.of)) }] : []
+    })
+    if (edits.every(({ at, to }) => at === to)) return { hasMoved: false, gone: [] }
+    for (const { at } of edits) this.#drafts.delete(at)
+    const gone = edits.flatMap(({ text, to }) => {
+      if (to === undefined || this.#drafts.has(to)) return [{ id: randomUUID(), draft: this.#whole(text) }]
+      this.#drafts.set(to, text)
+      return []
+    })
+    this.#writeSoon()
+    return { hasMoved: true, gone }
+  }
+
   /** The unsent prompts of a conversation, in their order. */
   prompts(key: string): Array<Draft<Attachment>> {
     return this.#prompts.filter(prompt => prompt.key === key).map(prompt => this.#whole(prompt))
   }
 
-  setText(key: string, text: string, chips: ChipRange[]): void {
+  /** `of`: the prompt that the user edits where it is; asked for once. */
+  setText(key: string, text: string, chips: ChipRange[], of?: () => EditedPrompt | undefined): void {
     const before = this.#drafts.get(key)
-    this.#setDraft(key, { id: randomUUID(), ...before, text, chips })
+    this.#setDraft(key, { id: randomUUID(), ...before, text, chips, of: before?.of ?? of?.() })
     this.#writeSoon()
   }
 
@@ -248,7 +290,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     // attachments are written at once, and the text soon
     const hasItems = before?.items !== undefined || draft.items.length > 0
     if (hasItems) this.#findLost()
-    this.#setDraft(key, this.#textOf(before?.id ?? randomUUID(), draft))
+    this.#setDraft(key, { ...this.#textOf(before?.id ?? randomUUID(), draft), of: before?.of })
     if (hasItems) this.#write()
   }
 
@@ -295,6 +337,10 @@ export function editKey(key: string, entryId: string): string {
   return JSON.stringify([key, entryId])
 }
 
+function editKeyOf(key: string, entryId: string | undefined): string | undefined {
+  return entryId === undefined ? undefined : editKey(key, entryId)
+}
+
 function editOf(key: string): { key: string; entryId: string } | undefined {
   if (!key.startsWith('["')) return undefined
   try {
@@ -309,7 +355,7 @@ function editOf(key: string): { key: string; entryId: string } | undefined {
 function unsentDraft([key, text]: [string, Text]): UnsentText {
   const edit = editOf(key)
   return edit
-    ? { ...unsent(text), kind: 'draft', conversation: edit.key, entryId: edit.entryId }
+    ? { ...unsent(text, text.of), kind: 'draft', conversation: edit.key, entryId: edit.entryId }
     : { ...unsent(text), kind: 'draft', conversation: key }
 }
 
@@ -317,13 +363,16 @@ function unsentPrompt({ key, ...text }: Prompt): UnsentText {
   return { ...unsent(text), kind: 'prompt', conversation: key }
 }
 
-function unsent({ id, text, chips, items }: Text): Pick<UnsentText, 'id' | 'text' | 'items'> {
-  return { id, text: JSON.stringify({ text, chips }), ...(items !== undefined && { items }) }
+function unsent(
+  { id, text, chips, items }: Text,
+  of?: EditedPrompt,
+): Pick<UnsentText, 'id' | 'text' | 'items'> {
+  return { id, text: JSON.stringify({ text, chips, of }), ...(items !== undefined && { items }) }
 }
 
 /** Checks the stored content, since the file may be damaged. */
 function read({ id, text, items, conversation }: UnsentText): Prompt | undefined {
-  const stored = parsed(draftText, text)
+  const stored = parsed(storedText, text)
   return stored && { id, key: conversation, ...stored, ...(items !== undefined && { items }) }
 }
 

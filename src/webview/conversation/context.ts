@@ -56,6 +56,8 @@ export interface App {
   recalled: string
   /** the edited prompts that the host has stored, by their `editKey` */
   edits: Map<string, WrittenDraft>
+  /** increases when these are other ones, or when it isn't known anymore where they are */
+  editsRound: number
   /** set while the composer exists */
   composer: { current: ComposerPort | undefined }
   /** Expands or collapses an entry and keeps its line under the pointer. */

@@ -70,6 +70,7 @@ const app = {
   activeContext: signal<ActiveContext>({ automatic: false }),
   editing: signal(''),
   recalled: '',
+  editsRound: 0,
   edits: new Map(),
   composer: { current: undefined },
   toggle(slot: EntrySlot) {
@@ -127,12 +128,21 @@ function hideConversation(isHidden: boolean): void {
   if (conversation) conversation.inert = isHidden
 }
 
-/** The prompts that the user edited in this conversation before. The latest is edited again. */
-function showEdits(app: App, edits: NonNullable<ConversationSnapshot['edits']>): void {
-  for (const { entryId, draft } of edits) app.edits.set(editKey(app.store, entryId), draft)
-  const last = edits.at(-1)
+let hasEdits = false
+/**
+ * The prompts that the user edited in this conversation before. The latest is edited again. While the host doesn't know where they
+ * are, none is.
+ */
+function showEdits(app: App, edits: ConversationSnapshot['edits'], another: boolean): void {
+  if (edits && hasEdits && !another) return
+  hasEdits = edits !== undefined
+  app.editsRound++
+  app.edits.clear()
   app.recalled = ''
-  app.editing.value = last ? editKey(app.store, last.entryId) : ''
+  app.editing.value = ''
+  for (const { entryId, draft } of edits ?? []) app.edits.set(editKey(app.store, entryId), draft)
+  const last = edits?.at(-1)
+  if (last) app.editing.value = editKey(app.store, last.entryId)
 }
 
 function hold(slot: EntrySlot): void {
@@ -190,10 +200,8 @@ listenToHost<ConversationHostMessages>(connection, {
     if (store.key === '') restoreHeight(snapshot.composerHeight)
     store.applySnapshot(snapshot)
     draft.show(snapshot.head.key, snapshot.draft, snapshot.returned, snapshot.head.keyBefore)
-    if (another) {
-      list.toEnd()
-      showEdits(app, snapshot.edits ?? [])
-    }
+    showEdits(app, snapshot.edits, another)
+    if (another) list.toEnd()
     // the visible rows change once the entries before the end have their rows
     else if (isPart) requestAnimationFrame(() => fetchSeen(seen))
     else fetchSeen(seen)

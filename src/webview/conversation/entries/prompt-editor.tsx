@@ -23,6 +23,8 @@ interface Edit {
   draft: Draft
   /** the prompt as sent */
   original: WrittenDraft
+  /** see `App` */
+  round: number
   /** No later change is stored. */
   stop(): void
 }
@@ -40,7 +42,8 @@ function isWritten(block: ContentBlock): boolean {
 
 function editOf(app: App, key: string, entry: MessageEntry): Edit {
   const known = edits.get(key)
-  if (known) return known
+  if (known?.round === app.editsRound) return known
+  known?.stop()
   const draft = new Draft({
     saveText: () => NOTHING,
     saveItems: () => {},
@@ -52,7 +55,7 @@ function editOf(app: App, key: string, entry: MessageEntry): Edit {
   draft.put(stored ?? original)
   // the focus stays in the composer after a reload
   if (stored) focused = key
-  const edit = { draft, original, stop: store(app, draft, entry) }
+  const edit = { draft, original, round: app.editsRound, stop: store(app, draft, entry) }
   edits.set(key, edit)
   return edit
 }

@@ -36,7 +36,8 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
     else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
   }
 
-  if (app.editing.value === editKey(app.store, slot.id)) return <PromptEditor slot={slot} />
+  if (app.editing.value === editKey(app.store, slot.id))
+    return <PromptEditor key={app.editsRound} slot={slot} />
   const rewound = isRewound(app.store.part('rewinds').value ?? [], entry.turn)
 
   return (

@@ -310,6 +310,20 @@ export function reportedBackground(reported: ReportedBackground): Background | u
   }
 }
 
+/** Not {@link NO_BACKGROUND} and an empty list: only an agent that lists its work sends that. */
+export function isSameBackground(a: Background, b: Background): boolean {
+  const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
+    one.size === other.size && [...one].every(id => other.has(id))
+  if (a === b) return true
+  return (
+    (a === NO_BACKGROUND) === (b === NO_BACKGROUND) &&
+    isSame(a.toolCalls, b.toolCalls) &&
+    isSame(a.terminals, b.terminals) &&
+    isSame(a.subagents, b.subagents) &&
+    a.others === b.others
+  )
+}
+
 export function backgroundCount({ toolCalls, terminals, subagents, others }: Background): number {
   return toolCalls.size + terminals.size + subagents.size + others
 }

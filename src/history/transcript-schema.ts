@@ -110,11 +110,22 @@ const tokens = z
   })
   .optional()
   .catch(undefined)
+/** More isn't listed, of one session or of all. */
+const MAX_BACKGROUND = 10_000
+const ids = z.array(text).max(MAX_BACKGROUND)
+const background = z.object({
+  within: text.optional(),
+  toolCalls: ids,
+  terminals: ids,
+  subagents: ids,
+  others: z.number().int().min(0),
+})
 const head = z.object({
   title: text.optional().catch(undefined),
   usage: z.looseObject({ used: z.number(), size: z.number(), tokens }).optional().catch(undefined),
   plans: z.array(plan).optional().catch(undefined),
   working: z.boolean().optional().catch(undefined),
+  background: z.array(background).max(MAX_BACKGROUND).optional().catch(undefined),
 })
 
 export function readHead(json: string): z.output<typeof head> {

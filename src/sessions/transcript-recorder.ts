@@ -3,7 +3,7 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
 import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
-import type { SaidFrame } from '../conversation/replay/restore-state.ts'
+import { type SaidFrame, savedBackground } from '../conversation/replay/restore-state.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change, Entry, EntryId, SessionState } from '../conversation/state.ts'
 import { REOPEN_AFTER_MS } from '../history/database.ts'
@@ -271,20 +271,21 @@ function isGrowth({ type }: Change): boolean {
   return type === 'text' || type === 'terminal_output'
 }
 
-function everything({ state, isAtWork }: Pick<Session, 'state' | 'isAtWork'>): TranscriptChanges {
+type RecordedSession = Pick<Session, 'conversation' | 'isAtWork'>
+
+function everything(session: RecordedSession): TranscriptChanges {
+  const { state } = session.conversation
   return {
     replace: true,
     entries: state.entries.map((entry, position) => ({ position, entry })),
     terminals: [...state.terminals.values()],
-    head: headOf(state, isAtWork),
+    head: savedHead(session),
     ...(state.configOptions.length > 0 && { options: state.configOptions }),
   }
 }
 
-function changed(
-  { state, isAtWork }: Pick<Session, 'state' | 'isAtWork'>,
-  changes: TakenChanges,
-): TranscriptChanges {
+function changed(session: RecordedSession, changes: TakenChanges): TranscriptChanges {
+  const { state } = session.conversation
   return {
     replace: false,
     entries: changes.entries.flatMap(id => {
@@ -303,13 +304,18 @@ function changed(
       const before = () => (state.terminals.get(terminalId)?.output ?? '').slice(0, -text.length)
       return { terminalId, text, before }
     }),
-    head: changes.head.length > 0 ? headOf(state, isAtWork) : undefined,
+    head: changes.head.length > 0 ? savedHead(session) : undefined,
     // separately, since agents have hundreds of models
     ...(changes.head.includes('configOptions') && { options: state.configOptions }),
   }
 }
 
-/** The saved properties of a session as a whole. */
+function savedHead({ conversation, isAtWork }: RecordedSession): NonNullable<TranscriptChanges['head']> {
+  const { state } = conversation
+  return { ...headOf(state, isAtWork), background: savedBackground(state) }
+}
+
+/** The properties of a session as a whole. */
 export function headOf(
   { title, plans, usage, activity }: SessionState,
   working = activity !== 'idle',

@@ -71,6 +71,32 @@ const second = {
   ],
 }
 
+/** A v2 agent that leaves a tool call and a subagent running, and reports the end of the tool call when its gate is open. */
+const leaving = {
+  results: { initialize: INITIALIZE_V2 },
+  prompt: [
+    { reply: { messageId: 'p1' } },
+    update('state_update', { state: 'running' }),
+    update('tool_call_update', { toolCallId: 'watch', title: 'Watch the files', status: 'in_progress' }),
+    update('subagent_update', { sessionId: 'child', title: 'Reviewer', state: { state: 'running' } }),
+    update('state_update', {
+      state: 'idle',
+      stopReason: 'end_turn',
+      background: [
+        { type: 'tool_call', toolCallId: 'watch' },
+        { type: 'subagent', sessionId: 'child' },
+      ],
+    }),
+    { do: 'gate' },
+    update('tool_call_update', { toolCallId: 'watch', status: 'completed' }),
+    update('state_update', {
+      state: 'idle',
+      stopReason: 'end_turn',
+      background: [{ type: 'subagent', sessionId: 'child' }],
+    }),
+  ],
+}
+
 describe('an agent that outlives its window', () => {
   const vscode = new PageSuite({
     settings: root => ({
@@ -86,6 +112,7 @@ describe('an agent that outlives its window', () => {
           results: { initialize: { agentCapabilities: { sessionCapabilities: { resume: {} } } } },
         }),
         draft: { ...fixtureAgent(root, 'Draft', second), protocol: 'latest' },
+        leaving: { ...fixtureAgent(root, 'Leaving', leaving), protocol: 'latest' },
       },
     }),
   })
@@ -113,6 +140,28 @@ describe('an agent that outlives its window', () => {
     )
   const methods = (agent: string) =>
     agentLog(vscode.root, agent).flatMap(({ received }) => received?.method ?? [])
+
+  it('has the same background tasks after a reload, without those that ended meanwhile', async () => {
+    await start('Leaving')
+    await conversation.send('watch and review')
+    const tasks = () => conversation.frame.getByRole('region', { name: 'Background tasks' }).first()
+    await tasks().getByRole('button', { name: '2 background tasks' }).waitFor()
+    await reload()
+    // the agent has reported nothing since
+    await tasks().getByRole('button', { name: '2 background tasks' }).click()
+    await tasks().getByText('Watch the files').waitFor()
+    await tasks().getByText('Reviewer').waitFor()
+    assert.deepEqual(methods('Leaving').filter(method => method === 'initialize').length, 1)
+
+    await workbench.close()
+    openGate(vscode.root, 'Leaving')
+    workbench = await vscode.open()
+    await find()
+    await tasks().getByRole('button', { name: '1 background task' }).click()
+    await tasks().getByText('Reviewer').waitFor()
+    assert.equal(await tasks().getByText('Watch the files').count(), 0)
+    assert.deepEqual(methods('Leaving').filter(method => method === 'initialize').length, 1)
+  })
 
   it('is in the same turn after a reload: its text goes on, and queued prompts and the draft are there', async () => {
     await start('Fixture')

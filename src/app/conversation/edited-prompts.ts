@@ -13,7 +13,7 @@ export function editedPrompt(entries: readonly Entry[], id: EntryId): EditedProm
 }
 
 /** Finds the entry of an edited prompt. What an earlier version stored says only the entry. */
-export function entryFinder(
+function entryFinder(
   entries: readonly Entry[],
 ): (id: EntryId, of: EditedPrompt | undefined) => EntryId | undefined {
   const prompts = promptsOf(entries)

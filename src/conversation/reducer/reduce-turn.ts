@@ -11,6 +11,7 @@ import {
   type Background,
   backgroundCount,
   entryAt,
+  isSameBackground,
   reportedBackground,
   type Step,
   updateActivity,
@@ -129,9 +130,9 @@ function updateBackground(step: Step, background: Background): void {
 }
 
 export function setBackground({ state, changes }: Step, background: Background): void {
+  if (isSameBackground(state.memory.background, background)) return
   state.memory.background = background
   const count = backgroundCount(background)
-  if (count === (state.background ?? 0)) return
   if (count > 0) state.background = count
   else delete state.background
   changes.push({ type: 'head', key: 'activity' })

@@ -63,8 +63,10 @@ function inSubagent(
   subagent.turn = state.turn
   const { openRequests } = state.memory
   const waiting = openRequests.size
+  const { background } = subagent.memory
   const all = work()
-  const changes = all.filter(change => change.type !== 'head')
+  const changes: Change[] = all.filter(change => change.type !== 'head')
+  if (subagent.memory.background !== background) changes.push({ type: 'head', key: 'activity' })
   // The session waits for the user when a subagent does.
   if (openRequests.size !== waiting) updateActivity({ state, now, changes })
   return changes

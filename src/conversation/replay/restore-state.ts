@@ -5,10 +5,11 @@ import { entryKind } from '../entries/entry-kinds.ts'
 import { dropSteering, reopenMessage } from '../entries/message.ts'
 import { addSubagentState } from '../entries/subagent.ts'
 import { reduce } from '../reducer/reduce.ts'
+import { setBackground } from '../reducer/reduce-turn.ts'
 import { reduceLocalWithin } from '../reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from '../reducer/reducing-state.ts'
 import type { Change, Entry, SessionState, TerminalState } from '../state.ts'
-import { updateActivity } from '../step.ts'
+import { NO_BACKGROUND, type ReducerState, updateActivity } from '../step.ts'
 import { isPrompt } from '../user-prompts.ts'
 
 /** A saved conversation: its entries, without the reducer's indexes. */
@@ -20,9 +21,20 @@ export interface SavedConversation {
   head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>> & {
     /** A turn was running. */
     working?: boolean | undefined
+    /** what ran in the background, for a window that continues with the same agent */
+    background?: SavedBackground[] | undefined
   }
   /** The hosted agent of the conversation, and the number of its last frame that is included. */
   said?: SaidFrame
+}
+
+/** Background work as the session listed it last, or a subagent of it (`within`). */
+interface SavedBackground {
+  within?: string | undefined
+  toolCalls: string[]
+  terminals: string[]
+  subagents: string[]
+  others: number
 }
 
 /** A frame of an agent in the host. */
@@ -62,11 +74,40 @@ export function continueState(conversation: SavedConversation): ReducingState {
   const began = entries.findLast(entry => isPrompt(entry) && entry.turn === state.turn)
   if (memory.running && began?.startedAt !== undefined) state.turnStartedAt = began.startedAt
   memory.ownTurn = memory.running
+  restoreBackground(state, conversation.head.background ?? [])
   const step = { state, now: undefined, changes: [] }
   dropSteering(step)
   reopenMessage(state)
   updateActivity(step)
   return state
+}
+
+/** Absent if the agent lists no background work. */
+export function savedBackground(state: ReducingState): SavedBackground[] | undefined {
+  const sessions: ReducerState[] = [state, ...state.memory.subagentStates.values()]
+  const listing = sessions.filter(({ memory }) => memory.background !== NO_BACKGROUND)
+  if (listing.length === 0) return undefined
+  return listing.map(({ within, memory: { background } }: ReducerState) => ({
+    ...(within !== undefined && { within }),
+    toolCalls: [...background.toolCalls],
+    terminals: [...background.terminals],
+    subagents: [...background.subagents],
+    others: background.others,
+  }))
+}
+
+function restoreBackground(state: ReducingState, saved: readonly SavedBackground[]): void {
+  for (const { within, toolCalls, terminals, subagents, others } of saved) {
+    const listing = within === undefined ? state : state.memory.subagentStates.get(within)
+    if (!listing) continue
+    const background = {
+      toolCalls: new Set(toolCalls),
+      terminals: new Set(terminals),
+      subagents: new Set(subagents),
+      others,
+    }
+    setBackground({ state: listing, now: undefined, changes: [] }, background)
+  }
 }
 
 function savedState({ entries, terminals, head }: SavedConversation): ReducingState {

@@ -10,7 +10,12 @@ import { join, parse } from 'node:path'
 import { forEachConcurrent } from '../../common/async.ts'
 import { FOLDER_SCAN_MS } from '../../common/limits.ts'
 import { readHandle } from '../../common/read-bounded.ts'
-import { isTemporary, isWrittenSince, removeTemporary } from '../../editor/files/file-system.ts'
+import {
+  isTemporary,
+  isWrittenAfter,
+  isWrittenSince,
+  removeTemporary,
+} from '../../editor/files/file-system.ts'
 import { withFile } from '../../editor/files/no-follow.ts'
 import { listOnDisk } from '../../editor/list-files.ts'
 import { goneSince } from '../model/change-time.ts'
@@ -148,10 +153,10 @@ export class FolderScan {
       const isSame = before?.stamp === stamped.stamp && !before.isFresh && isKnown(before)
       const isUnsure = isWrittenSince(stamped.changed, began)
       if (isUnsure) unsure.add(path)
-      const isEarly = stamped.changed >= began
+      const isEarly = isWrittenAfter(stamped.changed, began)
       // a replaced file also counts as created
-      const isNew = known !== undefined && !before && stamped.created >= began
-      if (isEarly && (isNew || (before && before.changed < began && isKnown(before))))
+      const isNew = known !== undefined && !before && isWrittenAfter(stamped.created, began)
+      if (isEarly && (isNew || (before && !isWrittenAfter(before.changed, began) && isKnown(before))))
         overwritten.set(path, before)
       // programs empty a file before they write it
       const isEmptied = isUnsure && stamped.size === 0
@@ -163,7 +168,7 @@ export class FolderScan {
         unread.push([path, stamped])
     })
     for (const [path, before] of known ?? []) {
-      if (files.has(path) || (await goneSince(path)) < began) continue
+      if (files.has(path) || !isWrittenAfter(await goneSince(path), began)) continue
       overwritten.set(path, before)
       unsure.add(path)
     }
@@ -259,9 +264,8 @@ export class FolderScan {
     this.#written += stamped.size
     const { fileBytes } = this.#limits
     const bytes = await withFile(path, constants.O_RDONLY, handle => readHandle(handle, path, fileBytes))
-    const hash = await this.#store.put(bytes)
     // the file wasn't written while it was read
-    if ((await stampOf(path))?.stamp === stamped.stamp) stamped.hash = hash
+    if ((await stampOf(path))?.stamp === stamped.stamp) stamped.hash = await this.#store.put(bytes)
   }
 }
 

@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path'
 import { forEachConcurrent } from '../../common/async.ts'
 import { onDisk } from '../../common/file-names.ts'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
-import { isWrittenSince } from '../../editor/files/file-system.ts'
+import { isWrittenAfter, isWrittenSince } from '../../editor/files/file-system.ts'
 import { goneSince } from '../model/change-time.ts'
 import { type ContentHolders, contentsOf } from '../model/content-use.ts'
 import { type FileState, sameState } from '../model/file-state.ts'
@@ -190,11 +190,12 @@ export class WorkTree {
 
   /** The user changed a file or folder: updates the snapshot to its current content. `path` has its links resolved. */
   async accept({ repositories, folders, accepted }: Snapshot, path: string): Promise<void> {
+    // first: what is written while it's read has another stamp
+    const { stamp, changed, isFresh } = await stampOf(path)
     const state = await this.#reader.stateOf(path)
     if (!state || state.attributes.type === 'absent') accepted.push(path)
     if (!state) return
     const isIn = (root: string) => !relative(root, path).startsWith('..')
-    const { stamp, changed, isFresh } = await stampOf(path)
     const accepting = { state, stamp, changed, isFresh, unsure: false }
     for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, accepting)
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
@@ -295,11 +296,11 @@ export class WorkTree {
     const folders: RealFolders = new Map()
     /** Whether the turn has written it already: before, it was as in the last look, or as in the commit. */
     const isEarly = async (path: string, { stamp, changed, created }: Stamp) => {
-      if ((stamp === '' ? await goneSince(path) : changed) < began) return false
+      if (!isWrittenAfter(stamp === '' ? await goneSince(path) : changed, began)) return false
       const before = known?.get(path)
-      const isKnown = before !== undefined && before.changed < began
+      const isKnown = before !== undefined && !isWrittenAfter(before.changed, began)
       // a replaced file also counts as created
-      const isNew = known !== undefined && created >= began
+      const isNew = known !== undefined && isWrittenAfter(created, began)
       const isUnknown = !isKnown && !isNew && stamp !== '' && !status.committed.files.get(path)
       if (isKnown || isUnknown) dirty.set(path, { ...OVERWRITTEN, state: isKnown ? before.state : undefined })
       else {
@@ -450,10 +451,7 @@ export class WorkTree {
     }
     if (!moved) return { changes, omitted, created }
     const written = await writtenByGit(position, moved, pick(states, changes), stateWith)
-    for (const path of written) {
-      const { stamp, changed, isFresh } = await stampOf(path)
-      dirty.set(path, { state: states.get(path), stamp, changed, isFresh, unsure: false })
-    }
+    for (const path of written) dirty.set(path, { ...last.get(path)!, state: states.get(path) })
     snapshot.commit = moved.head
     snapshot.position = moved.position
     return { changes: changes.filter(({ path }) => !written.has(path)), omitted, created }

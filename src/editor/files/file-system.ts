@@ -307,7 +307,12 @@ async function writeInPlace(
 /** The resolution of file times on any file system. Milliseconds. */
 export const FRESH_MS = 20
 
-/** Whether a file was written after this time; both in milliseconds since the epoch. */
+/** Whether a file may have been written after this time; both in milliseconds since the epoch. */
 export function isWrittenSince(changed: number, time: number): boolean {
   return changed > time - FRESH_MS
+}
+
+/** Whether it was, for certain: the time that clocks tell is up to a millisecond earlier than that of a file. */
+export function isWrittenAfter(changed: number, time: number): boolean {
+  return changed >= time + 1
 }

@@ -387,6 +387,18 @@ describe('a change in a work tree', () => {
         [['by the person\n', undefined]],
       )
     })
+    it('is based on what the user wrote in the millisecond in which the snapshot was asked for', async () => {
+      await tree.prepare([root])
+      put('clean.txt', 'by the person\n')
+      const began = Math.floor(statSync(join(root, 'clean.txt')).ctimeMs)
+      const before = await tree.snapshot([root], began)
+      put('clean.txt', 'by a command\n')
+      const { changes } = await tree.changed(before)
+      assert.deepEqual(
+        changes.map(({ path, before: { text } }) => [relative(root, path), text]),
+        [['clean.txt', 'by the person\n']],
+      )
+    })
     it('is reported with what was there, however early it was made', async () => {
       await tree.prepare([root])
       put('clean.txt', 'by the person before the turn\n')
@@ -458,6 +470,26 @@ describe('a change in a work tree', () => {
       assert.deepEqual((await files.undo()).unchanged, [])
       assert.equal(readFileSync(path, 'utf8'), oldText)
     }
+  })
+
+  it('is found if it is made right after the look at what the user saved, however long that takes', async () => {
+    const before = await tree.snapshot([root])
+    put('clean.txt', 'by the person\n')
+    const { stateOf } = SessionChanges.prototype
+    mock.method(files, 'stateOf', async (...args: Parameters<typeof stateOf>) => {
+      const state = await stateOf.apply(files, args)
+      put('clean.txt', 'by a command\n')
+      const { ctimeMs } = statSync(join(root, 'clean.txt'))
+      await waitFor('an old file', () => !isWrittenSince(ctimeMs, Date.now()))
+      return state
+    })
+    await tree.accept(before, join(root, 'clean.txt'))
+    mock.restoreAll()
+    const { changes } = await tree.changed(before)
+    assert.deepEqual(
+      changes.map(({ path, before: { text } }) => [relative(root, path), text]),
+      [['clean.txt', 'by the person\n']],
+    )
   })
 
   it('is looked for again if Git has written the work tree meanwhile', async () => {

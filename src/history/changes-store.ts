@@ -40,7 +40,7 @@ export interface ChangesStoreOptions {
   folder: string
   log: Logger
   /** see {@link StoredContents} */
-  times?: { collectAfter: number; recent: number }
+  times?: { collectAfter: number }
 }
 
 type Waiting = Map<string, { changed: ChangedFile | undefined }>
@@ -75,6 +75,7 @@ export class ChangesStore extends Owner {
       new StoredContents({
         ...{ rows: this.#rows, folder: path.join(folder, 'contents'), log, ...times },
         flushed: () => this.flushed(),
+        inOrder: access => this.#inOrder(access),
       }),
     )
     this.#undos = new StoredUndos(this.#rows, this.#contents, time => this.ageOf(time))
@@ -305,6 +306,8 @@ export class ChangesStore extends Owner {
   async #store(some: Waiting): Promise<void> {
     const contents = contentsOf(some)
     const failed = await this.#contents.write(contents)
+    // The window has closed meanwhile, and stored the latest changes then.
+    if (this.owned.isDisposed) return
     for (const error of failed.values()) this.#failed(error)
     this.#storeRecords(some, contents, failed)
   }
@@ -366,8 +369,9 @@ export class ChangesStore extends Owner {
     try {
       if (this.#waiting.size > 0) {
         const contents = contentsOf(this.#waiting)
-        this.#contents.writeNow(contents)
-        this.#storeRecords(new Map(this.#waiting), contents, new Map())
+        const failed = this.#contents.writeNow(contents)
+        for (const error of failed.values()) this.#failed(error)
+        this.#storeRecords(new Map(this.#waiting), contents, failed)
       }
       while (this.#decided.size > 0) this.#storeDecided()
       this.#storeDropped()

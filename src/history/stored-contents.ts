@@ -13,8 +13,6 @@ import type { WorkspaceRows } from './workspace-rows.ts'
 
 /** How often contents that nothing uses anymore are removed. Milliseconds. */
 const COLLECT_AFTER_MS = 10_000
-/** Contents that were stored more recently than this aren't removed, since this window may be about to use them. Milliseconds. */
-const RECENT_MS = 5000
 
 /** Returns the used contents, before others are removed. */
 export interface ContentUse {
@@ -31,8 +29,9 @@ export interface StoredContentsOptions {
   log: Logger
   /** Stores what is about to be stored, and may refer to contents. */
   flushed: () => Promise<void>
+  /** Does something while no record, which may refer to contents, is being stored. */
+  inOrder: <T>(access: () => Promise<T>) => Promise<T>
   collectAfter?: number
-  recent?: number
 }
 
 /**
@@ -46,8 +45,16 @@ export class StoredContents extends Owner {
   readonly #window = `window ${process.pid} ${randomUUID()}`
   /** by hash: contents that this window uses, and whose files are written or being written */
   readonly #written = new Map<string, Promise<void>>()
-  /** by hash: when this window last stored the content, or loaded a record with it. The window may be about to use it. */
-  readonly #held = new Map<string, number>()
+  /**
+   * by hash: contents that this window stored, or that are in a record that this window loaded. The window may be about to use them.
+   * Each time the content is stored, the value is `undefined` until the file is written, and a new symbol afterward.
+   */
+  readonly #held = new Map<string, symbol | undefined>()
+  /**
+   * The contents that the last collection found unused. The next collection releases those that are still unused. The time between
+   * storing and using a content can't be limited: the machine may be suspended in between.
+   */
+  #unused: ReadonlyMap<string, symbol> = new Map()
   #use: ContentUse | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -70,12 +77,12 @@ export class StoredContents extends Owner {
   /** Resolves with the hash of the bytes when they are on disk. */
   async put(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes)
-    this.#held.set(hash, Number.POSITIVE_INFINITY)
+    this.#held.set(hash, undefined)
     try {
       const failed = await this.write(new Map([[hash, bytes]]))
       if (failed.size > 0) throw failed.get(hash)
     } finally {
-      this.#held.set(hash, performance.now())
+      this.#held.set(hash, Symbol())
       this.collectSoon()
     }
     return hash
@@ -103,20 +110,37 @@ export class StoredContents extends Owner {
     const fresh = this.#hold(contents)
     for (const [hash, bytes] of fresh) this.#written.set(hash, this.#writeFile(hash, bytes))
     const failed = new Map<string, unknown>()
-    for (const hash of contents.keys())
-      await this.#written.get(hash)?.catch(error => {
+    const wait = async (hash: string) => {
+      const writing = this.#written.get(hash)
+      await writing?.catch(error => {
         failed.set(hash, error)
-        this.#written.delete(hash)
+        if (this.#written.get(hash) === writing) this.#written.delete(hash)
       })
+    }
+    // All at once: if another store writes one of these contents, and fails, it forgets that write.
+    await Promise.all([...contents.keys()].map(wait))
     return failed
   }
 
-  /** Writes contents synchronously, before the window closes. */
-  writeNow(contents: ReadonlyMap<string, Uint8Array>): void {
-    for (const [hash, bytes] of this.#hold(contents)) {
+  /** Writes contents synchronously, before the window closes, also those whose asynchronous writes haven't ended. */
+  writeNow(contents: ReadonlyMap<string, Uint8Array>): Map<string, unknown> {
+    const failed = new Map<string, unknown>()
+    this.#hold(contents)
+    for (const [hash, bytes] of contents) {
       const file = this.#file(hash)
-      if (!existsSync(file)) writeWholeSync(file, bytes, { temporary: unfinished(file, this.#window) })
+      try {
+        if (!existsSync(file)) writeWholeSync(file, bytes, { temporary: closing(file, this.#window) })
+      } catch (error) {
+        failed.set(hash, error)
+      }
+      try {
+        // the process may end before the asynchronous write does
+        rmSync(unfinished(file, this.#window), { force: true })
+      } catch {
+        // an open file can't be removed everywhere
+      }
     }
+    return failed
   }
 
   /** Releases contents in a transaction, after this window has stored the records that use them. */
@@ -135,7 +159,7 @@ export class StoredContents extends Owner {
       Array.from(String(record).matchAll(/"hash":"([0-9a-f]{64})"/g), ([, hash]) => hash!),
     )
     if (hashes.length === 0) return
-    for (const hash of hashes) if (!this.#held.has(hash)) this.#held.set(hash, Number.NEGATIVE_INFINITY)
+    for (const hash of hashes) if (!this.#held.has(hash)) this.#held.set(hash, Symbol())
     try {
       this.#options.rows.transact(() => {
         for (const hash of hashes) this.#options.rows.run(ADD_USE, this.#window, hash)
@@ -164,24 +188,28 @@ export class StoredContents extends Owner {
   /** Releases the contents that this window doesn't use anymore, and removes those that nothing uses. */
   async #collect(): Promise<void> {
     await this.#options.flushed()
-    const used = this.#use?.inUse()
-    const oldest = performance.now() - (this.#options.recent ?? RECENT_MS)
-    const unused = used ? [...this.#held].filter(([hash]) => !used.has(hash)) : []
-    const old = unused.filter(([, at]) => at <= oldest)
-    for (let i = 0; i < old.length; i += AT_ONCE) {
-      this.#options.rows.transact(() => this.#releaseSome(old.slice(i, i + AT_ONCE)))
-      await setImmediate()
-    }
-    await this.removeUncounted()
-    if (used) this.#use?.collected()
-    if (!used || old.length < unused.length) this.collectSoon()
+    await this.#options.inOrder(async () => {
+      const used = this.#use?.inUse()
+      const unused = new Map<string, symbol>()
+      for (const [hash, stored] of this.#held)
+        if (stored && used?.has(hash) === false) unused.set(hash, stored)
+      const old = [...unused].filter(([hash, stored]) => this.#unused.get(hash) === stored)
+      this.#unused = unused
+      for (let i = 0; i < old.length; i += AT_ONCE) {
+        this.#options.rows.transact(() => this.#releaseSome(old.slice(i, i + AT_ONCE)))
+        await setImmediate()
+      }
+      await this.removeUncounted()
+      if (used) this.#use?.collected()
+      if (!used || old.length < unused.size) this.collectSoon()
+    })
   }
 
-  #releaseSome(held: ReadonlyArray<[string, number]>): void {
-    for (const [hash, at] of held) {
+  #releaseSome(held: ReadonlyArray<[string, symbol]>): void {
+    for (const [hash, stored] of held) {
       const [row] = this.#options.rows.all('SELECT uses FROM contents WHERE workspace = ? AND hash = ?', hash)
       // A restored record may be the only one that uses the content, and the content may have been stored again meanwhile.
-      if (Number(row?.uses) > 1 || this.#held.get(hash) !== at) continue
+      if (Number(row?.uses) > 1 || this.#held.get(hash) !== stored) continue
       this.#held.delete(hash)
       this.release([hash])
     }
@@ -214,7 +242,8 @@ export class StoredContents extends Owner {
       const window = String(user)
       if (operatingSystem.exists(Number(window.split(' ')[1]))) continue
       for (const { hash } of rows.read(`SELECT hash ${ofWindows} AND user = ?`, window))
-        await rm(unfinished(this.#file(String(hash)), window), { force: true })
+        for (const name of [unfinished, closing])
+          await rm(name(this.#file(String(hash)), window), { force: true })
       rows.transact(() => rows.run(`${DELETE_USES} AND user = ?`, window))
     }
   }
@@ -271,6 +300,11 @@ const DELETE_USES = 'DELETE FROM content_uses WHERE workspace = ?'
 /** The temporary file that the window is writing. */
 function unfinished(file: string, window: string): string {
   return `${file}.${window.replaceAll(' ', '-')}.new`
+}
+
+/** The name of a file that the window writes when it closes, beside an unfinished one. */
+function closing(file: string, window: string): string {
+  return unfinished(file, `${window} closing`)
 }
 
 export function hashOf(content: string | Uint8Array): string {

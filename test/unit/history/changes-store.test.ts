@@ -15,11 +15,14 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { mock } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTask, setTimeout as wait } from 'node:timers/promises'
 import { Checkpoints } from '../../../src/changes/model/checkpoints.ts'
 import type { TrackedFile } from '../../../src/changes/model/tracked-file.ts'
 import { UndoLog } from '../../../src/changes/model/undo-log.ts'
+import { deferred } from '../../../src/common/async.ts'
 import { RETRY_STORE_MS } from '../../../src/common/limits.ts'
+import { AT_ONCE } from '../../../src/history/changes-schema.ts'
+import { TranscriptDatabase } from '../../../src/history/transcript-database.ts'
 import { ChangesOnDisk, databaseOf, hasSqlite } from '../../support/changes-on-disk.ts'
 import { until } from '../../support/until.ts'
 
@@ -41,7 +44,7 @@ describeStored('the stored changes of agents', () => {
     for (const window of windows) window.dispose()
     rmSync(folder, { recursive: true, force: true })
   })
-  const again = (times?: { collectAfter: number; recent: number }) => {
+  const again = (times?: { collectAfter: number }) => {
     const window = new ChangesOnDisk(folder, times && { times })
     windows.push(window)
     return window
@@ -224,7 +227,7 @@ describeStored('the stored changes of agents', () => {
   })
 
   it('keep only the latest text of a file that changes often, and what else refers to its earlier ones', async () => {
-    const collecting = again({ collectAfter: 1, recent: 0 })
+    const collecting = again({ collectAfter: 1 })
     await collecting.load()
     collecting.removeUnused({ inUse: () => new Set([hash('3\n')]), collected() {} })
     for (const text of ['3\n', 'unused\n']) await collecting.put(Buffer.from(text))
@@ -482,6 +485,174 @@ describeStored('the stored changes of agents', () => {
       }
       await until(async () => (await again().loadUndone()).length === 0, 'the undo to be forgotten')
       await until(async () => (await again().load()).length === 0, 'the file to be forgotten')
+    }
+  })
+
+  /** the texts whose writes have begun */
+  const started = new Set<string>()
+  /** Contents are written once each `gate` of their text is opened, and then fail if it rejects. */
+  const withSlowDisk = async (gates: Map<string, Promise<unknown>>, work: () => Promise<void>) => {
+    const { writeFile } = fs
+    started.clear()
+    const writes = mock.method(fs, 'writeFile', async (...args: Parameters<typeof writeFile>) => {
+      started.add(String(args[1]))
+      await gates.get(String(args[1]))
+      return writeFile(...args)
+    })
+    mock.timers.enable({ apis: ['setTimeout'] })
+    syncBuiltinESMExports()
+    try {
+      await work()
+    } finally {
+      mock.timers.reset()
+      writes.mock.restore()
+      syncBuiltinESMExports()
+    }
+  }
+  /** Also while a test sets the time. */
+  const untilNow = async (condition: () => boolean) => {
+    while (!condition()) await nextTask()
+  }
+  const begun = (text: string) => untilNow(() => started.has(text))
+
+  it('are whole if the window closes while they are being written', async () => {
+    const gate = deferred()
+    await withSlowDisk(new Map([['b\n', gate.promise]]), async () => {
+      store.save('/w/a', changed('/w/a'))
+      const writing = store.flushed()
+      await begun('b\n')
+      store.save('/w/c', changed('/w/c', 'c\n'))
+      store.dispose()
+      // the process may end here
+      const loaded = await again().load()
+      assert.deepEqual(loaded.map(({ path, text }) => [path, text]).sort(), [
+        ['/w/a', 'b\n'],
+        ['/w/c', 'c\n'],
+      ])
+      gate.resolve()
+      await writing
+    })
+    assert.deepEqual(
+      (await again().load()).map(({ path }) => path).sort(),
+      ['/w/a', '/w/c'],
+      'after the write has ended',
+    )
+    assert.deepEqual(
+      contents().filter(name => name.endsWith('.new')),
+      [],
+    )
+  })
+
+  it('are the latest ones after the window closed while earlier ones were being written', async () => {
+    const gate = deferred()
+    // of the process, which has other users
+    const database = new TranscriptDatabase({ file: databaseOf(folder) })
+    const closing = new ChangesOnDisk(folder, { database })
+    await withSlowDisk(new Map([['b\n', gate.promise]]), async () => {
+      closing.save('/w/a', changed('/w/a'))
+      const writing = closing.flushed()
+      await begun('b\n')
+      closing.save('/w/a', changed('/w/a', 'later\n'))
+      closing.dispose()
+      gate.resolve()
+      await writing
+    })
+    assert.deepEqual(
+      (await again().load()).map(({ text }) => text),
+      ['later\n'],
+    )
+    database.dispose()
+  })
+
+  it('are stored later if one of their texts, which is being stored for something else, cannot be', async () => {
+    const gates = { slow: deferred(), same: deferred() }
+    const writes = new Map([
+      ['slow\n', gates.slow.promise],
+      ['same\n', gates.same.promise],
+    ])
+    await withSlowDisk(writes, async () => {
+      const putting = store.put(Buffer.from('same\n'))
+      store.save('/w/a', changed('/w/a', 'slow\n'))
+      store.save('/w/b', changed('/w/b', 'same\n'))
+      const writing = store.flushed()
+      await begun('slow\n')
+      gates.same.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }))
+      await assert.rejects(putting, { code: 'ENOSPC' })
+      writes.clear()
+      gates.slow.resolve()
+      await writing
+      await store.flushed()
+    })
+    const loaded = await again().load()
+    assert.deepEqual(loaded.map(({ path, text }) => [path, text]).sort(), [
+      ['/w/a', 'slow\n'],
+      ['/w/b', 'same\n'],
+    ])
+  })
+
+  it('keep a text that is removed as unused while it is stored again', async () => {
+    const gate = deferred()
+    const collecting = again({ collectAfter: 1 })
+    await collecting.load()
+    let asked = 0
+    let collected = 0
+    let writing: Promise<void> | undefined
+    collecting.removeUnused({
+      inUse() {
+        asked += 1
+        if (asked === 2) {
+          collecting.save('/w/a', changed('/w/a', 'slow\n'))
+          collecting.save('/w/b', changed('/w/b', 'last\n'))
+          writing = collecting.flushed()
+        }
+        return new Set()
+      },
+      collected: () => {
+        collected += 1
+      },
+    })
+    await withSlowDisk(new Map([['slow\n', gate.promise]]), async () => {
+      for (let i = 0; i < AT_ONCE; i++) await collecting.put(Buffer.from(`${i}\n`))
+      await collecting.put(Buffer.from('last\n'))
+      for (const time of [1, 2]) {
+        mock.timers.tick(1)
+        await untilNow(() => collected === time)
+      }
+      gate.resolve()
+      await writing
+    })
+    const loaded = await again().load()
+    assert.deepEqual(loaded.map(({ path, text }) => [path, text]).sort(), [
+      ['/w/a', 'slow\n'],
+      ['/w/b', 'last\n'],
+    ])
+  })
+
+  it('keep content that the window has just stored, however long it was suspended then', async () => {
+    const collecting = again({ collectAfter: 1 })
+    await collecting.load()
+    let collected = 0
+    collecting.removeUnused({
+      inUse: () => new Set(),
+      collected: () => {
+        collected += 1
+      },
+    })
+    mock.timers.enable({ apis: ['setTimeout'] })
+    const suspended = mock.method(performance, 'now', () => Date.now())
+    try {
+      const stored = await collecting.put(Buffer.from('binary'))
+      suspended.mock.mockImplementation(() => Date.now() + 3_600_000)
+      // nothing that the window was about to do has run before that
+      mock.timers.tick(1)
+      await untilNow(() => collected === 1)
+      assert.equal(String(await collecting.get(stored)), 'binary')
+      mock.timers.tick(1)
+      await untilNow(() => collected === 2)
+      assert.equal(await collecting.get(stored), undefined)
+    } finally {
+      suspended.mock.restore()
+      mock.timers.reset()
     }
   })
 

@@ -22,7 +22,7 @@ let conversations: ConversationStorage | undefined
 async function run(command: Command): Promise<void> {
   switch (command.do) {
     case 'open':
-      store = new ChangesOnDisk(command.folder, { times: { collectAfter: 10, recent: 20 } })
+      store = new ChangesOnDisk(command.folder, { times: { collectAfter: 10 } })
       store.removeUnused({ inUse: () => new Set(), collected: () => {} })
       return
     case 'save':

@@ -1,11 +1,12 @@
 // Creates the VSIX: tsx test/package/package.ts
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
 import { outDirectory, projectDirectory, vsixFile } from '../host/paths.ts'
 import { runCommand } from '../host/run-command.ts'
 import { current } from '../host/vscode-versions.ts'
 import { packTightly } from './pack-tightly.ts'
+import { packOptions, type ReleaseManifest } from './release-rules.ts'
 
 /**
  * The maximum size of the extension in bytes, so that it installs quickly. What opens a window or a page has limits of its own
@@ -18,13 +19,8 @@ const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.P
 mkdirSync(outDirectory, { recursive: true })
 await runCommand(process.execPath, ['esbuild.mjs', '--production'], { cwd: projectDirectory })
 const vsce = join(projectDirectory, 'node_modules/@vscode/vsce/vsce')
-const how = [
-  '--no-dependencies',
-  '--allow-missing-repository',
-  '--no-rewrite-relative-links',
-  '--out',
-  vsixFile,
-]
+const manifest: ReleaseManifest = JSON.parse(readFileSync(join(projectDirectory, 'package.json'), 'utf8'))
+const how = [...packOptions(manifest), '--out', vsixFile]
 await runCommand(node, [vsce, 'package', ...how], { cwd: projectDirectory, env })
 
 await packTightly(vsixFile)

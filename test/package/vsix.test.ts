@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync, strFromU8, unzipSync } from 'fflate'
 import { agentPresets } from '../../src/agents/presets.ts'
 import { cleanIcon } from '../../src/agents/registry/agent-icons.ts'
 import { projectDirectory, vsixFile } from '../host/paths.ts'
 import { floor } from '../host/vscode-versions.ts'
+
+/** How vsce changes a file of the package. */
+type Processor = new (
+  manifest: unknown,
+  options: { githubBranch: string },
+) => { onFile(file: { path: string; localPath: string }): Promise<{ contents: Buffer }> }
+const vsce: Record<'ReadmeProcessor' | 'ChangelogProcessor', Processor> = createRequire(import.meta.url)(
+  '@vscode/vsce/out/package.js',
+)
 
 /** All files that the package may contain, in its folder `extension/`. */
 const allowed = [
@@ -125,6 +135,28 @@ describe('the package', () => {
     for (const [, file] of source.matchAll(/!\[[^\]]*\]\((media\/[^)]*)\)/g))
       assert.ok(existsSync(join(projectDirectory, file!)), `README.md shows ${file}, which is not there`)
   })
+
+  for (const [file, Processor] of [
+    ['README.md', vsce.ReadmeProcessor],
+    ['CHANGELOG.md', vsce.ChangelogProcessor],
+  ] as const)
+    it(`has a ${file} that the marketplace accepts, once there is a repository`, async () => {
+      const url = 'https://github.com/someone/parley'
+      const repository = { type: 'git', url: `${url}.git` }
+      // as `packOptions` has it
+      const processor = new Processor({ ...manifest, repository }, { githubBranch: 'v1.2.3' })
+      // throws for SVG, and for images that aren't from https
+      const { contents } = await processor.onFile({
+        path: `extension/${file}`,
+        localPath: join(projectDirectory, file),
+      })
+      for (const [, image, address] of contents.toString().matchAll(/(!?)\[[^\]]*\]\(([^)\s]*)\)/g)) {
+        assert.match(address!, image ? /^https:.*\.(png|jpe?g|gif)$/ : /^(https:|#)/, address)
+        const own = /^https:\/\/github\.com\/someone\/parley\/(?:raw|blob)\/v1\.2\.3\/([^#]*)/.exec(address!)
+        if (own) assert.ok(existsSync(join(projectDirectory, own[1]!)), own[1])
+        else assert.ok(!address!.startsWith(url), address)
+      }
+    })
 
   it('has the pictures of the help', () => {
     const pages = names.filter(name => /^media\/help\/[\w-]+\.md$/.test(name))

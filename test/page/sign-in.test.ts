@@ -70,7 +70,8 @@ describe('signing in', () => {
   async function begin(agent: string): Promise<{ workbench: PageWindow; conversation: ConversationPage }> {
     const workbench = await vscode.clearedWindow()
     const conversation = await pick(workbench, agent)
-    await conversation.waitForAgent(agent)
+    // the header names the agent only until it refuses to start a session, which may be at once
+    await conversation.frame.locator('.header-agent-name, .card-title', { hasText: agent }).first().waitFor()
     return { workbench, conversation }
   }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren, RefObject } from 'preact'
+import type { ComponentChildren, RefObject, VNode } from 'preact'
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { t } from '../l10n.ts'
 import { AgentIcon, Icon } from './icon.tsx'
@@ -103,30 +103,34 @@ export function Menu({
     }
   }
   const activeId = shown[active] ? `menu-${active}` : undefined
+  const row = (choice: MenuChoice, index: number) => (
+    <MenuRow
+      key={keyOf(choice)}
+      id={`menu-${index}`}
+      choice={choice}
+      active={index === active}
+      chosen={choice.checked ?? (choice !== extra && choice.value === current)}
+      star={choice === extra ? undefined : starred?.has(choice.value)}
+      onStar={() => onStar?.(choice.value)}
+      onPoint={() => index !== active && setActive(index)}
+      onChoose={() => choose(choice)}
+    />
+  )
 
   return (
     <Popup anchor={anchor} onClose={close} class={className ? `menu ${className}` : 'menu'} label={label}>
       {searchable && (
-        <div class="menu-search">
-          <Icon name="search" />
-          <input
-            ref={input}
-            type="text"
-            role="combobox"
-            aria-expanded="true"
-            aria-controls="menu-list"
-            aria-activedescendant={activeId}
-            aria-label={label}
-            placeholder={t('Search')}
-            value={query}
-            spellcheck={false}
-            onInput={event => {
-              setQuery(event.currentTarget.value)
-              setPicked(undefined)
-            }}
-            onKeyDown={onKeyDown}
-          />
-        </div>
+        <MenuSearch
+          input={input}
+          label={label}
+          query={query}
+          activeId={activeId}
+          onQuery={value => {
+            setQuery(value)
+            setPicked(undefined)
+          }}
+          onKeyDown={onKeyDown}
+        />
       )}
       <div
         ref={list}
@@ -139,54 +143,72 @@ export function Menu({
         tabIndex={searchable ? -1 : 0}
         onKeyDown={searchable ? undefined : onKeyDown}
       >
-        {groupsOf(matches.slice(0, MAX_ROWS)).map(({ name, from, choices }) => {
-          const rows = choices.map((choice, at) => {
-            const i = from + at
-            return (
-              <MenuRow
-                key={keyOf(choice)}
-                id={`menu-${i}`}
-                choice={choice}
-                active={i === active}
-                chosen={choice.checked ?? choice.value === current}
-                star={starred?.has(choice.value)}
-                onStar={() => onStar?.(choice.value)}
-                onPoint={() => i !== active && setActive(i)}
-                onChoose={() => choose(choice)}
-              />
-            )
-          })
-          if (name === undefined) return rows
-          return (
-            // biome-ignore lint/a11y/useSemanticElements: a list of options has no fieldsets
-            <div key={`${name}/${from}`} role="group" aria-label={name}>
-              <div class="menu-group" aria-hidden="true">
-                {name}
-              </div>
-              {rows}
-            </div>
-          )
-        })}
+        <MenuGroups choices={matches.slice(0, MAX_ROWS)} row={row} />
         {matches.length === 0 && query !== '' && <div class="menu-empty">{t('No matches')}</div>}
         {matches.length > MAX_ROWS && (
           <div class="menu-empty">{t('{0} more. Type to narrow the list.', matches.length - MAX_ROWS)}</div>
         )}
-        {extra && (
-          <div class="menu-last">
-            <MenuRow
-              id={`menu-${shown.length - 1}`}
-              choice={extra}
-              active={active === shown.length - 1}
-              chosen={extra.checked === true}
-              star={undefined}
-              onStar={() => {}}
-              onPoint={() => active !== shown.length - 1 && setActive(shown.length - 1)}
-              onChoose={() => choose(extra)}
-            />
-          </div>
-        )}
+        {extra && <div class="menu-last">{row(extra, shown.length - 1)}</div>}
       </div>
     </Popup>
+  )
+}
+
+interface MenuSearchProps {
+  input: RefObject<HTMLInputElement | null>
+  label: string
+  query: string
+  /** the id of the active row */
+  activeId: string | undefined
+  onQuery: (query: string) => void
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+function MenuSearch({ input, label, query, activeId, onQuery, onKeyDown }: MenuSearchProps) {
+  return (
+    <div class="menu-search">
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="menu-list"
+        aria-activedescendant={activeId}
+        aria-label={label}
+        placeholder={t('Search')}
+        value={query}
+        spellcheck={false}
+        onInput={event => onQuery(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  )
+}
+
+interface MenuGroupsProps {
+  choices: readonly MenuChoice[]
+  row: (choice: MenuChoice, index: number) => VNode
+}
+
+/** Consecutive choices of a group have its name above them. */
+function MenuGroups({ choices: all, row }: MenuGroupsProps) {
+  return (
+    <>
+      {groupsOf(all).map(({ name, from, choices }) => {
+        const rows = choices.map((choice, at) => row(choice, from + at))
+        if (name === undefined) return rows
+        return (
+          // biome-ignore lint/a11y/useSemanticElements: a list of options has no fieldsets
+          <div key={`${name}/${from}`} role="group" aria-label={name}>
+            <div class="menu-group" aria-hidden="true">
+              {name}
+            </div>
+            {rows}
+          </div>
+        )
+      })}
+    </>
   )
 }
 

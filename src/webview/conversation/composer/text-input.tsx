@@ -122,70 +122,71 @@ export function TextInput(props: TextInputProps) {
     editor.current?.changeAppearance(appearanceOf(now.current))
   }, [placeholder, wholePlaceholder, label, row])
 
-  useImperativeHandle(
-    props.handle,
-    () => ({
-      focus: () => editor.current?.view.focus(),
-      setText({ text, chips: ranges, items }) {
-        for (const item of items) draft.introduce(item)
-        const view = editor.current?.view
-        view?.dispatch({
-          changes: { from: 0, to: view.state.doc.length, insert: text },
-          effects: ranges.map(range => putChip.of(range)),
-          selection: { anchor: text.length },
-          scrollIntoView: true,
-        })
-      },
-      insert(text) {
-        const view = editor.current?.view
-        view?.dispatch(view.state.replaceSelection(text), { userEvent: 'input.type', scrollIntoView: true })
-      },
-      insertChip(item, range) {
-        const view = editor.current?.view
-        if (!view) return
-        draft.introduce(item)
-        const { from, to } = range ?? view.state.selection.main
-        const { doc } = view.state
-        const words = wordsFor(item.label)
-        const before = from > 0 && !/\s/.test(doc.sliceString(from - 1, from)) && !range ? ' ' : ''
-        const after = /\s/.test(doc.sliceString(to, to + 1)) ? '' : ' '
-        const start = from + before.length
-        const end = start + words.length
-        view.dispatch({
-          changes: { from, to, insert: `${before}${words}${after}` },
-          effects: putChip.of({ from: start, to: end, id: item.id }),
-          ...caretBehind(view.state, { from, to }, end + 1),
-          userEvent: 'input.complete',
-          // a separate undo step, however quickly the user continues
-          annotations: isolateHistory.of('full'),
-        })
-      },
-      replace({ from, to }, text) {
-        const view = editor.current?.view
-        view?.dispatch({
-          changes: { from, to, insert: text },
-          ...caretBehind(view.state, { from, to }, from + text.length),
-          userEvent: 'input.complete',
-        })
-      },
-      unfold(id, text) {
-        const view = editor.current?.view
-        const chip = view && chips.current!.in(view.state).find(one => one.id === id)
-        if (chip) view.dispatch({ changes: { from: chip.from, to: chip.to, insert: text } })
-      },
-      get caret() {
-        const { from = 0, to = 0 } = editor.current?.view.state.selection.main ?? {}
-        return { start: from, end: to }
-      },
-      get chipAtCaret() {
-        const state = editor.current?.view.state
-        const at = state?.selection.main.head
-        return state && chips.current!.in(state).find(({ from, to }) => from === at || to === at)?.id
-      },
-    }),
-    [],
-  )
+  useImperativeHandle(props.handle, () => handleOf(() => editor.current, draft, chips.current!), [])
   return <div ref={parent} class="composer-text" />
+}
+
+/** `editor`: `undefined` before it is drawn. */
+function handleOf(editor: () => TextEditor | undefined, draft: Draft, chips: Chips): TextInputHandle {
+  return {
+    focus: () => editor()?.view.focus(),
+    setText({ text, chips: ranges, items }) {
+      for (const item of items) draft.introduce(item)
+      const view = editor()?.view
+      view?.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        effects: ranges.map(range => putChip.of(range)),
+        selection: { anchor: text.length },
+        scrollIntoView: true,
+      })
+    },
+    insert(text) {
+      const view = editor()?.view
+      view?.dispatch(view.state.replaceSelection(text), { userEvent: 'input.type', scrollIntoView: true })
+    },
+    insertChip(item, range) {
+      const view = editor()?.view
+      if (!view) return
+      draft.introduce(item)
+      const { from, to } = range ?? view.state.selection.main
+      const { doc } = view.state
+      const words = wordsFor(item.label)
+      const before = from > 0 && !/\s/.test(doc.sliceString(from - 1, from)) && !range ? ' ' : ''
+      const after = /\s/.test(doc.sliceString(to, to + 1)) ? '' : ' '
+      const start = from + before.length
+      const end = start + words.length
+      view.dispatch({
+        changes: { from, to, insert: `${before}${words}${after}` },
+        effects: putChip.of({ from: start, to: end, id: item.id }),
+        ...caretBehind(view.state, { from, to }, end + 1),
+        userEvent: 'input.complete',
+        // a separate undo step, however quickly the user continues
+        annotations: isolateHistory.of('full'),
+      })
+    },
+    replace({ from, to }, text) {
+      const view = editor()?.view
+      view?.dispatch({
+        changes: { from, to, insert: text },
+        ...caretBehind(view.state, { from, to }, from + text.length),
+        userEvent: 'input.complete',
+      })
+    },
+    unfold(id, text) {
+      const view = editor()?.view
+      const chip = view && chips.in(view.state).find(one => one.id === id)
+      if (chip) view.dispatch({ changes: { from: chip.from, to: chip.to, insert: text } })
+    },
+    get caret() {
+      const { from = 0, to = 0 } = editor()?.view.state.selection.main ?? {}
+      return { start: from, end: to }
+    },
+    get chipAtCaret() {
+      const state = editor()?.view.state
+      const at = state?.selection.main.head
+      return state && chips.in(state).find(({ from, to }) => from === at || to === at)?.id
+    },
+  }
 }
 
 /** Puts the cursor at `end` after a range was replaced, unless the user is already somewhere else. */

@@ -1,6 +1,6 @@
-import { Fragment } from 'preact'
+import { Fragment, type RefObject } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
-import type { Usage } from '../../../acp/model.ts'
+import type { Usage, UsageLimit } from '../../../acp/model.ts'
 import { formatCost } from '../../../common/format-cost.ts'
 import { limitText } from '../../../conversation/limit-text.ts'
 import {
@@ -25,6 +25,9 @@ const RADIUS = 6
 const around = 2 * Math.PI * RADIUS
 const NONE: Usage = { used: 0, size: 0 }
 
+/** How much of the context is used, from 0 to 1; 0 if its size isn't known. */
+const shareOf = ({ used, size }: Usage) => (size > 0 ? Math.min(1, Math.max(0, used / size)) : 0)
+
 /** The usage of the agent's context as a ring and a number; a click shows the details. */
 export function UsageRing({
   usage = NONE,
@@ -33,7 +36,6 @@ export function UsageRing({
   usage?: Usage | undefined
   limit?: LimitNote | undefined
 }) {
-  const { host } = useApp()
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
   const close = useCallback(() => setOpen(false), [])
@@ -41,7 +43,7 @@ export function UsageRing({
   const limits = currentLimits(usage.limits, Date.now())
   if (!known && !usage.cost && !usage.tokens && limits.length === 0 && !own) return null
   const near = limits.find(isNearlyUsed)
-  const share = known ? Math.min(1, Math.max(0, usage.used / usage.size)) : 0
+  const share = shareOf(usage)
   const percent = Math.round(share * 100)
   const level = share >= 0.9 ? 'full' : share >= 0.75 ? 'high' : 'low'
   const cost = usage.cost && formatCost(usage.cost, language())
@@ -117,82 +119,98 @@ export function UsageRing({
         )}
       </button>
       {open && (
-        <Popup anchor={button} onClose={close} class={`usage-detail usage-${level}`} label={t('Usage')}>
-          {known && (
-            <div class="usage-context">
-              <h2>{t('Context')}</h2>
-              <span class="usage-percent">{t('{0}%', percent)}</span>
-              <div class="usage-bar" aria-hidden="true">
-                <div style={{ width: `${share * 100}%` }} />
-              </div>
-              <span class="quiet">
-                {t('{0} of {1} tokens', formatNumber(usage.used), formatNumber(usage.size))}
-              </span>
-            </div>
-          )}
-          <dl>
-            {usage.tokens && (
-              <>
-                <dt>{usage.tokens.of === 'turn' ? t('Last turn') : t('Tokens')}</dt>
-                <dd>
-                  {t(
-                    '{0} tokens in, {1} tokens out',
-                    formatNumber(usage.tokens.input),
-                    formatNumber(usage.tokens.output),
-                  )}
-                </dd>
-              </>
-            )}
-            {cost && (
-              <>
-                <dt>{t('Total cost')}</dt>
-                <dd>{cost}</dd>
-              </>
-            )}
-            {own &&
-              ownLimits(own).map(({ kind, name, text }) => (
-                <Fragment key={kind}>
-                  <dt>{name}</dt>
-                  <dd>{text}</dd>
-                </Fragment>
-              ))}
-            {limits.map(limit => (
-              <Fragment key={limit.kind}>
-                <dt>{limitName(limit, t)}</dt>
-                <dd>
-                  {[limitState(limit, t), limitReset(limit, language(), t)].filter(Boolean).join(' · ')}
-                </dd>
-              </Fragment>
-            ))}
-          </dl>
-          <button
-            type="button"
-            class="link-button usage-totals"
-            onClick={() => {
-              setOpen(false)
-              host.send('conversation/command', { command: 'parley.showUsage' })
-            }}
-          >
-            {t('Show Usage and Cost')}
-          </button>
-          <button
-            type="button"
-            class="link-button usage-totals"
-            onClick={() => {
-              setOpen(false)
-              host.send('conversation/command', { command: 'parley.setSessionLimit' })
-            }}
-          >
-            {t('Set Session Limit…')}
-          </button>
-          {level === 'full' && (
-            <p class="quiet">
-              {t('The context is nearly full. The agent may forget earlier messages or stop.')}
-            </p>
-          )}
-        </Popup>
+        <UsageDetails
+          anchor={button}
+          usage={usage}
+          level={level}
+          cost={cost}
+          limits={limits}
+          own={own}
+          onClose={close}
+        />
       )}
     </>
+  )
+}
+
+interface UsageDetailsProps {
+  anchor: RefObject<HTMLElement | null>
+  usage: Usage
+  /** how full the context is */
+  level: 'low' | 'high' | 'full'
+  /** the total cost, in words */
+  cost: string | undefined
+  /** the limits of the account that apply now */
+  limits: readonly UsageLimit[]
+  own: LimitNote | undefined
+  onClose(): void
+}
+
+/** Opens when the ring is clicked: the context, the tokens, the cost and all limits. */
+function UsageDetails({ anchor, usage, level, cost, limits, own, onClose }: UsageDetailsProps) {
+  const { host } = useApp()
+  const share = shareOf(usage)
+  const run = (command: string) => {
+    onClose()
+    host.send('conversation/command', { command })
+  }
+  return (
+    <Popup anchor={anchor} onClose={onClose} class={`usage-detail usage-${level}`} label={t('Usage')}>
+      {usage.size > 0 && (
+        <div class="usage-context">
+          <h2>{t('Context')}</h2>
+          <span class="usage-percent">{t('{0}%', Math.round(share * 100))}</span>
+          <div class="usage-bar" aria-hidden="true">
+            <div style={{ width: `${share * 100}%` }} />
+          </div>
+          <span class="quiet">
+            {t('{0} of {1} tokens', formatNumber(usage.used), formatNumber(usage.size))}
+          </span>
+        </div>
+      )}
+      <dl>
+        {usage.tokens && (
+          <>
+            <dt>{usage.tokens.of === 'turn' ? t('Last turn') : t('Tokens')}</dt>
+            <dd>
+              {t(
+                '{0} tokens in, {1} tokens out',
+                formatNumber(usage.tokens.input),
+                formatNumber(usage.tokens.output),
+              )}
+            </dd>
+          </>
+        )}
+        {cost && (
+          <>
+            <dt>{t('Total cost')}</dt>
+            <dd>{cost}</dd>
+          </>
+        )}
+        {own &&
+          ownLimits(own).map(({ kind, name, text }) => (
+            <Fragment key={kind}>
+              <dt>{name}</dt>
+              <dd>{text}</dd>
+            </Fragment>
+          ))}
+        {limits.map(limit => (
+          <Fragment key={limit.kind}>
+            <dt>{limitName(limit, t)}</dt>
+            <dd>{[limitState(limit, t), limitReset(limit, language(), t)].filter(Boolean).join(' · ')}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <button type="button" class="link-button usage-totals" onClick={() => run('parley.showUsage')}>
+        {t('Show Usage and Cost')}
+      </button>
+      <button type="button" class="link-button usage-totals" onClick={() => run('parley.setSessionLimit')}>
+        {t('Set Session Limit…')}
+      </button>
+      {level === 'full' && (
+        <p class="quiet">{t('The context is nearly full. The agent may forget earlier messages or stop.')}</p>
+      )}
+    </Popup>
   )
 }
 

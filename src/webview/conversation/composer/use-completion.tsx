@@ -29,7 +29,7 @@ interface CompletionOptions {
   onAttach: (row: MentionRow) => void
 }
 
-interface Completing {
+export interface Completing {
   /** the agent's commands and the prompt files that are known */
   commands: readonly CommandRow[]
   /** the list above the composer */

@@ -72,7 +72,7 @@ export function Permission({ slot }: { slot: EntrySlot }) {
 
 function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
   const app = useApp()
-  const { store, host } = app
+  const { store } = app
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (!hasDrawn) questionsDrawn.value++
@@ -81,15 +81,11 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const first = store.waiting.value[0] === slot.id
   const { call } = slot
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
-  const primary = primaryOption(entry)
   const all = store.waiting.value
-  const rejection = entry.isChoice ? undefined : entry.options.find(({ kind }) => kind === 'reject_once')
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
   const called = askedTool(entry, tool)
   const asked = visibleProse(called ? mcpToolText(called, t) : entry.title)
   const label = entry.outlastsTurn ? asked : t('Permission needed: {0}', asked)
-  const answer = (optionId?: string) =>
-    host.send('conversation/permission', { requestId: entry.requestId, optionId })
 
   if (!first && !slot.open.value) {
     return (
@@ -125,71 +121,91 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       )}
       <Subject entry={entry} tool={tool} slot={call} />
       {entry.refusal && <div class="quiet card-text">{visibleProse(entry.refusal)}</div>}
-      <div class={`permission-options${needsRows(entry) ? ' rows' : ''}`}>
-        {entry.options.map((option, i) => (
-          <button
-            key={option.optionId}
-            type="button"
-            class={`button ${first && option === primary ? 'primary' : 'secondary'}`}
-            data-option={i + 1}
-            data-primary={option === primary ? '' : undefined}
-            data-kind={entry.isChoice ? undefined : option.kind}
-            title={entry.isChoice ? undefined : titleWithKey(option, entry.options)}
-            onPointerDown={event => answerOnRelease(event, () => answer(option.optionId))}
-            onClick={() => answer(option.optionId)}
-          >
-            {first && i < 9 && (
-              <span class="key" aria-hidden="true">
-                {i + 1}
-              </span>
-            )}
-            <span class="button-label" dir="auto">
-              {optionName(option, t)}
+      <Answers slot={slot} entry={entry} tool={tool} first={first} />
+    </div>
+  )
+}
+
+interface AnswersProps {
+  slot: EntrySlot
+  entry: PermissionEntry
+  tool: ToolCallEntry | undefined
+  /** the request that keys answer */
+  first: boolean
+}
+
+/** The options of a request, and what can be done besides. */
+function Answers({ slot, entry, tool, first }: AnswersProps) {
+  const { host } = useApp()
+  const primary = primaryOption(entry)
+  const rejection = entry.isChoice ? undefined : entry.options.find(({ kind }) => kind === 'reject_once')
+  const answer = (optionId?: string) =>
+    host.send('conversation/permission', { requestId: entry.requestId, optionId })
+  return (
+    <div class={`permission-options${needsRows(entry) ? ' rows' : ''}`}>
+      {entry.options.map((option, i) => (
+        <button
+          key={option.optionId}
+          type="button"
+          class={`button ${first && option === primary ? 'primary' : 'secondary'}`}
+          data-option={i + 1}
+          data-primary={option === primary ? '' : undefined}
+          data-kind={entry.isChoice ? undefined : option.kind}
+          title={entry.isChoice ? undefined : titleWithKey(option, entry.options)}
+          onPointerDown={event => answerOnRelease(event, () => answer(option.optionId))}
+          onClick={() => answer(option.optionId)}
+        >
+          {first && i < 9 && (
+            <span class="key" aria-hidden="true">
+              {i + 1}
             </span>
-            {!entry.isChoice && <OptionHint option={option} />}
-          </button>
-        ))}
-        {entry.options.length === 0 && (
-          <button
-            type="button"
-            class="button secondary"
-            onPointerDown={event => answerOnRelease(event, () => answer())}
-            onClick={() => answer()}
-          >
-            <span class="button-label">{t('Cancel')}</span>
-          </button>
-        )}
-        {tool && planOf(tool) !== undefined && (
-          <button
-            type="button"
-            class="link-button permission-more"
-            title={t('Opens the plan as a document with lines to comment on')}
-            onClick={() => host.send('conversation/openPlan', { requestId: entry.requestId })}
-          >
-            {t('Open Plan')}
-          </button>
-        )}
-        {rejection && (
-          <PopupButton
-            label={t('Reject with Reason…')}
-            title={t('Rejects this and tells the agent what to do instead')}
-            heading={t('Reject with Reason')}
-          >
-            {(answered, close) => (
-              <RejectReason slot={slot} option={rejection} onAnswered={answered} onCancel={close} />
-            )}
-          </PopupButton>
-        )}
-        {(entry.command || tool) && entry.options.some(option => option.kind.startsWith('allow')) && (
-          <PopupButton
-            label={t('Create Rule…')}
-            title={t('Creates a rule that allows this automatically')}
-            heading={t('Create Permission Rule')}
-          >
-            {(saved, close) => <RuleOffers requestId={entry.requestId} onSaved={saved} onCancel={close} />}
-          </PopupButton>
-        )}
-      </div>
+          )}
+          <span class="button-label" dir="auto">
+            {optionName(option, t)}
+          </span>
+          {!entry.isChoice && <OptionHint option={option} />}
+        </button>
+      ))}
+      {entry.options.length === 0 && (
+        <button
+          type="button"
+          class="button secondary"
+          onPointerDown={event => answerOnRelease(event, () => answer())}
+          onClick={() => answer()}
+        >
+          <span class="button-label">{t('Cancel')}</span>
+        </button>
+      )}
+      {tool && planOf(tool) !== undefined && (
+        <button
+          type="button"
+          class="link-button permission-more"
+          title={t('Opens the plan as a document with lines to comment on')}
+          onClick={() => host.send('conversation/openPlan', { requestId: entry.requestId })}
+        >
+          {t('Open Plan')}
+        </button>
+      )}
+      {rejection && (
+        <PopupButton
+          label={t('Reject with Reason…')}
+          title={t('Rejects this and tells the agent what to do instead')}
+          heading={t('Reject with Reason')}
+        >
+          {(answered, close) => (
+            <RejectReason slot={slot} option={rejection} onAnswered={answered} onCancel={close} />
+          )}
+        </PopupButton>
+      )}
+      {(entry.command || tool) && entry.options.some(option => option.kind.startsWith('allow')) && (
+        <PopupButton
+          label={t('Create Rule…')}
+          title={t('Creates a rule that allows this automatically')}
+          heading={t('Create Permission Rule')}
+        >
+          {(saved, close) => <RuleOffers requestId={entry.requestId} onSaved={saved} onCancel={close} />}
+        </PopupButton>
+      )}
     </div>
   )
 }

@@ -6,7 +6,7 @@ describe('a conversation that goes on with another real agent', () => {
   const rigs: AgentRig[] = []
   after(() => Promise.all(rigs.map(rig => rig.close())))
 
-  it('tells it what was said, and the first one, to which it goes back, what it missed', async function () {
+  it('tells the second agent the conversation, and later the first agent what happened since', async function () {
     this.timeout(300_000)
     const rigOf = async (name: 'claude' | 'codex') => {
       const rig = await AgentRig.create(name, { name: `${name}-continued` })

@@ -42,7 +42,7 @@ describe('a worktree', () => {
     assert.ok(terminal)
   })
 
-  it('is prepared until its own command ends, not that of another one of its name', async function () {
+  it('is prepared until its own command ends, not a command of the same name', async function () {
     if (process.platform === 'win32') this.skip()
     const run = (folder: string, code: number) => {
       mkdirSync(join(top, folder))

@@ -287,7 +287,7 @@ describe('the composer', () => {
     await press('Delete')
   })
 
-  it('completes a typed path that Git ignores or that leads outside, and asks before it sends what is outside', async () => {
+  it('completes a typed path that Git ignores or that leads outside, and asks before sending a file outside', async () => {
     const folder = join(dirname(vscode.workspace), 'planets-api')
     const outside = join(dirname(vscode.workspace), 'outside')
     mkdirSync(join(folder, 'made'))

@@ -42,7 +42,7 @@ describe('a conversation that goes on with another agent', () => {
     await workbench.pick(`Continue with ${agent}`)
   }
 
-  it('stays on its page with its draft, says so in a line, and the next prompt goes to that agent with all of it', async () => {
+  it('stays on its page with its draft, shows a line, and the next prompt takes the conversation along', async () => {
     await conversation.composer.fill('And what now?')
     const before = sent('Other').length
     await continueWith('Other')
@@ -58,7 +58,7 @@ describe('a conversation that goes on with another agent', () => {
     await conversation.frame.locator('.row-prompt').nth(1).waitFor()
   })
 
-  it('goes back to the first agent, which gets only what it missed, and is one row of History after a reload', async () => {
+  it('returns to the first agent, which gets only the missing turns, and is one row of History after a reload', async () => {
     await conversation.runTurn('[[edit planets.js Mercury Hermes]]')
     const changed = () => conversation.frame.locator('.changes', { hasText: '1 file' }).waitFor()
     await changed()
@@ -129,7 +129,7 @@ describe('a conversation that goes on with another agent', () => {
     assert.equal(await line('Broken').count(), 0)
   })
 
-  it('goes on in a new session of the agent that lost it before the first prompt, in its row and with its draft', async () => {
+  it('continues in a new session when its agent lost the first one, with its row and its draft', async () => {
     await continueWith('Forgetful')
     await line('Forgetful').waitFor()
     await conversation.waitForPhase('ready')

@@ -40,7 +40,7 @@ describe("the environment of the session's project", () => {
   const allow = () =>
     execFileSync(direnv!, ['allow'], { cwd: folder(), env: vscode.root.environment(), stdio: 'pipe' })
 
-  it("doesn't hold up the search for agents, which finds those on its PATH once it's known", async () => {
+  it("doesn't delay the search for agents, which finds those on its PATH once the environment is known", async () => {
     const end = join(vscode.root.home, 'known')
     const bin = join(vscode.root.home, 'late')
     mkdirSync(bin, { recursive: true })

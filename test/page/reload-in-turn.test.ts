@@ -342,7 +342,7 @@ describe('an agent that outlives its window', () => {
     assert.equal(methods('Fixture').filter(method => /session\/(load|resume)/.test(method)).length, 0)
   })
 
-  it('says in the next window what it said while none was open, and why its turn ended, if the program that runs it was killed', async () => {
+  it('shows in the next window its output from in between, and why its turn ended, after the agent host was killed', async () => {
     await start('Second')
     await conversation.send('[[say Begun]] [[gate]] [[say and more.]] [[gate]]')
     await conversation.text(/^Begun/).waitFor()
@@ -518,7 +518,7 @@ describe('an agent that may only outlive a reload', () => {
     assert.equal(receivedParams(vscode.root, 'Fixture', 'session/prompt').length, 1)
   })
 
-  it('stops in its turn when its window is closed, which the next one says, and goes on when the user asks', async () => {
+  it('stops when its window is closed, which the next window says, and continues when the user asks', async () => {
     // so long a reload may take
     let workbench = await vscode.open({ env: { PARLEY_PATIENCE_MS: '300' } })
     let conversation = await ConversationPage.startSession(workbench, 'Fixture')

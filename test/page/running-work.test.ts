@@ -129,7 +129,7 @@ describe('what still runs', () => {
     await line(conversation, 1).waitFor()
   })
 
-  it('is what an agent lists; what it stops goes, and what it only promises to stop can be stopped again', async () => {
+  it("lists the agent's work; stopped work disappears, and work that didn't stop can be stopped again", async () => {
     const workbench = await vscode.clearedWindow()
     const conversation = await ConversationPage.startSession(workbench, 'Leaving')
     await conversation.send('serve it')

@@ -114,7 +114,7 @@ describe('a session in two windows, whose agent outlives them', () => {
     await first.text(/^Going on/).waitFor()
   })
 
-  it('gets a prompt that is sent while it is taken over, after those that were queued', async () => {
+  it('gets a prompt that is sent during the takeover, after the queued ones', async () => {
     const one = await vscode.open()
     const first = await ConversationPage.startSession(one, 'Fixture')
     await first.send('[[say Begun]] [[gate]] [[say two.]]')

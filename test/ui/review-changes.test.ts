@@ -225,7 +225,7 @@ describe("reviewing agents' changes in the editor", () => {
     assert.ok(planets().includes('Ares') && planets().includes('seekPlanet'))
   })
 
-  it('groups them by session, counts them, marks files, and goes to the next one in another file', async () => {
+  it('groups changes by session, counts them, marks files, and moves to the next change in another file', async () => {
     const second = `other-${name}`
     const third = `third-${name}`
     const others = [second, third].map(one => join(dirname(file()), one))

@@ -139,7 +139,7 @@ describe('Claude Code in a terminal of VS Code', () => {
     await noDiff()
   })
 
-  it('is told that the user rejects a change, also one that was edited', async () => {
+  it('is notified that the user rejects a change, also an edited one', async () => {
     const answer = propose('a.js', 'let a = 2\n')
     const diff = await shownDiff()
     await edit(diff, 'let a = 5\n')

@@ -194,14 +194,14 @@ describe('the agent host', () => {
       assert.ok(await isFree())
     })
 
-    it('keeps others from it when another window has taken the agents over', async () => {
+    it('occupies the port when another window has taken over the agents', async () => {
       for (const { id } of agents) await attach(id)
       window.close()
       await held('the port')
     })
   })
 
-  it('ends a kept agent soon after its last turn, also one that a window began that is gone', async function () {
+  it("ends an agent without a window soon after its last turn, also after a closed window's turn", async function () {
     if (process.platform === 'win32') this.skip()
     // answers the prompt once it's signaled
     const { agent } = await start(`
@@ -226,7 +226,7 @@ describe('the agent host', () => {
     next.agent.confirm(2)
   })
 
-  it('keeps what such an agent said until a window has confirmed it', async () => {
+  it('stores the output of an agent without a window until a window has confirmed it', async () => {
     const { agent, said } = await start()
     agent.keep({ silentMs: 20 })
     tell(agent, { say: 2 })
@@ -243,7 +243,7 @@ describe('the agent host', () => {
     await until(async () => (await info(agent.id)) === undefined, 'nothing is kept of it')
   })
 
-  it('sends the next window what was not confirmed, each frame once, and then what comes', async () => {
+  it('sends the next window the unconfirmed frames, each once, and then new ones', async () => {
     const { agent, said } = await start()
     agent.keep({ silentMs: A_WHILE })
     tell(agent, { say: 5 })
@@ -480,7 +480,7 @@ describe('the agent host', () => {
     assert.equal(await program.hosts.attach('nothing'), undefined)
   })
 
-  it('gives an agent what was written before its window left it, also what waited, and nothing after', async () => {
+  it('passes on input from before the window left, also waiting input, and none from later', async () => {
     const { agent, said } = await start()
     agent.keep({ silentMs: A_WHILE })
     tell(agent, { say: 1 })
@@ -552,7 +552,7 @@ describe('the agent host', () => {
     assert.equal((await info(agent.id))?.tag.workspace, 'file:///other')
   })
 
-  it('is not given to a window that does not know of one that has attached since', async () => {
+  it("doesn't give an agent to a window that doesn't know of a later attachment", async () => {
     const { agent } = await start()
     agent.keep({ silentMs: A_WHILE })
     const { attachments } = (await info(agent.id))!
@@ -748,7 +748,7 @@ describe('a host that this window does not use', () => {
   before(() => program.build())
   after(() => program.end())
 
-  it('is of another version or does not know the secret: it goes on with its agents, and another one starts beside it', async () => {
+  it('has another version or another secret, keeps its agents, and a second host starts', async () => {
     const first = await program.hosts.start(script(COUNTER), TAG, {})
     first.keep({ silentMs: A_WHILE })
     const [entry] = await readEntries(program.entries)

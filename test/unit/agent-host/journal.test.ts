@@ -118,7 +118,7 @@ describe("the journal of an agent's frames", () => {
     beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
     afterEach(() => mock.timers.reset())
 
-    it('writes frames together, soon, after the state that they need, and only those that are not confirmed', () => {
+    it('soon writes unconfirmed frames together, after the state that they need', () => {
       const state = { isOn: true, text: '{"a":1}' }
       const { journal, file } = createOutliving('outliving', state)
       for (const text of ['one', 'two', 'three']) journal.append(frame(text), true)

@@ -207,7 +207,7 @@ describe('what an agent host that was killed had received', () => {
     await until(async () => (await listed(agent.id)) === undefined)
   })
 
-  it('reaches the next window if the one that hung is killed, too, after what that one has stored', async () => {
+  it('reaches the next window after a hanging window is killed, from the last stored frame on', async () => {
     const { agent } = await start()
     await agent.detach()
     const stored = path.join(program.folder, 'stored-hung')

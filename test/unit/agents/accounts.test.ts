@@ -45,7 +45,7 @@ describe('accounts of agents', () => {
   const ids = (agents: AgentCatalog) => agents.agents.map(({ id }) => id)
   const problemsOf = (...all: SettingLayer[]) => readAgentSettings(all).problems.map(describeProblem)
 
-  it('have everything from their agent that their entry does not set, also when that changes', () => {
+  it("take the properties that their entry doesn't set from their agent, also after a change", () => {
     layers = [user({ work, claude, other: { command: 'o' } })]
     const agents = catalog()
     assert.deepEqual(ids(agents), ['claude', 'work', 'other'], 'each follows its agent')

@@ -279,7 +279,7 @@ describe('AgentCatalog', () => {
       assert.deepEqual(startedByWorkspace({ mine: { color: 'charts.red' } }, remote), [])
     })
 
-    it('tells the system prompt that they set from that of the user', () => {
+    it("distinguishes the workspace's system prompt from the user's", () => {
       const prompts = (workspace: object, ofUser: object, forAll: SettingLayer[] = []) => {
         values.agents = [
           { scope: 'user', value: ofUser },

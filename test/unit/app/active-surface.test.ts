@@ -63,7 +63,7 @@ describe('the active conversation', () => {
     assert.equal(await command(), 'side bar')
   })
 
-  it('is the one that the user acted in, even if the page before it reports only later that it lost the focus', async () => {
+  it('is the one that the user acted in, although the previous page reports the lost focus late', async () => {
     tell('tab', 'came', 'used')
     tell('side bar', 'came', 'used')
     tell('side bar', 'left')
@@ -72,7 +72,7 @@ describe('the active conversation', () => {
     assert.equal(await command(), 'side bar')
   })
 
-  it('is the one that has the focus when the previous one reports that it lost it', () => {
+  it('is the focused one after the previous one reports that it lost the focus', () => {
     tell('side bar', 'used')
     tell('tab', 'came')
     later()

@@ -131,7 +131,7 @@ describe('the environments of agents', () => {
     assert.equal(environments.note('one', '/worktree')?.agentFolder, '/main')
   })
 
-  it("that aren't used are told once, in a session that is ready, also those of the agent's folder", async () => {
+  it("that can't be used are reported once, in a ready session, also for the agent's folder", async () => {
     const notes: string[][] = [[], [], []]
     known.set('/main', blocked('main')).set('/worktree', blocked('worktree'))
     environments.starting('one', '/main')()

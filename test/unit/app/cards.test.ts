@@ -255,7 +255,7 @@ describe('cards', () => {
     assert.match(card.details?.[0]?.text ?? '', /second/)
   })
 
-  it('say in one line which option lost its value, and offer to switch back to what is still there', () => {
+  it('name the option that lost its value, and offer to restore the value if it still exists', () => {
     const mode = (currentValue: string, ...values: string[]): LostOption['now'] => ({
       ...{ type: 'select', id: 'mode', name: 'Mode', currentValue },
       choices: values.map(value => ({ value, name: value.toUpperCase() })),

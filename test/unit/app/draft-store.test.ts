@@ -158,7 +158,7 @@ describe('DraftStore', () => {
     assert.equal(table.items.size, 0)
   })
 
-  it('keeps prompts that are edited where they are with their conversation, which has no draft for it', () => {
+  it('stores prompts that are edited in the conversation without making them its draft', () => {
     const first = open()
     first.setItems(editKey('a/1', 'p1'), [image('x')])
     first.setText(editKey('a/1', 'p1'), 'one', [])
@@ -244,7 +244,7 @@ describe('DraftStore', () => {
     )
   })
 
-  it('keeps what was written since another window has taken over what was stored, and nothing else', () => {
+  it('after another window took over the stored drafts, has only later ones', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     try {
       const late = open()

@@ -139,7 +139,7 @@ describe('what the editor tools ask VS Code', () => {
     )
   })
 
-  it('gives its test tool paths that it finds, and a token that is canceled', async () => {
+  it("gives VS Code's test tool paths that it accepts, and a cancellation token", async () => {
     assert.equal(features.testTool('testFailure'), undefined)
     const input = { files: ['/one/a.ts', '/two/b.ts'], testNames: ['x'] }
     const run = features.testTool('runTests')!

@@ -66,7 +66,7 @@ describe('the rows of History', () => {
     assert.deepEqual(isShown(), [undefined, undefined, undefined])
   })
 
-  it('show what other windows work in, and have what is only there', () => {
+  it('show running sessions of other windows, also those that only other windows have', () => {
     const list = { items: () => [item({})], agents: () => [] } as unknown as HistoryList
     const other = { agentId: 'a', agentName: 'Agent', cwd: '/x', window: { name: 'w' } }
     const others = [

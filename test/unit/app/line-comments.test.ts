@@ -68,7 +68,7 @@ describe('a comment on lines', () => {
 
   const item = () => toPage.at(-1)!.item!
 
-  it('stays if its page, which has not got it yet, stores a draft without it', () => {
+  it('stays although its page stores a draft from before the comment', () => {
     act.fire({ type: 'add', ...comment })
     drafts.setItems(key, [])
     mock.timers.tick(10_000)
@@ -99,7 +99,7 @@ describe('a comment on lines', () => {
     assert.deepEqual(done.slice(-2), ['one is gone', 'two is gone'])
   })
 
-  it('keeps its new lines if its page, which has not got them yet, stores the old ones', () => {
+  it('keeps its new lines when its page still stores the old ones', () => {
     act.fire({ type: 'add', ...comment })
     const old = item()
     act.fire({ type: 'move', ...comment, startLine: 4, endLine: 5 })
@@ -137,7 +137,7 @@ describe('a comment on lines', () => {
     assert.deepEqual(drafts.get(key), EMPTY_DRAFT)
     assert.equal(toPage.at(-1)?.item, undefined)
   })
-  it('stays deleted if its page, which may show another conversation by then, stores a draft with it', () => {
+  it('stays deleted although its page later stores a draft with it', () => {
     act.fire({ type: 'add', ...comment })
     const before = key
     drafts.setItems(before, [item()])
@@ -149,7 +149,7 @@ describe('a comment on lines', () => {
     assert.deepEqual(drafts.get(before), EMPTY_DRAFT)
   })
 
-  it('is shown again if its page sent it before it learned that the user deleted it', () => {
+  it('is shown again if its page sent the comment before the page learned of its deletion', () => {
     act.fire({ type: 'add', ...comment })
     const draft = { text: 'later', chips: [], items: [item()] }
     act.fire({ type: 'delete', id: 'one' })

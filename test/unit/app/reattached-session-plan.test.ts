@@ -15,7 +15,7 @@ describe('the plan of a session that goes on with the same process', () => {
   })
   afterEach(() => rmSync(storage, { recursive: true }))
 
-  it('asks for no MCP server, has those that it got, and says that the connection to the editor has ended', async () => {
+  it("asks about no MCP server, lists the session's servers, and says that the connection to the editor has ended", async () => {
     const selected: unknown[] = []
     const mcp = {
       select: async (_: unknown, session: unknown) => {

@@ -9,7 +9,7 @@ describe('the sessions on the start page', () => {
   const idsOf = (rows: ReturnType<typeof historyRow>[], hasFolder = true) =>
     firstSessions(rows, hasFolder).map(({ sessionId }) => sessionId)
 
-  it('are first those that need the user, then running ones, then ended ones, then the most recent', () => {
+  it('are ordered: sessions that need the user, running ones, ended ones, then the most recent', () => {
     const rows = [
       historyRow('old', { updatedAt: 1 }),
       historyRow('new', { updatedAt: 5 }),
@@ -60,7 +60,7 @@ describe('the sessions on the start page', () => {
     assert.deepEqual(idsOf(rows, false), ['here', 'there', 'open there'])
   })
 
-  it('include those that other windows work in, whatever their folder, as what they are', () => {
+  it('include running sessions of other windows in any folder, with their state', () => {
     const other = (
       sessionId: string,
       indicator: OtherSession['indicator'],

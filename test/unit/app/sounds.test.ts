@@ -42,7 +42,7 @@ describe('sounds', () => {
     await settle()
   }
 
-  it('say on the page of the session that it waits, and that its turn is over', async () => {
+  it("play on the session's page when it waits, and when its turn is over", async () => {
     await turn()
     assert.deepEqual(heard, [
       ['its page', 'view/sound', { kind: 'waiting' }],

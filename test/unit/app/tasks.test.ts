@@ -98,7 +98,7 @@ describe('the tasks of the editor', () => {
     assert.equal(executions.length, count + 3)
   })
 
-  it('tell their folder, their command and what runs before them', async () => {
+  it('have their folder, their command and the tasks that run before them', async () => {
     const found = await tasks.listTasks()
     assert.deepEqual(
       found.map(({ folder, command }) => [folder, command]),
@@ -110,7 +110,7 @@ describe('the tasks of the editor', () => {
     assert.deepEqual(found[0]?.dependsOn, ['clean', 'lint', '{"type":"npm","script":"x"}'])
   })
 
-  it('tell which inputs they ask for and what VS Code replaces in them', async () => {
+  it('name the inputs that they ask for and the values of their variables', async () => {
     commands = [`make \${input:what} \${input:gone} \${command:x.y}`, 'make']
     const [one, two] = await tasks.listTasks()
     assert.deepEqual(one?.variables, [

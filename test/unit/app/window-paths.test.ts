@@ -122,7 +122,7 @@ describe('what other windows tell', () => {
     assert.deepEqual(here.others(), [])
   })
 
-  it('is what to show in another window, which that one does once', () => {
+  it('contains a request to show a session, which the other window handles once', () => {
     const here = open({ sessions: [{ ...session('turn', 'running', false), id: 's' }] })
     here.stored.publish('{}')
     const there = open({})

@@ -64,7 +64,7 @@ describe('a window with a repository', () => {
     worktrees.dispose()
   })
 
-  it('knows them also if its folder is a link, and what is in the folder, whatever link leads there', async () => {
+  it('knows its worktrees although its folder is a link, and finds files in it through any link', async () => {
     const link = path.join(directory, 'link')
     const other = path.join(directory, 'other-link')
     for (const one of [link, other]) symlinkSync(top, one, 'junction')

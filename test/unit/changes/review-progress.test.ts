@@ -75,7 +75,7 @@ describe('the progress of a review', () => {
     assert.equal(count(), '3/5')
   })
 
-  it("doesn't count what another program reverts, nor other sessions' changes", async () => {
+  it("counts neither changes that another program reverts, nor other sessions' changes", async () => {
     const second = await edit('second', 'a.txt', 'four')
     assert.equal(count(second), '0/1')
     second.keep()

@@ -142,7 +142,7 @@ describe('AgentSessions: updates of unknown sessions', () => {
     })
   }
 
-  it('of other sessions need room in size, too, without that of the requested one', async () => {
+  it("of other sessions are limited in size without taking the requested session's share", async () => {
     const { agent, sessions } = make({ limits: { bytes: 10_000 } })
     const session = sessions.newSession(setup)
     agent.say('s', chunk('agent', 'y'.repeat(2000)))
@@ -662,7 +662,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(summarize(two.state), ['agent: mine'])
   })
 
-  it('can be stopped one by one if they allow it', async () => {
+  it('can be stopped individually if the agent supports it', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))

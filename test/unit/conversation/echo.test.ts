@@ -113,7 +113,7 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(summarize(state), ['user: go on', 'user: go on'])
   })
 
-  it('is only one message, so that another id is another message', () => {
+  it("is a single message, so a message with another id isn't an echo", () => {
     const state = prompted([text('hello there')], chunk('user', 'hello', 'u'), chunk('user', 'there', 'v'))
     assert.deepEqual(summarize(state), ['user: hello there', 'user: there'])
     const image: ContentBlock = { type: 'image', data: '', mimeType: 'image/png' }

@@ -226,7 +226,7 @@ describe('merging a replay with the known conversation (property)', () => {
     )
   })
 
-  it('keeps every prompt of both copies, also if one is the beginning of another', () => {
+  it('keeps every prompt of both copies, also if one prompt is the beginning of another', () => {
     const prompt = fc
       .tuple(
         fc.constantFrom(

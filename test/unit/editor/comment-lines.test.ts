@@ -65,7 +65,7 @@ describe('the lines of a comment', () => {
     assert.equal(findLines(text, ' \n', 1), undefined)
   })
 
-  it('stay while the user types in them, although another line is what they were', () => {
+  it('stay while the user types in them, although another line now has the old text', () => {
     const before = ['a', '  return', 'b', 'c', 'd', '  return', 'e']
     const comment = { startLine: 6, endLine: 6, quote: '  return' }
     const at = { startLine: 6, endLine: 6 }

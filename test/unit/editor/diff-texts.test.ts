@@ -131,7 +131,7 @@ describe('the texts of a diff', () => {
     assert.deepEqual(of({ operation: 'delete', path: '/w/gone.ts' }), { oldText: 'bye\n', newText: '' })
   })
 
-  it("aren't those of another file with the same name", () => {
+  it("don't come from another file with the same name", () => {
     const part = (name: string, to: string) => createTwoFilesPatch(`a/${name}`, `b/${name}`, 'x\n', `${to}\n`)
     const text = `${part('a.ts', 'top')}${part('src/a.ts', 'deep')}`
     const texts = diffTexts(change({ path: '/w/src/a.ts' }), { patch: { format: 'git_patch', text } })

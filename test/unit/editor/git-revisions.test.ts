@@ -40,7 +40,7 @@ describe('commits and branches', () => {
 
   beforeEach(() => begin(temporary()))
 
-  it('lists the commits of what is checked out and the branches, each with what it is compared with', async () => {
+  it('lists the commits of HEAD and the branches, each with its base', async () => {
     const list = await listRevisions([folder])
     assert.deepEqual(
       list.map(({ name, short, base }) => [name, base === undefined ? 'commit' : short]),
@@ -117,7 +117,7 @@ describe('commits and branches', () => {
     assert.deepEqual(await found('ms'), [])
   })
 
-  it('shows what a commit and what a branch changed, and only that', async () => {
+  it('shows the changes of a commit or of a branch, and only those', async () => {
     const text = await revisionText([folder], await listed('First step'))
     assert.match(text ?? '', /First step[\s\S]*\+First step/)
     const branch = await revisionText([folder], await listed('feature/moons'))

@@ -154,7 +154,7 @@ describe('the roots of an existing session', () => {
     assert.deepEqual(plan.unseen, [])
   })
 
-  it("are only its own if it belongs to another workspace, which excludes this window's folders", () => {
+  it("are only the session's own if it belongs to another workspace", () => {
     const own = { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] }
     const plan = rootsForExisting(own, input())
     assert.deepEqual(rootsOf(plan), { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] })

@@ -165,7 +165,7 @@ describe('the saved conversations', () => {
         one.kind === 'message' && one.blocks[0]?.type === 'text' ? one.blocks[0].text : '?',
       )
   for (const [name, create] of Object.entries(stores)) {
-    it(`${name} contain up to which frame they include what an agent in the host said`, () => {
+    it(`${name} contain the last frame of a hosted agent that they include`, () => {
       const store = create()
       const said = { hostedId: 'h', frame: 7 }
       store.write('a', 's', { replace: true, entries: [entry(0, 'one')], terminals: [], said })
@@ -238,7 +238,7 @@ describe('the saved conversations', () => {
       assert.equal(store.options('a', 's'), undefined)
     })
 
-    it(`${name} tell the end of a long one as it is in the whole one, with its terminals`, () => {
+    it(`${name} return the end of a long conversation, equal to the whole one's, with its terminals`, () => {
       const store = create()
       const tool = (position: number): { position: number; entry: Entry } => ({
         position,

@@ -186,7 +186,7 @@ class Machine {
     assert.deepEqual(reader.skipped, { lines: 0, entries: 5, newer: 0 })
   })
 
-  it('lets others have a turn while it reads, so that it can be canceled', async () => {
+  it('pauses while it reads, so that it can be canceled', async () => {
     const long = said(...Array.from({ length: 300 }, (_, i) => `Message ${i}`))
     machine.onReport = cancel => setImmediate(cancel)
     const after = said('Bye', 'Bye')
@@ -282,7 +282,7 @@ class Machine {
     assert.equal(await machine.import(text), 'Already saved: 1 conversation.')
   })
 
-  it('says what was left out, and keeps what is whole', async () => {
+  it('reports skipped parts, and keeps complete ones', async () => {
     const whole = fileText([said('Fix it', 'Done'), {}])
     assert.equal(
       await machine.import(whole.slice(0, whole.lastIndexOf('\n') - 20)),

@@ -145,7 +145,7 @@ describe('a conversation as lines of the protocol', () => {
     assert(text.includes('The password is •••.'))
   })
 
-  it('keeps what is whole of a damaged file, and counts what is left out', () => {
+  it('keeps the complete parts of a damaged file, and counts the skipped ones', () => {
     const kept: SavedConversation = {
       entries: [message(0, 'one'), message(1, 'two'), message(2, 'three')],
       terminals: [],

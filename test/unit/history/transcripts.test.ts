@@ -788,7 +788,7 @@ describe('the conversation storage', () => {
       now = 1_000_000
     })
 
-    it('writes only for the window that has it, and merges what another one wrote', () => {
+    it("writes only for the window that has the session, and merges another window's writes", () => {
       const [one, two] = [make(options), make(options)]
       assert.equal(one.leases.acquire('a', 's'), true)
       assert.equal(write(one, true, [0, 'the first answer']), true)

@@ -170,7 +170,7 @@ describe('the windows of a machine', () => {
     )
   })
 
-  it('tell each other something while they respond, which one with a browser that was closed does not', async () => {
+  it("exchange requests while they respond, which a window whose browser was closed doesn't", async () => {
     mock.timers.enable({ apis: ['setInterval'] })
     try {
       let answers = true

@@ -239,7 +239,7 @@ describe('the window that follows a bridge', () => {
     return started
   }
 
-  it('learns whether it is connected, which tools there are, and what it and the server logged', async () => {
+  it('gets the connection state, the tools, and the logs of the bridge and the server', async () => {
     let changes = 0
     bridges.onDidChange(() => void changes++)
     const { agent, status, isIn } = await bridged((await probe()).url)

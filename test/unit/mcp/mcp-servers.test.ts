@@ -815,7 +815,7 @@ describe('the MCP servers of a session', () => {
       assert.equal(one, again)
     })
 
-    it('are offered with the place that decides what their variables mean, so that moving them asks again', async () => {
+    it('need consent again after they move to a place where their variables have other values', async () => {
       const servers = { a: { url: 'https://example.com/${TOKEN}' } }
       file('one/.vscode/mcp.json', { servers })
       await select()

@@ -291,7 +291,7 @@ describe('signing in to an MCP server', () => {
     assert.deepEqual([...kept], [])
   })
 
-  it('is what another window has stored that renewed it at the same time', async () => {
+  it('uses the tokens of another window that renewed them at the same time', async () => {
     oauth.lifetime = 1
     await signIns.signIn(server)
     oauth.lifetime = 3600

@@ -95,7 +95,7 @@ describe('the run of all tests', () => {
     assert.equal(two.last, '2 passed, 0 failed')
   })
 
-  it('fails when a suite ends without its result, or another one than it told', async () => {
+  it('fails when a suite ends without a result, or with another exit code than its result', async () => {
     for (const [script, reason] of [
       ['', /without telling how many tests passed/],
       ["console.log('0 passed, 0 failed')", /It ran no test/],

@@ -76,7 +76,7 @@ describe('continuing a conversation with another agent', () => {
     await until(() => fixture.transcripts.kept.get('two/t1')?.entries.length === shown().length)
   })
 
-  it('is one conversation: its title, its pin and what was changed', async () => {
+  it('keeps the title, the pin and the changes', async () => {
     const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
     fixture.organizer.setPinned(reference, true)
     const title = titleOf(fixture.controller.current!.session)
@@ -133,7 +133,7 @@ describe('continuing a conversation with another agent', () => {
       })
   })
 
-  it("merges what an agent replays that can't resume, without taking away what the other one said", async () => {
+  it("merges the replay of an agent that can't resume, and keeps the other agent's messages", async () => {
     Object.assign(agentOf('one').capabilities, { resume: false })
     await continueWithTwo()
     await turn('go on', 'The color is teal')
@@ -411,7 +411,7 @@ describe('continuing a conversation with another agent', () => {
     assert.equal(one.prompts.at(-1)?.sessionId, 's2')
   })
 
-  it('continues what was said since the first attempt failed, also with another process of its agent', async () => {
+  it('includes messages since the failed first attempt, also with another process of the agent', async () => {
     const { controller } = fixture
     const one = agentOf('one')
     fixture.onStart = () => Promise.reject(new Error('not there'))

@@ -65,7 +65,7 @@ describe('forking a session', () => {
     assert.deepEqual(more, [{ type: 'text', text: 'more' }])
   })
 
-  it('has a title that says what it was forked from: that of the user, or that only the list has', async () => {
+  it("has a title with the original's title: the user's, or the one from the agent's list", async () => {
     const fixture = await SessionsFixture.withSession()
     const title = () => {
       const session = fixture.controller.current?.session

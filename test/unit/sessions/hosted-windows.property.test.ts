@@ -94,7 +94,7 @@ describe('two windows with sessions whose agent outlives them', () => {
     )
   })
 
-  it('go on in the one that takes it from a window that does not respond', async function () {
+  it("continue in the window that takes the session from one that doesn't respond", async function () {
     this.timeout(120_000)
     const file = path.join(folder, 'received-seized')
     writeFileSync(file, '')
@@ -140,7 +140,7 @@ describe('two windows with sessions whose agent outlives them', () => {
     await end([first, second])
   })
 
-  it('send a prompt again only if the user wants that, which a window sent before it heard that it lost the session', async () => {
+  it('send a prompt again only if the user wants that, after a window lost the session unnoticed', async () => {
     const file = path.join(folder, 'received-waking')
     writeFileSync(file, '')
     const [first, second] = windowsWith(file)

@@ -52,7 +52,7 @@ describe('a long conversation that is opened by its end', () => {
     first.transcripts.write('one', 'long', { replace: true, entries, terminals: [] })
   })
 
-  it('is opened by one of two windows at the same time, and returns the prompt of the other to its composer', async () => {
+  it("is opened by one of two windows at the same time; the other window's prompt returns to its composer", async () => {
     const opening = [open(first), open(second)]
     const [mine, theirs] = [sendPrompt(first.controller, 'mine'), sendPrompt(second.controller, 'theirs')]
     const refused = assert.rejects(theirs)

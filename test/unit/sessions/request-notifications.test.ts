@@ -121,7 +121,7 @@ describe('notifications of a pending request', () => {
     assert.deepEqual(revealed, [open])
   })
 
-  it("report that it was already answered, and reveal the next one that isn't visible", async () => {
+  it('report an already answered request, and reveal the next hidden one', async () => {
     void ask('One?')
     void ask('Two?')
     open.session.requests.answerPermission(first(), optionId)

@@ -30,7 +30,7 @@ describe('the key of a default', () => {
     for (const option of OPTIONS) assert.equal(optionOf(OPTIONS, defaultOptionKey(OPTIONS, option)), option)
   })
 
-  it('is the one in the settings if there is one, so that the default can be changed and removed there', () => {
+  it('is the key in the settings, if any, so that the default can be changed and removed there', () => {
     const [mode] = OPTIONS
     assert.equal(defaultOptionKey(OPTIONS, mode!, { 'parley:mode': 'plan', m2: 'tiny' }), 'parley:mode')
     // the last one counts

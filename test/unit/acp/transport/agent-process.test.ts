@@ -68,7 +68,7 @@ describe('AgentProcess', () => {
       await until(() => !pids.some(isRunning), 'the end of the daemons')
     })
 
-  it('tells the guard what it started, which the guard can not find once both are killed', async function () {
+  it("tells the guard its descendants, which the guard couldn't find once this process is killed", async function () {
     if (process.platform === 'win32') this.skip()
     const followed = new Set<number>()
     const agent = await start(

@@ -93,7 +93,7 @@ describe('the response to initialize in v1', () => {
     }
   })
 
-  it("runs the agent's own program for a method in a terminal, if it says with what, and another one else", () => {
+  it("runs the agent's program with the method's arguments in a terminal, or the command in _meta", () => {
     const _meta = {
       'terminal-auth': { command: 'kimi', args: ['login'], env: { OWN: '1' }, label: 'Log in' },
     }

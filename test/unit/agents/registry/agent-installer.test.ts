@@ -225,7 +225,7 @@ describe('AgentInstaller', () => {
       )
     })
 
-    it('runs exactly those it has shown, also of a package with another name than its folder', async () => {
+    it('runs exactly the shown scripts, also of a package whose folder has another name', async () => {
       const write = (name: string) => `node -e "fs.writeFileSync(process.env.MARK + '-${name}', '')"`
       npm.publish({ name: 'real', version: '2.0.0', scripts: { install: write('real') }, files: {} })
       publish('1.0.0', { dependencies: { alias: 'npm:real@2.0.0' } })
@@ -543,7 +543,7 @@ describe('AgentInstaller', () => {
     ['arguments', { distribution: { npx: { package: 'mine', args: ['--safe'] } } }],
     ['environment', { distribution: { npx: { package: 'mine', args: ['--acp'], env: { A: 'b' } } } }],
   ] as const)
-    it(`installs what the user confirmed if the same version with another ${what} is installed`, async () => {
+    it(`installs the confirmed version although the same version with another ${what} is installed`, async () => {
       publish('1.0.0')
       npm.publish({ name: 'other', version: '1.0.0', bin: 'run.js', files: { 'run.js': '' } })
       await confirmAndInstall(installer(), npx())

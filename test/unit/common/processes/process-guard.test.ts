@@ -143,7 +143,7 @@ describe('the process guard', () => {
     })
   })
 
-  it('stops what an agent started just before, also if its parent is gone, but not what had left the agent earlier', async function () {
+  it('stops new processes of an agent, also without their parent, but none that left the agent earlier', async function () {
     if (process.platform !== 'linux') this.skip()
     const file = path.join(folder, 'newborn.ts')
     await writeFile(file, NEWBORN)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { memoryOfTrees, parsePairs, processTree } from '../../../../src/common/processes/process-memory.ts'
 
 describe('the memory of processes', () => {
-  it('is that of a process and of all that it started', () => {
+  it('includes the memory of all descendants', () => {
     const rows = [
       { pid: 4, ppid: 2 },
       { pid: 2, ppid: 1 },

@@ -181,7 +181,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([made, queue.prompts.length], [['first'], 1])
   })
 
-  it('leaves its prompts to another window once they are stored for it', async () => {
+  it('leaves its prompts to another window once they are stored for that window', async () => {
     const last = session.prompt([text('last')])
     session.turns.queue.handOver(() => false)
     assert.deepEqual(waiting(), ['one', 'two', 'three', 'last'])

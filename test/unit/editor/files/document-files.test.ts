@@ -285,7 +285,7 @@ describe('files with an open document', () => {
       assert.equal(document.text(), onDisk())
     })
 
-    it('keep what the user types even later, and what another program writes', async () => {
+    it("keep the user's later typing and another program's write", async () => {
       const document = await written(one => {
         writeFileSync(file(), 'newer\n')
         one.type('ONE\ntwo\nmine\nlater\n')

@@ -17,7 +17,7 @@ describe('merging texts', () => {
     assert.equal(merge('a b', 'a', 'a b c').mine, 'a\nc\n')
   })
 
-  it('keeps lines that both insert at the same place, once if they are the same', () => {
+  it('keeps lines that both sides insert at the same place, equal lines only once', () => {
     assert.equal(merge('a', 'a x', 'a y').theirs, 'a\nx\ny\n')
     assert.equal(merge('a', 'a x', 'a x y').theirs, 'a\nx\ny\n')
     assert.equal(mergeTexts('a\n', 'a\nx', 'a\ny\n').mine, 'a\nx\ny\n')

@@ -68,7 +68,7 @@ describe('finding what a typed path names', () => {
     assert.equal((await find('many/aa')).length, 20)
   }).timeout(30_000)
 
-  it('looks for a pasted path only if it is in a root by its spelling, and takes it only if it leads there', async () => {
+  it('finds a pasted path only if both its spelling and its real path are in a root', async () => {
     symlinkSync(root, path.join(home, 'root'), 'junction')
     const paste = async (typed: string) => (await findInRoots(typed, { roots: [root], home }))?.path
     assert.equal(await paste('dist/app.js'), path.join(root, 'dist/app.js'))
@@ -117,7 +117,7 @@ describe('where a typed path is looked for on Windows', () => {
 })
 
 describe('looking typed paths up', () => {
-  it('does so one at a time, and leaves out those that newer ones replace', async () => {
+  it('looks up one path at a time, and skips paths that newer ones replace', async () => {
     const started: string[] = []
     const answers: Array<(found: TypedPath[]) => void> = []
     const search = new TypedPathSearch(async typed => {

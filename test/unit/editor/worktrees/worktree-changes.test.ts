@@ -86,7 +86,7 @@ describe('the changes in a worktree', () => {
     assert.equal((await changesOf(worktree)).applied, 'outdated')
   })
 
-  it('are compared with those of another one', async () => {
+  it('are compared with those of another worktree', async () => {
     const other = await make('other')
     write('a.txt', 'mine\n')
     write('same.txt', 'same\n')

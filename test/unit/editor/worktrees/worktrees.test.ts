@@ -501,7 +501,7 @@ describe('worktrees', () => {
       assert.equal(git(top, 'show', `${ref}:new.txt`), 'two')
     })
 
-    it('and restored beside another one of the same name', async () => {
+    it('and restored next to a new worktree with the same name', async () => {
       const { worktree } = await make()
       const repository = await openRepository(top)
       write(worktree.path, { 'new.txt': 'first' })

@@ -56,7 +56,7 @@ describe('the symbol that an agent names', () => {
     assert.ok(looks <= 1000, `${looks} looks`)
   })
 
-  it('is not taken for the only one if others with its name are not looked up', async () => {
+  it("isn't unique if other symbols with its name weren't looked up", async () => {
     const location = { path: '/a', start: { line: 1, column: 1 }, end: { line: 1, column: 1 } }
     const symbols = async () =>
       Array.from({ length: 2000 }, () => ({ name: 'create', kind: 'function', location }))

@@ -46,7 +46,7 @@ describe('launch configurations', () => {
     ])
   })
 
-  it('say what VS Code replaces in them, so that a change of it is one of them', () => {
+  it('contain the values of their variables, so that a changed value counts as a change', () => {
     const own = {
       ...{
         name: 'Own',

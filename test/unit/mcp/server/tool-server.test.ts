@@ -82,7 +82,7 @@ describe("the editor's MCP server", () => {
     assert.doesNotMatch(answer.body + JSON.stringify(answer.headers), new RegExp(rig.endpoint.token))
   })
 
-  it('answers 401 and nothing else to no token, a wrong one, and that of another session', async () => {
+  it("answers only 401 to a missing token, a wrong one, or another session's", async () => {
     const { url, token } = rig.endpoint
     const wrong = [
       undefined,

@@ -30,7 +30,7 @@ describe('the diffs of an agent in a terminal', () => {
     assert.equal(await diffs.close('a.ts'), undefined)
   })
 
-  it('replace one with the same name that still opens, which is rejected', async () => {
+  it('reject a diff that is still opening when another with its name replaces it', async () => {
     const [first, second] = [propose('one'), propose('two')]
     ready()
     assert.equal(await (await first).outcome, undefined)

@@ -125,7 +125,7 @@ describe('Claude Code in a terminal', () => {
     assert.deepEqual(readdirSync(join(home, 'ide')), [])
   })
 
-  it('finds no file of a window that crashed, also if that was while it wrote it', async () => {
+  it('finds no file of a window that crashed, also while it wrote the file', async () => {
     const owner = { name: 'parley', pid: 2 ** 30, host: hostname() }
     for (const name of ['1.lock', `2.lock.${owner.pid}`])
       writeFileSync(join(locks, name), JSON.stringify({ owner }))

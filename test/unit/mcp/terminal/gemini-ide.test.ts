@@ -111,7 +111,7 @@ describe('Gemini CLI in a terminal', () => {
     assert.deepEqual(readdirSync(files), [])
   })
 
-  it('finds no file of a window that crashed, also if that was while it wrote it', async () => {
+  it('finds no file of a window that crashed, also while it wrote the file', async () => {
     const owner = { name: 'parley', pid: 2 ** 30, host: hostname() }
     for (const name of ['gemini-ide-server-1-2.json', `gemini-ide-server-3-4.json.${owner.pid}`])
       writeFileSync(join(files, name), JSON.stringify({ owner }))

@@ -73,7 +73,7 @@ describe('agents in terminals', () => {
     assert.deepEqual([[...open], variables], [[], {}])
   })
 
-  it('that fail to start say so, and the other one starts', async () => {
+  it('report that one failed to start, and start the other', async () => {
     on.add('claude')
     failure = 'no port'
     await agents.update()

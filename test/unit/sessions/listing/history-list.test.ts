@@ -348,7 +348,7 @@ describe('HistoryList', () => {
     assert.equal(fixture.records.agent('one')?.name, 'Agent One')
   })
 
-  it('lists one session of a conversation that went on in others, as long as that one is there', () => {
+  it('lists only the current session of a conversation, as long as that session exists', () => {
     const { records } = fixture
     const put = (agentId: string, sessionId: string) =>
       records.opened(agentId, {

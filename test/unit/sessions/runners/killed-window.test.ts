@@ -46,13 +46,13 @@ describe('an agent whose window was killed after its turn', () => {
     return { ...pids, id: agent!.id }
   }
 
-  it('ends with its server as an idle one, and its host with it', async () => {
+  it('ends like an idle agent, together with its host', async () => {
     const { host, agent, server } = await killWindow(true)
     await until(() => ![agent, server].some(isRunning), 'the end of the agent and its server')
     await until(() => !isRunning(host), 'the end of the host')
   })
 
-  it('ends as well if the window had not stored what it said, which the host keeps', async () => {
+  it("also ends if the window hadn't stored its output, which the host keeps", async () => {
     const { host, agent, server, id } = await killWindow(false)
     await until(() => ![agent, server].some(isRunning), 'the end of the agent and its server')
     assert.ok(isRunning(host))

@@ -665,7 +665,7 @@ describe('conversation page', () => {
     await page.until(() => page.document.querySelector('[role="status"]')?.textContent?.includes('Allow?'))
   })
 
-  it('focuses the option that allows once, wherever it is, and never one that allows permanently', async () => {
+  it('focuses the option that allows once, at any position, and never one that allows permanently', async () => {
     const always = { optionId: 'always', name: 'Allow for this session', kind: 'allow_always' as const }
     const once = { optionId: 'once', name: 'Allow', kind: 'allow_once' as const }
     page.document.hasFocus = () => true

@@ -8,7 +8,7 @@ import { languageOfPath } from '../../../../src/webview/tools/languages.ts'
 const text = (tokens: readonly Token[]) => tokens.map(token => token.text).join('')
 
 describe('the language of a file', () => {
-  it('is that of its extension or its name', () => {
+  it('depends on its extension or its name', () => {
     assert.equal(languageOfPath('/w/src/a.test.TS'), 'ts')
     assert.equal(languageOfPath('C:\\w\\Dockerfile'), 'dockerfile')
     for (const path of ['/w/LICENSE', '/w/constructor', '/w/__proto__', ''])

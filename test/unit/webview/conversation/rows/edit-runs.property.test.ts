@@ -127,7 +127,7 @@ const signature = (rows: readonly Row[]) =>
   rows.map(row => [row.key, row.kind === 'run' ? row.slots.map(({ id }) => id) : '', row.gap, row.index])
 
 describe('edits in a row', () => {
-  it('become one row that loses none, keeps their order, and hides none that needs attention', () => {
+  it('become one row with all edits in order, except those that need attention', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), steps => {
         const conversation = new Conversation()

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { readdirSync, readFileSync, renameSync } from 'node:fs'
 import path from 'node:path'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import { AgentHostProgram } from '../../../support/agent-host-program.ts'
-import { isRunning, script } from '../../../support/contracts/running-process.ts'
+import { isRunning } from '../../../support/contracts/running-process.ts'
 import { until } from '../../../support/until.ts'
-import { hostedWindows, type SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
+import { type SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
+import { HostedSuite } from './hosted-suite.ts'
 
 /** Says a number every few milliseconds in its first turn, without an end; in others, one word. */
 const AGENT = `
@@ -33,32 +32,12 @@ const AGENT = `
 `
 
 describe('a session whose agent host was killed', () => {
-  const program = new AgentHostProgram()
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-killed-host-test-'))
+  const suite = new HostedSuite()
+  const { program, folder } = suite
   const last = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
-  let windows: SessionsFixture[] = []
   let open: () => SessionsFixture
-  before(() => program.build())
   beforeEach(() => {
-    const { args, ...agent } = script(AGENT)
-    const shared = hostedWindows({ program, launch: { ...agent, args: [...args] } })
-    open = () => {
-      const window = shared()
-      windows.push(window)
-      return window
-    }
-  })
-  afterEach(async () => {
-    for (const { manager, controller } of windows) {
-      for (const { session } of manager.list()) session.agent.dispose()
-      controller.dispose()
-    }
-    windows = []
-    for (const { id } of await program.hosts.list()) await program.hosts.end(id)
-  })
-  after(async () => {
-    await program.end()
-    rmSync(folder, { recursive: true, force: true })
+    open = suite.opener(suite.hosting(AGENT))
   })
 
   /** The largest number that the host has on disk. */

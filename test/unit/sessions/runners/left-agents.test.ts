@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { AgentStartError } from '../../../../src/acp/agent.ts'
 import { deferred } from '../../../../src/common/async.ts'
-import { AgentHostProgram } from '../../../support/agent-host-program.ts'
-import { script } from '../../../support/contracts/running-process.ts'
 import { until } from '../../../support/until.ts'
 import { hostedWindows, type SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
+import { HostedSuite } from './hosted-suite.ts'
 
 /**
  * It can resume sessions, unless CAPABILITIES say otherwise, and a turn of it ends when its permission is answered. It notes what it
@@ -66,28 +64,14 @@ const AGENT = `
 `
 
 describe('an agent that an earlier window left', () => {
-  const program = new AgentHostProgram()
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-left-agents-test-'))
+  const suite = new HostedSuite()
+  const { program, folder, windows } = suite
   const last = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
-  let windows: SessionsFixture[] = []
   let file = ''
   let count = 0
-  before(() => program.build())
   beforeEach(() => {
     file = path.join(folder, `received-${count++}`)
     writeFileSync(file, '')
-  })
-  afterEach(async () => {
-    for (const { manager, controller } of windows) {
-      for (const { session } of manager.list()) session.agent.dispose()
-      controller.dispose()
-    }
-    windows = []
-    for (const { id } of await program.hosts.list()) await program.hosts.end(id)
-  })
-  after(async () => {
-    await program.end()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const received = (method: string) =>
@@ -100,9 +84,9 @@ describe('an agent that an earlier window left', () => {
   const gate = () => `${file}-gate`
 
   function prepare(more: Record<string, string>): void {
-    const { args, ...agent } = script(AGENT)
-    const env = { ...agent.env, RECEIVED: file, GATE: gate(), ...more }
-    open = hostedWindows({ program, launch: { ...agent, args: [...args], env } })
+    const hosting = suite.hosting(AGENT)
+    Object.assign(hosting.launch.env, { RECEIVED: file, GATE: gate(), ...more })
+    open = hostedWindows(hosting)
   }
 
   /** The first window is in a turn, which waits for the user. */

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { HOST_VERSION } from '../../../../src/acp/transport/host/channel.ts'
-import { AgentHostProgram } from '../../../support/agent-host-program.ts'
-import { script } from '../../../support/contracts/running-process.ts'
 import { until } from '../../../support/until.ts'
-import { type Hosting, hostedWindows, type SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
+import { type Hosting, type SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
+import { HostedSuite } from './hosted-suite.ts'
 
 /** Says something, and something else once its file is there; then it exits. */
 const AGENT = `
@@ -34,36 +32,16 @@ const AGENT = `
 `
 
 describe('a session whose agent runs in a host of another version', () => {
-  const program = new AgentHostProgram()
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-other-version-test-'))
+  const suite = new HostedSuite()
+  const { program, folder } = suite
   const last = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
   const newer = HOST_VERSION + 1
-  const windows: SessionsFixture[] = []
   let open: () => SessionsFixture
   let hosting: Hosting
-  before(async () => {
-    await program.build()
-    await program.buildVersion(newer)
-  })
+  before(() => program.buildVersion(newer))
   beforeEach(() => {
-    const { args, ...agent } = script(AGENT)
-    hosting = { program, launch: { ...agent, args: [...args] } }
-    const shared = hostedWindows(hosting)
-    open = () => {
-      const window = shared()
-      windows.push(window)
-      return window
-    }
-  })
-  afterEach(() => {
-    for (const { manager, controller } of windows.splice(0)) {
-      for (const { session } of manager.list()) session.agent.dispose()
-      controller.dispose()
-    }
-  })
-  after(async () => {
-    await program.end()
-    rmSync(folder, { recursive: true, force: true })
+    hosting = suite.hosting(AGENT)
+    open = suite.opener(hosting)
   })
   const text = ({ controller }: SessionsFixture) =>
     JSON.stringify(controller.current?.session.state.entries ?? [])

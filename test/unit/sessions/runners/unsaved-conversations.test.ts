@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import { AgentHostProgram } from '../../../support/agent-host-program.ts'
-import { script } from '../../../support/contracts/running-process.ts'
 import { until } from '../../../support/until.ts'
-import { hostedWindows, type SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
+import { type SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
+import { HostedSuite } from './hosted-suite.ts'
 
 /** Answers each prompt with as many pieces of text as its second word says, 10 ms apart. */
 const AGENT = `
@@ -30,32 +26,11 @@ const AGENT = `
 `
 
 describe("a conversation that can't be stored, whose agent outlives its window", () => {
-  const program = new AgentHostProgram()
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-unsaved-test-'))
+  const suite = new HostedSuite()
   const last = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
-  let windows: SessionsFixture[] = []
   let open: () => SessionsFixture
-  before(() => program.build())
   beforeEach(() => {
-    const { args, ...agent } = script(AGENT)
-    const shared = hostedWindows({ program, launch: { ...agent, args: [...args] } })
-    open = () => {
-      const window = shared()
-      windows.push(window)
-      return window
-    }
-  })
-  afterEach(async () => {
-    for (const { manager, controller } of windows) {
-      for (const { session } of manager.list()) session.agent.dispose()
-      controller.dispose()
-    }
-    windows = []
-    for (const { id } of await program.hosts.list()) await program.hosts.end(id)
-  })
-  after(async () => {
-    await program.end()
-    rmSync(folder, { recursive: true, force: true })
+    open = suite.opener(suite.hosting(AGENT))
   })
 
   const session = (window: SessionsFixture) => window.controller.current!.session

@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, McpServer } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { CancelledError } from '../common/errors.ts'
+import type { RootsPlan } from '../common/roots-plan.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { visible } from '../common/visible.ts'
 import { compareFolders, realFolder } from '../editor/folder-comparison.ts'
@@ -10,7 +11,6 @@ import { PathRules } from '../editor/path-rules.ts'
 import {
   ensureScratchFolder,
   planRoots,
-  type RootsPlan,
   rootsForExisting,
   rootsForScratch,
   rootsIn,

@@ -5,6 +5,7 @@
 import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../acp/model.ts'
 import type { Allowance } from '../common/allowance.ts'
 import type { Draft } from '../common/draft.ts'
+import type { RootsPlan } from '../common/roots-plan.ts'
 import type {
   Attachment,
   ExpandedPrompt,
@@ -99,20 +100,6 @@ export interface AgentOffer {
   failed?: { message: string; output: string; help?: { href: string; label: string } }
 }
 
-export interface RootsNote {
-  cwd: string
-  /** `cwd` for the user: a folder's name, or the path with `~` */
-  cwdLabel: string
-  /** A sentence about the cwd if it's outside of the workspace. */
-  cwdRemark?: string
-  /** `added`: a folder of this window that the session did not have before */
-  additional: Array<{ path: string; label: string; added?: true }>
-  /** workspace folders that the agent can't see, and why */
-  unseen: Array<{ label: string; reason: string }>
-  /** No folder is open: the session works in a private scratch folder. */
-  scratch: boolean
-}
-
 /** A prompt that is not sent yet. See `PromptState`. */
 export interface QueuedNote {
   id: string
@@ -185,7 +172,7 @@ export interface ConversationHead {
   canSendTo?: boolean
   /** The agent was asked to stop the turn and hasn't responded. */
   stopping?: boolean
-  roots?: RootsNote
+  roots?: RootsPlan
   /** the worktree in which the session works, if it isn't open in this window; without a branch, it was removed */
   worktree?: { name: string; branch?: string }
   /** how the agent used the user's system prompt, if there is one */

@@ -7,6 +7,7 @@ import { chmod, lstat, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { Roots } from '../acp/model.ts'
+import type { RootsPlan } from '../common/roots-plan.ts'
 import type { SettingValue } from '../common/settings.ts'
 import type { FolderComparison } from './folder-comparison.ts'
 import type { PathRules } from './path-rules.ts'
@@ -16,21 +17,6 @@ export interface WorkspaceRoot {
   name: string
   scheme: string
   path: string
-}
-
-/** A session's roots, with information for the user. */
-export interface RootsPlan {
-  cwd: string
-  /** the folder's name, or the path with `~` */
-  cwdLabel: string
-  /** A note about the cwd if it's outside of the workspace. */
-  cwdRemark?: string
-  /** `added`: a folder of this window that the session did not have before */
-  additional: Array<{ path: string; label: string; added?: true }>
-  /** workspace folders that the agent can't see, and why */
-  unseen: Array<{ label: string; reason: string }>
-  /** No folder is open: the session works in a private scratch folder. */
-  scratch: boolean
 }
 
 export interface RootsInput {

@@ -3,46 +3,9 @@ import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
+import { contentAgents } from '../ui/support/content-agents.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent } from '../ui/support/fixture-agent.ts'
-
-const code = [
-  'Take this:',
-  '',
-  '```js planets.js',
-  "export const planets = ['Earth']",
-  '```',
-  '',
-  'Done.',
-].join('\n')
-const before = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`).join('\n')
-const edit = {
-  sessionUpdate: 'tool_call',
-  toolCallId: 'edit',
-  title: 'Edit planets.js',
-  kind: 'edit',
-  status: 'completed',
-  content: [
-    {
-      type: 'diff',
-      path: '$cwd/other.js',
-      oldText: before,
-      newText: before.replace('line 20', 'line twenty'),
-    },
-  ],
-}
-const rich = [
-  'Let $x^2$ be, see `planets.js:2`:',
-  '',
-  '$$\\frac{a}{b}$$',
-  '',
-  '```mermaid',
-  'graph LR',
-  '  A[One] --> B["<b class=from-diagram>Two</b> <img class=from-diagram src=x>"]',
-  '```',
-  '',
-  'That was all.',
-].join('\n')
 
 /** One of each kind. */
 const diagrams = [
@@ -78,9 +41,7 @@ describe('message content', () => {
   const vscode = new PageSuite({
     settings: root => ({
       'parley.agents': {
-        code: fixtureAgent(root, 'Coder', { prompt: [{ say: code }] }),
-        edit: fixtureAgent(root, 'Editor', { prompt: [{ update: edit }, { say: 'Edited.' }] }),
-        rich: fixtureAgent(root, 'Mathematician', { prompt: [{ say: rich }] }),
+        ...contentAgents(root),
         painter: fixtureAgent(root, 'Painter', { prompt: [{ say: diagrams.map(fenced).join('\n') }] }),
         runner: fixtureAgent(root, 'Runner'),
       },

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import type { Frame } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
-import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
+import { beginInTab, pageOfSession } from '../ui/support/session-tabs.ts'
 
 describe('several sessions', () => {
   const vscode = new PageSuite({
@@ -16,32 +15,8 @@ describe('several sessions', () => {
 
   const tab = (name: string | RegExp) => workbench.page.getByRole('tab', { name })
 
-  /** Finds the page that shows a session; `state` distinguishes sessions with the same title. */
-  async function pageOf(title: string, state = ''): Promise<ConversationPage> {
-    const shown = async (frame: Frame) => {
-      const heading = frame.locator(`body${state}`).getByRole('heading', { name: title, exact: true })
-      return (await heading.isVisible().catch(() => false)) ? frame : undefined
-    }
-    const frame = await waitFor(`conversation ${title}`, async () => {
-      for (const one of workbench.page.frames()) {
-        const found = await shown(one)
-        if (found) return found
-      }
-    })
-    return ConversationPage.inFrame(frame)
-  }
-
-  /** Starts a session with this title in its own tab. */
-  async function begin(title: string): Promise<ConversationPage> {
-    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
-    await workbench.page.locator('.tab.active', { hasText: 'Parley' }).waitFor()
-    // a page takes the focus once it's ready
-    await pageOf('New session', ':has(.composer-text :focus)')
-    await workbench.runAndPick('Parley: New Session with Agent…', 'Fixture')
-    const page = await pageOf('New session', '[data-phase="ready"]')
-    await page.send(`[[title ${title}]]`)
-    return pageOf(title)
-  }
+  const pageOf = (title: string) => pageOfSession(workbench, title)
+  const begin = (title: string) => beginInTab(workbench, 'Fixture', title)
 
   it('can be moved from a tab to the side bar with their messages', async () => {
     workbench = await vscode.clearedWindow()

@@ -4,57 +4,18 @@ import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
+import { contentAgents } from './support/content-agents.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
-
-const code = [
-  'Take this:',
-  '',
-  '```js planets.js',
-  "export const planets = ['Earth']",
-  '```',
-  '',
-  'Done.',
-].join('\n')
-const before = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`).join('\n')
-const edit = {
-  sessionUpdate: 'tool_call',
-  toolCallId: 'edit',
-  title: 'Edit planets.js',
-  kind: 'edit',
-  status: 'completed',
-  content: [
-    {
-      type: 'diff',
-      path: '$cwd/other.js',
-      oldText: before,
-      newText: before.replace('line 20', 'line twenty'),
-    },
-  ],
-}
-const rich = [
-  'Let $x^2$ be, see `planets.js:2`:',
-  '',
-  '$$\\frac{a}{b}$$',
-  '',
-  '```mermaid',
-  'graph LR',
-  '  A[One] --> B["<b class=from-diagram>Two</b> <img class=from-diagram src=x>"]',
-  '```',
-  '',
-  'That was all.',
-].join('\n')
 
 describe('message content', () => {
   const vscode = new VsCodeSuite({
     ownServer: true,
     settings: root => ({
       'parley.agents': {
-        code: fixtureAgent(root, 'Coder', { prompt: [{ say: code }] }),
-        edit: fixtureAgent(root, 'Editor', { prompt: [{ update: edit }, { say: 'Edited.' }] }),
-        rich: fixtureAgent(root, 'Mathematician', { prompt: [{ say: rich }] }),
+        ...contentAgents(root),
         runner: fixtureAgent(root, 'Runner'),
       },
     }),

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Frame, Locator } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { layoutProblems } from './support/layout.ts'
+import { beginInTab, pageOfSession } from './support/session-tabs.ts'
 import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { waitForTabIndicator } from './support/tab-indicator.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
@@ -21,32 +22,8 @@ describe('several sessions', () => {
   const marked = (title: string, indicator: Parameters<typeof waitForTabIndicator>[2]) =>
     waitForTabIndicator(workbench, title, indicator)
 
-  /** Finds the page that shows a session; `state` distinguishes sessions with the same title. */
-  async function pageOf(title: string, state = ''): Promise<ConversationPage> {
-    const shown = async (frame: Frame) => {
-      const heading = frame.locator(`body${state}`).getByRole('heading', { name: title, exact: true })
-      return (await heading.isVisible().catch(() => false)) ? frame : undefined
-    }
-    const frame = await waitFor(`conversation ${title}`, async () => {
-      for (const one of workbench.page.frames()) {
-        const found = await shown(one)
-        if (found) return found
-      }
-    })
-    return ConversationPage.inFrame(frame)
-  }
-
-  /** Starts a session with this title in its own tab. */
-  async function begin(title: string): Promise<ConversationPage> {
-    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
-    await workbench.page.locator('.tab.active', { hasText: 'Parley' }).waitFor()
-    // a page takes the focus once it's ready
-    await pageOf('New session', ':has(.composer-text :focus)')
-    await workbench.runAndPick('Parley: New Session with Agent…', 'Fixture')
-    const page = await pageOf('New session', '[data-phase="ready"]')
-    await page.send(`[[title ${title}]]`)
-    return pageOf(title)
-  }
+  const pageOf = (title: string, state?: string) => pageOfSession(workbench, title, state)
+  const begin = (title: string) => beginInTab(workbench, 'Fixture', title)
 
   it('show their states on their tabs, and are restored after a reload', async () => {
     workbench = await vscode.clearedWindow()

@@ -1,12 +1,12 @@
 import type { ToolKind } from '../../acp/model.ts'
-import type { RootsNote } from '../../bridge/conversation.ts'
+import type { RootsPlan } from '../../common/roots-plan.ts'
 import { visibleProse } from '../../common/visible.ts'
 import { editorToolCall, readableTitle } from '../../conversation/mcp-tool-call.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import { plural, t } from '../l10n.ts'
 
 /** The folders to which paths are made relative. */
-export type PathRoots = Pick<RootsNote, 'cwd' | 'additional'>
+export type PathRoots = Pick<RootsPlan, 'cwd' | 'additional'>
 
 /** Maximum number of files that are named; more are counted. */
 const NAMED = 2

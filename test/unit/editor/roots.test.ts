@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { RootsPlan } from '../../../src/common/roots-plan.ts'
 import { FolderComparison } from '../../../src/editor/folder-comparison.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import {
   ensureScratchFolder,
   planRoots,
   type RootsInput,
-  type RootsPlan,
   rootsForExisting,
   rootsForScratch,
   rootsIn,

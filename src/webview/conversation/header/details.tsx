@@ -1,4 +1,5 @@
-import type { ConversationHead, EnvironmentNote, RootsNote } from '../../../bridge/conversation.ts'
+import type { ConversationHead, EnvironmentNote } from '../../../bridge/conversation.ts'
+import type { RootsPlan } from '../../../common/roots-plan.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
@@ -77,7 +78,7 @@ function Account({ account }: { account: NonNullable<ConversationHead['account']
   )
 }
 
-function Roots({ roots, worktree }: Pick<ConversationHead, 'worktree'> & { roots: RootsNote }) {
+function Roots({ roots, worktree }: Pick<ConversationHead, 'worktree'> & { roots: RootsPlan }) {
   const { host } = useApp()
   return (
     <section>

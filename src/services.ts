@@ -19,14 +19,15 @@ export type Services = ReturnType<typeof createServices>
  * and called once, when the first view is shown or the first command runs.
  */
 export function createServices(options: PlatformOptions) {
-  const { own } = options
+  const { own, carry = platform => platform } = options
   configureTexts()
   const platform = createPlatform(options, () => shown.changeEditors)
   const { workbench, log } = platform
-  const app = createAppServices(platform, own)
+  const carried = carry(platform)
+  const app = createAppServices(carried, own)
   const shown = createWorkbenchServices(platform, app, own)
 
-  const handlers = { ...appCommands(platform, app), ...shown.commands }
+  const handlers = { ...appCommands(carried, app), ...shown.commands }
   const { sideBar, surfaces, tabs, tracker } = app
   const all: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
   const terminalAgents = loadOnce(async () => {

@@ -95,10 +95,10 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
 
 /** Copies a link that opens the session in VS Code. */
 export async function copyLink(
-  workbench: Pick<Workbench, 'copy' | 'dialogs' | 'linkTo'>,
+  workbench: Pick<Workbench, 'copy' | 'dialogs' | 'linkStart'>,
   session: SessionId,
 ): Promise<void> {
-  await workbench.copy(workbench.linkTo(sessionPath(session)))
+  await workbench.copy(`${workbench.linkStart}${sessionPath(session)}`)
   workbench.dialogs.showStatus(l10n.t('Copied to the clipboard'))
 }
 

@@ -38,6 +38,7 @@ import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { gitFolderStore, HAS_AGENTS, turnStore, viewStore } from './storage/stores.ts'
+import { settingOf } from './workbench.ts'
 
 export type ProcessScope = ReturnType<typeof createProcessScope>
 
@@ -143,7 +144,7 @@ export function createProcessScope(
   const hosted = new HostedAgents({
     ...{ hosts, runners, manager, held, planner, records, transcripts, queues, agents, nameOf, log },
     workspace: platform.workspaceIdentity,
-    keep: () => workbench.settings.read('keepAgentsRunning'),
+    keep: () => settingOf(workbench, 'keepAgentsRunning'),
     trusted: () => workbench.isTrusted,
     isSearchSure: agentServices.isSearchSure,
     launchOf: agentServices.configuredStart,
@@ -162,7 +163,7 @@ export function createProcessScope(
     runner: runners.get,
     startOptions: async agentId => ({
       defaults: await agentServices.defaultOptionsOf(agentId),
-      lastUsed: workbench.settings.read('useLastOptions') ? composer.optionMemory.lastUsed(agentId) : {},
+      lastUsed: settingOf(workbench, 'useLastOptions') ? composer.optionMemory.lastUsed(agentId) : {},
     }),
     usage: records,
   })

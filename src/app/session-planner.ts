@@ -22,7 +22,7 @@ import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
 import type { EditorTools, OfferedTools } from '../mcp/server/editor-tools.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
 import type { EarlierServers, ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
-import type { Dialogs, Workbench } from './workbench.ts'
+import { type Dialogs, settingOf, type Workbench } from './workbench.ts'
 
 /** Plans sessions from the open workspace and the settings, and asks the user for the folder if necessary. */
 export class WorkspaceSessionPlanner implements SessionPlanner {
@@ -83,7 +83,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   async #confirmFolder(cwd: string): Promise<void> {
     // a link in this window's folders may lead out of them
     const folder = await realFolder(cwd)
-    const own = await Promise.all(this.#workbench.folders().map(({ path }) => realFolder(path)))
+    const own = await Promise.all(this.#workbench.folders.map(({ path }) => realFolder(path)))
     if (own.some(one => this.#rules.contains(one, folder))) return
     const text = l10n.t('Open the imported session in a folder outside of this window?')
     const detail = l10n.t(
@@ -122,7 +122,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     capabilities: AgentCapabilities,
     { cwd, additionalDirectories = [] }: { cwd: string; additionalDirectories?: readonly string[] },
   ) {
-    const folders = this.#workbench.roots()
+    const folders = this.#workbench.roots
     const scratchFolder = await ensureScratchFolder(this.#globalStorage)
     const compare = await this.#compare([cwd, ...additionalDirectories, scratchFolder])
     // a worktree is for work apart from the workspace, so its sessions don't get the workspace's folders
@@ -140,14 +140,14 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
   /** Compares the folders of this window with others. */
   async #compare(others: readonly string[]) {
-    return compareFolders([...this.#workbench.roots().map(({ path }) => path), ...others])
+    return compareFolders([...this.#workbench.roots.map(({ path }) => path), ...others])
   }
 
   async #newRoots(capabilities: AgentCapabilities): Promise<RootsPlan | undefined> {
-    const activePath = this.#workbench.activeFile()
+    const activePath = await this.#workbench.activeFile()
     const input = {
-      folders: this.#workbench.roots(),
-      setting: this.#workbench.settings.read('workingDirectory'),
+      folders: this.#workbench.roots,
+      setting: settingOf(this.#workbench, 'workingDirectory'),
       activePath,
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
@@ -172,7 +172,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     systemPrompt: SystemPrompt | null | undefined,
   ): Promise<SessionPlan> {
     const compare = await this.#compare([roots.cwd])
-    const own = this.#workbench.roots().find(({ path }) => compare.same(path, roots.cwd))
+    const own = this.#workbench.roots.find(({ path }) => compare.same(path, roots.cwd))
     const cwd = own?.path ?? roots.cwd
     const { passed, notes, links } = await this.#mcp.select(capabilities.mcp, { ...session, cwd })
     const taken = notes.map(({ name }) => name)

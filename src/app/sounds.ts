@@ -3,11 +3,11 @@ import type { OpenSession } from '../sessions/open-session.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { watchSessions } from '../sessions/watch-sessions.ts'
 import type { ConversationSurface } from './conversation/conversation-surface.ts'
-import type { Settings } from './workbench.ts'
+import { settingOf, type WindowState } from './workbench.ts'
 
 interface SoundOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
-  settings: Pick<Settings, 'read'>
+  workbench: Pick<WindowState, 'settingValues'>
   surfaces: {
     showing(open: OpenSession): Pick<ConversationSurface, 'sendToPage'> | undefined
     readonly active: Pick<ConversationSurface, 'sendToPage'>
@@ -16,7 +16,7 @@ interface SoundOptions {
 
 /** Plays a sound when a turn is over or waits for the user, if the user wants that. One page plays it, since VS Code can't. */
 export class Sounds extends Owner {
-  constructor({ manager, settings, surfaces }: SoundOptions) {
+  constructor({ manager, workbench, surfaces }: SoundOptions) {
     super()
     this.register(
       watchSessions(manager, open => {
@@ -28,7 +28,7 @@ export class Sounds extends Owner {
           // the end of a replay isn't worth a sound
           const isOver = activity === 'idle' && session.phase === 'ready'
           before = activity
-          if ((!isOver && activity !== 'requires_action') || !settings.read('sounds')) return
+          if ((!isOver && activity !== 'requires_action') || !settingOf(workbench, 'sounds')) return
           const surface = surfaces.showing(open) ?? surfaces.active
           surface.sendToPage('view/sound', { kind: isOver ? 'done' : 'waiting' })
         })

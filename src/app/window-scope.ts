@@ -74,7 +74,7 @@ export function createWindowScope(
       workspace: platform.workspaceIdentity,
       ...{ manager, indicators },
       starting: () => comparisons.starting(),
-      used: () => [...workbench.folders().map(folder => folder.path), ...files.documents.unsaved()],
+      used: () => [...workbench.folders.map(folder => folder.path), ...files.documents.unsaved()],
       onDidChangeUsed: platform.onDidChangeUnsaved,
       show: open => void surfaces.reveal(open),
       redact: text => secrets.redact(text),
@@ -88,6 +88,7 @@ export function createWindowScope(
       sessions: manager,
       tracker,
       store: shown,
+      folders: () => workbench.folders,
       onAdd: agentName =>
         workbench.dialogs.showStatus(
           agentName === undefined
@@ -180,7 +181,7 @@ export function createWindowScope(
     history: historyView,
     ...{ surfaces, indicators, shown, createController, own },
   })
-  own.add(new Sounds({ manager, settings: workbench.settings, surfaces }))
+  own.add(new Sounds({ manager, workbench, surfaces }))
   own.add(offerWhenNone(agents, installs))
   own.add(new CommandContext(surfaces, workbench))
   const exporter = new SessionExporter({

@@ -8,7 +8,7 @@ import {
   linkedWorktrees,
   worktreesFolder,
 } from '../editor/worktrees/linked-worktrees.ts'
-import type { Workbench } from './workbench.ts'
+import { settingOf, type Workbench } from './workbench.ts'
 
 /** The worktree that a directory is in. */
 export interface WorktreeNote {
@@ -24,7 +24,7 @@ export interface StartingAgents {
 }
 
 interface WindowWorktreesOptions {
-  workbench: Pick<Workbench, 'folders' | 'settings'>
+  workbench: Pick<Workbench, 'folders' | 'settingValues'>
   /** After these the branches may be different. */
   changes: ReadonlyArray<Event<unknown>>
 }
@@ -73,7 +73,7 @@ export class WindowWorktrees extends Owner {
   /** Tells whether a directory is in a folder that is open in this window, for many directories. */
   isOpen(): (cwd: string) => boolean {
     const { compare } = this.#folders
-    const folders = this.#workbench.folders().map(folder => compare.keys(folder.path))
+    const folders = this.#workbench.folders.map(folder => compare.keys(folder.path))
     return cwd => {
       const keys = compare.keys(cwd)
       return folders.some(folder => compare.containsKeys(folder, keys))
@@ -85,7 +85,7 @@ export class WindowWorktrees extends Owner {
     const rules = this.#rules
     const { compare } = this.#folders
     const isOpen = this.isOpen()
-    const setting = this.#workbench.settings.read('worktrees.folder')
+    const setting = settingOf(this.#workbench, 'worktrees.folder')
     const worktrees = this.#known.flatMap(one =>
       one.worktrees.map(({ path: at, branch }) => ({
         keys: compare.keys(at),
@@ -123,7 +123,7 @@ export class WindowWorktrees extends Owner {
   async #read(): Promise<void> {
     while (this.#isOutdated && !this.owned.isDisposed) {
       this.#isOutdated = false
-      const folders = this.#workbench.folders().map(folder => folder.path)
+      const folders = this.#workbench.folders.map(folder => folder.path)
       await this.#folders.refresh(folders)
       const found = folders.map(folder =>
         linkedWorktrees(this.#folders.compare.real(folder)).catch(() => undefined),

@@ -1,9 +1,8 @@
 import type { Roots, ToolCallLocation } from '../acp/model.ts'
 import type { ChangedFile } from '../changes/review/changed-file.ts'
-import type { ChangeScope } from '../changes/session-changes.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
-import type { SettingName, SettingValue } from '../common/settings.ts'
+import { readSettingValue, type SettingName, type SettingValue } from '../common/settings.ts'
 import type {
   Attachment,
   CaptureKind,
@@ -19,8 +18,38 @@ import type { TokenColors } from '../editor/theme/token-colors.ts'
 import type { EditorFeatures } from '../mcp/server/editor-features.ts'
 import type { ShownTab, TabOptions } from './webviews.ts'
 
-/** What Parley needs from the editor. `workbench/` implements this with VS Code; the page tests and the playground in plain Node. */
-export interface Workbench {
+/** What is known of the window at any time: plain values. Each is replaced when it changes. */
+export interface WindowState {
+  /** The user trusts the workspace; agents start only then. */
+  readonly isTrusted: boolean
+  /** The user's language, as in `Intl` ("en", "zh-cn"). */
+  readonly language: string
+  /** The workspace folders on this machine's disk. */
+  readonly folders: ReadonlyArray<{ name: string; path: string }>
+  /** All workspace folders, local or remote. */
+  readonly roots: readonly WorkspaceRoot[]
+  /** `parley.*` in the settings, as it applies in this window: unchecked, for {@link settingOf}. */
+  readonly settingValues: Readonly<Partial<Record<SettingName, unknown>>>
+  /** What a link that VS Code opens with Parley begins with; a path follows, which starts with a slash and is encoded. */
+  readonly linkStart: string
+}
+
+/** The value of a setting that applies in this window, or the default if the value is invalid. */
+export function settingOf<N extends SettingName>(
+  { settingValues }: Pick<WindowState, 'settingValues'>,
+  name: N,
+): SettingValue<N> {
+  return readSettingValue(name, settingValues[name])
+}
+
+/**
+ * What Parley needs from the editor. `workbench/` implements this with VS Code; the page tests and the playground in plain Node. Between the two may be a wire: what members get and return is plain data, which arrives as
+ * a copy and takes a while. Other than that, there are only event listeners, disposables, `AbortSignal`s, the reports of
+ * {@link Dialogs.progress}, lists to pick from, checks of an input, and tabs, whose messages pass as they are.
+ */
+export interface Workbench extends WindowState {
+  /** Any of the values in {@link WindowState} has changed. */
+  readonly onDidChangeState: Event<void>
   readonly dialogs: Dialogs
   readonly settings: Settings
   readonly editors: Editors
@@ -31,23 +60,13 @@ export interface Workbench {
   readonly comments: CommentThreads
   /** Opens an editor tab with a page. */
   openTab(options: TabOptions): ShownTab
-  /** The user trusts the workspace; agents start only then. */
-  readonly isTrusted: boolean
-  /** The user's language, as in `Intl` ("en", "zh-cn"). */
-  readonly language: string
-  /** The workspace folders on this machine's disk. */
-  folders(): Array<{ name: string; path: string }>
-  /** All workspace folders, local or remote. */
-  roots(): WorkspaceRoot[]
   /** The file of the active editor or notebook, if it's on disk. */
-  activeFile(): string | undefined
+  activeFile(): Promise<string | undefined>
   /** Runs a command of Parley or of the editor. */
   execute(command: string, ...args: unknown[]): Promise<unknown>
   /** Sets a context key, on which keybindings and menus depend. */
   setContext(key: string, value: unknown): Promise<unknown>
   copy(text: string): Promise<void>
-  /** A link that VS Code opens with Parley. `path`: starts with a slash, encoded. */
-  linkTo(path: string): string
   /**
    * Brings the window with this folder or workspace file to the front, or opens one. Returns false where windows can't be
    * reached, as in a browser, and for a place that is neither on this machine nor where this window is.
@@ -86,6 +105,10 @@ export interface Dialogs {
   input(options: InputOptions): Promise<string | undefined>
   /** Asks where to write a file. `undefined`: canceled. */
   saveFile(options: SaveOptions): Promise<SaveTarget | undefined>
+  /** Writes the file that the user chose. */
+  writeSaved(target: SaveTarget, text: string): Promise<void>
+  /** Opens it in the editor. */
+  openSaved(target: SaveTarget): Promise<void>
   /** Asks for files to read: their paths on this machine's disk. `undefined`: canceled. */
   openFiles(options: Pick<SaveOptions, 'title' | 'filters'>): Promise<string[] | undefined>
   /** Shows progress until `work` has settled. The signal aborts when the user cancels. */
@@ -152,8 +175,8 @@ export interface InputOptions extends Pick<PickOptions, 'title' | 'placeholder' 
   password?: boolean
   /** Closes the input as if the user had canceled. */
   signal?: AbortSignal
-  /** Returns the problem with the value. */
-  validate?: (value: string) => string | undefined
+  /** Returns the problem with the value. The input accepts no value before it's known. */
+  validate?: (value: string) => string | undefined | Promise<string | undefined>
 }
 
 export interface SaveOptions {
@@ -168,10 +191,9 @@ export interface SaveOptions {
 /** A file that the user chose to write. */
 export interface SaveTarget {
   name: string
+  uri: string
   /** absolute; `undefined` if it isn't on this machine's disk */
   path: string | undefined
-  write(text: string): Promise<void>
-  open(): Promise<void>
 }
 
 export interface ProgressOptions {
@@ -188,8 +210,6 @@ export interface ProgressStep {
 
 /** `parley.*` in the settings. */
 export interface Settings {
-  /** The value that applies in this window, or the default if the value is invalid. */
-  read<N extends SettingName>(name: N): SettingValue<N>
   /** Writes a value, by default the user's; `undefined` removes it. Rejects when the editor can't write the file. */
   update(name: SettingName, value: unknown, scope?: 'user' | 'workspace'): Promise<void>
   onDidChange(name: SettingName, listener: () => void): Disposable
@@ -218,18 +238,20 @@ export interface Editors {
   applyCode(code: CodeToApply, roots: Roots | undefined): Promise<void>
   /** Opens an agent's edit of a file in a diff editor; with another title, any two texts of a file. */
   openDiff(file: string, texts: DiffTexts, title?: string): Promise<void>
-  /** Opens a diff editor of a file with a session's changes. */
-  openChanges(changes: ChangeScope, file: ChangedFile): Promise<void>
+  /** Opens a diff editor of a file with a session's changes; without one, with those of all. */
+  openChanges(session: string | undefined, file: ChangedFile): Promise<void>
   /** Opens a file with conflicts of Git in the merge editor. */
   openConflict(file: string): Promise<void>
   /** Opens all of a session's changes in one editor. */
-  reviewChanges(changes: ChangeScope, title: string): Promise<void>
+  reviewChanges(session: string, title: string): Promise<void>
   /** Shows in one editor how restoring would change files. */
   previewRestore(files: readonly RestorePreview[], title: string): Promise<void>
   /** Shows in one editor how files differ. */
   compareFiles(files: readonly ComparedSides[], title: string): Promise<void>
-  /** Shows where an agent works, until it's disposed. */
-  createLocationFollower(): LocationFollower
+  /** Gets ready to show where an agent works, until it's disposed. */
+  followLocations(): Disposable
+  /** Shows where an agent works, without taking the focus. */
+  showLocation(location: ToolCallLocation, roots: Roots): void
 }
 
 /** A text file before and after it's restored. */
@@ -262,10 +284,6 @@ export interface CodeToApply {
   /** 1-based lines */
   from?: number
   to?: number
-}
-
-export interface LocationFollower extends Disposable {
-  show(location: ToolCallLocation, roots: Roots): void
 }
 
 /** What users can add to a prompt. */
@@ -332,8 +350,6 @@ export interface CommentThreads {
   hide(id: string): void
   /** Opens its document at its lines. Rejects with a sentence if that isn't possible. */
   reveal(id: string): Promise<void>
-  /** The path of a document as the user reads it. */
-  nameOf(uri: string): string
 }
 
 export interface Appearance {

@@ -58,11 +58,13 @@ export const dialogs: Dialogs = {
     if (!uri) return undefined
     return {
       name: path.posix.basename(uri.path),
+      uri: uri.toString(),
       path: uri.scheme === 'file' ? uri.fsPath : undefined,
-      write: async text => vscode.workspace.fs.writeFile(uri, Buffer.from(text, 'utf8')),
-      open: async () => void (await vscode.window.showTextDocument(uri)),
     }
   },
+  writeSaved: async ({ uri }, text) =>
+    vscode.workspace.fs.writeFile(vscode.Uri.parse(uri, true), Buffer.from(text, 'utf8')),
+  openSaved: async ({ uri }) => void (await vscode.window.showTextDocument(vscode.Uri.parse(uri, true))),
   async openFiles({ title, filters }) {
     const uris = await vscode.window.showOpenDialog({ title, filters, canSelectMany: true })
     return uris?.filter(({ scheme }) => scheme === 'file').map(({ fsPath }) => fsPath)

@@ -26,6 +26,7 @@ import {
   workspaceTrust,
 } from './settings.ts'
 import { createVsCodeWorkbench } from './vscode-workbench.ts'
+import { VsCodeWindowState } from './window-state.ts'
 import { windowStorage } from './window-storage.ts'
 
 export interface PlatformOptions {
@@ -34,6 +35,8 @@ export interface PlatformOptions {
   /** Owns everything that is created here. */
   own: DisposableStore
   commentController: vscode.CommentController
+  /** How the services reach the platform: directly by default. */
+  carry?: (platform: Platform) => Platform
 }
 
 /** Texts are looked up in VS Code's bundle for the user's language. */
@@ -56,6 +59,9 @@ export function createPlatform(
   const proposals = own.add(new Proposals())
   const comments = own.add(new VsCodeComments(commentController))
   const { extensionUri } = context
+  // before the state, whose listeners read them
+  const settings = own.add(new VsCodeSettings())
+  const state = own.add(new VsCodeWindowState(context.extension.id))
   return {
     workbench: createVsCodeWorkbench({
       changeEditors,
@@ -65,7 +71,7 @@ export function createPlatform(
       mentions: own.add(new MentionSearch(storage.workspace)),
       userFolder: userFolder(context),
       extensionUri,
-      extensionId: context.extension.id,
+      state,
     }),
     proposals,
     comments,
@@ -82,7 +88,7 @@ export function createPlatform(
     },
     secrets,
     secretStore: context.secrets,
-    settings: own.add(new VsCodeSettings()),
+    settings,
     ruleSettings,
     trust: workspaceTrust,
     lastUsedAgent: lastUsedAgent(context),

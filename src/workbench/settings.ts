@@ -6,7 +6,13 @@ import { Owner } from '../common/disposable.ts'
 import { distinctNames } from '../common/distinct-names.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { isRecord } from '../common/is-record.ts'
-import { readSettingValue, SETTINGS, type SettingName, type SettingValue } from '../common/settings.ts'
+import {
+  readSettingValue,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type SettingValue,
+} from '../common/settings.ts'
 
 /** The only code that reads and writes `parley.*` in VS Code's settings. Also reads the few other settings that matter. */
 
@@ -15,6 +21,13 @@ const SECTION = 'parley'
 /** The value that applies in this window, or the default if the value is invalid. */
 export function readSetting<N extends SettingName>(name: N): SettingValue<N> {
   return readSettingValue(name, vscode.workspace.getConfiguration(SECTION).get<unknown>(name))
+}
+
+/** All values that apply in this window, unchecked. */
+export function settingValues(): Record<SettingName, unknown> {
+  const configuration = vscode.workspace.getConfiguration(SECTION)
+  const values = SETTING_NAMES.map(name => [name, configuration.get<unknown>(name)])
+  return Object.fromEntries(values) as Record<SettingName, unknown>
 }
 
 /** VS Code's own network settings. */

@@ -3,6 +3,7 @@ import * as vscode from 'vscode'
 import { mayFocus } from '../app/window-uri.ts'
 import type { CommentThreads, Editors, PromptContext, Settings, Workbench } from '../app/workbench.ts'
 import { loadOnce } from '../common/async.ts'
+import { toDisposable } from '../common/disposable.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import { dialogs } from './dialogs.ts'
 import { applyCode, insertCode, openText } from './editor/code.ts'
@@ -13,12 +14,13 @@ import { onDidChangeTokenColors, themeTokenColors } from './editor/theme.ts'
 import { capture, followActiveContext, takeCode, takeDropped, takePath } from './mentions/attachments.ts'
 import type { MentionSearch } from './mentions/search.ts'
 import { askOutside, editorSources } from './mentions/sources.ts'
-import { localFolders, onDidChangeSetting, openSetting, readSetting, updateSetting } from './settings.ts'
+import { onDidChangeSetting, openSetting, updateSetting } from './settings.ts'
 import { openTab } from './webviews/panels.ts'
+import type { VsCodeWindowState } from './window-state.ts'
 
 export interface VsCodeWorkbenchOptions {
   extensionUri: vscode.Uri
-  extensionId: string
+  state: VsCodeWindowState
   /** Resolves objects that are created on first use, because they depend on services that depend on the workbench. */
   changeEditors: () => ChangeEditors
   diffs: Diffs
@@ -31,6 +33,7 @@ export interface VsCodeWorkbenchOptions {
 
 /** VS Code, as the rest of Parley uses it. */
 export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbench {
+  const { state } = options
   return {
     dialogs,
     settings,
@@ -43,26 +46,31 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     comments: options.comments,
     appearance: { tokenColors: themeTokenColors, onDidChangeTokenColors },
     get isTrusted() {
-      return vscode.workspace.isTrusted
+      return state.current.isTrusted
     },
     get language() {
-      return vscode.env.language
+      return state.current.language
     },
-    folders: localFolders,
-    roots: () =>
-      (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
-        name,
-        scheme: uri.scheme,
-        path: uri.fsPath,
-      })),
-    activeFile() {
+    get folders() {
+      return state.current.folders
+    },
+    get roots() {
+      return state.current.roots
+    },
+    get settingValues() {
+      return state.current.settingValues
+    },
+    get linkStart() {
+      return state.current.linkStart
+    },
+    onDidChangeState: state.onDidChange,
+    async activeFile() {
       const { activeTextEditor, activeNotebookEditor } = vscode.window
       const uri = activeTextEditor?.document.uri ?? activeNotebookEditor?.notebook.uri
       return uri?.scheme === 'file' ? uri.fsPath : undefined
     },
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
     setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
-    linkTo: path => `${vscode.env.uriScheme}://${options.extensionId}${path}`,
     async focusWindow(uri) {
       if (uri === '' || vscode.env.uiKind === vscode.UIKind.Web) return false
       const wanted = vscode.Uri.parse(uri)
@@ -93,7 +101,6 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
 }
 
 const settings: Settings = {
-  read: readSetting,
   update(name, value, scope = 'user') {
     const { Global, Workspace } = vscode.ConfigurationTarget
     return updateSetting(name, value, scope === 'user' ? Global : Workspace)
@@ -103,6 +110,7 @@ const settings: Settings = {
 }
 
 function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptions): Editors {
+  const followers = new Set<FollowEditor>()
   return {
     openFile,
     openLink,
@@ -114,10 +122,10 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
     applyCode: (code, roots) => applyCode(code, roots, proposals),
     openDiff: async (file, texts, title) =>
       void (await diffs.open(file, texts, title === undefined ? {} : { title })),
-    openChanges: (changes, file) => changeEditors().open(changes, file),
+    openChanges: (session, file) => changeEditors().open(session, file),
     openConflict: async file =>
       void (await vscode.commands.executeCommand('git.openMergeEditor', vscode.Uri.file(file))),
-    reviewChanges: (changes, title) => changeEditors().review(changes, title),
+    reviewChanges: (session, title) => changeEditors().reviewSession(session, title),
     previewRestore: (files, title) => {
       const side = (text: string | undefined) => (text === undefined ? undefined : { text })
       const sides = files.map(({ path, before, after }) => ({
@@ -128,7 +136,17 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
       return diffs.openAll(sides, title)
     },
     compareFiles: (files, title) => diffs.openAll(files, title),
-    createLocationFollower: () => new FollowEditor(),
+    followLocations() {
+      const follower = new FollowEditor()
+      followers.add(follower)
+      return toDisposable(() => {
+        followers.delete(follower)
+        follower.dispose()
+      })
+    },
+    showLocation(location, roots) {
+      for (const follower of followers) follower.show(location, roots)
+    },
   }
 }
 

@@ -6,7 +6,7 @@ export const noContext: ContextSources = {
   size: async () => undefined,
   readText: async () => undefined,
   readBytes: async () => new Uint8Array(),
-  problems: () => '',
+  problems: async () => '',
   changes: async () => '',
   revision: async () => undefined,
 }

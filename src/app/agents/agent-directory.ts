@@ -29,7 +29,7 @@ export interface AgentDirectoryParts {
   /** The inputs, secrets and network of agents on servers. */
   remote: Pick<RemoteLaunchOptions, 'inputs' | 'secrets'> & { network(): RemoteLaunchOptions['network'] }
   /** The workspace folders. */
-  folders: () => Array<{ name: string; path: string }>
+  folders: () => ReadonlyArray<{ name: string; path: string }>
   logFor: (agentId: string) => Logger
   /** The values the user signed in with, only for the agent's process. */
   signInEnvironment: (agentId: string) => Promise<Record<string, string>>

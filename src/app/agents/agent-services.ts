@@ -36,7 +36,7 @@ import { CommandId } from '../ids.ts'
 import { createMcpServices, type McpServices } from '../mcp/mcp-services.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
-import type { Dialogs, Settings, Workbench } from '../workbench.ts'
+import { type Dialogs, settingOf, type Workbench } from '../workbench.ts'
 import { AgentDefaults } from './agent-defaults.ts'
 import { agentDirectory } from './agent-directory.ts'
 import { AgentEnvironments } from './agent-environments.ts'
@@ -83,8 +83,8 @@ export interface AgentServices extends McpServices {
 }
 
 /** `undefined` if the user turned the registry off. */
-function registryUrl(settings: Settings): string | undefined {
-  const url = settings.read('agentRegistry').trim()
+function registryUrl(workbench: Workbench): string | undefined {
+  const url = settingOf(workbench, 'agentRegistry').trim()
   return url === '' ? undefined : url
 }
 
@@ -104,13 +104,13 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const { workbench, storage, log, logs, secrets, settings, trust, network } = platform
   const { dialogs } = workbench
   const secretStore = new CheckedSecrets(platform.secretStore, storage.global, dialogs, log)
-  const registryAddress = () => registryUrl(workbench.settings)
+  const registryAddress = () => registryUrl(workbench)
   const fetch = fetchAsSet(network)
   const environment = own.add(new LaunchEnvironmentSource({ log }))
   const projects = own.add(
     new ProjectEnvironments({
       base: () => environment.get(),
-      isOn: () => trust.trusted && workbench.settings.read('projectEnvironment'),
+      isOn: () => trust.trusted && settingOf(workbench, 'projectEnvironment'),
       python: platform.selectedPython,
       guard: options.guard,
       log,
@@ -161,7 +161,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       log,
     }),
   )
-  const searched = () => workbench.folders()[0]?.path ?? homedir()
+  const searched = () => workbench.folders[0]?.path ?? homedir()
   const catalog = own.add(
     new AgentCatalog({
       installed,
@@ -212,7 +212,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     }),
   )
   const agents = agentDirectory({
-    folders: workbench.folders,
+    folders: () => workbench.folders,
     consent: launches,
     catalog,
     installed,
@@ -263,7 +263,7 @@ const MiB = 1024 * 1024
 
 /** The options of all connections: Parley's client info, the limits of the settings, the logs. */
 export function connectOptions(
-  { version, workbench: { settings }, logs, secrets }: Platform,
+  { version, workbench, logs, secrets }: Platform,
   guard: ConnectOptions['guard'],
   { nameOf, protocolOf }: Pick<AgentServices, 'nameOf' | 'protocolOf'>,
   startProcess: (agentId: string) => ConnectOptions['startProcess'],
@@ -273,27 +273,27 @@ export function connectOptions(
     const log = logs.logger(agentId, name)
     return {
       clientInfo: { name: 'parley', title: 'Parley', version },
-      initializeTimeoutMs: settings.read('initializeTimeout') * 1000,
-      maxFrameBytes: settings.read('maximumFrameSize') * MiB,
+      initializeTimeoutMs: settingOf(workbench, 'initializeTimeout') * 1000,
+      maxFrameBytes: settingOf(workbench, 'maximumFrameSize') * MiB,
       log,
       onStderr: line => log.info(line),
       tap: logs.tapFor(agentId, name),
       guard,
       startProcess: startProcess(agentId),
       secrets,
-      protocol: protocolOf(agentId) ?? settings.read('protocol'),
+      protocol: protocolOf(agentId) ?? settingOf(workbench, 'protocol'),
       features: { terminalAuth: true },
     }
   }
 }
 
 /** The programs that run agents beside the windows of this user. */
-export function agentHosts({ storage, workbench: { settings }, fileInExtension }: Platform): AgentHosts {
+export function agentHosts({ storage, workbench, fileInExtension }: Platform): AgentHosts {
   return new AgentHosts({
     folder: path.join(storage.globalFolder, 'hosts'),
     script: fileInExtension('dist', 'agent-host.mjs'),
     guardScript: fileInExtension('dist', 'process-guard.cjs'),
-    maxFrameBytes: () => settings.read('maximumFrameSize') * MiB,
+    maxFrameBytes: () => settingOf(workbench, 'maximumFrameSize') * MiB,
   })
 }
 

@@ -17,6 +17,7 @@ import { startCard } from '../cards/start-card.ts'
 import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
+import { settingOf } from '../workbench.ts'
 import { agentRows, type CheckedAgent } from './agent-rows.ts'
 import { runningAccounts } from './running-accounts.ts'
 
@@ -184,7 +185,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
       installs,
       agents: definitions(),
       // whether or not it's available
-      defaultAgentId: workbench.settings.read('defaultAgent').trim() || undefined,
+      defaultAgentId: settingOf(workbench, 'defaultAgent').trim() || undefined,
       isRunning: agentId => runners.peek(agentId)?.running !== undefined,
       account: agentId => accounts.describe(agentId),
       checks: this.#checks,

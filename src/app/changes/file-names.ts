@@ -13,12 +13,9 @@ export function namesOf(
   paths: readonly string[],
   sessions?: { list(): readonly OpenSession[] },
 ): string {
-  const open = folders()
   const names = paths.map(one => {
-    for (const folder of open) {
-      const below = nameIn(folder.path, one)
-      if (below !== undefined) return open.length > 1 ? path.join(folder.name, below) : below
-    }
+    const name = nameInFolders(folders, one)
+    if (name !== undefined) return name
     for (const { plan } of sessions?.list() ?? []) {
       const below = nameIn(plan.setup.cwd, one)
       if (below !== undefined) return below
@@ -26,6 +23,15 @@ export function namesOf(
     return one
   })
   return plainMessage(readable(names.join(', ')))
+}
+
+/** The path in its workspace folder, which is named if there are several; `undefined` if it's in none. */
+export function nameInFolders(folders: Workbench['folders'], file: string): string | undefined {
+  for (const folder of folders) {
+    const below = nameIn(folder.path, file)
+    if (below !== undefined) return folders.length > 1 ? path.join(folder.name, below) : below
+  }
+  return undefined
 }
 
 /** `undefined` if the file isn't in the folder. */

@@ -214,7 +214,7 @@ async function confirmForce(
   const [first] = paths
   if (first === undefined) return false
   const file = changes.list().find(one => one.path === first)
-  if (file) await services.workbench.editors.openChanges(changes, file)
+  if (file) await services.workbench.editors.openChanges(changes.session, file)
   const names = namesOf(services.workbench, paths, services.sessions)
   const [text, anyway] =
     since === undefined

@@ -5,7 +5,7 @@ import type { AgentDirectory } from '../../sessions/ports.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
-import type { PickItem, Workbench } from '../workbench.ts'
+import { type PickItem, settingOf, type Workbench } from '../workbench.ts'
 
 /** The agent of the active conversation, else one that the user picks. */
 export async function agentOf(
@@ -94,7 +94,7 @@ export async function selectDefaultAgent(
   const { dialogs, settings, roots } = workbench
   await agents.ready()
   const title = l10n.t('Select Default Agent')
-  const current = settings.read('defaultAgent').trim()
+  const current = settingOf(workbench, 'defaultAgent').trim()
   const lastUsed: AgentItem = {
     label: l10n.t('Most Recently Used Agent'),
     icon: 'history',
@@ -106,7 +106,7 @@ export async function selectDefaultAgent(
   if (!picked) return
 
   let scope: 'user' | 'workspace' | undefined = effectiveScope(source, 'defaultAgent')
-  if (scope === 'user' && roots().length > 0) {
+  if (scope === 'user' && roots.length > 0) {
     const places = [
       { label: l10n.t('User Settings'), description: l10n.t('for all workspaces'), scope: 'user' as const },
       {

@@ -9,6 +9,7 @@ import { createWorktree, freeName, nameFrom } from '../../editor/worktrees/creat
 import { findWorktree, openRepository } from '../../editor/worktrees/repository.ts'
 import { isSignInAsked } from '../../sessions/failures.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import { settingOf } from '../workbench.ts'
 import { directoryIn, runSetup, setupCommand } from '../worktrees/new-session-in-worktree.ts'
 import type { CompareOptions } from './compare-options.ts'
 import { draftKeyOf, type ParticipantId } from './comparisons.ts'
@@ -92,7 +93,7 @@ async function prepareWorktree(
   let made = known.worktree && (await findWorktree(known.worktree.path).catch(() => undefined))
   if (!made) {
     comparisons.step(participantId, l10n.t('Creating the worktree…'))
-    const folder = workbench.settings.read('worktrees.folder')
+    const folder = settingOf(workbench, 'worktrees.folder')
     const repository = await openRepository(from.top)
     const { worktree, notes } = await making.run(repository.common, async () => {
       if (signal.aborted) throw new CancelledError()

@@ -63,7 +63,7 @@ export function connectChanges(
       await changes?.refresh([path])
       if (!changes) return
       const file = changes.list().find(one => one.path === path)
-      if (file) await editors.openChanges(changes, file)
+      if (file) await editors.openChanges(key, file)
       // no changes are left to compare
       else if (services.tracker.progress.files(changes).some(one => one.path === path))
         await showFailure(services.workbench.dialogs, editors.openFile({ path }))
@@ -74,7 +74,7 @@ export function connectChanges(
       if (!changes || !current) return
       await changes.refresh()
       // the title of an editor can't change, but that of a session can
-      await editors.reviewChanges(changes, l10n.t('{0}: Changed Files', current.agentName))
+      await editors.reviewChanges(key, l10n.t('{0}: Changed Files', current.agentName))
     },
     'changes/keep': ({ key, path }) => {
       const changes = changesOf(key)

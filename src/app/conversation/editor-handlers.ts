@@ -15,7 +15,7 @@ import { showFailure } from '../ask-agent.ts'
 import { ENVIRONMENT_CARD, isOffered, LOST_OPTIONS_CARD } from '../cards/cards.ts'
 import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
-import type { Workbench } from '../workbench.ts'
+import { settingOf, type Workbench } from '../workbench.ts'
 
 /** The commands that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
@@ -177,8 +177,9 @@ async function runCardAction(
 /** Sends a page the colors of code in its theme, and the user's layout for diffs. */
 export function connectAppearance(
   connection: WebviewConnection<ConversationHostMessages>,
-  { appearance, settings }: Workbench,
+  workbench: Workbench,
 ) {
+  const { appearance, settings } = workbench
   let shown: string | undefined
   const tell = async () => {
     if (shown === undefined) return
@@ -187,7 +188,7 @@ export function connectAppearance(
     if (asked === shown) connection.send('appearance/tokens', colors)
   }
   const tellLayout = () =>
-    connection.send('appearance/diff', { sideBySide: settings.read('diffLayout') === 'sideBySide' })
+    connection.send('appearance/diff', { sideBySide: settingOf(workbench, 'diffLayout') === 'sideBySide' })
   const handlers = {
     'appearance/theme': async ({ themeId }) => {
       shown = themeId
@@ -211,14 +212,15 @@ export function connectAppearance(
  */
 export function connectComposer(
   connection: WebviewConnection<ConversationHostMessages>,
-  { context: promptContext, settings }: Workbench,
+  workbench: Workbench,
 ) {
-  let context: ActiveContext = { automatic: settings.read('addActiveContext') }
+  const { context: promptContext, settings } = workbench
+  let context: ActiveContext = { automatic: settingOf(workbench, 'addActiveContext') }
   const set = (next: ActiveContext) => {
     context = next
     connection.send('composer/activeContext', context)
   }
-  const tellSendKey = () => connection.send('composer/sendKey', { key: settings.read('sendKey') })
+  const tellSendKey = () => connection.send('composer/sendKey', { key: settingOf(workbench, 'sendKey') })
   const following = new DisposableStore()
   following.add(settings.onDidChange('sendKey', tellSendKey))
   following.add(
@@ -228,7 +230,7 @@ export function connectComposer(
   )
   following.add(
     settings.onDidChange('addActiveContext', () =>
-      set({ ...context, automatic: settings.read('addActiveContext') }),
+      set({ ...context, automatic: settingOf(workbench, 'addActiveContext') }),
     ),
   )
   return {

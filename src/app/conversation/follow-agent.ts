@@ -1,6 +1,6 @@
 import type { Handlers } from '../../bridge/contract.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
-import { DisposableStore, Owner } from '../../common/disposable.ts'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { onAgentLocation } from '../../editor/agent-location.ts'
@@ -8,7 +8,7 @@ import type { SessionManager } from '../../sessions/session-manager.ts'
 import { watchSessions } from '../../sessions/watch-sessions.ts'
 import { ContextKey } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
-import type { LocationFollower, Workbench } from '../workbench.ts'
+import type { Workbench } from '../workbench.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 
 const FOLLOW_AGENT = 'parley.followAgent'
@@ -19,7 +19,7 @@ export class FollowAgent extends Owner {
   readonly #workbench: Workbench
   readonly #change = this.register(new Emitter<void>())
   #following: DisposableStore | undefined
-  #editor: LocationFollower | undefined
+  #shown: Disposable | undefined
 
   constructor(store: KeyValueStore, workbench: Workbench) {
     super()
@@ -45,11 +45,12 @@ export class FollowAgent extends Owner {
       if (this.#following) this.owned.release(this.#following)
       this.#following = this.register(new DisposableStore())
       if (!this.on) return
-      this.#editor ??= this.register(this.#workbench.editors.createLocationFollower())
+      const { editors } = this.#workbench
+      this.#shown ??= this.register(editors.followLocations())
       this.#following.add(
         watchSessions(manager, open =>
           onAgentLocation(open.session, location => {
-            if (surfaces.active.controller.current === open) this.#editor?.show(location, open.plan.setup)
+            if (surfaces.active.controller.current === open) editors.showLocation(location, open.plan.setup)
           }),
         ),
       )

@@ -10,6 +10,7 @@ import { type Attachment, type LineCommentRef, MAX_COMMENT_LENGTH } from '../../
 import { findLines } from '../../editor/comment-lines.ts'
 import { pathOfUri } from '../../editor/mentions/prompt-content.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import { nameInFolders } from '../changes/file-names.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import { HAS_COMMENTS } from '../storage/stores.ts'
 import type { CommentAction, CommentThreads, ShownComment } from '../workbench.ts'
@@ -49,6 +50,8 @@ interface LineCommentsOptions {
   sessions: { list(): readonly OpenSession[] }
   tracker: ChangeTracker
   store: KeyValueStore
+  /** of the workspace */
+  folders: () => ReadonlyArray<{ name: string; path: string }>
   onAdd: (agentName: string | undefined) => void
 }
 
@@ -240,7 +243,9 @@ export class LineComments extends Owner {
     const content: LineCommentRef = { type: 'comment', uri, startLine, endLine, quote, text }
     const at = `#L${startLine}-L${endLine}`
     const lines = startLine === endLine ? `${startLine}` : `${startLine}-${endLine}`
-    const detail = `${this.#options.threads.nameOf(uri)}:${lines}\n${text}`
+    const path = pathOfUri(uri)
+    const shown = path === undefined ? pathIn(uri) : (nameInFolders(this.#options.folders(), path) ?? path)
+    const detail = `${shown}:${lines}\n${text}`
     const label = nameOfUri(`${uri.replace(/#.*$/s, '')}${at}`)
     return { id, label, icon: 'comment', detail: detail.slice(0, 2000), content }
   }
@@ -292,6 +297,15 @@ export class LineComments extends Owner {
     for (const { id } of sent.splice(0, Math.max(0, sent.length - MAX_SENT))) this.#remove(id)
     this.#options.store.set(STORED, sent.length > 0 ? sent : undefined)
     this.#options.store.set(HAS_COMMENTS, all.length > 0 || undefined)
+  }
+}
+
+/** The path of a document that isn't a file. */
+function pathIn(uri: string): string {
+  try {
+    return decodeURIComponent(new URL(uri).pathname)
+  } catch {
+    return uri
   }
 }
 

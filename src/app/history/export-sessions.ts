@@ -71,10 +71,10 @@ export class SessionExporter {
     const text = isLines
       ? [...conversationLines(conversation, this.#aboutOf(item), secrets), ''].join('\n')
       : markdownOf(conversation, item)
-    await target.write(text)
+    await workbench.dialogs.writeSaved(target, text)
     const show = l10n.t('Open')
     void workbench.dialogs.info(l10n.t('Conversation exported to {0}.', target.name), show).then(answer => {
-      if (answer === show) void target.open()
+      if (answer === show) void workbench.dialogs.openSaved(target)
     })
   }
 

@@ -116,7 +116,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   const recent = own.add(
     new RecentSessions({
       rows: () => historyState(history, surroundings(around)).rows,
-      folders: () => workbench.folders().map(({ path }) => path),
+      folders: () => workbench.folders.map(({ path }) => path),
       open: async (agentId, sessionId) => {
         const other = windows.find(agentId, sessionId)
         if (other) await showInWindow(other, around)

@@ -325,7 +325,7 @@ export function surroundings(
   const worktreeOf = worktrees.lookup()
   return {
     trusted: workbench.isTrusted,
-    hasFolder: workbench.folders().length > 0,
+    hasFolder: workbench.folders.length > 0,
     storage: storage(),
     deleted: deletions.undoable,
     search: search.state,

@@ -8,7 +8,7 @@ import type { EditorTools, SessionTools } from '../../mcp/server/editor-tools.ts
 import type { ToolConversation, ToolPermission } from '../../mcp/server/tool.ts'
 import { ToolError } from '../../mcp/server/tool-error.ts'
 import { namesOf } from '../changes/file-names.ts'
-import type { Dialogs, Workbench } from '../workbench.ts'
+import { type Dialogs, settingOf, type Workbench } from '../workbench.ts'
 
 /** Paths that a question lists. */
 const MAX_PATHS = 20
@@ -27,7 +27,7 @@ const TITLES: Partial<Record<ToolPermission['tool'], () => string>> = {
 const KEY = 'vscode-chat'
 
 export interface ChatToolsOptions {
-  workbench: Pick<Workbench, 'dialogs' | 'settings' | 'folders'>
+  workbench: Pick<Workbench, 'dialogs' | 'settings' | 'settingValues' | 'folders'>
   editorTools: Pick<EditorTools, 'offer'>
   files: ConstructorParameters<typeof SessionFiles>[0]
 }
@@ -40,10 +40,11 @@ export class ChatTools extends Owner {
   constructor(options: ChatToolsOptions) {
     super()
     this.#options = options
-    const { settings } = options.workbench
+    const { workbench } = options
+    const { settings } = workbench
     this.register(
       settings.onDidChange('editorToolsInChat', () => {
-        if (!settings.read('editorToolsInChat')) this.#close()
+        if (!settingOf(workbench, 'editorToolsInChat')) this.#close()
       }),
     )
   }
@@ -52,9 +53,9 @@ export class ChatTools extends Owner {
   async open(): Promise<{ url: string; headers: Record<string, string> }> {
     this.#close()
     const { workbench, editorTools, files: shared } = this.#options
-    const isOff = () => !workbench.settings.read('editorToolsInChat')
+    const isOff = () => !settingOf(workbench, 'editorToolsInChat')
     const roots = () => {
-      const [first, ...others] = workbench.folders()
+      const [first, ...others] = workbench.folders
       return first && { cwd: first.path, additionalDirectories: others.map(({ path }) => path) }
     }
     if (!roots()) throw new Error(l10n.t('Open a folder to use the editor tools.'))

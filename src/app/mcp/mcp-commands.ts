@@ -78,7 +78,7 @@ async function checkAndSave(options: McpCommandOptions, { name, server }: Entere
           label: l10n.t('Save in User Settings'),
           description: l10n.t('For you, in all workspaces'),
         },
-        ...folders().map(
+        ...folders.map(
           ({ name: folder, path: at }): Choice => ({
             save: 'folder',
             folder: at,

@@ -26,6 +26,7 @@ import { CommandId, MCP_SERVERS_VIEW_TYPE } from '../ids.ts'
 import { quoted } from '../quoted.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
+import { settingOf } from '../workbench.ts'
 import { canRemoveFrom, removeServer } from './saved-servers.ts'
 
 interface McpPageOptions extends WebviewTabOptions {
@@ -180,11 +181,12 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 
   async #switchSource(kind: string, on: boolean): Promise<void> {
-    const { settings, dialogs } = this.#options.workbench
+    const { workbench } = this.#options
+    const { settings, dialogs } = workbench
     const known: readonly string[] = DISCOVERED_SOURCES
     if (!known.includes(kind)) return
     await settings
-      .update('mcpDiscovery', { ...settings.read('mcpDiscovery'), [kind]: on })
+      .update('mcpDiscovery', { ...settingOf(workbench, 'mcpDiscovery'), [kind]: on })
       .catch((error: unknown) => void dialogs.error(plainMessage(messageOf(error))))
   }
 

@@ -66,7 +66,7 @@ export function createMcpServices(options: McpServicesOptions): McpServices {
       allow,
       switches: mcpSwitches,
       signIns: mcpSignIns,
-      locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
+      locations: () => ({ folders: workbench.folders, ...platform.mcpLocations }),
       trusted: () => trust.trusted,
       userHome: homedir(),
     }),
@@ -77,7 +77,7 @@ export function createMcpServices(options: McpServicesOptions): McpServices {
     const { server } = resolution
     const check = await checkServer(server, {
       environment: await environmentIn(),
-      cwd: workbench.folders()[0]?.path ?? homedir(),
+      cwd: workbench.folders[0]?.path ?? homedir(),
       version: platform.version,
       guard,
       secrets,

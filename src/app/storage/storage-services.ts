@@ -16,7 +16,7 @@ import { sessionsBefore } from '../../sessions/continuation.ts'
 import { ContextKey } from '../ids.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
-import type { Settings } from '../workbench.ts'
+import { settingOf, type WindowState } from '../workbench.ts'
 import { CODE_CACHE, previewFiles, privateFolders } from './stores.ts'
 
 /** When to store the compiled code, after the first view has been shown. Milliseconds. */
@@ -46,7 +46,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
     void removeUnfinishedFiles(privateFolders(storage), log)
-    if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()
+    if (settingOf(workbench, 'history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
   const codeKeeper = setTimeout(
     () => void storeCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log),
@@ -59,7 +59,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     }),
   )
   const fileOf = (name: string) => path.join(storage.globalFolder, name)
-  const maxBytes = () => maxHistoryBytes(workbench.settings)
+  const maxBytes = () => maxHistoryBytes(workbench)
   const conversations = own.add(
     new ConversationStorage({
       file: fileOf('conversations.db'),
@@ -67,7 +67,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       log,
       secrets,
       maxBytes,
-      maxAgeMs: () => workbench.settings.read('history.maximumAge') * DAY_MS,
+      maxAgeMs: () => settingOf(workbench, 'history.maximumAge') * DAY_MS,
       pinned: () => records.pinned(),
       confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
     }),
@@ -127,7 +127,7 @@ export function createChangeServices(
       files,
       store: own.add(new ChangesStore({ database, clock, workspace, folder, log })),
       trash,
-      checkpoints: () => checkpointLimits(workbench.settings),
+      checkpoints: () => checkpointLimits(workbench),
       excluded: hiddenFiles,
       earlierSessions: key => sessionsBefore(key, records),
       agentsBack,
@@ -136,9 +136,9 @@ export function createChangeServices(
   return { files, tracker }
 }
 
-function checkpointLimits(settings: Settings): CheckpointLimits {
-  const days = settings.read('checkpoints.maximumAge')
-  const megabytes = settings.read('checkpoints.maximumSize')
+function checkpointLimits(window: WindowState): CheckpointLimits {
+  const days = settingOf(window, 'checkpoints.maximumAge')
+  const megabytes = settingOf(window, 'checkpoints.maximumSize')
   return {
     maxAgeMs: days === 0 ? Number.POSITIVE_INFINITY : days * DAY_MS,
     maxBytes: megabytes === 0 ? Number.POSITIVE_INFINITY : megabytes * 1_000_000,
@@ -146,7 +146,7 @@ function checkpointLimits(settings: Settings): CheckpointLimits {
 }
 
 /** Maximum size of all saved conversations in bytes; 0: no limit. */
-function maxHistoryBytes(settings: Settings): number {
-  const megabytes = settings.read('history.maximumSize')
+function maxHistoryBytes(window: WindowState): number {
+  const megabytes = settingOf(window, 'history.maximumSize')
   return megabytes > 0 ? Math.max(1, megabytes) * 1_000_000 : 0
 }

@@ -15,7 +15,7 @@ import {
 import { openRepository, type Repository } from '../../editor/worktrees/repository.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { pickAgent } from '../commands/pick-agent.ts'
-import type { PickItem, Workbench } from '../workbench.ts'
+import { type PickItem, settingOf, type Workbench } from '../workbench.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
 
 const MAX_BRANCHES = 500
@@ -33,7 +33,7 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   const { repository, within } = found
   const from = await pickBase(workbench, repository)
   if (!from) return
-  const folder = workbench.settings.read('worktrees.folder')
+  const folder = settingOf(workbench, 'worktrees.folder')
   const draft = options.drafts.get(surface.controller.key).text
   const proposed = nameFrom(draft.trim() || (options.agents.get(agentId)?.name ?? ''))
   const name = await dialogs.input({
@@ -97,7 +97,7 @@ export async function setupCommand({
   settings,
   consent,
 }: Pick<WorktreeCommandOptions, 'workbench' | 'settings' | 'consent'>): Promise<string | undefined> {
-  const command = workbench.settings.read('worktrees.setupCommand').trim()
+  const command = settingOf(workbench, 'worktrees.setupCommand').trim()
   if (command === '') return undefined
   const scope = settings.layers('worktrees.setupCommand').at(-1)?.scope
   const isOfWorkspace = scope === 'workspace' || scope === 'folder'
@@ -142,7 +142,7 @@ export async function pickRepository(
   workbench: Workbench,
   cwd: string | undefined,
 ): Promise<FoundRepository | undefined> {
-  const folders = workbench.folders()
+  const folders = workbench.folders
   if (folders.length === 0) throw new UnavailableError(l10n.t('Open a folder with a Git repository first.'))
   const rules = new PathRules()
   const found = new Map<string, FoundRepository & { name: string }>()

@@ -56,7 +56,7 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
       const agents = await hosts.list()
       if (!windows.refresh()) throw new Error("It isn't known what other windows use.")
       return [
-        ...workbench.folders().map(folder => folder.path),
+        ...workbench.folders.map(folder => folder.path),
         ...documents.unsaved(),
         ...manager.list().flatMap(sessionRoots),
         ...surfaces.list().flatMap(({ controller }) => controller.opener.expected?.cwd ?? []),

@@ -34,7 +34,7 @@ import {
 } from '../../editor/worktrees/use-worktree.ts'
 import { CommandId } from '../ids.ts'
 import { sessionRoots } from '../window-sessions.ts'
-import type { PickItem } from '../workbench.ts'
+import { type PickItem, settingOf } from '../workbench.ts'
 import { directoriesOf } from './hosted-directories.ts'
 import { agentFor, cwdOf, pickRepository } from './new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
@@ -178,13 +178,14 @@ async function pickDiscarded(
 }
 
 async function restore(
-  { workbench: { dialogs, settings, execute }, worktrees }: WorktreeCommandOptions,
+  { workbench, worktrees }: WorktreeCommandOptions,
   repository: Repository,
   discarded: Pick<DiscardedWorktree, 'ref' | 'name'>,
 ): Promise<void> {
+  const { dialogs, execute } = workbench
   const worktree = await dialogs.progress(
     { title: l10n.t('Restoring the worktree {0}…', discarded.name), where: 'notification' },
-    () => restoreDiscarded(repository, discarded, { folder: settings.read('worktrees.folder') }),
+    () => restoreDiscarded(repository, discarded, { folder: settingOf(workbench, 'worktrees.folder') }),
   )
   void worktrees.refresh()
   const more = l10n.t('Worktree…')
@@ -304,7 +305,7 @@ class WorktreeMenu {
   }
 
   #folders(): string[] {
-    return this.#options.workbench.folders().map(one => one.path)
+    return this.#options.workbench.folders.map(one => one.path)
   }
 
   /** The first work tree of the repository that a folder is in and that is wanted. */

@@ -26,7 +26,7 @@ export interface ContextSources {
   readText(file: string): Promise<string | undefined>
   readBytes(file: string): Promise<Uint8Array>
   /** The problems of a file, or of all files, as text for a model; empty if there are none. */
-  problems(uri: string | undefined): string
+  problems(uri: string | undefined): Promise<string>
   /** A diff; empty if there are no changes. */
   changes(staged: boolean): Promise<string>
   /** A commit with its message and diff, or a branch's diff; `undefined` if no repository has it. Rejects if Git can't show it. */
@@ -83,7 +83,7 @@ async function lookUp(
     case 'comment':
       return comment(ref, target, sources)
     case 'problems': {
-      const text = sources.problems(ref.uri) || l10n.t('There are no problems.')
+      const text = (await sources.problems(ref.uri)) || l10n.t('There are no problems.')
       const about = ref.uri === undefined ? '' : `/${path.posix.basename(ref.uri)}`
       return { type: 'resource', uri: `parley:problems${about}`, mimeType: 'text/plain', text }
     }

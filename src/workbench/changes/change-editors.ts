@@ -32,6 +32,7 @@ interface Review {
 /** Shows what sessions changed in the editor's diff views, against the files without those changes. */
 export class ChangeEditors extends Owner {
   readonly #tracker: ChangeTracker
+  readonly #changesOf: (session: string) => ChangeScope | undefined
   readonly #log: Logger
   readonly #reviews = new Set<Review>()
   #compared: ChangeScope | undefined
@@ -47,9 +48,11 @@ export class ChangeEditors extends Owner {
   /** The user opened a review. */
   readonly onDidOpenReview = this.#reviewOpened.event
 
-  constructor(tracker: ChangeTracker, log: Logger) {
+  /** `changesOf`: of a session that is open. */
+  constructor(tracker: ChangeTracker, changesOf: (session: string) => ChangeScope | undefined, log: Logger) {
     super()
     this.#tracker = tracker
+    this.#changesOf = changesOf
     this.#log = log
     this.#setContext()
     const tell = (file: unknown) => tellUnnamable(String(file))
@@ -114,7 +117,7 @@ export class ChangeEditors extends Owner {
   }
 
   /** Opens one file in a diff editor. `selection`: the range to reveal. */
-  async open({ session }: ChangeScope, file: ChangedFile, selection?: vscode.Range): Promise<void> {
+  async open(session: string | undefined, file: ChangedFile, selection?: vscode.Range): Promise<void> {
     if (!isText(file.path) || !isText(file.from ?? '')) return tellUnnamable(file.path)
     const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
     const left = baseUri(file.from ?? file.path, session, file.status === 'added', file.path)
@@ -129,6 +132,12 @@ export class ChangeEditors extends Owner {
   async showReview(): Promise<void> {
     const latest = [...this.#reviews].at(-1)
     if (!this.shownReview && latest) await this.#reopen(latest.changes, latest.title)
+  }
+
+  /** Shows what a session that is open in this window changed. */
+  async reviewSession(session: string, title: string): Promise<void> {
+    const changes = this.#changesOf(session)
+    if (changes) await this.review(changes, title)
   }
 
   /** Shows all changed files in one editor, which is reused as long as it shows the same files. */

@@ -138,7 +138,7 @@ export class ReviewCursor extends Owner {
       const session = diff && new URLSearchParams(diff.original.query).get('session')
       const ofSession = session ? new ChangeScope(this.#tracker, session) : this.#all
       const inSession = ofSession.file(path)
-      await this.#editors.open(inSession ? ofSession : this.#all, inSession ?? file, range)
+      await this.#editors.open(inSession && ofSession.session, inSession ?? file, range)
       return
     }
     const shown = await vscode.window.showTextDocument(vscode.Uri.file(path), { selection: range })

@@ -30,7 +30,7 @@ export interface ChangeCommandsOptions extends UndoServices {
   cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'>
   oldTexts: Pick<OldTexts, 'show'>
   reviewTree: Pick<ReviewTree, 'toggleDecided'>
-  reviews: Pick<ChangeEditors, 'openReview' | 'showReview'>
+  reviews: Pick<ChangeEditors, 'openReview' | 'review' | 'showReview'>
   /** The changes of the conversation that the user looks at. */
   activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
@@ -191,7 +191,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
       await all.refresh()
       if ((scope ?? all).list().length === 0)
         throw new UnavailableError(l10n.t('There are no agent changes to review.'))
-      await options.workbench.editors.reviewChanges(scope ?? all, l10n.t('Agent Changes'))
+      await options.reviews.review(scope ?? all, l10n.t('Agent Changes'))
     },
     [CommandId.revertTurnChanges]: async () => {
       const active = options.activeChanges()

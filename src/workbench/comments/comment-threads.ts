@@ -77,14 +77,9 @@ export class VsCodeComments extends Owner implements CommentThreads {
     try {
       await vscode.window.showTextDocument(uri, { selection: new vscode.Range(selection.end, selection.end) })
     } catch {
-      throw new Error(l10n.t("{0} can't be opened.", this.nameOf(comment.uri)))
+      throw new Error(l10n.t("{0} can't be opened.", nameOf(comment.uri)))
     }
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded
-  }
-
-  nameOf(uri: string): string {
-    const parsed = vscode.Uri.parse(uri)
-    return parsed.scheme === 'file' ? vscode.workspace.asRelativePath(parsed) : parsed.path
   }
 
   /** The buttons of the threads. Their arguments come from VS Code, which passes the thread or the comment. */
@@ -270,4 +265,10 @@ function labelOf({ state, agentName }: ShownComment): string {
     case 'resolved':
       return l10n.t('Resolved')
   }
+}
+
+/** The path of a document as the user reads it. */
+function nameOf(uri: string): string {
+  const parsed = vscode.Uri.parse(uri)
+  return parsed.scheme === 'file' ? vscode.workspace.asRelativePath(parsed) : parsed.path
 }

@@ -90,7 +90,7 @@ export const editorSources: ContextSources = {
     return vscode.workspace.decode(bytes, { uri: vscode.Uri.file(file) })
   },
   readBytes: file => readFile(file),
-  problems(uri) {
+  async problems(uri) {
     const all = vscode.languages.getDiagnostics()
     const wanted = uri === undefined ? all : all.filter(([of]) => of.toString() === uri)
     return problemsText(wanted.flatMap(([of, found]) => found.map(one => toProblem(of, one))))

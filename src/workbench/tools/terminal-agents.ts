@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { accountFolders } from '../../agents/agent-settings.ts'
 import type { Platform } from '../../app/platform.ts'
+import { settingOf } from '../../app/workbench.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
 import { RealFolders } from '../../editor/folder-comparison.ts'
@@ -45,7 +46,7 @@ export async function createTerminalAgents(
   const agents = new TerminalAgents({
     isOn: agent =>
       workbench.isTrusted &&
-      workbench.settings.read(`terminalAgents.${agent}`) &&
+      settingOf(workbench, `terminalAgents.${agent}`) &&
       vscode.extensions.getExtension(VENDORS[agent]) === undefined,
     onDidChange: listener => {
       const listening = new DisposableStore()

@@ -131,9 +131,9 @@ describe('prompt context', () => {
     assert.ok(rows.some(({ name, attaches }) => name === 'Problems' && 'content' in attaches))
     const text =
       'planets-api/planets.js:3: error: not a function [checker(7)]\nplanets-api/planets.js:1: warning: unused'
-    assert.equal(editorSources.problems(planets().toString()), text)
-    assert.ok(editorSources.problems(undefined).includes(text.split('\n')[0]!))
-    assert.equal(editorSources.problems('file:///nowhere'), '')
+    assert.equal(await editorSources.problems(planets().toString()), text)
+    assert.ok((await editorSources.problems(undefined)).includes(text.split('\n')[0]!))
+    assert.equal(await editorSources.problems('file:///nowhere'), '')
   })
 
   it('adds staged and other Git changes, if there is a repository', async function () {

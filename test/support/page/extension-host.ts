@@ -74,7 +74,7 @@ export class ExtensionHost {
     return result as Promise<Awaited<ReturnType<Control[M]>>>
   }
 
-  /** As when the window closes: the extension has time to end its processes. */
+  /** As when the window closes: the extension has time to end its processes. Fails for what a wire couldn't carry. */
   async stop(): Promise<void> {
     const ended = new Promise(resolve => this.#child.once('exit', resolve))
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
@@ -82,6 +82,8 @@ export class ExtensionHost {
       await ended
     }
     this.#forget()
+    const misfit = /^Error: Can't pass .*$/m.exec(this.#output)
+    if (misfit) throw new Error(misfit[0])
   }
 
   /** As when the extension host crashes. */

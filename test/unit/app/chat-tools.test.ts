@@ -67,11 +67,15 @@ describe("the editor tools for VS Code's chat", () => {
     chat = new ChatTools({
       workbench: {
         dialogs: dialogs as Dialogs,
+        get settingValues() {
+          return { editorToolsInChat: isOn }
+        },
         settings: {
-          read: () => isOn,
           onDidChange: (_name: string, listener: () => void) => changed.event(listener),
         } as never,
-        folders: () => folders,
+        get folders() {
+          return folders
+        },
       },
       editorTools,
       files: filesShared({

@@ -56,7 +56,9 @@ describe('what the buttons of a comparison do', () => {
     const options = {
       workbench: {
         isTrusted: true,
-        folders: () => folders.map(folder => ({ name: 'project', scheme: 'file', path: folder })),
+        get folders() {
+          return folders.map(folder => ({ name: 'project', scheme: 'file', path: folder }))
+        },
         editors: { compareFiles: async (files: (typeof compared)[0]) => void compared.push(files) },
         dialogs: {
           ...{ info: note, warn: note },

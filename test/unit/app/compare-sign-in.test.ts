@@ -59,7 +59,9 @@ describe('an agent of a comparison that needs a sign-in', () => {
       queues: { of: () => ({ returned: [], movedToComposer: () => {} }) },
       tabs: { open: () => controller },
       workbench: {
-        settings: { read: (name: string) => (name === 'worktrees.setupCommand' ? setup : '') },
+        get settingValues() {
+          return { 'worktrees.setupCommand': setup }
+        },
         runInTerminal: async () => code,
       },
       settings: { layers: () => [] },

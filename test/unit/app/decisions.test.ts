@@ -22,7 +22,7 @@ describe('Decisions about changes', () => {
     }
     const workbench = {
       dialogs,
-      folders: () => [{ name: 'w', path: '/w' }],
+      folders: [{ name: 'w', path: '/w' }],
       setContext: async () => undefined,
     }
     const inWorktree = { plan: { setup: { cwd: '/w.worktrees/task' } } } as OpenSession

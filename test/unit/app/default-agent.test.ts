@@ -31,14 +31,14 @@ describe('the command that selects the default agent', () => {
           return items.find(({ label }) => wanted !== undefined && label.includes(wanted))
         },
       },
+      settingValues: { defaultAgent: values.workspace ?? values.user ?? '' },
       settings: {
-        read: () => values.workspace ?? values.user ?? '',
         async update(_name: string, value: string | undefined, scope: 'user' | 'workspace') {
           if (value === undefined) delete values[scope]
           else values[scope] = value
         },
       },
-      roots: () => new Array(folders).fill({}),
+      roots: new Array(folders).fill({}),
     } as unknown as Workbench
     const agents = {
       ready: async () => {},

@@ -51,12 +51,12 @@ describe('a comment on lines', () => {
           void done.push(`${id} is shown as ${state} at ${startLine}`),
         hide: id => void done.push(`${id} is gone`),
         reveal: async () => {},
-        nameOf: uri => uri,
       },
       surfaces: { active: surface, withKey: (one: string) => (one === key ? surface : undefined) } as never,
       sessions: { list: () => [] },
       tracker: { files: { onDidChange: () => ({ dispose() {} }) } } as never,
       store: memoryStore(),
+      folders: () => [],
       onAdd: () => {},
     })
   })

@@ -35,7 +35,7 @@ describe('the plan of a session that goes on with the same process', () => {
     const server = { name: 'vscode', port: 4000, path: '/x', token: 't', mark: 'm' }
     const tools = { address: server } as unknown as SessionTools
     const planner = new WorkspaceSessionPlanner(
-      { roots: () => [] } as unknown as Workbench,
+      { roots: [] } as unknown as Workbench,
       mcp as unknown as McpServers,
       storage,
       async () => undefined,

@@ -113,7 +113,7 @@ describe('the tree of a review', () => {
       tracker,
       reviews,
       reviewTree: tree,
-      workbench: { dialogs: { confirm: async () => 'Revert' }, folders: () => [], editors: {} },
+      workbench: { dialogs: { confirm: async () => 'Revert' }, folders: [], editors: {} },
       sessions: { list: () => [] },
       decisions: {
         keep: (changes: ChangeScope, selection: object) => changes.keep(selection),

@@ -26,7 +26,7 @@ describe('Manage Permission Rules', () => {
         input: async ({ validate }: InputOptions) => {
           for (;;) {
             const text = answers.shift()?.slice(1)
-            const problem = text === undefined ? undefined : validate?.(text)
+            const problem = text === undefined ? undefined : await validate?.(text)
             if (problem === undefined) return text
             refused.push(problem)
           }

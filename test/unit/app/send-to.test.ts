@@ -55,8 +55,8 @@ describe('a prompt for several agents', () => {
       drafts: { get: () => stored, set },
       surfaces: { active: surface, withKey: () => surface },
       workbench: {
-        folders: () => [{ name: 'project', path: top }],
-        settings: { read: () => '' },
+        folders: [{ name: 'project', path: top }],
+        settingValues: {},
         dialogs: {
           input: async () => {
             asked++

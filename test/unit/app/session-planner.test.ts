@@ -25,7 +25,7 @@ describe('a session in a window whose folder is a link', () => {
     const folders = [link, lib].map(one => ({ name: path.basename(one), scheme: 'file', path: one }))
     const forServers: unknown[] = []
     const planner = new WorkspaceSessionPlanner(
-      { folders: () => folders, roots: () => folders } as unknown as Workbench,
+      { folders, roots: folders } as unknown as Workbench,
       {
         select: async (_: unknown, { cwd }: { cwd: string }) => {
           forServers.push(cwd)
@@ -71,8 +71,8 @@ describe('the folder of a session from an imported file', () => {
   const cwdOf = async (cwd: string, imported: boolean, isNew = false) => {
     const folders = [{ name: 'project', scheme: 'file', path: workspace }]
     const workbench = {
-      folders: () => folders,
-      roots: () => folders,
+      folders,
+      roots: folders,
       dialogs: {
         confirm: async (_: string, { detail }: { detail: string }, open: string) => {
           asked.push(detail)

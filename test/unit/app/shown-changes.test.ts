@@ -109,9 +109,8 @@ describe("an editor that shows one session's changes of a file that two have cha
     asked = []
     shown = undefined
     tracker = memoryTracker()
-    const changeEditors = new source.ChangeEditors(tracker, silentLogger)
-    openChanges = path =>
-      changeEditors.open(new ChangeScope(tracker), { path, status: 'modified', added: 1, removed: 1 })
+    const changeEditors = new source.ChangeEditors(tracker, () => undefined, silentLogger)
+    openChanges = path => changeEditors.open(undefined, { path, status: 'modified', added: 1, removed: 1 })
     cursor = new source.ReviewCursor(tracker, changeEditors)
     const keys = { keep: 'keep', revert: 'revert', showOld: 'showOld', next: 'next' }
     const context = { hasChanges: 'hasChanges', changedFiles: 'changedFiles' }
@@ -129,7 +128,7 @@ describe("an editor that shows one session's changes of a file that two have cha
     }
     handlers = source.changeCommands({
       tracker,
-      workbench: { dialogs, folders: () => [], editors: {} },
+      workbench: { dialogs, folders: [], editors: {} },
       sessions: { list: () => [] },
       decisions: {
         keep: (changes: { keep(selection: object): object }, selection: object) => changes.keep(selection),

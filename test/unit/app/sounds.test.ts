@@ -26,7 +26,11 @@ describe('sounds', () => {
     })
     sounds = new Sounds({
       manager: { list: () => [open], onDidChange: new Emitter<void>().event },
-      settings: { read: () => isOn as never },
+      workbench: {
+        get settingValues() {
+          return { sounds: isOn }
+        },
+      },
       surfaces: { showing: () => page('its page'), active: page('another page') },
     })
   })

@@ -79,7 +79,7 @@ describe('the start of an agent of a comparison', () => {
         },
       },
       workbench: {
-        settings: { read: () => '' },
+        settingValues: {},
         runInTerminal: (_: string, __: string, ___: string, signal?: AbortSignal) => runInTerminal(signal),
       },
       worktrees: { refresh: async () => {} },

@@ -39,7 +39,7 @@ describe('worktrees that nothing uses', () => {
     const cleaning = watchUnusedWorktrees({
       workbench: {
         isTrusted: true,
-        folders: () => [{ path: top }],
+        folders: [{ path: top }],
         dialogs: { showStatus: () => {} },
       },
       worktrees: { hasRepository: true, gitFolders: () => [], paths: () => made, refresh: async () => {} },

@@ -115,8 +115,10 @@ describe('the commands for worktrees', () => {
     }
     options = {
       workbench: {
-        folders: () => [{ name: 'project', scheme: 'file', path: top }],
-        settings: { read: (name: string) => (name === 'worktrees.setupCommand' ? setup : '') },
+        folders: [{ name: 'project', scheme: 'file', path: top }],
+        get settingValues() {
+          return { 'worktrees.setupCommand': setup }
+        },
         dialogs,
         execute: async () => {},
         runInTerminal: async () => {
@@ -203,7 +205,7 @@ describe('the commands for worktrees', () => {
     const folders = [top, second].map(folder => ({
       ...{ name: path.basename(folder), scheme: 'file', path: folder },
     }))
-    options.workbench.folders = () => folders as never
+    Object.assign(options.workbench, { folders })
     const offered: string[][] = []
     choose = items => {
       offered.push(items.map(({ label }) => label))

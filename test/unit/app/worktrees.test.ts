@@ -37,10 +37,14 @@ describe('a window with a repository', () => {
     git(top, 'worktree', 'add', '-q', '-b', 'parley/task', worktree)
     folders = ['project', 'other'].map(name => ({ name, scheme: 'file', path: path.join(directory, name) }))
     workbench = {
-      folders: () => folders,
-      roots: () => folders,
-      settings: { read: () => '' },
-      activeFile: () => undefined,
+      get folders() {
+        return folders
+      },
+      get roots() {
+        return folders
+      },
+      settingValues: {},
+      activeFile: async () => undefined,
     } as unknown as Workbench
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
@@ -92,15 +96,17 @@ describe('a window with a repository', () => {
 
   it('finds the worktrees of many directories without asking again', async () => {
     let asked = 0
-    workbench.settings.read = (() => {
-      asked++
-      return ''
-    }) as unknown as typeof workbench.settings.read
-    workbench.folders = () => {
-      asked++
-      return folders as ReturnType<Workbench['folders']>
-    }
-    const worktrees = new WindowWorktrees({ workbench, changes: [] })
+    const counting = {
+      get settingValues() {
+        asked++
+        return {}
+      },
+      get folders() {
+        asked++
+        return folders
+      },
+    } as unknown as Workbench
+    const worktrees = new WindowWorktrees({ workbench: counting, changes: [] })
     await worktrees.refresh()
     asked = 0
     const lookup = worktrees.lookup()

@@ -15,9 +15,13 @@ import { options, served } from './options.ts'
 import { type Serving, servePage } from './server.ts'
 
 const api = new URL('./vscode.ts', import.meta.url).href
+const services = new URL('./services.ts', import.meta.url).href
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === 'vscode' ? { url: api, shortCircuit: true } : next(specifier, context),
+  resolve(specifier, context, next) {
+    if (specifier === 'vscode') return { url: api, shortCircuit: true }
+    const isFirst = specifier === './services.js' && context.parentURL?.endsWith('/extension.cjs')
+    return isFirst ? { url: services, shortCircuit: true } : next(specifier, context)
+  },
 })
 
 let startServing: (serving: Serving) => void = () => {}

@@ -35,7 +35,7 @@ const sources: ContextSources = {
   size: async file => files[file]?.length,
   readText: async file => (file === '/w/binary' ? undefined : files[file]),
   readBytes: async file => images[file] ?? Buffer.from(files[file] ?? ''),
-  problems: uri => (uri === undefined ? 'a.ts:1: error: no' : ''),
+  problems: async uri => (uri === undefined ? 'a.ts:1: error: no' : ''),
   changes: async staged => (staged ? '' : 'diff --git a b'),
   async revision({ ref }) {
     if (ref === 'slow') throw new Error('Git took too long.')

@@ -1,0 +1,16 @@
+/** The built services, which reach the editor as over a wire. */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { createServices as create } from '../../../../src/services.ts'
+import { copiedWorkbench } from './copied.ts'
+import { options } from './options.ts'
+
+const built: { createServices: typeof create } = await import(
+  pathToFileURL(join(options.extension, 'dist', 'services.js')).href
+)
+
+export const createServices: typeof create = given =>
+  built.createServices({
+    ...given,
+    carry: platform => ({ ...platform, workbench: copiedWorkbench(platform.workbench) }),
+  })

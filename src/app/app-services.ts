@@ -1,17 +1,37 @@
 import { DisposableStore } from '../common/disposable.ts'
 import { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import type { Platform } from './platform.ts'
+import { ContextKey } from './ids.ts'
+import type { Platform, ProcessPlatform } from './platform.ts'
 import { createProcessScope } from './process-scope.ts'
+import { createSessionWindow } from './session-window.ts'
+import { createSessionsScope } from './sessions-scope.ts'
 import { createWindowScope } from './window-scope.ts'
+import { settingOf } from './workbench.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
 
-/** Creates everything that doesn't need VS Code itself, scope by scope. Each is disposed as one, the window's first. */
+/** Creates everything that doesn't need VS Code itself, scope by scope. Each is disposed as one, the last one first. */
 export function createAppServices(platform: Platform, own: DisposableStore) {
   const surfaces = new ConversationSurfaces()
-  const process = createProcessScope(platform, surfaces, own.add(new DisposableStore()))
-  const window = createWindowScope(platform, surfaces, process, own.add(new DisposableStore()))
+  const scope = () => own.add(new DisposableStore())
+  const process = createProcessScope(processPlatform(platform), scope())
+  const served = createSessionWindow(platform, surfaces, process, scope())
+  const sessions = createSessionsScope(process, served, scope())
+  const shared = { ...process, ...served, ...sessions }
+  const window = createWindowScope(platform, surfaces, shared, scope())
   // Disposed first, in reverse order: nothing that ends with the window may reach an agent that continues.
-  own.add(process.hosted)
-  return { ...process, ...window }
+  own.add(sessions.hosted)
+  return { ...shared, ...window }
+}
+
+/** As long as each window has its own process, the window answers for the user. */
+function processPlatform(platform: Platform): ProcessPlatform {
+  const { fileInExtension, log, secrets, storage, workbench } = platform
+  return {
+    ...{ fileInExtension, log, secrets, storage },
+    setting: name => settingOf(workbench, name),
+    onDidChangeSetting: workbench.settings.onDidChange,
+    warn: workbench.dialogs.warn,
+    confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
+  }
 }

@@ -3,9 +3,11 @@ import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
 import type { NetworkSettings } from '../agents/environment.ts'
 import type { PythonSelection } from '../agents/project-environment/python-environment.ts'
 import type { SettingsSource } from '../agents/setting-layers.ts'
+import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
+import type { SettingValue } from '../common/settings.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import type { ProtectedFiles } from '../editor/protected-files.ts'
 import type { McpFileLocations } from '../mcp/mcp-files.ts'
@@ -63,6 +65,19 @@ export interface Platform {
     resolveLaunch: (agentId: string) => Promise<AgentLaunch>,
     nameOf: (agentId: string) => string,
   ): SignInTerminal
+}
+
+/** The settings that are used for all windows at once. */
+type SharedSetting = 'history.maximumAge' | 'history.maximumSize' | 'maximumFrameSize'
+
+/** What the process scope gets, which windows can share: nothing of one window. */
+export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log' | 'secrets' | 'storage'> {
+  setting<N extends SharedSetting>(name: N): SettingValue<N>
+  onDidChangeSetting(name: SharedSetting, listener: () => void): Disposable
+  /** Tells the user something, in whichever window. Resolves to the chosen button. */
+  warn(text: string, ...buttons: string[]): Promise<string | undefined>
+  /** Resolves when the window answers, which it doesn't once it's closed. */
+  confirm(): Promise<unknown>
 }
 
 /** The log of each agent, and the messages between Parley and agents. Secrets are redacted. */

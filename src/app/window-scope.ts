@@ -33,6 +33,8 @@ import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import type { ProcessScope } from './process-scope.ts'
+import type { SessionWindow } from './session-window.ts'
+import type { SessionsScope } from './sessions-scope.ts'
 import { Sounds } from './sounds.ts'
 import { WindowSessions } from './window-sessions.ts'
 import { WindowWorktrees } from './window-worktrees.ts'
@@ -42,7 +44,7 @@ import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
 export function createWindowScope(
   platform: Platform,
   surfaces: ConversationSurfaces,
-  process: ProcessScope,
+  process: ProcessScope & SessionWindow & SessionsScope,
   own: DisposableStore,
 ) {
   const { workbench, storage, log, secrets } = platform

@@ -43,9 +43,9 @@ export function settingOf<N extends SettingName>(
 }
 
 /**
- * What Parley needs from the editor. `workbench/` implements this with VS Code; the page tests and the playground in plain Node. Between the two may be a wire: what members get and return is plain data, which arrives as
- * a copy and takes a while. Other than that, there are only event listeners, disposables, `AbortSignal`s, the reports of
- * {@link Dialogs.progress}, lists to pick from, checks of an input, and tabs, whose messages pass as they are.
+ * What Parley needs from the editor. `workbench/` implements this with VS Code; the page tests and the playground in plain Node.
+ * Arguments and results are plain data, of which the other side may get a copy, later. Besides data there are event listeners,
+ * disposables, `AbortSignal`s, progress reports, items to pick from, checks of an input, and tabs with the messages of their pages.
  */
 export interface Workbench extends WindowState {
   /** Any of the values in {@link WindowState} has changed. */

@@ -34,7 +34,7 @@ import { sentence } from '../cards/card-content.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { CommandId } from '../ids.ts'
 import { createMcpServices, type McpServices } from '../mcp/mcp-services.ts'
-import type { Platform } from '../platform.ts'
+import type { Platform, ProcessPlatform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import { type Dialogs, settingOf, type Workbench } from '../workbench.ts'
 import { AgentDefaults } from './agent-defaults.ts'
@@ -288,12 +288,12 @@ export function connectOptions(
 }
 
 /** The programs that run agents beside the windows of this user. */
-export function agentHosts({ storage, workbench, fileInExtension }: Platform): AgentHosts {
+export function agentHosts({ storage, setting, fileInExtension }: ProcessPlatform): AgentHosts {
   return new AgentHosts({
     folder: path.join(storage.globalFolder, 'hosts'),
     script: fileInExtension('dist', 'agent-host.mjs'),
     guardScript: fileInExtension('dist', 'process-guard.cjs'),
-    maxFrameBytes: () => settingOf(workbench, 'maximumFrameSize') * MiB,
+    maxFrameBytes: () => setting('maximumFrameSize') * MiB,
   })
 }
 

@@ -13,9 +13,8 @@ import { StorageTrouble } from '../../history/database.ts'
 import { LocalSessions } from '../../history/local-sessions.ts'
 import { SearchClient } from '../../history/search/search-client.ts'
 import { sessionsBefore } from '../../sessions/continuation.ts'
-import { ContextKey } from '../ids.ts'
 import { PreviewStore } from '../page-preview.ts'
-import type { Platform } from '../platform.ts'
+import type { Platform, ProcessPlatform } from '../platform.ts'
 import { settingOf, type WindowState } from '../workbench.ts'
 import { CODE_CACHE, previewFiles, privateFolders } from './stores.ts'
 
@@ -30,10 +29,10 @@ const TRIM_AFTER_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 
 /** Creates the stores of data that outlives the window: sessions, conversations, previews. */
-export function createStorageServices(platform: Platform, own: DisposableStore) {
-  const { workbench, storage, log, secrets } = platform
+export function createStorageServices(platform: ProcessPlatform, own: DisposableStore) {
+  const { setting, storage, log, secrets } = platform
   const trouble = new StorageTrouble(async (message, action) => {
-    const answer = await workbench.dialogs.warn(message, ...(action ? [action.title] : []))
+    const answer = await platform.warn(message, ...(action ? [action.title] : []))
     if (action && answer === action.title) action.run()
   })
   const previews = new PreviewStore(previewFiles(storage, log), {
@@ -46,7 +45,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
     void removeUnfinishedFiles(privateFolders(storage), log)
-    if (settingOf(workbench, 'history.maximumAge') > 0) conversations.trim()
+    if (setting('history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
   const codeKeeper = setTimeout(
     () => void storeCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log),
@@ -59,7 +58,11 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     }),
   )
   const fileOf = (name: string) => path.join(storage.globalFolder, name)
-  const maxBytes = () => maxHistoryBytes(workbench)
+  /** Maximum size of all saved conversations in bytes; 0: no limit. */
+  const maxBytes = () => {
+    const megabytes = setting('history.maximumSize')
+    return megabytes > 0 ? Math.max(1, megabytes) * 1_000_000 : 0
+  }
   const conversations = own.add(
     new ConversationStorage({
       file: fileOf('conversations.db'),
@@ -67,9 +70,9 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       log,
       secrets,
       maxBytes,
-      maxAgeMs: () => settingOf(workbench, 'history.maximumAge') * DAY_MS,
+      maxAgeMs: () => setting('history.maximumAge') * DAY_MS,
       pinned: () => records.pinned(),
-      confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
+      confirm: platform.confirm,
     }),
   )
   const { transcripts, leases, windows, clock } = conversations
@@ -79,7 +82,7 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   let trimmer: NodeJS.Timeout | undefined
   for (const limit of ['history.maximumAge', 'history.maximumSize'] as const)
     own.add(
-      workbench.settings.onDidChange(limit, () => {
+      platform.onDidChangeSetting(limit, () => {
         clearTimeout(trimmer)
         trimmer = setTimeout(() => conversations.trim(), TRIM_AFTER_MS)
       }),
@@ -143,10 +146,4 @@ function checkpointLimits(window: WindowState): CheckpointLimits {
     maxAgeMs: days === 0 ? Number.POSITIVE_INFINITY : days * DAY_MS,
     maxBytes: megabytes === 0 ? Number.POSITIVE_INFINITY : megabytes * 1_000_000,
   }
-}
-
-/** Maximum size of all saved conversations in bytes; 0: no limit. */
-function maxHistoryBytes(window: WindowState): number {
-  const megabytes = settingOf(window, 'history.maximumSize')
-  return megabytes > 0 ? Math.max(1, megabytes) * 1_000_000 : 0
 }

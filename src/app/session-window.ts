@@ -1,0 +1,109 @@
+import { accountFolders } from '../agents/agent-settings.ts'
+import { deferred } from '../common/async.ts'
+import type { DisposableStore } from '../common/disposable.ts'
+import { LAST_SESSION } from '../common/session-key.ts'
+import { storeGitFoldersIn } from '../editor/git-folders.ts'
+import { PathGuard } from '../editor/path-guard.ts'
+import { PathRules } from '../editor/path-rules.ts'
+import { ProtectedFiles } from '../editor/protected-files.ts'
+import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
+import type { SessionReference } from '../sessions/open-session.ts'
+import {
+  connectOptions,
+  createAgentServices,
+  noticeOfOtherHost,
+  noticeOfUnsaved,
+  noticeWithoutHost,
+} from './agents/agent-services.ts'
+import { limitSettings } from './commands/limit-command.ts'
+import { composerServices } from './conversation/conversation-services.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import type { Platform } from './platform.ts'
+import type { ProcessScope } from './process-scope.ts'
+import { WorkspaceSessionPlanner } from './session-planner.ts'
+import { createChangeServices } from './storage/storage-services.ts'
+import { gitFolderStore, HAS_AGENTS, turnStore, viewStore } from './storage/stores.ts'
+import { settingOf } from './workbench.ts'
+
+export type SessionWindow = ReturnType<typeof createSessionWindow>
+
+/**
+ * Creates what sessions need from a window: its folders, settings and trust, its agents and their rules, the editor's files, and the
+ * user's answers. Sessions reach the window only through this.
+ */
+export function createSessionWindow(
+  platform: Platform,
+  surfaces: Pick<ConversationSurfaces, 'sessionOf'>,
+  process: ProcessScope,
+  own: DisposableStore,
+) {
+  const { workbench, storage, log, secrets } = platform
+  const { conversations, guard, records } = process
+  const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders, () =>
+    accountFolders(platform.settings),
+  )
+  const agentServices = createAgentServices({
+    ...{ platform, own, protectedFiles, guard },
+    lastName: agentId => records.agent(agentId)?.name,
+    windows: process.windowRows,
+  })
+  const composer = composerServices(storage, conversations, own)
+  /** resolves when this window has taken over the turns of an earlier one */
+  const agentsBack = deferred()
+  const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise, process)
+  storeGitFoldersIn(gitFolderStore(storage, log))
+  const views = viewStore(storage, log)
+  const editorTools = own.add(
+    new EditorTools({
+      features: workbench.features,
+      names: () => allowedTools(platform.settings.layers('editorTools')),
+      switches: agentServices.mcpSwitches,
+      onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
+      guard: roots => new PathGuard(roots),
+      bridge: server => agentServices.bridges.bridge(server),
+      version: platform.version,
+      secrets,
+      log,
+    }),
+  )
+  return {
+    ...agentServices,
+    ...composer,
+    ...{ agentsBack, editorTools, files, tracker, views },
+    workspace: platform.workspaceIdentity,
+    /** The content of what prompts refer to. */
+    sources: workbench.context.sources,
+    onDidSave: platform.onDidSaveFile,
+    turns: turnStore(storage, log),
+    limits: limitSettings(platform.settings, workbench),
+    planner: new WorkspaceSessionPlanner(
+      workbench,
+      agentServices.mcp,
+      storage.globalFolder,
+      agentServices.systemPromptOf,
+      editorTools,
+    ),
+    trusted: () => workbench.isTrusted,
+    onDidChangeTrust: platform.trust.onDidChange,
+    /** How long agents of this window go on without it. */
+    keepAgents: () => settingOf(workbench, 'keepAgentsRunning'),
+    agentLog: (agentId: string) => platform.logs.logger(agentId, agentServices.nameOf(agentId)),
+    connectOptions: (startProcess: Parameters<typeof connectOptions>[3]) =>
+      connectOptions(platform, guard, agentServices, startProcess),
+    /** The options of a new session. */
+    startOptions: async (agentId: string) => ({
+      defaults: await agentServices.defaultOptionsOf(agentId),
+      lastUsed: settingOf(workbench, 'useLastOptions') ? composer.optionMemory.lastUsed(agentId) : {},
+    }),
+    /** The session that the user works on. */
+    activeSession: (agentId: string) => surfaces.sessionOf(agentId),
+    nativeElicitation: platform.nativeElicitation(agentServices.nameOf),
+    onUnavailable: noticeWithoutHost(workbench),
+    onTooMuchUnsaved: noticeOfUnsaved(workbench),
+    onUnreachable: () => void noticeOfOtherHost(workbench),
+    /** The agent of the session that the side bar showed last. */
+    lastAgentId: () => storage.workspace.get<SessionReference>(LAST_SESSION)?.agentId,
+    /** Whether agents may go on without the window, so that the next one looks for them at once. */
+    markAgents: (mayRun: boolean) => views.set(HAS_AGENTS, mayRun || undefined),
+  }
+}

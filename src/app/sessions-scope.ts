@@ -1,0 +1,110 @@
+import { startAgent } from '../acp/start-agent.ts'
+import { startInstalled } from '../agents/registry/installed-agents.ts'
+import type { DisposableStore } from '../common/disposable.ts'
+import { AgentClients } from '../sessions/agent-client.ts'
+import { SessionDeleter } from '../sessions/listing/session-deleter.ts'
+import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
+import { PromptQueues } from '../sessions/prompt-queues.ts'
+import { AgentRunners } from '../sessions/runners/agent-runners.ts'
+import { HostedAgents } from '../sessions/runners/hosted-agents.ts'
+import { SavedSessions } from '../sessions/saved-sessions.ts'
+import { HeldSessions } from '../sessions/session-leases.ts'
+import { SessionManager } from '../sessions/session-manager.ts'
+import { SessionStarter } from '../sessions/session-starter.ts'
+import { Accounts } from '../sessions/sign-in/accounts.ts'
+import { applyProviders } from './commands/provider-commands.ts'
+import type { ProcessScope } from './process-scope.ts'
+import type { SessionWindow } from './session-window.ts'
+
+export type SessionsScope = ReturnType<typeof createSessionsScope>
+
+/** Creates the open sessions and their agents. What they need from the editor is in `window`. */
+export function createSessionsScope(
+  { guard, hosts, leases, log, records, transcripts }: ProcessScope,
+  window: SessionWindow,
+  own: DisposableStore,
+) {
+  const { agents, environments, nameOf, providers, rules, tracker } = window
+  // before sessions open, since they may belong to agents in the host
+  own.add(window.onDidChangeTrust(() => void hosted.start()))
+  const queues = own.add(
+    new PromptQueues({
+      storage: window.drafts,
+      sources: window.sources,
+      continuing: {
+        continues: key => hosted.continues(key),
+        sessionOf: queue => manager.sessionOf(queue),
+      },
+    }),
+  )
+  const held = new HeldSessions(leases)
+  const manager = new SessionManager({
+    ...{ records, transcripts, held, queues, rules, tracker },
+    services: {
+      files: window.files,
+      onDidSave: window.onDidSave,
+      environment: async folder => (await window.projects.in(folder)).env,
+      guard,
+      turns: window.turns,
+    },
+    usage: records,
+    limits: window.limits,
+  })
+  environments.follow(manager)
+  const clients = new AgentClients({
+    manager,
+    activeSession: window.activeSession,
+    nativeElicitation: window.nativeElicitation,
+  })
+  const runners: AgentRunners = own.add(
+    new AgentRunners({
+      agents,
+      lastName: agentId => records.agent(agentId)?.name,
+      start: startInstalled(startAgent, window.installed, log),
+      prepare: applyProviders(providers, window.agentLog),
+      client: clients.of,
+      // a project's environment doesn't reach an agent on a server
+      starting: (agentId, { cwd, remote }) => (remote ? () => {} : environments.starting(agentId, cwd)),
+      nextEarlier: agentId => hosted.nextEarlier(agentId),
+      reattach: (agentId, running) => {
+        environments.continued(agentId, running.cwd)
+        return hosted.reattach(agentId, running)
+      },
+      connectOptions: window.connectOptions(agentId => hosted.startProcess(agentId)),
+    }),
+  )
+  // Disposed before the runners end their agents: what happens then isn't stored, as sessions of the agent host go on.
+  own.add(manager)
+  const hosted = new HostedAgents({
+    ...{ hosts, runners, manager, held, records, transcripts, queues, agents, nameOf, log },
+    planner: window.planner,
+    workspace: window.workspace,
+    keep: window.keepAgents,
+    trusted: window.trusted,
+    isSearchSure: window.isSearchSure,
+    launchOf: window.configuredStart,
+    holdSecrets: async agentId => {
+      await Promise.all([window.signInValues.hold(agentId), providers.hold(agentId)])
+    },
+    lastAgentId: window.lastAgentId,
+    onUnavailable: window.onUnavailable,
+    onTooMuchUnsaved: window.onTooMuchUnsaved,
+    onUnreachable: window.onUnreachable,
+    mark: window.markAgents,
+  })
+  const saved = new SavedSessions({ manager, runner: runners.get, records, transcripts })
+  const starter = new SessionStarter({
+    ...{ manager, held, saved, clients, records, transcripts, queues, hosted },
+    planner: window.planner,
+    runner: runners.get,
+    startOptions: window.startOptions,
+    usage: records,
+  })
+  void hosted.start().finally(() => window.agentsBack.resolve())
+  const accounts = own.add(new Accounts(agents, runners, log))
+  const organizer = own.add(new SessionOrganizer({ runner: runners.get, manager, records }))
+  const deleter = own.add(
+    new SessionDeleter({ manager, held, runner: runners.get, records, transcripts, queues }),
+  )
+  return { accounts, deleter, held, hosted, manager, organizer, queues, runners, saved, starter }
+}

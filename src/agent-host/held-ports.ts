@@ -72,7 +72,7 @@ export class HeldPorts {
       const ms = performance.now() < until ? HELD_PORT_POLL_MS : HELD_PORT_SLOW_POLL_MS
       held.timer = setTimeout(() => this.#listen(port, held, until), ms)
     })
-    server.listen({ host: '127.0.0.1', port })
+    server.listen({ host: '127.0.0.1', port }, () => held.connections.leave())
   }
 
   #free(held: HeldPort): void {

@@ -16,6 +16,8 @@ interface Waiting {
 /** Connections to a port that no window serves yet: a window gets them when it serves the port. */
 export class WaitingConnections {
   readonly #waiting = new Map<Socket, Waiting>()
+  /** connections that a window got */
+  readonly #passed = new Set<Socket>()
   readonly #port: number
   readonly #waitMs: number
   #timer: NodeJS.Timeout | undefined
@@ -53,6 +55,14 @@ export class WaitingConnections {
     clearTimeout(this.#timer)
   }
 
+  /**
+   * The window that served the port doesn't anymore: closes the connections that it got. An agent would send its next request over
+   * one, while a new connection waits for the next window.
+   */
+  leave(): void {
+    for (const socket of this.#passed) socket.destroy()
+  }
+
   /** A window serves the port, or will in a moment. */
   handOver(): void {
     this.wait()
@@ -81,7 +91,11 @@ export class WaitingConnections {
     socket.pipe(server).pipe(socket)
     server.on('error', () => {})
     server.once('close', () => socket.destroy())
-    socket.once('close', () => server.destroy())
+    this.#passed.add(socket)
+    socket.once('close', () => {
+      this.#passed.delete(socket)
+      server.destroy()
+    })
   }
 
   #release(socket: Socket): Buffer[] {

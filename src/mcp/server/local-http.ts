@@ -10,6 +10,11 @@ import type { AddressInfo } from 'node:net'
  * machine and list it in *Ports*. For these, `remote.portsAttributes` in `package.json` turns that off.
  */
 export const LOCAL_PORTS = { first: 29_200, last: 29_499 }
+/**
+ * How long a connection may stay unused. Clients of Go and Rust close it after 90 seconds themselves, others sooner. If the server
+ * closed a connection first, it might do that just as a client sends a request, which would fail. Milliseconds.
+ */
+const KEEP_ALIVE_MS = 120_000
 /** Ports that are tried before the system chooses one. */
 const MAX_TRIES = 10
 
@@ -19,7 +24,12 @@ export async function listenLocally(
   port?: number,
   { first, last } = LOCAL_PORTS,
 ): Promise<Server> {
-  const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: 16_384 })
+  const http = createServer({
+    requestTimeout: 30_000,
+    headersTimeout: 10_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: 16_384,
+  })
   http.maxConnections = maxConnections
   // a broken request concerns nobody else
   http.on('clientError', (_error, socket) => socket.destroy())

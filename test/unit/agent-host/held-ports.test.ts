@@ -108,6 +108,23 @@ describe('the ports that the agent host holds', () => {
     assert.equal(`${answer}`, 'got one')
   })
 
+  it('close the connections of a window that no longer serves them, also if it is not responding', async () => {
+    ports.hold(port, 'agent')
+    const socket = await agent()
+    socket.write('one')
+    await serve()
+    await once(socket, 'data')
+    // the window holds its end of the connection open
+    window?.close()
+    ports.hold(port, 'agent')
+    await once(socket, 'close')
+    const next = await agent()
+    next.write('two')
+    await serve()
+    const [answer] = (await once(next, 'data')) as [Buffer]
+    assert.equal(`${answer}`, 'got two')
+  })
+
   it('forget what an agent has sent that has given up', async () => {
     ports.hold(port, 'agent')
     const [gone, there] = [await agent(), await agent()]

@@ -37,6 +37,16 @@ describe('a server for programs of this machine', () => {
     assert.notEqual(await listen(1, undefined, { first: port, last: port }), port)
   })
 
+  it('leaves connections open for longer than clients do, which then never send a request over a closed one', async () => {
+    const http = await listenLocally(1)
+    open.push(http)
+    http.on('request', (_request, response) => response.end())
+    const answer = await fetch(`http://127.0.0.1:${portOf(http)}`)
+    const [, seconds] = /^timeout=(\d+)$/.exec(answer.headers.get('keep-alive') ?? '') ?? []
+    assert.ok(Number(seconds) > 90, seconds)
+    http.closeAllConnections()
+  })
+
   it('listens on the port that is asked for, or fails', async () => {
     const port = await listen(1)
     await assert.rejects(listen(1, port), { code: 'EADDRINUSE' })

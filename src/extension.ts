@@ -51,7 +51,7 @@ const VIEW_MS = 300
 
 let loading: Promise<Services> | undefined
 
-/** Not the whole port, which would load more at startup. */
+/** Only these functions, since the whole port would load more at startup. */
 const dialogs = {
   info: async (text: string) => vscode.window.showInformationMessage(text),
   error: async (text: string) => vscode.window.showErrorMessage(text),
@@ -125,7 +125,7 @@ export function activate(context: vscode.ExtensionContext): void {
   setContext(ContextKey.isActive, true)
   restoreDoneSteps(storage.global, setContext)
   const shown = viewStore(storage, log)
-  // a view that VS Code restores comes first: its page loads meanwhile
+  // let a view that VS Code restores load its page first
   if (shown.get(HAS_COMMENTS) || shown.get(HAS_AGENTS))
     setTimeout(() => own.isDisposed || reportErrors(dialogs, 'start', log, services), VIEW_MS)
   own.add(
@@ -200,7 +200,7 @@ function previewOfTab(storage: WindowStorage, log: Logger, state: unknown): Prev
   return savedPreview(storage, log, tabs[String((state as { key?: unknown } | undefined)?.key)])
 }
 
-/** Only for a session that this window restores. */
+/** The preview of a session that this window restores. */
 function savedPreview(
   storage: WindowStorage,
   log: Logger,

@@ -22,7 +22,7 @@ import type { RunningProcess, StopTimes } from './transport/running-process.ts'
 
 /** maximum number of characters of an agent's non-protocol output that a failure card shows */
 const NOISE_TAIL = 4 * 1024
-/** maximum number of lines of that output that are logged */
+/** maximum number of logged lines that aren't messages */
 const NOISE_LINES = 1000
 /** maximum number of messages that are logged because something was cut from them */
 const CUT_MESSAGES = 100
@@ -31,7 +31,7 @@ const END_SPREAD = 1000
 /** How long stderr is read after the agent ended, in milliseconds. */
 const STDERR_SPREAD = 250
 
-/** A running agent and its connection, which end together. The only place that knows how and why it ended. */
+/** A running agent and its connection, which end together. The only code that knows how and why they ended. */
 export class AgentLink implements Disposable {
   readonly connection: Connection
   /** The state that an earlier window left, if that window started the agent. Nothing is read from the agent before `begin`. */
@@ -236,7 +236,7 @@ export class AgentLink implements Disposable {
     this.#ending = true
     this.#exit = exit
     this.connection.end(new AgentClosedError(exit))
-    // nothing more is read
+    // nothing is read from the agent anymore
     this.#outputEnd.resolve()
     this.#onDidClose.fire(exit)
     this.#onDidClose.dispose()

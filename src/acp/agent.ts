@@ -65,7 +65,8 @@ export interface Agent extends Disposable {
   ): Promise<SessionStart>
   /**
    * Replays the conversation as updates before it resolves (some agents: after). `lastOptions`: the last known options, for those that the
-   * agent doesn't report. @see https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
+   * agent doesn't report.
+   * @see https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
    */
   loadSession(
     sessionId: string,
@@ -90,9 +91,9 @@ export interface Agent extends Disposable {
   closeSession(sessionId: string): Promise<void>
   deleteSession(sessionId: string): Promise<void>
   /**
-   * Starts a turn. Resolves when the agent has accepted the prompt (v2) or when the turn has ended (v1). In both versions
-   * `state` updates report the start and the end of the turn; they come before it resolves. `messageId` (v2) is the id of
-   * the user's message, which identifies its echo.
+   * Starts a turn. Resolves when the agent has accepted the prompt (v2) or when the turn has ended (v1). In both versions, `state` updates
+   * report the start and the end of the turn before the promise resolves. `messageId` (v2) is the id of the user's message, which
+   * identifies its echo.
    * @see https://agentclientprotocol.com/protocol/v1/prompt-turn
    * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle
    */
@@ -137,8 +138,8 @@ export interface Agent extends Disposable {
 
   // Unstable, each with its own capability.
   /**
-   * A new session that starts with the conversation of another one. `at`: the id of the last message of the agent that it has,
-   * for agents with `forkAtMessage`.
+   * A new session that starts with the conversation of another one. `at`: the id of the last agent message in the fork, for agents with
+   * `forkAtMessage`.
    */
   forkSession?(
     sessionId: string,
@@ -151,7 +152,7 @@ export interface Agent extends Disposable {
   setSessionTitle?(sessionId: string, title: string): Promise<string>
   archiveSession?(sessionId: string): Promise<void>
   unarchiveSession?(sessionId: string): Promise<void>
-  /** `status`: `open` or `saved`; `activity`: what the session does, if the agent reports it. */
+  /** `status`: `open` or `saved`; `activity`: the session's activity, if the agent reports it. */
   sessionStatus?(sessionId: string): Promise<{ status: string; activity?: string }>
   authStatus?(signal?: AbortSignal): Promise<AuthStatus>
   readonly onAuthStatus?: Event<AuthStatus>
@@ -221,11 +222,11 @@ export interface ToolServerAddress {
 export interface AttachedAgent {
   /** The sessions that the earlier window had open. */
   readonly sessions: readonly AttachedSession[]
-  /** Options to set in a new session before its first prompt. */
+  /** The agent has exited, so another process may continue its sessions. */
   readonly isOver: boolean
   /**
-   * Lets the agent's messages arrive: first what no window has stored yet, then the requests that no window has answered.
-   * Resolves when these have arrived.
+   * Starts the agent's messages: first those that no window has stored yet, then the requests that no window has answered. Resolves when
+   * these have arrived.
    */
   begin(): Promise<void>
 }
@@ -319,7 +320,7 @@ export class AgentStartError extends Error {
   }
 }
 
-/** An agent that another window started isn't there anymore. */
+/** An agent that another window started is gone. */
 export class AgentGoneError extends Error {
   override readonly name = 'AgentGoneError'
 
@@ -396,8 +397,8 @@ export interface ConnectOptions {
   secrets?: SecretRegistry
   signal?: AbortSignal
   /**
-   * The version to offer: `stable` (default) the released one, `latest` the draft. If the agent supports only the other
-   * one, that is used.
+   * The version to offer: `stable` (default) is the released one, `latest` the draft. If the agent supports only the other version, that
+   * one is used.
    * @see https://agentclientprotocol.com/protocol/v2/draft/initialization#version-negotiation
    */
   protocol?: 'stable' | 'latest'

@@ -138,7 +138,7 @@ export class Connection implements Disposable {
     this.#rpc.onClose(() => this.#close(failure))
   }
 
-  /** Fires once when the stream has ended, after the last message; with the error that ended it, if it was one. */
+  /** Fires once when the stream has ended, after the last message, with the error that ended the stream, if any. */
   get onDidClose(): Event<Error | undefined> {
     return this.#onDidClose.event
   }

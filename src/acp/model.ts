@@ -54,10 +54,10 @@ export interface ResourceBlock extends Addressed {
   mimeType?: string
   text?: string
   blob?: string
-  /** The agent gets the text as if the user had written it. It's shown by its name. */
+  /** The agent gets the text as if the user had written it. The view shows only the name. */
   asText?: true
 }
-/** A block of a kind that this version of Parley doesn't know, kept as it is. */
+/** A block of a kind that this version of Parley doesn't know, stored unchanged. */
 export interface UnknownBlock {
   type: 'unknown'
   kind: string
@@ -262,7 +262,7 @@ export interface UsageLimit {
 /** The cost of a session since it began. */
 export interface Cost {
   amount: number
-  /** an ISO 4217 code, or another unit such as `credits` */
+  /** an ISO 4217 currency code, or another unit such as `credits` */
   currency: string
 }
 
@@ -399,13 +399,13 @@ export interface PermissionRequest {
   description?: string
   subject: PermissionSubject
   options: PermissionOption[]
-  /** Only in Parley's own questions: the names of the options say all that they do, their kinds nothing. */
+  /** Only in Parley's own questions: the names of the options describe all of their effects, and their kinds mean nothing. */
   isChoice?: true
   /** Only in Parley's own questions: the question is about the session, so it stays open when a turn ends. */
   outlastsTurn?: true
   /** Only for the editor tools: `vscode.rename_symbol`. */
   editorTool?: string
-  /** Only for the editor tools: what would run, to be shown as code. */
+  /** Only for the editor tools: the code that would run. */
   code?: string
 }
 export type PermissionOutcome = { type: 'selected'; optionId: string } | { type: 'cancelled' }

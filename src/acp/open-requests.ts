@@ -50,7 +50,7 @@ export class OpenRequests {
     }
   }
 
-  /** The agent withdraws those with an id. */
+  /** The agent withdraws the requests with an id. */
   withdraw(id: CancellationId): void {
     for (const request of this.#byId.get(id) ?? []) request.cancel()
   }

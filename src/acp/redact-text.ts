@@ -226,7 +226,7 @@ function valueBelow(
     block ||
     ((isFirst || isAssignment) && wordBelow(text, lineEnd, isAssignment ? lead.width : -1, isAssignment)) ||
     undefined
-  // in another language than YAML, what looks like a comment may be the value
+  // outside of YAML, text that looks like a comment may be the value
   return range && (comment === undefined ? range : { from, to: range.to })
 }
 

@@ -12,7 +12,7 @@ const NAME_KEY = /^(name|key|header|type|id|description)$/i
 const AUTH_KEY = /auth$/i
 const SECRET_FLAG =
   /^--?(?:[\w-]{0,64}(?:pass(?:word|phrase|wd)?|secret|token|key|auth|credentials?|bearer|cookie)|(?:[\w-]{0,64}-)?(?:pat|jwt))$/i
-/** A program, or a word of its command line, whose `-p` is a password. */
+/** A program, or a word of its command line, that takes a password after `-p`. */
 const USES_PASSWORD = /^(?:.{0,512}[\\/])?(?:sshpass(?:\.exe)?|login)$/i
 /** Maximum number of words before `-p` that are read. */
 const MAX_WORDS_BEFORE = 16
@@ -20,7 +20,7 @@ const MAX_WORDS_BEFORE = 16
 const HEADER_FLAG = /^(-H|--headers?|-u|--user|--proxy-user)$/
 /** The name and the sign of `NAME=value` or `Name: value`. */
 const NAME_AND_SIGN = /^[^=:]{0,256}[=:]\s{0,8}/
-/** A line whose value may be in the next one. */
+/** A line with a name whose value may be in the next line. */
 const NAME_LINE = /^\s{0,64}[\w.-]{1,128}:\s{0,8}$/
 
 export interface RedactOptions {
@@ -40,7 +40,7 @@ export function redact(message: unknown, options: RedactOptions = {}): unknown {
 
 class Redaction {
   readonly #withoutSecrets: ((start: string) => string) | undefined
-  /** how many characters may still be kept */
+  /** number of characters that may still be added */
   #remaining: number
 
   constructor({ maxLength = Number.POSITIVE_INFINITY, secrets }: RedactOptions) {
@@ -62,7 +62,7 @@ class Redaction {
     return redacted(text.length > max ? cutText(text, max, this.#withoutSecrets) : text)
   }
 
-  /** `command`: the program, if these are its arguments. */
+  /** Redacts a list. `command`: the program, if the list is its arguments. */
   #list(list: unknown[], depth: number, command?: unknown): unknown[] {
     let copy: unknown[] | undefined
     for (let i = 0; i < list.length; i++) {
@@ -127,7 +127,7 @@ class Redaction {
     })
   }
 
-  /** All texts of a value under a secret's key are replaced, also deep ones. Names stay in a pair. */
+  /** Replaces all texts of a value under a secret's key, at any depth. Names in pairs stay. */
   #whole(value: unknown, depth: number, isPassword: boolean, isPair = false): unknown {
     if (typeof value === 'string') return value === '' ? value : REDACTED
     if (typeof value === 'number' && isPassword) return REDACTED

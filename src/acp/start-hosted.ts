@@ -18,11 +18,11 @@ export interface HostedStart {
   tag: AgentTag
   /** How long the agent may go on without a window, at first. */
   keep: () => OutliveTimes
-  /** There is no host, so the agent ends with its window. */
+  /** No host is available, so the agent ends with its window. */
   onUnavailable: (reason: unknown) => void
 }
 
-/** An agent that another window started in the host, to be connected as if this window started it. */
+/** An agent that another window started in the host; this window connects to it as if it had started the agent. */
 export interface EarlierAgent {
   /** How the agent was started, as far as the host tells: without its environment. */
   launch: AgentLaunch

@@ -168,7 +168,7 @@ export class Envelope {
     return isConversation
   }
 
-  /** A window has stored what the agent said up to this frame. */
+  /** A window has stored the agent's output up to this frame. */
   confirmed(number: number): void {
     if (this.#answered.length > 0) this.#changes++
     this.#answered = this.#answered.filter(({ answeredBy = 0 }) => answeredBy > number)

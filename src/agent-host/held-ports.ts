@@ -3,7 +3,7 @@ import { HELD_PORT_POLL_MS, HELD_PORT_SLOW_POLL_MS, RELOAD_CLOSE_MS } from '../c
 import { WaitingConnections } from './waiting-connections.ts'
 
 interface HeldPort {
-  /** the agents that expect a server there, and whether their windows serve it */
+  /** the agents that expect a server at the port, and whether their windows serve it */
   owners: Map<unknown, boolean>
   /** the connections that agents opened while no window served the port */
   connections: WaitingConnections
@@ -56,7 +56,7 @@ export class HeldPorts {
   /** A window serves the port for all of its agents. */
   #holdIfUnserved(port: number, held: HeldPort): void {
     if (held.server || held.timer || [...held.owners.values()].includes(true)) return
-    // the window that served it may still be about to close it
+    // the previous window may still be about to close the port
     this.#listen(port, held, performance.now() + RELOAD_CLOSE_MS)
   }
 

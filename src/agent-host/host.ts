@@ -35,7 +35,7 @@ const MAX_CONNECTIONS = 256
  * of all. The host ends by itself when there is no agent and no window.
  */
 export class AgentHost {
-  /** Resolves when it has ended, after its agents. */
+  /** Resolves when the host has ended, after its agents. */
   readonly ended: Promise<void>
   readonly #options: HostOptions
   readonly #agents = new Map<string, HostedAgent>()

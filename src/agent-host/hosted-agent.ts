@@ -214,7 +214,7 @@ export class HostedAgent {
     return !this.#ending && (attachments === undefined || attachments === this.#attachments)
   }
 
-  /** A window of another workspace takes it over. */
+  /** A window of another workspace takes over the agent. */
   moveTo(workspace: string): void {
     this.#tag = { ...this.#tag, workspace }
   }
@@ -260,7 +260,7 @@ export class HostedAgent {
     this.#pump()
   }
 
-  /** Ends it with all that it started. Resolves when everything has exited. */
+  /** Ends the agent with all of its processes. Resolves when all have exited. */
   end(times?: StopTimes): Promise<void> {
     this.#ending ??= this.#end(times)
     return this.#ending
@@ -277,7 +277,7 @@ export class HostedAgent {
     return this.#window !== undefined || !this.#isOfDeadHost
   }
 
-  /** Whether another host could go on with its journal: without a note, no window knows its sessions. */
+  /** Whether another host could use the agent's journal: without a note, no window knows its sessions. */
   get #isOutliving(): boolean {
     return this.#keep.silentMs > 0 && this.#envelope.hasNotes
   }

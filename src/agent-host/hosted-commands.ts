@@ -27,7 +27,10 @@ const MAX_WAITING = 4 * 1024 * 1024
 /** The commands of an agent, which its windows started. They continue while no window is attached. */
 export class HostedCommands {
   readonly #commands = new Map<string, HostedCommand>()
-  /** ids of commands that the window released, as long as a request that names them is unanswered: the next window may have to answer it */
+  /**
+   * ids of commands that the window released, while a request that names them is unanswered: the next window may have to answer that
+   * request
+   */
   readonly #forgotten = new Set<string>()
   readonly #isAsked: (id: string) => boolean
   readonly #guard: ProcessGuard
@@ -86,7 +89,7 @@ export class HostedCommands {
     }
   }
 
-  /** A window sent this to the agent: the ids of terminals in it are known to the agent from then on. */
+  /** A window sent this frame to the agent, so the agent now knows the ids of terminals in it. */
   sent(frame: Buffer): void {
     for (const { info } of this.#commands.values())
       if (!info.isAnswered && frame.includes(`"${info.id}"`)) info.isAnswered = true

@@ -210,7 +210,7 @@ export class Journal {
       // only an unchanged frame can be read from the file again
       if (written[i] === frames[i]!.bytes) frames[i]!.offset = offset
     }
-    // the first ones are read first
+    // evict the last frames first, since the first ones are read first
     for (let i = written.length - 1; i >= 0 && this.#memory > maxMemory; i--) this.#evict(frames[i]!)
   }
 

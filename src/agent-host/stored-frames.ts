@@ -4,7 +4,7 @@ import { conversationPart } from './envelope.ts'
 import type { JournalFrame } from './journal.ts'
 
 const NOTHING = Buffer.from('\n')
-/** How much of a text is remembered to find a secret that goes on in the next frame, in characters. */
+/** Characters of a text that are remembered to find a secret that continues in the next frame. */
 const MAX_BEFORE = 4096
 const MAX_TEXTS = 1000
 
@@ -20,7 +20,7 @@ interface Chunk {
  */
 export class StoredFrames {
   readonly #secrets: SecretRegistry
-  /** by session and kind of text: the end of what is written */
+  /** by session and kind of text: the end of the written text */
   readonly #before = new Map<string, string>()
 
   constructor(secrets: SecretRegistry) {

@@ -30,7 +30,7 @@ export class WaitingConnections {
 
   add(socket: Socket): void {
     socket.on('error', () => {})
-    // Windows doesn't let another program listen at a port to which a connection is open.
+    // Windows doesn't let another program listen at a port with an open connection.
     if (this.#waiting.size >= MAX_HELD_CONNECTIONS || process.platform === 'win32') {
       socket.destroy()
       return

@@ -83,7 +83,7 @@ export class AgentCatalog extends Owner {
   #isSure = false
   /** The installed agents have been read. */
   #installedKnown = false
-  /** Increases with each search, so that the result of an outdated one is ignored. */
+  /** Increases with each search, so that the result of an outdated search is ignored. */
   #round = 0
 
   constructor(options: AgentCatalogOptions) {
@@ -185,7 +185,7 @@ export class AgentCatalog extends Owner {
     return [...this.#problems, ...this.#accountProblems()]
   }
 
-  /** Of accounts whose entry is valid, but whose agent isn't there or can't have any. */
+  /** Problems of accounts with a valid entry whose agent is missing or can't have accounts. */
   #accountProblems(): SettingProblem[] {
     const isValid = new Set(this.#fromSettings.accounts.flatMap(one => (one.problem ? [] : one.id)))
     if (isValid.size === 0) return []
@@ -259,7 +259,7 @@ export class AgentCatalog extends Owner {
     })
   }
 
-  /** A well-known agent whose command is in the settings, unless they also set an icon. */
+  /** Adds the icon to a well-known agent whose command is in the settings, unless the settings also set an icon. */
   #withBrand(agent: AgentDefinition): AgentDefinition {
     const preset = this.#presets.find(({ id }) => id === agent.id)
     return preset && agent.icon === preset.icon ? { ...agent, ...this.#iconOf(preset.registryIds) } : agent

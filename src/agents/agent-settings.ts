@@ -104,7 +104,7 @@ export type AgentChange = Partial<
 /** An entry for an account of another agent. */
 export interface AccountEntry {
   id: string
-  /** Absent if it isn't valid. */
+  /** Absent if the account isn't valid. */
   account?: AgentAccount
   /** The account's differences from its agent. */
   change: AgentChange

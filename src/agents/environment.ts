@@ -58,7 +58,7 @@ export function withNetworkSettings(
   }
   if (strictSSL === false && !names.has('NPM_CONFIG_STRICT_SSL')) own.npm_config_strict_ssl = 'false'
   if (systemCertificates) {
-    // older versions ignore it
+    // older versions ignore the variable
     if (!names.has('NODE_USE_SYSTEM_CA')) own.NODE_USE_SYSTEM_CA = '1'
     if (!names.has('UV_NATIVE_TLS')) own.UV_NATIVE_TLS = 'true'
   }

@@ -21,7 +21,7 @@ export interface SettingsSource {
   readonly onDidChange: Event<void>
 }
 
-/** Where to change a setting so that the change has an effect: in the workspace if it has a value. */
+/** The scope in which a change of a setting has an effect: the workspace if it has a value. */
 export function effectiveScope(settings: SettingsSource, key: SettingName): 'user' | 'workspace' {
   return settings.layers(key).some(({ scope }) => scope === 'workspace') ? 'workspace' : 'user'
 }

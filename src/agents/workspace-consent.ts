@@ -16,7 +16,7 @@ export class WorkspaceConsent {
     this.#store = store
   }
 
-  /** `content`: everything that determines what runs, as plain data. */
+  /** `content`: everything that determines the started program, as plain data. */
   accepts(content: unknown): boolean {
     return this.#accepted().includes(digest(content))
   }

@@ -99,7 +99,7 @@ export class CheckedSecrets implements SecretStore {
     if ((this.#memory.get<boolean>(LOST) ?? false) !== isLost) this.#memory.set(LOST, isLost)
   }
 
-  /** Several values may be entered one after the other. */
+  /** Shows one warning at a time, since several values may be entered one after the other. */
   #warn(text: string): void {
     if (this.#isWarning) return
     this.#isWarning = true

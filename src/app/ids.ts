@@ -9,8 +9,8 @@ function ids<const Prefix extends string, const Name extends string>(
 }
 
 /**
- * The commands of the palette, menus and keys, by their names in code. These and those of {@link HistoryMenuId},
- * {@link CommentMenuId}, {@link ProposalId}, {@link PlanId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS} are in
+ * The commands of the palette, menus and keys, by their names in code. They and the commands of {@link HistoryMenuId}, {@link
+ * CommentMenuId}, {@link ProposalId}, {@link PlanId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS} are defined in
  * `contributions/commands.ts`.
  */
 export const CommandId = ids('parley', [
@@ -121,7 +121,7 @@ const BOTH = [
   'exportConversation',
 ] as const
 
-/** The buttons in the title bar of the view, which act on that view, whichever conversation is active. */
+/** The buttons in the title bar of the view, which apply to that view, whichever conversation is active. */
 export const SIDE_BAR_COMMANDS = [
   ...BOTH,
   'openSession',
@@ -243,9 +243,9 @@ export const ContextKey = {
   turnRunning: 'parley.turnRunning',
   /** The active conversation has a session. */
   hasSession: 'parley.hasSession',
-  /** The user has sent a prompt in it. */
+  /** The user has sent a prompt in the active session. */
   hasPrompts: 'parley.hasPrompts',
-  /** Files were restored in it, and the user hasn't undone that. */
+  /** Files were restored in the active session, and the user hasn't undone that. */
   canUndoRestore: 'parley.canUndoRestore',
   /** What the session's agent supports. */
   canChangeMode: 'parley.canChangeMode',
@@ -265,7 +265,7 @@ export const ContextKey = {
   reviewShown: 'parley.reviewShown',
   /** This VS Code shows that editor without its own buttons for the previous and the next change. */
   reviewLacksArrows: 'parley.reviewLacksArrows',
-  /** A review has files, and all of them are decided. */
+  /** A review has files (`reviewOpen`), and all of their changes are decided (`reviewDone`). */
   reviewOpen: 'parley.reviewOpen',
   reviewDone: 'parley.reviewDone',
   /** The user decided about changes in this window, and hasn't undone it. */

@@ -24,8 +24,8 @@ export function sessionPath({ agentId, sessionId }: SessionId): string {
 }
 
 /**
- * Reads the path and query of a link that anyone may have written, both decoded once, as VS Code passes them. The prompt
- * comes last, so that it may contain `&`. Throws an {@link UnavailableError} with the reason for the user.
+ * Reads the path and query of a link that anyone may have written, both decoded once, as VS Code passes them. The prompt is the last part,
+ * so that it may contain `&`. Throws an {@link UnavailableError} with the reason for the user.
  */
 export function readLink(path: unknown, query: unknown): Link {
   if (typeof path !== 'string' || typeof query !== 'string') throw invalid()

@@ -15,7 +15,7 @@ export interface FocusOptions {
 /** Tracks which page has the focus, since VS Code doesn't tell. Updates the context keys for the keybindings of pages. */
 export class PageFocus {
   readonly #setContext: Workbench['setContext']
-  /** The webviews that last reported the focus, and the page that each one shows. Reports can arrive out of order. */
+  /** The webviews that last reported the focus, and the page that each of them shows. Reports can arrive out of order. */
   readonly #focused = new Map<WebviewConnection, () => ViewPage>()
   readonly #reported = new Map<string, boolean>()
 
@@ -50,7 +50,7 @@ export class PageFocus {
     return this.#focused.has(connection)
   }
 
-  /** Call it when a webview shows another page. */
+  /** Call this when a webview shows another page. */
   update(): void {
     for (const [key, page] of [
       [ContextKey.conversationFocus, 'conversation'],

@@ -41,7 +41,7 @@ export class PreviewStore {
     this.#store.set(key, preview)
   }
 
-  /** A page displays the conversation from now on; another window may have stored a preview since this one removed it. */
+  /** A page now displays the conversation; another window may have stored a preview since this window removed it. */
   displayed(key: string): void {
     this.#outdated.delete(key)
   }

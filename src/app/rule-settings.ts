@@ -20,7 +20,7 @@ export interface RuleSettings {
   open(rule: Pick<PermissionRule, 'scope' | 'folder' | 'action' | 'text'>): Promise<void>
 }
 
-/** Adds a rule of the user to the settings, or to a session for which alone it applies. Rejects with a sentence if it can't. */
+/** Adds a user's rule to the settings, or to a single session. Rejects with a sentence if that fails. */
 export async function addRule(
   rule: PermissionRuleSetting,
   target: 'user' | 'workspace' | SessionAllowance,

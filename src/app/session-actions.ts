@@ -206,14 +206,14 @@ export class SessionActions {
     match?: Omit<ConversationMatch, 'key'>,
   ): Promise<void> {
     const key = sessionKey(item.agentId, item.sessionId)
-    // show an open session as it is, since loading it again would only replay it
+    // show an open session without loading it again, which would only replay it
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (open) {
       await this.#surfaces.reveal(open, undefined, this.#surfaces.active)
       if (match) this.#surfaces.showing(open)?.showMatch({ ...match, key })
       return
     }
-    // a conversation whose agent ended is reopened where it's shown
+    // a conversation whose agent ended is reopened where it's displayed
     const surface = this.#surfaces.withKey(key) ?? this.#surfaces.active
     // the session was closed while the list still showed it as open
     const how = action === 'show' ? 'restore' : action

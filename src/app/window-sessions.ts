@@ -41,12 +41,12 @@ const session = z.object({
   cost: z.object({ amount: z.number().nonnegative(), currency: text(64) }).optional(),
 })
 const windowState = z.object({
-  /** The URI of its folder or workspace file; absent if it has none. */
+  /** The URI of the window's folder or workspace file; absent if it has none. */
   workspace: text(32_768).optional(),
   sessions: z.array(z.unknown()).max(MAX_SESSIONS),
-  /** Directories in which turns, background tasks or commands of its sessions run, or sessions start; absent for none. */
+  /** Directories in which turns, background tasks or commands of the window's sessions run, or sessions start; absent for none. */
   busy: z.array(text(32_768)).max(MAX_SESSIONS).optional(),
-  /** Its folders, and its files with unsaved changes; absent for none. */
+  /** The window's folders, and its files with unsaved changes; absent for none. */
   used: z.array(text(32_768)).max(MAX_USED).optional(),
 })
 const request = z.object({ agentId: text(4096), sessionId: text(4096) })
@@ -116,7 +116,7 @@ export class WindowSessions extends Owner {
     return this.#others
   }
 
-  /** The directories in which turns, background tasks or commands of other windows run, or sessions start. */
+  /** The directories in which other windows run turns, background tasks or commands, or start sessions. */
   busy(): readonly string[] {
     return this.#busy
   }
@@ -126,7 +126,7 @@ export class WindowSessions extends Owner {
     return this.#used
   }
 
-  /** A session of another window, unless this window has it open. */
+  /** A session of another window; `undefined` if this window has it open. */
   find(agentId: string, sessionId: string): OtherSession | undefined {
     if (this.#options.manager.find(agentId, sessionId)) return undefined
     return this.#others.find(other => other.agentId === agentId && other.sessionId === sessionId)
@@ -250,7 +250,7 @@ export class WindowSessions extends Owner {
   }
 }
 
-/** Anything may have written it. */
+/** Parses JSON that may contain anything. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
@@ -259,7 +259,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Where a session works. */
+/** The folders of a session. */
 export function sessionRoots({ plan: { setup } }: Pick<OpenSession, 'plan'>): string[] {
   return [setup.cwd, ...setup.additionalDirectories]
 }

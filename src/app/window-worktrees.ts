@@ -19,7 +19,7 @@ export interface WorktreeNote {
 
 /** The agents that a comparison is starting. */
 export interface StartingAgents {
-  /** The worktrees they start in. */
+  /** The worktrees in which sessions are being started. */
   starting(): string[]
 }
 
@@ -29,7 +29,7 @@ interface WindowWorktreesOptions {
   changes: ReadonlyArray<Event<unknown>>
 }
 
-/** The worktrees of the repositories that are open in this window, as they were when they were read last. */
+/** The worktrees of the repositories that are open in this window, as last read. */
 export class WindowWorktrees extends Owner {
   readonly #workbench: WindowWorktreesOptions['workbench']
   readonly #rules = new PathRules()
@@ -80,7 +80,7 @@ export class WindowWorktrees extends Owner {
     }
   }
 
-  /** {@link of} for many directories, most of which are the same, as things are now. */
+  /** {@link of} for many directories, most of which are equal, with the current state. */
   lookup(): (cwd: string) => WorktreeNote | undefined {
     const rules = this.#rules
     const { compare } = this.#folders

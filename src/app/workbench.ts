@@ -76,7 +76,9 @@ export interface Workbench extends WindowState {
   openFolder(path: string): Promise<void>
   /** Shows a folder of this machine in the file manager; where there is none, in a new window. */
   showFolder(path: string): Promise<void>
-  /** Runs a shell command in a terminal, which stays. Resolves to its exit code, `undefined` if the user or `signal` ended it. */
+  /**
+   * Runs a shell command in a terminal, which stays open. Resolves to the exit code; `undefined` if the user or `signal` ended the command.
+   */
   runInTerminal(command: string, cwd: string, name: string, signal?: AbortSignal): Promise<number | undefined>
   /** Opens an `http(s)` address in the browser. */
   openExternal(url: string): Promise<void>
@@ -141,7 +143,7 @@ export interface PickButton {
 export interface PickOptions {
   title?: string
   placeholder?: string
-  /** the filter also looks at these */
+  /** also filters by the description or the detail */
   matchOnDescription?: boolean
   matchOnDetail?: boolean
   /** keeps the list open when something else gets the focus */
@@ -272,7 +274,7 @@ export interface ComparedSides {
   path: string
   /** Absent: the file was added. */
   before?: FileVersion
-  /** Absent: it was deleted. */
+  /** Absent if the file was deleted. */
   after?: FileVersion
 }
 
@@ -290,7 +292,7 @@ export interface CodeToApply {
 export interface PromptContext {
   /** The content of attachments, read when a prompt is sent. */
   readonly sources: ContextSources
-  /** Suggestions for `@` and the text after it, except what Git and languages provide. */
+  /** Suggestions for `@` and the text after it, except those from Git and languages. */
   mentions(query: string): Promise<MentionRow[]>
   revisions(query: string): Promise<MentionRow[]>
   symbols(query: string): Promise<MentionRow[]>
@@ -327,7 +329,7 @@ export interface ShownComment {
   endLine: number
   quote: string
   text: string
-  /** `draft`: it can be edited. */
+  /** `draft`: the comment can still be edited. */
   state: 'draft' | 'queued' | 'sent' | 'addressed' | 'resolved'
   /** of the prompt's agent, if known */
   agentName?: string

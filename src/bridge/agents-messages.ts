@@ -36,7 +36,7 @@ export const agentsMessages = {
     ]),
     key,
   }),
-  /** The user confirmed what installing the agent runs, as the question with this id shows it. */
+  /** The user confirmed the installation that the question with this id describes. */
   'manageAgents/confirmInstall': z.object({ key, question: z.number().int() }),
 } as const
 

@@ -25,7 +25,7 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'asking' | 'running'
   /** the registry's version, if different */
   update?: string
   license?: string
-  /** its source, as text */
+  /** the agent's source, as text */
   source: string
   /** its command */
   command?: string

@@ -80,6 +80,6 @@ export interface Comparison {
 }
 
 export interface CompareState {
-  /** Absent: it was deleted. */
+  /** Absent if the comparison was deleted. */
   comparison?: Comparison
 }

@@ -225,7 +225,7 @@ export const conversationMessages = {
     z.object({ key, id: promptId, draft, joins: z.literal(true).optional() }),
     answer<void>(),
   ),
-  /** The composer has taken the returned prompts into this draft, so they leave the queue. */
+  /** The composer's draft now contains the returned prompts, so they leave the queue. */
   'conversation/movedToComposer': request(
     z.object({ key, ids: z.array(promptId).max(1024), draft }),
     answer<void>(),
@@ -284,11 +284,11 @@ export const conversationMessages = {
   'composer/moveQueued': queued.extend({ to: index }),
   /** Returns a queued prompt to the composer with `ReturnPrompts`, unless it was sent meanwhile. */
   'composer/editQueued': queued,
-  /** Returns false if it was sent meanwhile. */
+  /** Returns false if the prompt was sent meanwhile. */
   'composer/removeQueued': request(queued, answer<boolean>()),
   /** Stops the running turn, if any, and sends this queued prompt next. */
   'composer/sendNow': queued,
-  /** Lets the user choose several agents, which get the stored draft. `composer/sent` follows when one has it. */
+  /** Lets the user choose several agents, which get the stored draft. `composer/sent` follows when an agent has it. */
   'composer/sendTo': keyed,
   /** Sends the prompts of a paused queue. */
   'composer/resumeQueue': keyed,
@@ -311,8 +311,8 @@ export const conversationMessages = {
   /** The last output line of each task, in order; empty if there is none. */
   'conversation/lastLines': request(z.object({ key, work: z.array(work).max(200) }), answer<string[]>()),
   /**
-   * Cancels the request if no option is given. `reason`: a prompt for the running turn, which says why or what else to do. It
-   * goes to the composer if the request isn't pending anymore.
+   * Answers the request; cancels it if no option is given. `reason`: a prompt for the running turn with the reason or other instructions.
+   * If the request isn't pending anymore, the reason goes to the composer.
    */
   'conversation/permission': z.object({
     key,
@@ -366,9 +366,9 @@ export const conversationMessages = {
   'conversation/card': z.object({ cardId: id, action: cardAction }),
   /** An empty title restores the automatic one. */
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),
-  /** Installs an agent from the empty state, once the user has confirmed what runs, and starts a session with it. */
+  /** Installs an agent from the empty state, once the user has confirmed the commands, and starts a session with it. */
   'agents/install': z.object({ id: registryId }),
-  /** The user confirmed what installing the agent runs, as the question with this id shows it. */
+  /** The user confirmed the installation that the question with this id describes. */
   'agents/confirmInstall': z.object({ id: registryId, question: z.number().int() }),
   'agents/cancelInstall': z.object({ id: registryId }),
 
@@ -404,8 +404,8 @@ export const conversationMessages = {
   /** Opens a text as an untitled document. */
   'conversation/openText': z.object({ text: codeText, language }),
   /**
-   * Shows a diff with the code applied to the file that it names, or to the one in the editor, and writes it when the
-   * user confirms. `from`, `to`: the first and the last line to replace.
+   * Shows a diff with the code applied to the named file, or to the active editor's file, and writes it when the user confirms. `from`,
+   * `to`: the first and the last line to replace.
    */
   'conversation/applyCode': z.object({
     text: codeText,
@@ -414,11 +414,11 @@ export const conversationMessages = {
     from: line.optional(),
     to: line.optional(),
   }),
-  /** Opens a file that exists only in the conversation, in VS Code's editor for it. */
+  /** Opens a file that exists only in the conversation, in VS Code's editor for that type. */
   'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
   /** The choices about later turns when a prompt in the conversation is edited. */
   'conversation/editOptions': request(z.object({ key, entryId: id }), answer<EditOptions | null>()),
-  /** Sends it instead of the original. Answers whether it's stored; otherwise, the user was told why not. */
+  /** Sends the edited prompt instead of the original. Returns whether it's stored; otherwise, the user was told the reason. */
   'conversation/resendEdited': request(
     z.object({
       key,
@@ -429,7 +429,7 @@ export const conversationMessages = {
   ),
   /** Answers the host's message of the same name. `index`: of the first entry in view, of the last one at the end. */
   'conversation/outline': z.object({ key, index }),
-  /** Runs a command for one entry. */
+  /** Runs a command that applies to one entry. */
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
   /** After a turn failed because the context is full: what to do next. The failed prompt goes back to the input. */
   'conversation/contextFull': z.object({ key, entryId: id, next: z.enum(['compact', 'continue', 'edit']) }),
@@ -443,11 +443,11 @@ export const conversationMessages = {
 export interface ConversationHostMessages {
   /** The whole state, sent when the webview is ready, is shown again, or requests it. */
   'conversation/snapshot': ConversationSnapshot
-  /** At most one each animation frame. */
+  /** Sent at most once per animation frame. */
   'conversation/patch': ConversationPatch
   /**
-   * A comment on lines was added to this conversation's draft, or changed; without `item`, it was deleted. The host has
-   * stored it already. Unlike other context, it doesn't move the focus.
+   * A comment on lines was added to this conversation's draft, or changed; without `item`, it was deleted. The host has already stored the
+   * draft. Unlike other context, the comment doesn't move the focus.
    */
   'composer/comment': { key: string; id: string; item?: Attachment }
   /** Adds context to the composer (Add Selection to Conversation). */

@@ -96,7 +96,7 @@ export interface AgentOffer {
   asking?: { id: number; text: string; facts: string[] }
   /** `share`: 0 to 1; absent if unknown */
   running?: { step: string; share?: number }
-  /** `help`: a page that explains how to get what is missing, and the button's label */
+  /** `help`: a page that explains how to get the missing program, and the button's label */
   failed?: { message: string; output: string; help?: { href: string; label: string } }
 }
 
@@ -142,7 +142,7 @@ export interface ConversationHead {
   /** The previous key of the conversation: the text in that composer now belongs to this conversation. */
   keyBefore?: string
   agent?: { agentId: string; name: string; icon?: string }
-  /** the agent's own name, with its version and that of the protocol */
+  /** the agent's own name, with its version and the protocol's version */
   program?: string
   sessionId?: string
   title?: string
@@ -254,12 +254,12 @@ export interface ConversationSnapshot {
   total: number
   /** The host reads the other entries once the page reports `conversation/drawn`. */
   more?: true
-  /** Entries before `first` that are needed to draw pending requests: their own, their tool calls' and their subagents'. */
+  /** Entries before `first` that are needed to draw pending requests: the requests, their tool calls and their subagents. */
   pendingEntries?: Array<{ index: number; entry: Entry }>
-  /** the terminals of the entries, with the output of those that the view shows */
+  /** the terminals of the entries, with the output of the visible ones */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
-  /** prompts that the user edits where they are, the latest last; absent while it isn't known where they are */
+  /** prompts that the user edits in the conversation, the latest last; absent while their entries aren't known */
   edits?: Array<{ entryId: EntryId; draft: Draft<Attachment> }>
   /** the height of the composer that the user set, in pixels; for a page that just loaded */
   composerHeight?: number
@@ -339,7 +339,7 @@ export interface ChangedFiles {
 
 /** A permission rule that would have answered a request. */
 interface RuleOffer {
-  /** Number of decided changes of all files, and the total. */
+  /** a description of what the rule matches */
   label: string
   /** the effect of the rule, in a sentence */
   preview: string
@@ -417,7 +417,7 @@ export interface FindResult {
   problem?: string
 }
 
-/** `question`: the pending request with this id, or the next one after the focused one */
+/** `question`: the pending request with this id, or the next one after the focused request */
 export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'question'
 
 /** 1: toward the end, -1: toward the beginning. */

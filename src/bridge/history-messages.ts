@@ -44,7 +44,7 @@ export const historyMessages = {
   'history/search': z.object({ id: z.number(), text: z.string().max(1000), here: z.boolean() }),
   /** Asks for the start and the end of a saved conversation. */
   'history/preview': session,
-  /** Shows the session at this entry, and searches it for these texts. */
+  /** Shows the session at this entry, and searches for these texts in it. */
   'history/showHit': session.extend({
     entry: agentsId,
     matches: z.array(z.string().max(1000)).min(1).max(100),

@@ -20,7 +20,7 @@ export interface HistoryRow {
   updatedAt?: number
   /** the session is open in this window */
   open: boolean
-  /** a view of this window shows it */
+  /** displayed in a view of this window */
   shown?: true
   activity?: 'idle' | 'running' | 'requires_action'
   /** the result of the last work, until the user views it; `interrupted`: its window closed */
@@ -39,7 +39,9 @@ export interface HistoryRow {
   pinned: boolean
   /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
-  /** another window has the session open and works in it, or finished the work unseen; `only`: the list doesn't have the session */
+  /**
+   * another window has the session open and works in it, or finished the work unseen; `only`: this window's list doesn't have the session
+   */
   inWindow?: true | 'only'
   /** the agent's list lacks this session; `saved`: Parley has a copy */
   unlisted?: 'saved' | 'gone'
@@ -78,7 +80,7 @@ export interface HistoryHit {
 export interface HistoryPreview {
   agentId: string
   sessionId: string
-  /** in their order; `gap`: entries are left out; none if nothing is saved */
+  /** in order; `gap`: entries are omitted; empty if nothing is saved */
   parts: Array<{ kind: 'user' | 'agent' | 'tool'; text: string } | { kind: 'gap' }>
 }
 
@@ -87,7 +89,7 @@ export interface HistoryHits {
   /** of the request */
   id: number
   hits: HistoryHit[]
-  /** not all messages were searched, but only the newest ones */
+  /** only the newest messages were searched */
   isLimited: boolean
 }
 
@@ -107,7 +109,7 @@ export interface HistorySummary {
 export interface HistoryChanges extends HistorySummary {
   /** the sessions that are new or changed */
   rows: HistoryRow[]
-  /** the removed sessions; absent if `rows` are all sessions and replace those that the page has */
+  /** the removed sessions; absent if `rows` are all sessions and replace the page's rows */
   removed?: Array<{ agentId: string; sessionId: string }>
   /** more changes follow once the page requests them */
   more?: true

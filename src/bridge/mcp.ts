@@ -9,17 +9,17 @@ export interface McpServerRow {
   name: string
   /** `stdio`, `http` or `sse`; `unknown` if its entry is invalid */
   type: string
-  /** its command line or URL */
+  /** the server's command line or URL */
   target?: string
-  /** The user switched it off. */
+  /** The user switched the server off. */
   isOff?: true
-  /** The user has to agree to it first. */
+  /** The user must agree to the server first. */
   needsConsent?: true
-  /** Its place can be changed. */
+  /** The server's source can be changed. */
   canRemove?: true
   /** why no session gets the server */
   reason?: string
-  /** The user has signed in to it with OAuth. */
+  /** The user has signed in to the server with OAuth. */
   isSignedIn?: true
   /** The server no longer accepts the sign-in. */
   needsSignIn?: true

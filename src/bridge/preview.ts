@@ -9,7 +9,7 @@ export interface Preview {
   /** the page's own custom properties, which correct the theme's colors */
   colors: Record<string, string>
   title: string
-  /** in pixels: what is beside the title, and below the conversation, and of that the composer */
+  /** sizes in pixels: the space next to the title, the height below the conversation, and the composer's part of that */
   besideTitle: number
   dock: number
   composer: number

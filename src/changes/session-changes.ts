@@ -251,7 +251,7 @@ export class ChangeScope {
           return note(noted)
         })
         if (outcome !== 'undone') stays(path, outcome)
-        // nothing is noted if another undo of the same changes came first
+        // nothing is recorded if another undo of the same changes came first
         if (!isNoted || before.length === 0) return
         const now = outcome === 'undone' ? undefined : this.tracker.views.at(path)
         const rest = new Set(now && changesOf(now).map(({ id }) => id))
@@ -448,7 +448,7 @@ export class ChangeScope {
     return own ? [] : this.origins().filter(({ continued }) => continued || since !== undefined)
   }
 
-  /** The effect of {@link undo} for all turns since this one, file by file, including files that it can't change. */
+  /** The effect of {@link undo} for all turns since this one, file by file, including files that can't be changed. */
   checkpoint(since: number): CheckpointFile[] {
     const matches = this.#matches({ since })
     const { tracker } = this
@@ -507,7 +507,7 @@ export class ChangeScope {
     return typeof rewound === 'object' ? rewound.file.state : undefined
   }
 
-  /** `undefined` if it is unchanged. */
+  /** `undefined` if the file is unchanged. */
   #describe(file: TrackedFile, turn?: number): ChangedFile | undefined {
     if (turn !== undefined) return describe(file, this.#matches({ turn }))
     if (this.session === undefined || file.sessions.every(one => one === this.session))

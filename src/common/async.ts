@@ -64,8 +64,8 @@ export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | un
 }
 
 /**
- * Does `work` with a signal that aborts with the given one, and after `ms` milliseconds. `AbortSignal.any` doesn't keep an
- * `AbortSignal.timeout` from being collected as garbage, after which it never aborts.
+ * Runs `work` with a signal that aborts with the given signal, and after `ms` milliseconds. An `AbortSignal.timeout` within
+ * `AbortSignal.any` could be garbage-collected, and would then never abort.
  */
 export async function withDeadline<T>(
   ms: number,

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 
-/** Code of programs that aren't there anymore goes; other code is compiled again. Milliseconds. */
+/** Old code may belong to programs that are gone; other code is compiled again when it's needed. Milliseconds. */
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 
 /**
@@ -27,7 +27,7 @@ export async function storeCompiledCode(
   const used = node.getCompileCacheDir?.()
   if (used === undefined) return
   const below = path.relative(folder, used)
-  // absolute on another drive
+  // the path is absolute if it's on another drive
   if (below.startsWith('..') || path.isAbsolute(below)) return
   try {
     node.flushCompileCache?.()
@@ -39,7 +39,7 @@ export async function storeCompiledCode(
 }
 
 async function removeOldest(folder: string, maxBytes: number): Promise<void> {
-  // with their types, since it follows links otherwise
+  // with file types, since it would follow links otherwise
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = await Promise.all(
     entries.map(async entry => {

@@ -54,8 +54,8 @@ export function validDraft<Item extends DraftItem>({ text, chips, items }: Draft
 }
 
 /**
- * Concatenates drafts, with an empty line between them. A draft of only white space is kept only at the end, where it was
- * typed after the others. Items with the same id in several drafts get different ids.
+ * Concatenates drafts with an empty line between them. A draft of only white space is dropped unless it's last, where it was typed after
+ * the others. Items with the same id in several drafts get different ids.
  */
 export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>): Draft<Item> {
   const joined: Draft<Item> = { text: '', chips: [], items: [] }
@@ -93,7 +93,7 @@ function withFreshIds<Item extends DraftItem>(draft: Draft<Item>, taken: Readonl
 /** A part of a prompt: text, or one of the items. */
 export type DraftPart<Item> = { text: string } | { item: Item }
 
-/** The draft as it is sent: text and the items in it in order, then the attached items. No part is empty text. */
+/** The draft in the form in which it's sent: text and its items in order, then the attached items. No part is empty text. */
 export function draftParts<Item extends DraftItem>(draft: Draft<Item>): Array<DraftPart<Item>> {
   const { text, chips, items } = validDraft(draft)
   const byId = new Map(items.map(item => [item.id, item]))

@@ -21,7 +21,7 @@ export const FOLLOW_PROCESSES_MS = 2000
 export const REMOTE_ANSWER_MS = 30_000
 /** A connection to an agent on a server on which nothing arrives for this long, not even an answer to a ping, is lost. */
 export const REMOTE_ALIVE_MS = 30_000
-/** How long a server may take to learn that its agent isn't needed anymore. */
+/** How long a server may take to handle that its agent isn't needed anymore. */
 export const REMOTE_CLOSE_MS = 1000
 
 /** How long a new agent host may take until windows can reach it, and how often that's checked. */
@@ -91,13 +91,13 @@ export const RELOAD_CLOSE_MS = 3000
 export const RELEASE_POLL_MS = 100
 /** How long the agent host may take to free a port that a window is about to serve. */
 export const PORT_FREED_MS = 1000
-/** How often a port is tried that another program is about to free. */
+/** How often to try a port that another program is about to free. */
 export const HELD_PORT_POLL_MS = 100
 /** How often to retry a port that another program uses. */
 export const HELD_PORT_SLOW_POLL_MS = 2000
 /**
- * How long an agent's connection to the editor's tools waits for a window. Claude tries a closed one five times and then never
- * again; a call in a turn that goes on without a window shouldn't wait for ever.
+ * How long an agent's connection to the editor's tools waits for a window. Claude retries a closed connection only five times; a call in a
+ * turn that continues without a window shouldn't wait forever.
  */
 export const HELD_CONNECTION_MS = 30_000
 /** Limits for connections that wait at one port, and for the data read from each. */
@@ -132,7 +132,7 @@ const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 export const RECONNECT_MS = [1000, 2000, 4000, 8000, 15_000].map(ms => Math.min(ms, patience ?? ms))
 /** After this time, Parley tells the user that the agent is slow and offers to cancel. */
 export const SLOW_ANSWER_MS = patience ?? 15_000
-/** How long a new session's first prompt waits for an option to be set. Longer than the above, so that the user can stop it. */
+/** How long a new session's first prompt waits for an option to be set. Longer than the time above, so that the user can stop the wait. */
 export const DEFAULT_OPTION_MS = patience ?? 60_000
 /** How long direnv and mise may take to print a project's environment. Installing or building tools may take far longer. */
 export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
@@ -140,7 +140,7 @@ export const PROJECT_ENVIRONMENT_MS = patience ?? 30_000
 export const SLOW_TOOL_MS = 1000
 /** If they took longer, an agent that starts again sooner doesn't wait for them again. */
 export const RETRY_PROJECT_MS = 60_000
-/** How long the search for agents waits for the project's environment. It searches again with a later one. */
+/** How long the search for agents waits for the project's environment. If that comes later, the search is repeated. */
 export const SEARCH_PROJECT_MS = patience ?? 3000
 /** How long to wait for VS Code to show the file with the user settings that it was told to open. */
 export const SETTINGS_SHOWN_MS = 3000
@@ -158,7 +158,7 @@ export const OFFER_UNDO_MS = patience ?? 10_000
 export const RELOADING_AGENT_KEPT_MS = patience ?? 60_000
 /** After this time, all sessions of an agent are listed again; until then, only the newest. */
 export const RELIST_SESSIONS_MS = 600_000
-/** How long a search waits for a new list of files, or of commits, before it uses the old one. */
+/** How long a search waits for a new list of files or commits before it uses the old list. */
 export const FILE_LIST_MS = 400
 /** How long a search waits for the folder of a typed path, which may be on a network. */
 export const TYPED_PATH_MS = 1000
@@ -210,7 +210,7 @@ export const RULE_CHECK_MS = 2000
 
 /** Levels of nesting in a message; deeper values are dropped. Real messages have fewer than 20. */
 export const MAX_DEPTH = 100
-/** Of a conversation that is the context of another one, about 50,000 tokens. Characters. */
+/** Maximum length of a conversation that is the context of another one, about 50,000 tokens. Characters. */
 export const MAX_CONVERSATION_CONTEXT = 200_000
 /** Members of objects and elements of arrays in a message; further ones are dropped. Real messages have fewer than 1000. */
 export const MAX_MEMBERS = 5000
@@ -244,7 +244,10 @@ export const MAX_COMPARISONS = 20
 export const MAX_MCP_SERVERS = 100
 /** Maximum size in bytes of a file that defines MCP servers or their environment. */
 export const MAX_MCP_FILE_BYTES = 1024 * 1024
-/** JSON tokens, spaces and line ends in it, or in the part of a workspace file that defines servers. Real ones have fewer than 2000. */
+/**
+ * Maximum number of JSON tokens, spaces and line ends in an MCP file, or in the part of a workspace file that defines servers. Real files
+ * have fewer than 2000.
+ */
 export const MAX_MCP_TOKENS = 10_000
 /** Inputs in one file or one scope of the settings; further inputs are ignored. */
 export const MAX_MCP_INPUTS = 100
@@ -274,7 +277,9 @@ export const OTHER_RENEWAL_POLL_MS = 100
 
 // ---- imported conversations ---------------------------------------------------------------------------------------
 
-/** Entries of a conversation in an imported file; further ones are left out. Long real ones have a few thousand. */
+/**
+ * Maximum number of entries of a conversation in an imported file; further ones are skipped. Long real conversations have a few thousand.
+ */
 export const MAX_IMPORTED_ENTRIES = 20_000
 /** Maximum number of terminals of an imported conversation. */
 export const MAX_IMPORTED_TERMINALS = 5000

@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<Kind, readonly string[]>> = {
   'other-name': ['ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_CERT_COMMON_NAME_INVALID'],
 }
 
-/** Why `fetch` of this address failed. */
+/** Why a `fetch` of this address failed. */
 export function networkProblem(error: unknown, address: string): RequestProblem {
   return { ...problemOfError(error, address), detail: causeOf(error, address) }
 }
@@ -123,7 +123,7 @@ export function networkProblemOfOutput(output: string): NetworkProblem | undefin
   return address === undefined ? undefined : problemOf(kind, address)
 }
 
-/** uv has no error codes: these are messages of the libraries that it uses. */
+/** uv has no error codes, so these are messages of its libraries. */
 const UV: ReadonlyArray<[RegExp, Kind]> = [
   [/\binvalid peer certificate: Expired\b/i, 'expired'],
   [/\binvalid peer certificate: NotValidForName\b/i, 'other-name'],

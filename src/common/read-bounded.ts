@@ -29,7 +29,7 @@ export async function readHandle(handle: FileHandle, path: string, maxBytes: num
   if (!info.isFile()) throw new Error(`${path} isn't a file.`)
   const chunks: Buffer[] = []
   let bytes = 0
-  // the size is only known for what is on a disk, and the file may grow
+  // the size is known only for files on a disk, and the file may grow
   while (bytes <= maxBytes && size <= maxBytes) {
     const length = size > bytes ? size - bytes + 1 : CHUNK_BYTES
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length)

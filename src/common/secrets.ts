@@ -169,7 +169,7 @@ interface Forms {
   short: RegExp
   /** whether a text contains a short one anywhere; it isn't global */
   hasShort: RegExp
-  /** the beginnings of all forms to which the next character may still add */
+  /** the beginnings of all forms that the next character may still extend */
   prefixes: Set<string>
   /** the length of the longest secret, plus one */
   longest: number

@@ -2,9 +2,8 @@ import * as z from 'zod'
 import { EDITOR_TOOL_NAMES } from './editor-tool-names.ts'
 
 /**
- * Where VS Code lets a setting be set. `machine-overridable`: each machine has its own user value, so a remote window
- * uses only that of the remote machine. `window`: the user's value applies on all machines. `application`: only the value
- * in the local user settings applies.
+ * Where VS Code allows a setting. `machine-overridable`: each machine has its own user value, so a remote window uses only the remote
+ * machine's. `window`: the user's value applies on all machines. `application`: only the value in the local user settings applies.
  */
 export type ConfigurationScope = 'application' | 'window' | 'machine-overridable'
 
@@ -20,7 +19,7 @@ const setting = <T>(schema: z.ZodType<T>, scope: ConfigurationScope, otherwise: 
   default: otherwise,
 })
 
-/** The code that uses it validates it scope by scope; this is only the outer shape. */
+/** Only the outer shape: code that uses such a setting validates it scope by scope. */
 const layered = z.record(z.string(), z.unknown())
 
 /** `stable`: the released version. `latest`: its draft, falling back to the released one. */
@@ -71,7 +70,7 @@ export const SETTINGS = {
   lineComments: setting(z.boolean(), 'window', false),
   codeActions: setting(z.boolean(), 'window', true),
   sendCodeActions: setting(z.boolean(), 'window', false),
-  /** The key that sends a prompt; the other one inserts a line break. */
+  /** The key that sends a prompt; the other key inserts a line break. */
   sendKey: setting(z.enum(['enter', 'ctrlEnter']), 'window', 'enter'),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
   sounds: setting(z.boolean(), 'window', false),

@@ -1,8 +1,7 @@
 /**
- * A timestamp of an agent in milliseconds since the epoch, or `undefined` if it isn't one.
- *
- * Agents send RFC 3339 with a fraction of none, three, six or nine digits and `Z`, an offset or nothing (taken as UTC);
- * some send the epoch as a number, in seconds, milliseconds, microseconds or nanoseconds, depending on its size.
+ * A timestamp of an agent in milliseconds since the epoch, or `undefined` if it's invalid. Agents send RFC 3339 with zero, three, six or
+ * nine fractional digits and `Z`, an offset or nothing (read as UTC); some send a number since the epoch, in seconds, milliseconds,
+ * microseconds or nanoseconds, depending on its size.
  */
 export function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === 'number') return fromEpoch(value)

@@ -10,7 +10,7 @@ const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const MAX_UNREAD = 64 * 1024 * 1024
 /** Maximum number of fragments of a message, each of which needs memory of its own. */
 const MAX_FRAGMENTS = 10_000
-/** How long the other side may take to close the connection, too. */
+/** How long the other side may take to close the connection. */
 const CLOSE_MS = 2000
 
 const Opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
@@ -294,7 +294,7 @@ export class WebSocketConnection {
     setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref()
   }
 
-  /** Closes it without a word. */
+  /** Closes the connection without a close frame. */
   destroy(): void {
     this.#socket.destroy()
   }

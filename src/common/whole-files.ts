@@ -16,11 +16,11 @@ export interface WholeFileOptions {
    * rename.
    */
   isUsers?: boolean
-  /** the path of the temporary file; if omitted, one that `removeUnfinishedFiles` finds */
+  /** the path of the temporary file; by default, one that `removeUnfinishedFiles` finds */
   temporary?: string
 }
 
-/** Writes at the same time, which have temporary files of their own. */
+/** Counts writes, so that simultaneous ones have different temporary files. */
 let writes = 0
 
 export async function writeWhole(
@@ -55,7 +55,7 @@ export function writeWholeSync(
   }
 }
 
-/** Creates a file, with all of its text when it's found first. Throws if there is a file with that name. */
+/** Creates a file that is complete as soon as it exists. Throws if there is a file with that name. */
 export function createWholeSync(file: string, text: string): void {
   const temporary = temporaryOf(file)
   try {

@@ -438,7 +438,7 @@ export class AgentSessions implements Disposable {
     }
   }
 
-  /** Of a session, or of a subagent in it (`within`). */
+  /** Handles an update of a session, or of a subagent in it (`within`). */
   #receive(session: Session, update: SessionUpdate, within?: string): void {
     if ((this.agent.hosted?.arrived ?? 0) <= (this.#said.get(session) ?? -1)) return
     if (update.type === 'subagent') {
@@ -491,7 +491,7 @@ export class AgentSessions implements Disposable {
   }
 }
 
-/** Where a request of an unknown session is shown. `sessionId`: of the session, or of a subagent in it. */
+/** Where a request of an unknown session is shown. `sessionId`: the id of the session, or of a subagent in it. */
 interface Place {
   session: Session
   sessionId: string
@@ -501,7 +501,7 @@ interface Place {
 /** A request as it appears in a session other than the one that it names. */
 function askedIn({ sessionId, hasToolCall }: Place, request: AgentRequest): AgentRequest {
   const note = l10n.t("Asked by session {0}, which the agent hasn't announced.", shownId(request.sessionId))
-  // another tool call there may have the id, or get it
+  // another tool call there may have the same id, or get it later
   const own = (toolCallId: string) => (hasToolCall ? toolCallId : `${request.sessionId}/${toolCallId}`)
   if (!('subject' in request)) {
     const { toolCallId, message } = request

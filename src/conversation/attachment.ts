@@ -28,7 +28,7 @@ export interface RevisionRef {
   base?: string
 }
 
-/** The user's comment on lines of a document. `quote`: those lines when they were last seen, without line ends after them. */
+/** The user's comment on lines of a document. `quote`: the last known text of those lines, without trailing line ends. */
 export interface LineCommentRef {
   type: 'comment'
   /** of the document, which may have no file */

@@ -18,7 +18,7 @@ type Conversation = Pick<SessionState, 'entries'>
 /** Entries of a conversation that the agent of its session doesn't know. */
 export interface UnknownPart {
   entries: Entry[]
-  /** the session that they were last in */
+  /** the session that the conversation was in last */
   continued: Continued
 }
 

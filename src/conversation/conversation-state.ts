@@ -7,7 +7,7 @@ import type { ReducingState } from './reducer/reducing-state.ts'
 import { followState, restoreState, type SavedConversation } from './replay/restore-state.ts'
 import type { Change, EntryId, NoticeEntry } from './state.ts'
 
-/** The conversation of a session: the only place that changes its state, and reports what changed. */
+/** The conversation of a session: the only code that changes its state, and that reports the changes. */
 export class ConversationState implements Disposable {
   readonly #changes = new Emitter<Change[]>()
   readonly #time: () => number | undefined
@@ -26,7 +26,7 @@ export class ConversationState implements Disposable {
     return this.#state
   }
 
-  /** The changes of `state`, after they were made. A `reset` means that `state` is another object. */
+  /** The changes of `state`, after they were made. A `reset` means that `state` is a new object. */
   get onDidChange(): Event<Change[]> {
     return this.#changes.event
   }

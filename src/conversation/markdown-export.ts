@@ -7,7 +7,7 @@ import type { Entry, SessionState, TerminalState } from './state.ts'
 export interface ExportedSession {
   title: string
   agentName: string
-  /** the folder it works in */
+  /** the session's folder */
   cwd?: string
   /** a sentence about the document */
   note?: string
@@ -18,8 +18,8 @@ export interface ExportedSession {
 type Exported = Pick<SessionState, 'entries'> & { terminals: ReadonlyMap<string, TerminalState> }
 
 /**
- * A whole conversation as Markdown, for users and for other agents: messages as they were written, work collapsed into
- * `<details>` with its diffs and output.
+ * A whole conversation as Markdown, for users and for other agents: messages unchanged, and work collapsed into `<details>` with its diffs
+ * and output.
  */
 export function conversationMarkdown(state: Exported, about: ExportedSession): string {
   const parts = [`# ${escaped(about.title)}`]
@@ -72,8 +72,8 @@ export interface LatestTurns {
 }
 
 /**
- * The document with as many of the latest turns as fit into `max` characters, the last one at least in part, and a note
- * about those that are left out.
+ * The document with as many of the latest turns as fit into `max` characters, at least a part of the last one, and a note about the omitted
+ * turns.
  */
 export function latestTurns(state: Exported, about: ExportedSession, max: number): LatestTurns {
   const { entries, terminals } = state

@@ -65,8 +65,8 @@ export function escaped(text: string): string {
 }
 
 /**
- * Markdown of unknown origin, as a part of a longer text: a code block that it leaves open is closed, and outside of
- * code, it neither opens nor closes a `<details>` section.
+ * Markdown of unknown origin, as a part of a longer text: an unclosed code block is closed, and outside of code, the text neither opens nor
+ * closes a `<details>` section.
  */
 export function contained(markdown: string): string {
   let open: string | undefined

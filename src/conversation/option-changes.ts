@@ -81,7 +81,7 @@ export class OptionChanges {
     if (this.#before.length > 0) this.#before = this.lost.map(({ before }) => before)
   }
 
-  /** The user knows which options lost their value. */
+  /** The user has seen which options lost their value. */
   forgetLost(): void {
     this.#before = []
     this.#session.changed()
@@ -164,7 +164,7 @@ export class OptionChanges {
   }
 }
 
-/** Agents may give a value another id in a new version; for the user it's the same if it has the same name. */
+/** Agents may give a value another id in a new version; a value with the same name is the same for the user. */
 function isLost(before: ConfigOption, now: ConfigOption): boolean {
   if (before.type === 'boolean' && now.type === 'boolean') return before.currentValue !== now.currentValue
   if (before.type !== 'select' || now.type !== 'select' || before.currentValue === '') return false

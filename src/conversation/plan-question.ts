@@ -20,7 +20,7 @@ export function planOf({ toolKind, toolName, title, rawInput, content }: ToolCal
   return texts.find(text => text.trim() !== '')
 }
 
-/** An option that also gives the agent a new context says so in its name, in words of the agent. */
+/** Matches options that also give the agent a new context, which only their names, in the agent's words, say. */
 const CLEARS_CONTEXT = /\b(?:clear|reset|fresh|new|empty|without)\w*\b.{0,20}\bcontext\b/i
 
 /** The options that answer a plan. An agent may lack any. */

@@ -31,7 +31,7 @@ export function dropFinishedPlans(step: Step): void {
   head(step, 'plans')
 }
 
-/** Nothing runs: a step that the agent left in progress is still to do. */
+/** Nothing runs anymore, so a plan step in progress becomes pending again. */
 export function stopPlans(step: Step): void {
   const { plans } = step.state
   const isRunning = ({ status }: Plan['entries'][number]) => status === 'in_progress'
@@ -60,7 +60,7 @@ export function configValue(step: Step, category: ConfigCategory, value: string)
   if (option) setOption(step, option.id, value)
 }
 
-/** Changes one option's value. A value of another type is ignored. */
+/** Sets one option's value. A value of another type is ignored. */
 export function setOption(step: Step, optionId: string, value: string | boolean): void {
   const { configOptions: options } = step.state
   const found = options.findIndex(known => known.id === optionId)

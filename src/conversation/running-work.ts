@@ -16,7 +16,7 @@ export type WorkId =
 /** Work that outlives its tool call or its turn. */
 export interface RunningWork {
   id: WorkId
-  /** a command, or what the agent calls it; may be empty */
+  /** a command, or the agent's name for the work; may be empty */
   title: string
   /** milliseconds since the epoch; absent if unknown */
   since?: number

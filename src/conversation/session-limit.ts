@@ -11,7 +11,7 @@ export type Limits = Partial<Record<LimitKind, number>>
 const MAX_LIMIT = 1e12
 /** From this share on, the user is warned. */
 const NEAR = 0.8
-/** A limit is raised to at least this much of what is used. */
+/** A limit is raised to at least this multiple of the current use. */
 const CLEARLY_MORE = 1.05
 
 /** The known use of a session. `tokens` and `costs` are the agent's reports. */
@@ -36,7 +36,7 @@ export interface LimitState {
 export interface LimitNote {
   limits: Limits
   use: SessionUse
-  /** since when minutes are added to those in `use`: milliseconds since the epoch */
+  /** start of the running turn, whose minutes are added to those in `use`: milliseconds since the epoch */
   since?: number
   /** the limits that have no effect: turns have ended, and the agent has reported nothing of that kind */
   unreported: LimitKind[]

@@ -73,7 +73,7 @@ export class Session implements Disposable {
   #isPreparing = false
   /** Prompts stay queued until the session ends: its agent is about to be ended. */
   beginsNoTurn = false
-  /** The user doesn't see it. */
+  /** Whether the user doesn't see the session. */
   isHidden = false
   /** The part of the conversation that the agent doesn't know, for the next prompt. */
   contextToTell: () => ContentBlock | undefined = () => undefined
@@ -125,7 +125,7 @@ export class Session implements Disposable {
     })
   }
 
-  /** The changes of `state`, after they were made. A `reset` means that `state` is another object. */
+  /** The changes of `state`, after they were made. A `reset` means that `state` is a new object. */
   get onDidChange(): Event<Change[]> {
     return this.conversation.onDidChange
   }

@@ -25,7 +25,7 @@ export interface EntryBase {
 export interface TurnSummary {
   /** milliseconds */
   took?: number
-  /** the number of tool calls, with those of subagents */
+  /** the number of tool calls, including those of subagents */
   tools: number
   /** the tool calls that failed */
   failed: number
@@ -51,7 +51,7 @@ export interface TerminalState {
   /** the size of the screen for the command */
   size?: { cols: number; rows: number }
   canCancel?: boolean
-  /** the subagent whose session it belongs to, by that session's id */
+  /** the id of the subagent's session that the change belongs to */
   within?: string
 }
 
@@ -74,7 +74,7 @@ export interface BaseSessionState<E extends EntryBase> {
   /** milliseconds since the epoch */
   updatedAt?: number
   activity: SessionActivity
-  /** The agent reported an unknown state. Its activity is the last known one. */
+  /** The agent reported an unknown state. `activity` is the last known one. */
   unconfirmed?: true
   /** the number of background tasks, if the agent reports them; absent: none */
   background?: number

@@ -50,8 +50,8 @@ export interface Answer {
 }
 
 /**
- * The reducer's indexes, so that no update needs a search: where each entity's entry is,
- * and which are open. Positions are indexes into `entries`, which only ever grows.
+ * The reducer's indexes, so that no update needs a search: the position of each entity's entry, and the open entries. Positions are indexes
+ * into `entries`, which only grows.
  */
 export interface ReducerMemory {
   /** positions of entries by kind and by the agent's id; see `positionsOf` */
@@ -62,12 +62,12 @@ export interface ReducerMemory {
   messageParts: Map<string, number[]>
   /** the role a message id was last used with */
   roles: Map<string, MessageRole>
-  /** opened URLs whose completion the agent may still report, by its id */
+  /** opened URLs whose completion the agent may still report, by elicitation id */
   visits: Map<string, number>
   openTools: Set<number>
   /** members of `openTools` whose status was never reported */
   toolsWithoutStatus: Set<number>
-  /** the last entry that is neither text of the agent nor unknown: later text comes below it */
+  /** the last entry that is neither the agent's text nor unknown: later text is added below it */
   lastWork: number
   /** by message id; '' for the message without an id */
   answers: Map<string, Answer>
@@ -214,7 +214,7 @@ export function positionsOf<E extends EntryBase>(
   return ofKind
 }
 
-/** How the updates of these types change the state. */
+/** The reducers of these types of updates. */
 export type Reducers<T extends SessionUpdate['type']> = {
   readonly [K in T]: (step: Step, update: Extract<SessionUpdate, { type: K }>) => void
 }
@@ -249,7 +249,7 @@ export function withoutRepeated({ changes }: Step): void {
   changes.splice(0, changes.length, ...needed)
 }
 
-/** Sets one field of an entry or a terminal: absent keeps it, `null` clears it. */
+/** Sets one field of an entry or a terminal: absent leaves it unchanged, `null` clears it. */
 export function patchField<T extends EntryBase | TerminalState, K extends keyof T>(
   target: T,
   key: K,
@@ -310,7 +310,7 @@ export function reportedBackground(reported: ReportedBackground): Background | u
   }
 }
 
-/** Not {@link NO_BACKGROUND} and an empty list: only an agent that lists its work sends that. */
+/** {@link NO_BACKGROUND} and an empty list differ: only an agent that lists its work sends an empty list. */
 export function isSameBackground(a: Background, b: Background): boolean {
   const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
     one.size === other.size && [...one].every(id => other.has(id))

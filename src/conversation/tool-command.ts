@@ -187,8 +187,8 @@ const SHELL =
   /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/|nix\/store\/[\w.+-]+\/)?bin\/)?(?:ba|z|da)?sh$/
 
 /**
- * A program and its arguments as one line; a single text is already a line. Of a shell with a script
- * (`bash -lc "npm test"`), only the script, since that is what runs. `undefined` if it isn't a command.
+ * A program and its arguments as one line; a single text is already a line. For a shell with a script (`bash -lc "npm test"`), only the
+ * script, since that is the actual command. `undefined` if the value isn't a command.
  */
 function lineOf(command: unknown, args: unknown): string | undefined {
   // arguments in a single text are part of a command line, so they aren't quoted
@@ -206,7 +206,7 @@ function lineOf(command: unknown, args: unknown): string | undefined {
 
 interface Part {
   text: string
-  /** already a command line, so it isn't quoted */
+  /** the text is already a command line, so it isn't quoted */
   whole: boolean
 }
 

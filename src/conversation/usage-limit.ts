@@ -5,7 +5,7 @@ import type { Translate } from './requests/elicitation.ts'
 /** From this share on, a limit is nearly used up. */
 const NEARLY = 0.9
 
-/** The limits that still count: the agent reports one only when it changes, and not when it starts anew. */
+/** The limits that still apply: the agent reports a limit only when it changes, and not when it resets. */
 export function currentLimits(limits: readonly UsageLimit[] | undefined, now: number): UsageLimit[] {
   return (limits ?? []).filter(({ resetsAt }) => resetsAt === undefined || resetsAt > now)
 }

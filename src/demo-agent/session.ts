@@ -69,7 +69,7 @@ export class DemoSession {
     this.transcript.add(update)
   }
 
-  /** Runs a turn; there is never more than one at a time. `outer` cancels it, too. */
+  /** Runs a turn, one at a time. `outer` also cancels the turn. */
   async runTurn<T>(outer: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController()
     const ended = run(AbortSignal.any([abort.signal, outer]))
@@ -144,7 +144,7 @@ function join(first: SessionUpdate, second: SessionUpdate): SessionUpdate | unde
   return { ...first, content: { ...first.content, text: first.content.text + second.content.text } }
 }
 
-/** The updates that close what a transcript left open, for example when the agent was killed during a turn. */
+/** The updates that close unfinished entries of a transcript, for example when the agent was killed during a turn. */
 export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
   const open = new Set<string>()
   for (const update of updates) {
@@ -201,7 +201,7 @@ export const forkRequest = z.object({
   mcpServers: z.array(z.custom<McpServer>(value => typeof value === 'object' && value !== null)).optional(),
 })
 
-/** The sessions that are open on this connection, and access to those on disk. */
+/** The sessions that are open on this connection, and access to stored ones. */
 export class Sessions {
   readonly #store: SessionStore
   readonly #open = new Map<string, DemoSession>()

@@ -34,7 +34,7 @@ export class SessionStore {
   readonly #directory: string
   readonly #onError: (error: unknown) => void
 
-  /** @param onError reports what couldn't be written; the sessions continue without it */
+  /** @param onError reports failed writes; the sessions continue without them */
   constructor(directory: string, onError: (error: unknown) => void = () => {}) {
     this.#directory = path.join(directory, 'sessions')
     this.#onError = onError

@@ -31,7 +31,7 @@ export class ToolCall {
     return this.#emit({ sessionUpdate: 'tool_call', toolCallId: this.id, status: 'pending', ...this.start })
   }
 
-  /** @param recordAs what a replay shows instead of content that won't exist anymore by then (a terminal) */
+  /** @param recordAs content for a replay, instead of content that won't exist by then (a terminal) */
   update(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
     return this.#emit(this.#patch(change), recordAs && this.#patch(recordAs))
   }
@@ -44,7 +44,7 @@ export class ToolCall {
     return this.#end('completed', change, recordAs)
   }
 
-  /** Like {@link complete}, for work that failed and whose content already shows why. */
+  /** Like {@link complete}, for failed work whose content already shows the reason. */
   endFailed(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
     return this.#end('failed', change, recordAs)
   }
@@ -76,7 +76,7 @@ export function text(value: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text: value } }
 }
 
-/** Plain text in a fence that is longer than any inside of it. */
+/** Plain text in a fence that is longer than any fence in it. */
 export function fenced(value: string, language = ''): ToolCallContent {
   const longest = Math.max(2, ...[...value.matchAll(/`{3,}/g)].map(match => match[0].length))
   const fence = '`'.repeat(longest + 1)

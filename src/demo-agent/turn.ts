@@ -290,7 +290,7 @@ export const FEATURES = {
   compaction: ['Summaries of the context', ({ session }) => session?.compaction],
   forms: ['Forms', ({ elicitation }) => elicitation?.form],
   visits: ['Opens URLs', ({ elicitation }) => elicitation?.url],
-  // only in the draft
+  // only in the draft of the protocol
   subagents: ['Subagents', capabilities => Reflect.get(capabilities, 'subagents')],
 } satisfies Record<string, [about: string, (capabilities: ClientCapabilities) => unknown]>
 

@@ -21,7 +21,7 @@ export interface EditorGroup {
   isActive: boolean
   /** The kind of the group's active tab: a text or diff, another kind such as a conversation, or none. */
   shows: 'text' | 'other' | 'nothing'
-  /** Its text has unsaved changes. */
+  /** The file of the group has unsaved changes. */
   isDirty: boolean
   /** when the user last typed or moved the cursor in the group, milliseconds since the epoch */
   usedAt?: number

@@ -32,7 +32,7 @@ export function diffTexts(
   return file?.hunks.some(hunk => hunk.lines.length > 0) ? fromPatch(file, current) : undefined
 }
 
-/** A fragment within the file as it is now, which may be before the edit or after it. */
+/** Completes a fragment to the text of the current file, which may be from before or after the edit. */
 function completed(given: DiffTexts, current: string): DiffTexts | undefined {
   if (current === given.oldText || current === given.newText) return undefined
   const end = lineEnd(current)
@@ -205,8 +205,8 @@ export async function findFragment(change: FileChange, roots: Roots): Promise<nu
 }
 
 /**
- * The change that writing a text to a file makes, for agents that report only the text. A file outside of the session's folders
- * isn't read; of one that is there but can't be read as text, only the new text is known. `path`: absolute.
+ * The change that writing a text to a file makes, for agents that report only the text. A file outside of the session's folders isn't read;
+ * if a file can't be read as text, only the new text is known. `path`: absolute.
  */
 export async function writtenChange(path: string, newText: string, roots: Roots): Promise<FileChange> {
   try {

@@ -60,7 +60,7 @@ const SAFE_SETTINGS = [
   'log.showSignature=false',
   'protocol.allow=never',
 ]
-/** So many entries are taken within a few milliseconds; Git may print them faster. */
+/** Number of entries that are handled without a pause; Git may print them faster. */
 const YIELD_AFTER = 500
 /** UTF-16 units */
 const MAX_USER_OUTPUT = 50_000_000
@@ -243,7 +243,7 @@ async function start(
       stdout?.resume()
       return whenTaken?.()
     }
-    // Git's child processes may keep its output open, so don't wait for its end.
+    // Git's child processes may keep its output open, so don't wait for the end of the output.
     const stop = (output?: GitOutput) => {
       finish(output)
       stdout?.destroy()
@@ -262,7 +262,7 @@ async function start(
         const entries = (rest + chunk).split('\0')
         rest = entries.pop()!
         stdout.pause()
-        // when Git has ended, Node resumes its output
+        // Node resumes the output when Git has ended
         if (waiting.length === 0) setImmediate(takeSome)
         waiting.push(...entries)
       } else text += chunk

@@ -28,7 +28,7 @@ export function splitLines(text: string): string[] {
   return lines
 }
 
-/** How many lines at the start and at the end are the same in both. */
+/** The number of equal lines at the start and at the end. */
 function sameEnds(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
   const most = Math.min(before.length, after.length)
   let head = 0
@@ -53,12 +53,12 @@ export function countChanges(before: readonly string[], after: readonly string[]
   const is = after.slice(head, after.length - tail)
   const replaced = countReplaced(was, is)
   if (replaced !== undefined) return { added: replaced, removed: replaced }
-  // lines that the other side doesn't have are changed in any case
+  // compare only lines that both sides have, since the others are changed in any case
   const common = commonLines(only(was, is), only(is, was))
   return { added: added - common, removed: removed - common }
 }
 
-/** If only some lines were replaced by others, each at its place: how many. */
+/** The number of lines, if lines were only replaced at their positions. */
 function countReplaced(was: readonly string[], is: readonly string[]): number | undefined {
   if (was.length !== is.length) return undefined
   const changed: number[] = []
@@ -79,7 +79,7 @@ function compared(one: readonly string[], other: readonly string[]) {
   return diffArrays([...one], [...other], { timeout: MAX_COMPARE_MS })
 }
 
-/** How many lines the shortest edits keep. */
+/** The number of lines that the shortest edits leave unchanged. */
 function commonLines(one: readonly string[], other: readonly string[]): number {
   if (sameLines(one, other)) return one.length
   const parts = compared(one, other) ?? []

@@ -5,7 +5,7 @@ import type { PathRules } from './path-rules.ts'
 
 export type LinkTarget =
   | { type: 'external'; href: string }
-  /** Of what the link can mean, the first that exists. A path is absolute, or relative to one of the session's roots. */
+  /** The possible meanings of the link; the first existing file counts. A path is absolute, or relative to one of the session's roots. */
   | { type: 'file'; readings: FileReference[] }
   | { type: 'refused'; reason: string }
 

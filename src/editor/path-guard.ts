@@ -1,6 +1,6 @@
 /**
- * Is a path inside a session's roots? Determined by its real path: links are followed, also at the end of a path that
- * doesn't exist yet, since writing would follow them.
+ * Determines whether a path is inside a session's roots, by its real path: links are followed, also at the end of a path that doesn't exist
+ * yet, since writing would follow them.
  */
 import { realpath as fsRealpath, readlink } from 'node:fs/promises'
 import type { Roots } from '../acp/model.ts'
@@ -106,8 +106,8 @@ export class PathGuard {
   }
 
   /**
-   * Like {@link check}, for a path that must be inside of a root: `undefined` if it isn't or no file can have that path.
-   * Rejects with the file system's error if that is unknown.
+   * Like {@link check}, but returns `undefined` if the path is outside of the roots or no file can have it. Rejects with the file system's
+   * error if that can't be determined.
    */
   async within(path: string): Promise<LocatedPath | undefined> {
     try {

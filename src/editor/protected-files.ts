@@ -99,7 +99,7 @@ export class ProtectedFiles {
     return folders.some(folder => this.#rules.contains(folder, file.realPath))
   }
 
-  /** Git's hooks folders, for roots whose repository configures one. Never rejects. */
+  /** The Git hooks folders of roots whose repository configures one. Never rejects. */
   async hookFolders(roots: readonly string[]): Promise<string[]> {
     const hooks = await Promise.all(roots.map(root => this.#hooksOf(root)))
     return hooks.filter(folder => folder !== undefined)

@@ -36,7 +36,7 @@ export interface RootsInput {
 
 export type RootsDecision =
   | { type: 'planned'; plan: RootsPlan }
-  /** The user must choose one of these; then call again with `picked`. */
+  /** The user must choose one of these folders; then call again with `picked`. */
   | { type: 'pick'; choices: WorkspaceRoot[] }
   /** No folder can be a root: create a scratch folder and continue with {@link rootsForScratch}. */
   | { type: 'scratch'; unseen: RootsPlan['unseen'] }
@@ -101,8 +101,8 @@ export function rootsForExisting(
 }
 
 /**
- * The roots of a session with a given cwd: this one, and the workspace's other folders. Throws if the cwd isn't absolute,
- * since agents accept a relative one and fail later.
+ * The roots of a session with a given cwd: the cwd, and the workspace's other folders. Throws if the cwd isn't absolute, since agents would
+ * accept it and fail later.
  */
 export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const { rules, compare } = input

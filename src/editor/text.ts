@@ -68,7 +68,7 @@ export function sameButEnds(one: string, other: string): boolean {
 }
 
 export function withLineEnd(text: string, end: '\n' | '\r\n'): string {
-  // most texts: replacing a million line ends by the same takes a second
+  // true for most texts; replacing a million line ends by equal ones would take a second
   if (end === '\n' && !text.includes('\r\n')) return text
   return text.replace(/\r?\n/g, end)
 }

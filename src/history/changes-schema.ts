@@ -32,7 +32,7 @@ const storedFile = z.object({
   ...earlierFile.shape,
   /** the hash of the text */
   text: z.string(),
-  /** with their texts */
+  /** earlier versions with their texts */
   earlier: z.array(earlierFile).exactOptional(),
 })
 const droppedHistories = z.array(

@@ -199,7 +199,7 @@ export class ChangesStore extends Owner {
     }
   }
 
-  /** Files whose checkpoints are no longer kept. */
+  /** Saves the files whose checkpoints were dropped. */
   saveDropped(dropped: Readonly<DroppedHistories>): void {
     this.#dropped = dropped
     this.#flushSoon()
@@ -210,7 +210,7 @@ export class ChangesStore extends Owner {
     return (row && readDropped(String(row.dropped))) ?? []
   }
 
-  /** Replaces its files. Resolves when they're on disk. */
+  /** Replaces the files of an undo. Resolves when they're on disk. */
   saveUndone(undone: Undone): Promise<void> {
     return this.#inOrder(async () => {
       await this.#forget(undone.id)

@@ -91,7 +91,7 @@ export class ConversationStorage extends Owner {
     clock.look()
     const writes = this.transcripts.lastWrites().map(({ copy, at }) => ({
       copy,
-      // when the earliest versions wrote isn't known
+      // the earliest versions of Parley stored no time
       isOld: maxAge > 0 && at > 0 && clock.ageOf(at) > maxAge,
       age: at > 0 ? clock.ageOf(at) : Number.POSITIVE_INFINITY,
     }))

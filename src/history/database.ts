@@ -46,7 +46,7 @@ export const REOPEN_AFTER_MS = 5000
 
 export interface DatabaseOptions {
   sqlite: typeof import('node:sqlite')
-  /** its directory is created */
+  /** the file's directory is created if necessary */
   file: string
   /** Each migrates the database from the version of its index to the next. Released migrations never change. */
   migrations: readonly string[]
@@ -279,7 +279,7 @@ function letShrink(db: DatabaseSync): void {
   try {
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM;')
   } catch {
-    // another window uses it: try again at a later start
+    // another window uses the file: try again at a later start
   }
 }
 
@@ -342,7 +342,7 @@ export function mayOpenLater(error: unknown): boolean {
 /** Their names tell when they were moved aside, in milliseconds since the epoch. `new`: a copy that was never completed. */
 const SET_ASIDE = /\.db\.damaged-(\d+)(?:-new)?(?:-wal|-shm)?$/
 
-/** The damaged files in a folder that were moved aside at such a time, with their logs. They may hold text that was deleted since. */
+/** The damaged files in a folder that were moved aside at an old enough time, with their logs. They may hold deleted text. */
 export function damagedFiles(folder: string, isOld: (time: number) => boolean = () => true): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder).flatMap(name => {

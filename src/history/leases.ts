@@ -93,7 +93,7 @@ export class Leases implements Disposable {
     return this.#has(agentId, sessionId) || this.isElsewhere(agentId, sessionId)
   }
 
-  /** Whether another window has the session. Call it in a transaction, or while no other window writes. */
+  /** Whether another window has the session. Call this in a transaction, or while no other window writes. */
   isElsewhere(agentId: string, sessionId: string): boolean {
     const lease = this.#lease(agentId, sessionId)
     return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)

@@ -27,7 +27,7 @@ export interface LocalSessionsOptions {
   trouble?: StorageTrouble
   log?: Logger
   now?: () => number
-  /** The clock by which sessions get too old to be shown; absent: none does. */
+  /** The clock by which sessions become too old to be shown; absent: they never do. */
   seenClock?: StoredClock
   /** The secrets to redact. */
   secrets?: SecretRegistry
@@ -80,7 +80,7 @@ export class LocalSessions implements Disposable {
     return [...new Set([...this.#read(store => store.agentIds(), []), ...this.#memory.agentIds()])]
   }
 
-  /** The agent's sessions, newest first; the same object until one of them changes, unless the disk can't be written. */
+  /** The agent's sessions, newest first; the same object until a session changes, unless the disk can't be written. */
   list(agentId: string): readonly LocalSession[] {
     const stored = this.#read<readonly LocalSession[]>(store => store.list(agentId), [])
     const saved = this.#forgotten.size === 0 ? stored : stored.filter(session => !this.#isForgotten(session))

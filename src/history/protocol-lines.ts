@@ -176,7 +176,7 @@ function chunk({ role, messageId }: MessageEntry, block: ContentBlock, sessionId
   return { method: 'session/update', params: { sessionId, update } }
 }
 
-/** A block that the protocol doesn't have is replaced by its kind; the entry's `fields` contain it. */
+/** A block that the protocol doesn't have is replaced by its kind; the entry's `fields` contain the block. */
 function wireBlock(block: ContentBlock): Json {
   const known = isRecord(block) && block.type !== 'unknown' ? knownBlock(block) : undefined
   // the entry's fields say that it's a prompt file

@@ -72,7 +72,7 @@ function isAbsolute(folder: string): boolean {
   return path.posix.isAbsolute(folder) || path.win32.isAbsolute(folder)
 }
 
-/** A conversation of which the next lines are read. */
+/** A conversation whose lines are being read. */
 interface Reading {
   header: z.output<typeof header>
   entries: Entry[]
@@ -98,7 +98,7 @@ export class ProtocolReader {
     this.#now = now
   }
 
-  /** Returns the conversation that is complete, if the line begins another one. */
+  /** Returns the completed conversation if the line begins another one. */
   push(text: string): ReadConversation | undefined {
     if (text.trim() === '') return undefined
     const message = parsed(text)
@@ -243,7 +243,7 @@ function metaOf(message: Json): Json | undefined {
   return isRecord(meta) ? meta : undefined
 }
 
-/** `undefined` if it's damaged. */
+/** `undefined` if the entry is damaged. */
 function entryOf(messages: readonly Json[], position: number): Entry | undefined {
   const first = messages[0]!
   const { fields, without } = metaOf(first) ?? {}

@@ -83,7 +83,7 @@ class Line {
     else this.#push(piece)
   }
 
-  /** The text; `undefined` if it's too long. */
+  /** The text; `undefined` if the line is too long. */
   end(): string | undefined {
     return this.#isTooLong ? undefined : Buffer.concat(this.#pieces).toString()
   }

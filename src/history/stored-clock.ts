@@ -90,7 +90,7 @@ export class StoredClock {
     this.#database.attempt(() => this.#database.run('REPLACE INTO clock VALUES (1, ?)', json), undefined)
   }
 
-  /** How old something of that time is since it was looked at the clock, in milliseconds: never older than it really is. */
+  /** The age of something with this time, in milliseconds since it was observed: never more than its real age. */
   ageOf(time: number): number {
     this.#seen = observe(this.#seen, this.#now())
     return ageOf(this.#seen, time)

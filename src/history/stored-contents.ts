@@ -27,7 +27,7 @@ export interface StoredContentsOptions {
   /** with the files, in folders named by the first two characters of their hashes */
   folder: string
   log: Logger
-  /** Stores what is about to be stored, and may refer to contents. */
+  /** Completes pending writes of records, which may use contents. */
   flushed: () => Promise<void>
   /** Does something while no record, which may refer to contents, is being stored. */
   inOrder: <T>(access: () => Promise<T>) => Promise<T>
@@ -117,7 +117,7 @@ export class StoredContents extends Owner {
         if (this.#written.get(hash) === writing) this.#written.delete(hash)
       })
     }
-    // All at once: if another store writes one of these contents, and fails, it forgets that write.
+    // Concurrently: another store that fails to write one of these contents forgets that write.
     await Promise.all([...contents.keys()].map(wait))
     return failed
   }

@@ -90,7 +90,7 @@ export class TranscriptDatabase implements Disposable {
     return this.#prepare(sql)?.all(...values) ?? []
   }
 
-  /** Changes when another connection has written, and when the file is opened again; not with what is written here. */
+  /** Changes when another connection has written, and when the file is opened again; not with this connection's writes. */
   get foreignVersion(): string {
     return `${this.#openings} ${this.all('PRAGMA data_version')[0]?.data_version}`
   }

@@ -60,7 +60,7 @@ export function readEntry(json: string, position: number, isOneOfFew = false): E
   const schema = schemaOf(kind)
   if (schema?.safeParse(value, { jitless: isOneOfFew }).success) {
     const entry = value as Entry
-    // the rest of the entry can be shown without it
+    // the rest of the entry can be shown without a damaged summary
     if (entry.turnSummary !== undefined && !turnSummary.safeParse(entry.turnSummary).success)
       delete entry.turnSummary
     return entry

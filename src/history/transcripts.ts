@@ -122,7 +122,7 @@ export class Transcripts implements Disposable {
         const key = sessionKey(...copy)
         const revision = this.#rows.revision(copy)
         const { apart, conversation } = this.#readMerged(copy)
-        // a reader that has it open already continues with its copy
+        // a conversation that this window already writes continues with its known revision
         if (!this.#revisions.has(key)) {
           if (revision !== undefined) this.#revisions.set(key, revision)
           if (apart.length > 0) this.#merged.set(key, apart)
@@ -134,7 +134,7 @@ export class Transcripts implements Disposable {
     )
   }
 
-  /** The session's options as they were saved last; `undefined` if there are none. */
+  /** The session's last saved options; `undefined` if there are none. */
   options(agentId: string, sessionId: string): ConfigOption[] | undefined {
     return this.#database.attempt(() => this.#rows.options(copyOf(agentId, sessionId)), undefined)
   }
@@ -268,7 +268,7 @@ export class Transcripts implements Disposable {
       this.#savedKeys.keys = new Set(this.#savedKeys.keys).add(key)
   }
 
-  /** The ids of the separate copies of the conversation. While this window has the session, what others save adds copies. */
+  /** The ids of the separate copies of the conversation. While this window has the session, saves by other windows add copies. */
   copies(agentId: string, sessionId: string): ReadonlySet<string> {
     return this.#database.attempt(
       () => new Set(this.#rows.separateCopies(copyOf(agentId, sessionId)).map(({ copy }) => copy[1])),

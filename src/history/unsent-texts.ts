@@ -13,7 +13,7 @@ export interface UnsentText {
   entryId?: string
   /** text and chips, as JSON */
   text: string
-  /** the name of its items, which are stored separately because images are large */
+  /** the name under which its items are stored separately, because images are large */
   items?: string
 }
 
@@ -67,7 +67,7 @@ export class StoredUnsentTexts implements UnsentTexts {
   readonly #workspace: string
   /** the stored content of each text, by id */
   #written = new Map<string, string>()
-  /** by the id of a text that couldn't be taken over yet, since the disk can't be written: the window that had it */
+  /** by the id of a text that couldn't be taken over yet, since the disk can't be written: the window that owns the text */
   readonly #shown = new Map<string, string>()
   #isKnown = false
   /** another window's taking over was noticed, and couldn't be removed yet */
@@ -115,7 +115,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     return false
   }
 
-  /** `withItems`: otherwise, a text with new items has those that are stored for now. */
+  /** `withItems`: otherwise, a text with new items refers to its stored items for now. */
   #store(texts: readonly UnsentText[], items: ReadonlyMap<string, string>, withItems = true): boolean {
     const written = new Map(texts.map((text, place) => [text.id, JSON.stringify([place, text])]))
     const isWritten = this.#change(() => {
@@ -187,7 +187,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     return items === undefined ? undefined : String(items)
   }
 
-  /** The window closes: the next one may take over its texts at once. */
+  /** The window closes: the next window may take over its texts immediately. */
   dispose(): void {
     if (!this.#isKnown || !this.#database.isOpen) return
     const release = () => this.#database.run("UPDATE unsent SET owner = '' WHERE owner = ?", this.#own)

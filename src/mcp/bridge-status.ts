@@ -3,7 +3,7 @@ import type { CheckedTool } from './server-check.ts'
 /** `waiting`: the agent hasn't started the bridge; `ended`: it had, and the bridge has ended since. */
 export type BridgeState = 'waiting' | 'connecting' | 'connected' | 'failed' | 'ended'
 
-/** How a bridge is doing, as it says itself. Texts contain no secrets. */
+/** The state of a bridge, as it reports itself. Texts contain no secrets. */
 export interface BridgeStatus {
   state: BridgeState
   /** Why the server isn't connected. */

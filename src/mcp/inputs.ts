@@ -16,8 +16,8 @@ const PREFIX = 'parley.mcpInput'
 const INDEX = `${PREFIX}s`
 
 /**
- * The values of `${input:…}`: entered once, then stored in the secret store. A value belongs to the scope in which its
- * input is defined: the same id in a workspace, another workspace and the user settings means three different values.
+ * The values of `${input:…}`: entered once, then stored in the secret store. A value belongs to the scope that defines its input: the same
+ * id in two workspaces and in the user settings means three different values.
  */
 export class McpInputs {
   readonly #prompter: InputPrompter

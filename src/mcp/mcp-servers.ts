@@ -35,7 +35,7 @@ import {
 import type { McpServerNote } from './server-note.ts'
 import type { McpSwitch, McpSwitches } from './switches.ts'
 
-/** A server that may only be started after the user agreed to it. */
+/** A server that may be started only after the user agreed to it. */
 export interface ServerToAllow {
   key: string
   server: McpServerDefinition
@@ -45,15 +45,15 @@ export interface ServerToAllow {
   folders: string[]
   /** The place of the definition, as users know it. */
   place: string
-  /** The names of the environment variables whose values it gets. */
+  /** The names of the environment variables whose values the server gets. */
   variables: string[]
   /** Everything that determines the server's effect. After a change, the user is asked again. */
   content: unknown
 }
 
 /**
- * Asks whether servers may be passed to an agent, and resolves to the keys of those that the user agreed to, now or before.
- * `once`: doesn't ask again about what the user declined in this window. `agreed`: the user did that otherwise.
+ * Asks whether servers may be passed to an agent, and resolves to the keys of those that the user agreed to, now or before. `once`: doesn't
+ * ask again about servers that the user declined in this window. `agreed`: the user has already agreed in another way.
  */
 export type AllowServers = (
   servers: readonly ServerToAllow[],
@@ -69,7 +69,7 @@ export interface McpServersOptions {
   switches: McpSwitches
   /** Connect agents to servers whose transport they lack. */
   bridges: Pick<Bridges, 'bridge'>
-  /** Where the user has signed in. Only the bridge can use that: a token that an agent got would expire. */
+  /** The user's sign-ins. Only the bridge can use them: a token that an agent got would expire. */
   signIns: {
     isSignedIn(url: string): Promise<boolean>
     /** How a bridge gets the tokens of a server. */
@@ -181,7 +181,7 @@ export class McpServers extends Owner {
     const passed: McpServer[] = []
     const notes: McpServerNote[] = []
     const links: BridgeFollower[] = []
-    // resolved one after the other, since each may ask
+    // resolved one after the other, since each may ask the user
     for (const one of planned) {
       const resolution = await this.#resolve(one, session, allowed)
       const { key, name, source, server } = one
@@ -255,7 +255,7 @@ export class McpServers extends Owner {
     if (!this.#options.trusted())
       return { reason: l10n.t("MCP servers don't start until you trust this workspace.") }
     this.#withoutInput.delete(key)
-    // whichever session uses it
+    // for any session
     const { exclusion: _, ...candidate } = one
     const allowed = await this.#allowed([candidate], {}, 'again')
     return this.#resolve(candidate, {}, allowed)
@@ -297,7 +297,7 @@ export class McpServers extends Owner {
 
   /** The servers of a plan that the user still has to agree to. */
   async notAgreed(planned: readonly PlannedServer[]): Promise<ReadonlySet<string>> {
-    // in Restricted Mode, the files that those of the workspace name aren't even read
+    // in Restricted Mode, files that workspace servers name aren't even read
     const mayAsk = ({ server, source }: PlannedServer) =>
       server && (this.#options.trusted() || !isOfWorkspace(source))
     const candidates = planned.filter(one => needsConsent(one) && mayAsk(one))
@@ -470,7 +470,7 @@ function problemOfAll({ problems, file }: McpSource): string | undefined {
   return file !== undefined && problem ? describeProblem(problem) : undefined
 }
 
-/** The server that a problem is about, if it is about one. */
+/** The server that a problem is about, if any. */
 function nameIn({ path }: SettingProblem): string | undefined {
   const [first, second] = path
   if (first === 'inputs' || first === undefined) return undefined
@@ -491,7 +491,7 @@ function notAgreedReason(source: McpSource): string {
       )
 }
 
-/** Why a server is left out, as a sentence. */
+/** Why a server isn't used, as a sentence. */
 export function exclusionReason(exclusion: ServerExclusion, source: McpSource, name: string): string {
   switch (exclusion.because) {
     case 'invalid':

@@ -104,7 +104,7 @@ export interface McpSource extends McpPlace {
   /** An id may occur once. */
   inputs: McpInput[]
   problems: SettingProblem[]
-  /** The user turned it off: it wasn't read. */
+  /** The user turned the source off, so it wasn't read. */
   off?: true
 }
 

@@ -10,9 +10,9 @@ import type { SwitchedOff } from './switches.ts'
 
 /** Why a server isn't for a session, as far as that's known before anything is asked or resolved. */
 export type ServerExclusion =
-  /** Its entry isn't valid. */
+  /** The server's entry isn't valid. */
   | { because: 'invalid' }
-  /** `"disabled": true` in its entry. */
+  /** The entry has `"disabled": true`. */
   | { because: 'disabled' }
   /** The user switched it off, everywhere or for this agent or session. */
   | { because: 'off'; where: SwitchedOff }
@@ -29,7 +29,7 @@ export interface PlannedServer {
   /** Absent if its entry is invalid. */
   server?: McpServerDefinition
   source: McpSource
-  /** Absent: it's a candidate. */
+  /** Absent if the server can be used. */
   exclusion?: ServerExclusion
 }
 

@@ -74,7 +74,7 @@ export class ProcessTransport implements Transport {
     try {
       message = deserializeMessage(line)
     } catch (error) {
-      // many servers log to their output, which clients ignore
+      // many servers write logs to their standard output, which clients ignore
       if (error instanceof SyntaxError) this.noise ??= line.slice(0, 200)
       else this.onerror?.(error as Error)
       return

@@ -43,8 +43,8 @@ export type ServerResolution =
   | { reason: string }
 
 /**
- * Converts a definition for the protocol: with variables and inputs replaced, and an absolute command. Checks everything
- * else before it asks for inputs, so that the user isn't asked for a value of a server that can't be used anyway.
+ * Converts a definition for the protocol: with variables and inputs replaced, and an absolute command. Checks everything else first, so
+ * that the user isn't asked for inputs of a server that can't be used anyway.
  */
 export async function resolveServer(
   definition: McpServerDefinition,

@@ -216,7 +216,7 @@ class Check {
       : l10n.t("The server didn't answer within {0} seconds.", seconds)
   }
 
-  /** How the program ended, if that is why it didn't answer. */
+  /** How the program ended, if that is the reason for a missing answer. */
   async #exit(error: unknown): Promise<string | undefined> {
     if (!this.#process) return undefined
     const isClosed = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed

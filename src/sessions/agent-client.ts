@@ -69,8 +69,8 @@ export class AgentClients {
   }
 
   /**
-   * An elicitation for one of our requests, such as signing in, is shown where the user works with the agent, and ends with
-   * that request (`signal`). If that conversation is closed before, it's asked outside of conversations.
+   * An elicitation for one of our requests, such as signing in, is shown where the user works with the agent, and ends with that request
+   * (`signal`). If that conversation is closed first, the user is asked outside of conversations.
    */
   async #elicit(
     agentId: string,

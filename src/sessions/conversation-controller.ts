@@ -181,10 +181,7 @@ export class ConversationController extends Owner {
     return this.#displayed.keyBefore
   }
 
-  /**
-   * The open session that a page showed under this key. By the time that the user's action arrives, the view may show
-   * another one.
-   */
+  /** The open session that a page showed under this key. When the user's action arrives, the view may already show another session. */
   shownAs(key: string): OpenSession | undefined {
     if (key === this.key || key === this.keyBefore) return this.current
     return this.#options.manager.list().find(open => open.key === key)
@@ -206,7 +203,7 @@ export class ConversationController extends Owner {
     else void this.opener.reopen('restore', referenceOf(open))
   }
 
-  /** Starts a session with the same agent in place of one that can't continue. Takes the draft and returned prompts along. */
+  /** Starts a session with the same agent to replace one that can't continue. Moves the draft and returned prompts. */
   startInstead(): Promise<void> {
     const { current } = this
     if (!current) return this.opener.start()
@@ -227,7 +224,7 @@ export class ConversationController extends Owner {
     const { current: from } = this
     if (!from) return false
     const { session } = from
-    // stopping a turn pauses it
+    // stopping a turn pauses the queue
     const { isPaused } = this.prompts.queue
     session.beginsNoTurn = true
     try {
@@ -262,7 +259,7 @@ export class ConversationController extends Owner {
       return true
     })
     if (isPaused) next.pause()
-    // its agent may refuse, which changes nothing here
+    // the agent may refuse, which has no effect here
     manager
       .close(manager.find(from.agentId, from.session.sessionId) ?? from)
       .catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))

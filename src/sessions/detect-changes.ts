@@ -27,7 +27,7 @@ const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
 const SHARE = 1 / 8
 const MIN_WAIT_MS = 2000
 
-/** A turn that may outlive its window, with the contents of its folders when the turn began. */
+/** A turn that may outlive its window, with the contents of its folders from before the turn. */
 const storedTurn = z.object({ number: z.number(), began: z.number(), before: storedSnapshotSchema })
 type StoredTurn = z.infer<typeof storedTurn>
 
@@ -47,7 +47,7 @@ interface Turn {
   worked: boolean
   /** some tool call named no file, such as a command */
   ran: boolean
-  /** some of these may have run Git */
+  /** some tool calls may have run Git */
   ranGit: boolean
 }
 
@@ -137,7 +137,7 @@ export function detectChanges(
       .then(() => store(one))
       .catch(error => log.debug(`A saved file couldn't be checked: ${messageOf(error)}`))
   }
-  /** when the user saved files in the last moment, earlier ones first: a turn that begins now hasn't written them */
+  /** files that the user saved in the last moments, earliest first: a turn that begins now hasn't written them */
   const saved = new Map<string, number>()
   const accept = (file: string) => {
     const now = Date.now()

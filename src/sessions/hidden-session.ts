@@ -52,7 +52,7 @@ export async function askInHiddenSession(
   }
 }
 
-/** Its requests aren't shown. */
+/** Refuses the requests of a hidden session, which aren't shown. */
 function refuse(session: Session): void {
   for (const request of session.requests.open) {
     if (request.kind === 'elicitation')

@@ -59,7 +59,7 @@ export class OpenSession extends Owner {
   readonly agentName: string
   readonly session: Session
   readonly plan: SessionPlan
-  /** The files that its agent changed. Kept when the session ends. */
+  /** The files that the session's agent changed. Stays after the session ends. */
   readonly changes: SessionChanges
   readonly key: string
   /** The session's permission level and rules, as long as the session is open here. */
@@ -100,7 +100,7 @@ export class OpenSession extends Owner {
     return (this.session.state.background ?? 0) > 0 || this.#services?.terminals.isRunning === true
   }
 
-  /** Stores its conversation, while an agent has it. */
+  /** Stores the session's conversation, while an agent has the session. */
   get recorder(): TranscriptRecorder | undefined {
     return this.#recorder
   }
@@ -218,7 +218,7 @@ export function disposePlan({ editorTools, bridges = [] }: SessionPlan): void {
 /** Identifies a session to reopen, as lists and records do. */
 export interface SessionReference extends SessionId {
   cwd: string
-  /** its other folders, as listed by the agent */
+  /** the session's other folders, as listed by the agent */
   additionalDirectories?: string[]
   title?: string
   /** Archived, as far as Parley knows. */

@@ -30,7 +30,7 @@ export interface AgentEntry {
 
 /** The problem with the default agent of the settings. */
 export interface DefaultAgentProblem {
-  /** As the settings name it. */
+  /** The agent's id in the settings. */
   agentId?: string
   /** A sentence. */
   message: string
@@ -107,8 +107,8 @@ export interface SessionPlanner {
     imported?: boolean,
   ): Promise<SessionPlan | undefined>
   /**
-   * For an existing session, which keeps its folders and system prompt. Rejects with `CancelledError` if the user doesn't
-   * want it to work in its folder.
+   * Plans an existing session, which has its own folders and system prompt. Rejects with `CancelledError` if the user doesn't want the
+   * session to work in its folder.
    */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
   /**
@@ -126,7 +126,7 @@ export interface SessionPlanner {
 export interface Drafts {
   get(key: string): Draft<Attachment>
   set(key: string, draft: Draft<Attachment>): void
-  /** The prompts of a conversation that the user edits where they are go with it to its next session. */
+  /** Moves the prompts of a conversation that the user is editing to the conversation's next session. */
   moveEdits(from: string, to: string): void
 }
 
@@ -173,6 +173,6 @@ export type SignInVariables = (agentId: string, method: AuthMethod, signal: Abor
 /** Asks the user outside of any conversation. Resolves to `cancel` when `signal` aborts. */
 export interface NativeElicitation {
   ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
-  /** The user has completed what a URL was opened for. */
+  /** The user has completed the purpose of an opened URL. */
   complete(elicitationId: string): void
 }

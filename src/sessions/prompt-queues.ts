@@ -26,9 +26,9 @@ export interface PromptQueuesStorage extends PromptStorage {
 
 /** Prompts that are sent although their window is gone, since the turn before them continues. */
 export interface ContinuingPrompts {
-  /** Whether those of the conversation with this key are. Without a promise: no. */
+  /** Whether the prompts of the conversation with this key continue. Without a promise: no. */
   continues(key: string): Promise<boolean> | undefined
-  /** The session that has this queue, if one is open. */
+  /** The open session that has this queue. */
   sessionOf(queue: PromptQueue): OpenSession | undefined
 }
 

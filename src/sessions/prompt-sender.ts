@@ -146,7 +146,7 @@ export class PromptSender {
   }
 }
 
-/** Why a prompt goes back to the composer when another agent is chosen. */
+/** Why a prompt returns to the composer when another agent is chosen. */
 function notFor(agentName: string): string {
   return l10n.t("The prompt was written for {0}, so it wasn't sent.", agentName)
 }

@@ -44,7 +44,7 @@ export class SavedSessions {
     return end && restoreEnd(end.conversation, end.first)
   }
 
-  /** The session without its agent. */
+  /** Opens the saved session without its agent. */
   open(reference: SessionReference): OpenSession | undefined {
     const state = this.state(reference)
     if (!state) return undefined

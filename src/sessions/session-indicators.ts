@@ -152,8 +152,8 @@ const AT_WORK = 'parley.atWork'
 type Named = [agentId: string, sessionId: string]
 
 /**
- * The sessions that were running when the window closed. Unless its agent kept running, each session counts as
- * interrupted until it's opened again.
+ * The sessions that were running when the window closed. Unless its agent kept running, each of them counts as interrupted until it's
+ * opened again.
  */
 export class Interrupted extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'find'>

@@ -43,7 +43,7 @@ export class HeldSessions {
   readonly #takeOverMs: number
   /** by session key */
   readonly #holds = new Map<string, number>()
-  /** by session key: the window that had it and didn't release it */
+  /** by session key: the window that had the session and didn't release it */
   readonly #seized = new Map<string, string>()
 
   /** Another window requests a session. */
@@ -127,7 +127,7 @@ export class HeldSessions {
     for (const [position, sessionId] of [...sessionIds].sort().entries()) {
       while (this.#leases?.acquire(agentId, sessionId, from) === false) {
         if (position === 0) return undefined
-        // the window that has this session gives it up, because it doesn't get the first session
+        // the other window will give up this session, because it doesn't get the first one
         if (performance.now() >= end) this.#leases.seize(agentId, sessionId)
         else await delay(ACQUIRE_SESSION_POLL_MS)
       }
@@ -156,7 +156,7 @@ export class HeldSessions {
     }
   }
 
-  /** The window from which the session had to be taken over, once; empty if that isn't known. */
+  /** Returns once the window from which the session had to be taken; empty if that isn't known. */
   takeSeized({ agentId, sessionId }: SessionId): string | undefined {
     const key = sessionKey(agentId, sessionId)
     const from = this.#seized.get(key)

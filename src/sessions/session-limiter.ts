@@ -33,7 +33,7 @@ export type SpanRecords = Pick<LocalSessions, 'span' | 'putSpan'>
 
 /** The user's limits, and how they're changed. */
 export interface LimitSettings {
-  /** for sessions that have none of their own */
+  /** The default limits, for sessions without their own. */
   read(): Limits
   /** Lets the user change the limits of a session. Resolves when that's done. */
   edit(limiter: SessionLimiter): Promise<void>

@@ -48,7 +48,7 @@ export class SessionManager extends Owner {
 
   /** A session was opened or closed. */
   readonly onDidChange = this.#change.event
-  /** Another window requests a session that isn't open but held here, or has taken it. */
+  /** Another window requests, or has taken, a session that is held here but not open. */
   readonly onDidYield = this.#yielded.event
 
   constructor(options: SessionManagerOptions) {
@@ -68,7 +68,7 @@ export class SessionManager extends Owner {
     return this.#open.get(sessionKey(agentId, sessionId))
   }
 
-  /** The session that has this queue, if one is open. */
+  /** The open session that has this queue. */
   sessionOf(queue: PromptQueue): OpenSession | undefined {
     return this.list().find(({ session }) => session.turns.queue === queue)
   }
@@ -92,7 +92,7 @@ export class SessionManager extends Owner {
     session.conversation.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.requests.answerByRule = rules?.answersFor(agentId, id => open.placeOf(id), allowance)
     session.contextToTell = () => contextToTell(open)
-    // an agent on another machine means its own file
+    // for an agent on another machine, the path means a file there
     if (!session.agent.capabilities.isRemote)
       session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.register(open)

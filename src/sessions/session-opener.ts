@@ -40,13 +40,13 @@ export interface SessionOpenerOptions {
   hasPrompts: () => boolean
   /** A new session starts with this agent. */
   agentChosen: (agentId: string) => void
-  /** The conversation with the first key has the other one now. */
+  /** The conversation with the first key now has the second one. */
   moved: (from: string, to: string) => void
   records: Pick<SessionRecords, 'get'>
   /** A session starts with another agent than the one being prepared, for which prompts were waiting. */
   agentReplaced: (agentName: string) => void
   store: KeyValueStore
-  /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
+  /** Returns a function that reveals the session in another view of this window; `undefined` if no view shows it. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
   /**
    * Returns a session that an earlier window left running, once this window has taken it over; resolves to `undefined` if it's another
@@ -191,7 +191,7 @@ export class SessionOpener implements Disposable {
     })
   }
 
-  /** `isWhole`: another place than the end of its conversation will be shown. */
+  /** `isWhole`: a place other than the end of the conversation will be shown. */
   reopen(how: Reopening, reference: SessionReference, isWhole = false): Promise<void> {
     return this.#open(task => this.#reopen(task, { type: how, ...reference }, { isWhole }))
   }
@@ -382,7 +382,7 @@ export class SessionOpener implements Disposable {
   }
 
   #open(work: (task: Task) => Promise<void>): Promise<void> {
-    // something else is opened: its attempt begins from what was displayed before the end of a conversation
+    // something else is opened: its attempt begins with the session that was displayed before the end of a conversation
     if (this.end) this.#giveUp()
     if (this.#state.type === 'preparing') this.abort()
     const task: Task = { abort: new AbortController(), before: this.#before, over: deferred() }
@@ -399,7 +399,7 @@ export class SessionOpener implements Disposable {
       })
   }
 
-  /** The first state of a task cancels the one before. */
+  /** Enters a state. The first state of a task cancels the previous task. */
   #enter<T extends Opening>(next: T): T {
     const before = this.#state
     if (!canBecome(before, next.type))
@@ -434,7 +434,7 @@ export class SessionOpener implements Disposable {
     if (!displayedFirst) displayed.display(undefined)
     else if (earlier) displayed.display(earlier)
     if (attempt.type === 'new' && !earlier) this.#options.agentChosen(attempt.agentId)
-    // its queued prompts are for the next one
+    // the queued prompts are for the next session
     earlier?.session.hold(true)
     this.#changed()
     try {
@@ -472,7 +472,7 @@ export class SessionOpener implements Disposable {
         this.showElsewhere(attempt, error.place)
       else if (!this.#reports.failed(attempt, error)) this.#changed()
     } finally {
-      // another attempt to continue it may have begun
+      // another attempt to continue the session may have begun
       const now = this.attempt
       if (now?.type !== 'new' || now.continues?.from !== earlier) earlier?.session.hold(false)
     }

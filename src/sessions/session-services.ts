@@ -57,7 +57,7 @@ export class SessionServices extends Owner {
   readonly #changes: SessionChanges
   readonly #answered: AnsweredPermissions
   readonly #files: SessionFiles
-  /** by path: the last turn in which the user was told that an editor has unsaved changes of the file */
+  /** by path: the last turn in which the user was notified that an editor has unsaved changes of the file */
   readonly #unsaved = new Map<string, number>()
   /** by the id of a subagent's session */
   readonly #subagents = new Map<string, SubagentFiles>()
@@ -133,10 +133,7 @@ export class SessionServices extends Owner {
     super.dispose()
   }
 
-  /**
-   * `within`: further roots that must contain a file, since an agent must not extend its roots by using those of a
-   * subagent.
-   */
+  /** `within`: further roots that must contain a file, since an agent must not extend its roots by those of a subagent. */
   #createFiles(roots: Roots, within?: Roots): SessionFiles {
     return new SessionFiles(this.#shared.files, {
       roots,
@@ -221,7 +218,7 @@ export function addWrittenChange(session: Session, roots: () => Roots, rules: Pa
 const MAX_PLACES = 3
 const MAX_SHOWN_LINES = 6
 
-/** Whose lines stay is asked in the conversation, too. */
+/** Asks in the conversation which side's lines win. */
 function askMergeInConversation(session: Session): AskMerge {
   return async ({ path, realPath, conflicts }, signal) => {
     const places = conflicts

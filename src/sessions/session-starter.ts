@@ -265,7 +265,7 @@ export class SessionStarter {
     return open
   }
 
-  /** The options of a session as they were known last. */
+  /** The last known options of a session. */
   #lastOptions({ agentId, sessionId }: SessionReference, open?: OpenSession): ConfigOption[] | undefined {
     const options = open?.session.state.configOptions ?? []
     return options.length > 0 ? [...options] : this.#options.transcripts.options(agentId, sessionId)
@@ -305,8 +305,8 @@ export class SessionStarter {
   }
 
   /**
-   * Forks a session, at a point if one is given and its agent accepts it. Rejects as `create` does. Resolves with the session
-   * itself if the agent doesn't accept a point without which there should be no fork.
+   * Forks a session, at a point if one is given and its agent supports that. Rejects as `create` does. Resolves to the session itself if
+   * the agent doesn't support the required point.
    */
   async fork(
     reference: SessionReference,

@@ -59,7 +59,7 @@ export function titleToRecord(
   return records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
 }
 
-/** A prompt's text as it was in the composer: its first lines. */
+/** The beginning of a prompt's text as typed in the composer. */
 export function promptText(blocks: readonly ContentBlock[]): string {
   const few = blocks
     .slice(0, 12)

@@ -2,7 +2,7 @@ import { linkedParts } from '../common/file-links.ts'
 
 /** Longer titles are cut after a word. Characters. */
 const MAX_LENGTH = 50
-/** Where a title is cut within a word, as there is no other place. */
+/** Length at which a title is cut within a word, if it has no space before. */
 const MIN_LENGTH = 30
 /** No more of a prompt is read. Characters. */
 const MAX_READ = 4000

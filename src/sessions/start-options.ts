@@ -33,7 +33,7 @@ export function defaultOptionKey(
   return category !== undefined && optionOf(options, category)?.id === id ? category : id
 }
 
-/** The defaults by the id of the option, for those that are offered. */
+/** The defaults by option id, for options that the agent offers. */
 export function defaultsById(
   options: readonly ConfigOption[],
   defaults: DefaultOptions,

@@ -241,7 +241,7 @@ export class TranscriptRecorder extends Owner {
   }
 
   #schedule(wanted: number): void {
-    // writing a whole conversation takes time, so don't do it while it's being rendered
+    // writing a whole conversation takes time, so don't do it while the conversation is being rendered
     const delay = this.#replace ? Math.max(wanted, REWRITE_EVERY_MS) : wanted
     if (this.#timer && delay > 0 && delay >= this.#delay) return
     clearTimeout(this.#timer)

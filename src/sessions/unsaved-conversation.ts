@@ -14,7 +14,7 @@ export interface UnsavedConversation {
   changes: TranscriptChanges & { said: SaidFrame }
 }
 
-/** As the host kept it, for the agent of the host with this id; `undefined` if there is nothing, or it can't be read. */
+/** The unsaved changes that the host stored for its agent with this id; `undefined` if there are none, or they can't be read. */
 export function readUnsaved(note: unknown, hostedId: string): UnsavedConversation | undefined {
   if (!isRecord(note) || typeof note.cwd !== 'string' || !isRecord(note.changes)) return undefined
   const { replace, entries, terminals, head, said } = note.changes
@@ -58,7 +58,7 @@ export function withUnsaved(
   return { entries: byPosition, terminals: [...shown.values()], head: { ...stored?.head, ...head }, said }
 }
 
-/** As JSON can be sent to the host; `undefined` if it's more than `maxBytes`. Counting ends there, so that it never takes long. */
+/** The changes as JSON for the host; `undefined` if they exceed `maxBytes`. Counting stops at that size, so that it's never slow. */
 export function asSent(
   { entries, terminals, ...changes }: UnsavedConversation['changes'],
   maxBytes: number,

@@ -3,8 +3,8 @@ import type { OpenSession } from './open-session.ts'
 import type { SessionManager } from './session-manager.ts'
 
 /**
- * Calls `watch` for each open session, now and later. Disposes what it returned when the session closes, or together with
- * the returned disposable.
+ * Calls `watch` for each open session, now and later. Disposes the result when the session closes, or together with the returned
+ * disposable.
  */
 export function watchSessions(
   manager: Pick<SessionManager, 'list' | 'onDidChange'>,

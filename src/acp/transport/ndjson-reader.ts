@@ -26,7 +26,7 @@ export interface ResumedStream {
    */
   last: number
   open: readonly object[]
-  /** Called when these have been passed on, too. */
+  /** Called when the requests in `open` have been passed on, too. */
   onCaughtUp: () => void
 }
 

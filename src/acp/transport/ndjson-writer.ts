@@ -23,9 +23,9 @@ interface WaitingLine {
 }
 
 /**
- * Writes JSON-RPC as one line each, in the order of the calls. `write` resolves when the stream can take more, so a
- * caller that awaits never fills memory faster than the agent reads. Answers can't be limited that way, since the agent
- * requests them; {@link unreadBytes} tells how many bytes of them are waiting.
+ * Writes JSON-RPC messages as one line each, in the order of the calls. `write` resolves when the stream can take more, so a caller that
+ * awaits never fills memory faster than the agent reads. Responses can't be limited that way, since the agent requests them; {@link
+ * unreadBytes} is their size while they wait.
  */
 export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #stream: Writable

@@ -124,7 +124,7 @@ export function withRemindersApart(content: ContentBlock): ContentBlock[] {
 
 const MODE_NOTE = /^\[MODE_UPDATE\] (\S+)$/
 
-/** The mode that an agent reports only as text, which is meant for another client (Gemini CLI). */
+/** The mode that an agent reports only as text, for another client (Gemini CLI). */
 function modeInText(content: ContentBlock): string | undefined {
   return content.type === 'text' && content.text.startsWith('[MODE')
     ? MODE_NOTE.exec(content.text)?.[1]

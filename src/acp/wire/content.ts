@@ -19,8 +19,8 @@ export const resourceSchema = z.object({
 })
 
 /**
- * A content block, the same in both versions. A block of an unknown kind, or of a known kind but malformed, is kept whole
- * as `unknown`; a bare string is read as text; `undefined` if there is nothing to show.
+ * A content block, the same in both versions. A malformed block, or one of an unknown kind, is stored whole as `unknown`; a bare string is
+ * read as text; `undefined` if there is nothing to show.
  */
 export function readBlock(raw: unknown): ContentBlock | undefined {
   if (typeof raw === 'string') return { type: 'text', text: raw }
@@ -87,7 +87,7 @@ export function given<K extends string, T>(key: K, value: T | null | undefined):
   return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]?: T })
 }
 
-/** A known block, the same in both versions. Whether the agent accepts it is for the caller to check. */
+/** Converts a known block, the same in both versions. The caller must check whether the agent accepts it. */
 export function blockToWire(block: Known) {
   switch (block.type) {
     case 'text':

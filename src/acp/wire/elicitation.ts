@@ -88,7 +88,7 @@ export function answerElicitation(
   })
 }
 
-/** A signal that also aborts with the request that the elicitation belongs to; `undefined` if that request is over. */
+/** A signal that also aborts with the request that the elicitation belongs to; `undefined` if that request has ended. */
 function scopeOf(
   { sessionId, requestId }: z.output<typeof elicitationSchema>,
   withdrawal: AbortSignal,

@@ -14,14 +14,14 @@ const suggestionSchema = z.object({
   promptSuggestions: z.object({ suggestions: z.array(z.unknown()) }),
 })
 
-/** `session_info_update._meta.promptSuggestions`: what the user may want to ask next. An empty list clears it. */
+/** `session_info_update._meta.promptSuggestions`: suggestions for the next prompt. An empty list clears them. */
 export function readSuggestion(meta: unknown): SessionUpdate | undefined {
   const wire = suggestionSchema.safeParse(meta).data
   if (!wire) return undefined
   const texts = wire.promptSuggestions.suggestions.flatMap(one =>
     isRecord(one) && typeof one.text === 'string' ? [one.text.trim()] : [],
   )
-  // the user must see all of what would be sent
+  // the user must see the whole text that would be sent
   const text = texts.find(one => one !== '' && one.length <= MAX_SUGGESTION && visibleProse(one) === one)
   return { type: 'suggestion', ...given('text', text) }
 }

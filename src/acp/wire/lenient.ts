@@ -32,10 +32,10 @@ export const anything = z.unknown().optional()
 
 export type Json = { [key: string]: unknown }
 
-/** Receives what was dropped, as text for the log. */
+/** Receives descriptions of dropped values, for the log. */
 export type Report = (problem: string) => void
 
-/** Reads each item separately: a malformed one is reported and dropped, the others stay. */
+/** Reads each item separately: malformed ones are reported and dropped, the others stay. */
 export function readList<T>(
   raw: unknown,
   read: (item: unknown, report: Report) => T | undefined,

@@ -99,7 +99,7 @@ export class SessionOptions {
     )
   }
 
-  /** How to set an option. An unknown one is set as a config option: the agent may know it. */
+  /** How to set an option. An unknown option is set as a config option: the agent may know it. */
   route(optionId: string, value: string | boolean): SetVia {
     const synthesized = this.#synthesized(optionId)
     if (synthesized && typeof value === 'string') {

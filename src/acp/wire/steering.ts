@@ -2,8 +2,8 @@ import { isRecord } from '../../common/is-record.ts'
 import type { SteeringOutcome } from '../model.ts'
 
 /**
- * A prompt into the running turn: an extension of claude-agent-acp and codex-acp, the same in both versions. ACP has only a
- * proposal for it.
+ * Sends a prompt into the running turn: an extension of claude-agent-acp and codex-acp, the same in both versions. ACP has only a proposal
+ * for this.
  */
 export const STEERING_METHOD = '_session/steering'
 

@@ -13,7 +13,7 @@ import {
   validationProblem,
 } from './lenient.ts'
 
-/** Characters; no system has longer ones. */
+/** Maximum length of a path in characters; no system allows longer ones. */
 const MAX_PATH = 32_768
 
 /**

@@ -9,12 +9,12 @@ const strings = z.record(z.string(), z.string())
 const diffSchema = z.object({ old: strings, new: strings, path: z.array(z.string()) })
 const sessionSchema = z.object({ loaded_configs: z.array(z.string()) })
 
-/** Bytes of what mise packed. */
+/** Maximum size of mise's unpacked data in bytes. */
 const MAX_UNPACKED = 1_000_000
 
 /**
- * Whether the shell from which the editor was started had loaded the environment of mise for a project that `folder` isn't part
- * of. What mise loads everywhere doesn't count.
+ * Whether the editor was started from a shell in which mise had loaded the environment of a project that doesn't contain `folder`. Mise's
+ * global environment doesn't count.
  */
 export function isOfOtherProject(env: Readonly<Environment>, folder: string): boolean {
   if (changesOf(env) === undefined) return false
@@ -76,7 +76,7 @@ function unpacked(packed: string | undefined): unknown {
   }
 }
 
-/** Of MessagePack, what mise writes. Numbers and bytes aren't needed. Throws if it's damaged. */
+/** Decodes the parts of MessagePack that mise writes, except numbers and bytes. Throws if the data is damaged. */
 function decode(bytes: Buffer): unknown {
   let at = 0
   const take = (length: number) => {

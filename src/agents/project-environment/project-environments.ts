@@ -111,7 +111,7 @@ export class ProjectEnvironments extends Owner {
   readonly #asking = new Map<string, Promise<ProjectEnvironment>>()
   /** requested folders, with or without an environment */
   readonly #folders = new Set<string>()
-  /** for which the Python extension hasn't answered yet, although there was time */
+  /** folders for which the Python extension hasn't answered within the time limit */
   readonly #late = new Set<string>()
   /** by folder: the tool that has been running for a while */
   readonly #slow = new Map<string, string>()

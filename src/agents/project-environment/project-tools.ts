@@ -11,18 +11,21 @@ export type EnvironmentChanges = Record<string, string | null>
 
 /** A tool that gives a folder an environment, if the user allowed that by the tool's own means. */
 export interface ProjectTool {
-  /** the command, which is also the name that users know */
+  /** the command, by whose name users know the tool */
   command: string
   args: readonly string[]
   /** Variables for the tool alone. */
   env: Readonly<Environment>
-  /** Fails before the tool runs if the user didn't allow the files. Of the environment's variables, it has those of `seen`. */
+  /**
+   * A command that fails if the user didn't allow the files; runs before the tool, with only those variables of the environment that match
+   * `seen`.
+   */
   check?: Pick<ProjectTool, 'args' | 'env'> & { seen: RegExp }
   /** Relative paths of the tool's files, in a folder or its parents. Without one of these files, the tool doesn't run. */
   files: readonly string[]
   /** Matches the tool's output if the user didn't allow the file. */
   blocked: RegExp
-  /** How the user allows it, in a terminal. */
+  /** The terminal command with which the user allows the file. */
   allow: string
   /** Matches the tool's error message. Other output may contain secrets of the project. */
   error: RegExp

@@ -95,7 +95,7 @@ export class AgentIcons extends Owner {
     await forEachConcurrent(wanted, MAX_FETCHES, async one => {
       if (this.#ended.signal.aborted) return
       const text = await this.#fetch(one.address)
-      // keep the old one if it can't be fetched
+      // keep the old icon if the new one can't be fetched
       if (text === undefined) return
       const svg = cleanIcon(text)
       if (svg === undefined) this.#options.log.warn(`The icon of ${one.id} isn't a plain SVG icon`)
@@ -212,8 +212,8 @@ const TOKEN =
 const MAX_DEPTH = 32
 
 /**
- * An SVG of plain shapes in `currentColor`, rebuilt from those parts of the text that are known to be harmless.
- * `undefined` if the text isn't such an icon, because it contains a script, a style, an image or anything else.
+ * An SVG of plain shapes in `currentColor`, rebuilt from parts of the text that are known to be harmless. `undefined` if the text contains
+ * anything else, such as a script, a style or an image.
  */
 export function cleanIcon(text: string): string | undefined {
   if (text.length > MAX_ICON) return undefined

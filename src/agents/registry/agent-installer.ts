@@ -59,7 +59,7 @@ export interface InstallOptions {
   /** An earlier attempt failed; the user may have installed what was missing since. */
   isRetry?: boolean
   onProgress?: (progress: InstallProgress) => void
-  /** Asks whether to run these scripts of npm packages. Without it, none run. */
+  /** Asks whether to run these scripts of npm packages. Without this function, none run. */
   onScripts?: (scripts: readonly InstallScript[]) => Promise<ScriptsAnswer>
 }
 

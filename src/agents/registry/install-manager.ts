@@ -27,7 +27,7 @@ export type InstallStatus =
 
 /** Whether to install an agent, where it's listed. */
 export interface InstallQuestion {
-  /** identifies the question, since another one follows if the plan changes */
+  /** identifies the question, since a new question follows if the plan changes */
   id: number
   agent: RegistryAgent
   plan: InstallPlan
@@ -84,7 +84,7 @@ export class InstallManager extends Owner {
   #problem: string | undefined
   #networkChanges = 0
 
-  /** The registry, a status, a plan or what is installed changed. */
+  /** The registry, a status, a plan or an installed agent changed. */
   readonly onDidChange = this.#changed.event
 
   constructor(options: InstallManagerOptions) {
@@ -286,7 +286,7 @@ export class InstallManager extends Owner {
     }
   }
 
-  /** Resolves with `false` if what would be installed changed after the user confirmed it. */
+  /** Resolves to `false` if the plan changed after the user confirmed it. */
   async #installConfirmed(
     agent: RegistryAgent,
     { signal, isRetry, inPlace }: InstallRequest,

@@ -48,8 +48,8 @@ const cached = z.object({
 type Cached = z.infer<typeof cached>
 
 /**
- * Reads the ACP registry. Nothing is fetched before {@link RegistryClient.refresh}; what was fetched is stored with its
- * ETag and available immediately the next time, also offline.
+ * Reads the ACP registry. Nothing is fetched before {@link RegistryClient.refresh}; a fetched registry is stored with its ETag and
+ * available immediately the next time, even offline.
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions

@@ -118,7 +118,7 @@ class Budget {
     this.#check()
   }
 
-  /** Passes a tar file through, and limits what isn't the content of its entries: headers and padding. */
+  /** Passes a tar file through, and limits everything except the content of its entries: headers and padding. */
   async *overheadOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let size = 0
     for await (const piece of pieces) {
@@ -314,7 +314,7 @@ async function* gunzip(file: string, signal: AbortSignal): AsyncGenerator<Buffer
   const source = createReadStream(file)
   if (!start.toString('hex').startsWith('1f8b')) return yield* source
   const unzip = createGunzip({ chunkSize: 256 * 1024 })
-  // the signal also ends what has no content: parts of a file can be empty
+  // the signal also ends parts of a file without content
   const done = pipeline(source, unzip, { signal })
   done.catch(() => {})
   yield* unzip

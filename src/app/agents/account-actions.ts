@@ -24,7 +24,7 @@ export interface AccountActionsOptions {
 }
 
 const MAX_NAME = 100
-/** Characters of an account's id and of its folder's name that come from its name. */
+/** Maximum length of an account's id and folder name, which come from its name. Characters. */
 const MAX_SLUG = 40
 
 /** Adds an account of an agent: asks for its name and color, and writes it to the user settings. */
@@ -153,7 +153,7 @@ function slugOf(text: string): string {
   return slug.replaceAll(/^-+|-+$/g, '').slice(0, MAX_SLUG) || '2'
 }
 
-/** A folder that is there may have a sign-in of an account that was removed. */
+/** An existing folder may contain the sign-in of a removed account. */
 function freeId(wanted: string, taken: readonly string[], isThere: (id: string) => boolean): string {
   let id = wanted
   for (let count = 2; taken.includes(id) || isThere(id); count++) id = `${wanted}-${count}`

@@ -16,7 +16,7 @@ import { isOfWorkspace } from '../../mcp/mcp-settings.ts'
 import { quoted, quotedEnvironment } from '../quoted.ts'
 import type { Dialogs } from '../workbench.ts'
 
-/** How much of a long system prompt a question shows: its beginning and its end. Characters. */
+/** Characters of a long system prompt that a question shows: its beginning and its end. */
 const MAX_START = 1500
 const MAX_END = 500
 

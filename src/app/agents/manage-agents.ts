@@ -184,7 +184,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     return agentRows({
       installs,
       agents: definitions(),
-      // whether or not it's available
+      // even if the agent isn't available
       defaultAgentId: settingOf(workbench, 'defaultAgent').trim() || undefined,
       isRunning: agentId => runners.peek(agentId)?.running !== undefined,
       account: agentId => accounts.describe(agentId),
@@ -215,7 +215,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
   }
 }
 
-/** Starts an agent, or uses the running one, and reports its capabilities or why it can't be used. */
+/** Starts an agent, or uses the running one, and reports its capabilities or the reason why it can't be used. */
 async function checkAgent(runner: AgentRunner): Promise<AgentCheck> {
   try {
     const { agent } = await runner.ensure()

@@ -49,7 +49,7 @@ export async function resolveRemoteLaunch(
     ...{ type: 'http', name, disabled: false, headers: remote.headers },
     url: url.replace(/^ws/i, 'http'),
     scope: definition.startedByWorkspace ? 'workspace' : 'user',
-    // a value entered for one server is never sent to another
+    // a value for one server is never sent to another server
     file: `${settingPath('parley.agents', [encodeURIComponent(id)])} ${protocol}//${host}`,
   }
   const used: McpInput[] = []

@@ -5,7 +5,7 @@ import { describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
 import { button, type CardContent, longerMessage, sentence, texts } from './card-content.ts'
 
-/** The sign-in methods of an agent, or the one in progress. */
+/** The card with the sign-in methods of an agent, or with the one in progress. */
 export function signInCard(failure: Extract<Failure, { type: 'sign-in' }>): CardContent {
   const running = failure.methods.find(method => method.methodId === failure.running)
   if (running) {

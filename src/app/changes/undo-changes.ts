@@ -18,7 +18,7 @@ export interface UndoServices {
   sessions: { list(): OpenSession[] }
 }
 
-/** Where messages are shown. */
+/** The places for messages. */
 type Shown = Pick<UndoServices, 'workbench' | 'sessions'>
 
 /** Asks whether to undo a session's changes, and undoes them. */
@@ -59,7 +59,7 @@ export async function confirmUndo(
   await undoChanges(changes, { ...selection, ...(answer === certain && { certain: true }) }, services)
 }
 
-/** `only`: the name of the file, if it's one. */
+/** `only`: the name of the file, if there is only one. */
 function revertQuestion(
   { session }: ChangeScope,
   { turn }: ChangeSelection,

@@ -276,7 +276,7 @@ function previewsOf({ changes }: OpenSession, plan: Plan): RestorePreview[] {
   })
 }
 
-/** Describes what happens to each file, and why some are left unchanged. */
+/** Describes the effect on each file, and why some files stay unchanged. */
 function detailOf(open: OpenSession, plan: Plan, { workbench, sessions }: UndoServices): string {
   const { cwd } = open.plan.setup
   const nameOf = (file: string) => {
@@ -509,7 +509,7 @@ const editContext = z.object({
 })
 type Edited = NonNullable<z.infer<typeof editContext>['edited']>
 
-/** Lets the user edit a prompt where it is in the conversation. Resolves with what the page asked for. */
+/** Lets the user edit a prompt in the conversation. Resolves to the result for the page. */
 async function editPrompt(
   target: EntryTarget,
   context: unknown,
@@ -748,7 +748,7 @@ async function pickPrompt(
   })
 }
 
-/** An edited prompt comes neither before nor after prompts that wait, and goes to no other conversation. */
+/** Throws if the edited prompt can't be sent next: prompts are waiting, or another conversation is displayed. */
 function throwIfNotNext({ surface: { controller }, open }: EntryTarget): void {
   throwWhileWorking(open)
   if (controller.current !== open)

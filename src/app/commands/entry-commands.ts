@@ -12,7 +12,7 @@ import type { SessionExporter } from '../history/export-sessions.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
 
-/** The entry to which a command applies; VS Code adds its own properties. */
+/** The argument of commands that apply to an entry; VS Code adds its own properties. */
 const entryContext = z.object({
   conversation: z.string().min(1).max(256),
   entry: z.string().max(4096).optional(),

@@ -15,7 +15,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Dialogs, Workbench } from '../workbench.ts'
 
-/** The limits of the settings, and the dialogs that change those of a session. */
+/** The default limits from the settings, and the dialogs that change a session's limits. */
 export function limitSettings(
   settings: Pick<SettingsSource, 'layers'>,
   { dialogs, language }: Pick<Workbench, 'dialogs' | 'language'>,

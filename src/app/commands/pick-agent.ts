@@ -7,7 +7,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { CommandId } from '../ids.ts'
 import { type PickItem, settingOf, type Workbench } from '../workbench.ts'
 
-/** The agent of the active conversation, else one that the user picks. */
+/** The agent of the active conversation, else one that the user selects. */
 export async function agentOf(
   { dialogs }: Workbench,
   surfaces: ConversationSurfaces,

@@ -48,7 +48,7 @@ const stored = z.object({
   from: z.object({
     /** a root of the repository */
     top: text(32_768),
-    /** the path of the workspace folder in it */
+    /** the path of the workspace folder in the worktree */
     within: text(32_768),
     commit: text(64),
     branch: text(1000).optional(),
@@ -76,8 +76,8 @@ interface ComparisonsOptions {
 }
 
 /**
- * The comparisons of this workspace: which sessions and worktrees belong together, and how far each agent is. What the agents
- * changed is known to Git alone.
+ * The comparisons of this workspace: which sessions and worktrees belong together, and the state of each agent. The changes of the agents
+ * are only in Git.
  */
 export class Comparisons extends Owner {
   readonly #options: ComparisonsOptions
@@ -268,7 +268,7 @@ export class Comparisons extends Owner {
 
   worktreeMade(participantId: ParticipantId, worktree: NonNullable<Participant['worktree']>): void {
     const rules = new PathRules()
-    // the names of discarded worktrees are used again: an earlier agent must not own what this one makes
+    // the name of a discarded worktree can be used again, so an earlier agent must not own a new worktree
     for (const other of this.#participantIds()) {
       const own = this.at(other)!.worktree
       if (own && rules.same(own.path, worktree.path)) this.#update(other, { worktree: undefined })

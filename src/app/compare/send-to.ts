@@ -11,8 +11,8 @@ import type { CompareOptions } from './compare-options.ts'
 import { startAgent } from './start-agents.ts'
 
 /**
- * Sends the draft of a conversation to several agents that the user selects, each in a worktree of its own. Asks for the text
- * of the prompt if there is none; what the user wrote is in the composer if it isn't sent.
+ * Sends the draft of a conversation to several agents that the user selects, each in its own worktree. Asks for the text of the prompt if
+ * there is none; if the prompt isn't sent, the text goes to the composer.
  */
 export async function sendTo(options: CompareOptions, key: string): Promise<void> {
   const { agents, drafts, surfaces, workbench } = options

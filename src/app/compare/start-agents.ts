@@ -162,7 +162,7 @@ export async function startInTab(options: CompareOptions, participantId: Partici
   await started
 }
 
-/** As `prepareWorktree`, for an agent that failed and stays so. `undefined`: it's being started already. */
+/** Like `prepareWorktree`, for an agent that failed before and stays failed. `undefined`: the agent is already being started. */
 async function makeAgain(
   options: CompareOptions,
   participantId: ParticipantId,

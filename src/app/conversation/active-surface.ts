@@ -1,10 +1,7 @@
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 
-/**
- * A page's report about the keyboard focus. `used`: the user did something in it, so the focus isn't just passing
- * through.
- */
+/** A page's report about the keyboard focus. `used`: the user pressed a key or clicked, so the focus isn't just passing through. */
 export type FocusReport = 'came' | 'used' | 'left'
 
 /** The palette returns the focus for a moment before its command moves it elsewhere. */

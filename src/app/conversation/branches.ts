@@ -19,7 +19,7 @@ export interface Branch {
   from: string
   /** the key of the fork */
   to: string
-  /** the beginning of the prompt before which they part */
+  /** the beginning of the prompt at which the sessions were forked */
   prompt: string
   /** milliseconds since the epoch */
   at: number

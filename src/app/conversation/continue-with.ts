@@ -25,7 +25,7 @@ export async function continueWith(
   await surface.reveal()
   const { controller } = surface
   const checkShown = () => {
-    // the draft, the queue and the folder are those of the conversation that is displayed by now
+    // the draft, the queue and the folder now belong to another displayed conversation
     if (controller.current !== open)
       throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
   }

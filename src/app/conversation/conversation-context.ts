@@ -14,7 +14,7 @@ export function conversationAttachment(open: OpenSession, embedded: boolean): At
   return transcriptAttachment(open.session.state, conversationInfo(open), embedded)
 }
 
-/** The latest turns of a conversation as context, which its name says if there are more. */
+/** The latest turns of a conversation as context; the name says if there are more turns. */
 export function transcriptAttachment(
   state: Pick<SessionState, 'entries' | 'terminals'>,
   about: ReturnType<typeof conversationInfo>,

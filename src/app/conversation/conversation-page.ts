@@ -235,7 +235,7 @@ export class ConversationPage extends Owner {
     return true
   }
 
-  /** Whether its page last reported that it has the focus. */
+  /** Whether the page last reported that it has the focus. */
   get hasFocus(): boolean {
     return this.#options.pageFocus.has(this.#connection)
   }

@@ -32,7 +32,7 @@ export interface ConversationSurface {
   readonly isVisible: boolean
   /** Shows it and focuses the composer. */
   reveal(): Promise<void>
-  /** Adds context to its composer. */
+  /** Adds context to the composer of the surface. */
   attach(attachment: Attachment): void
   /**
    * A comment of the surface's draft was added, changed or, without `item`, deleted outside of its page. Returns whether the page is

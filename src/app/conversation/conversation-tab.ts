@@ -12,7 +12,7 @@ import { ConversationPage, type ConversationPageOptions } from './conversation-p
 import type { ConversationMatch, ConversationSurface, SendToPage } from './conversation-surface.ts'
 import type { TitledTab } from './tab-titles.ts'
 
-/** A conversation in an editor tab, whose title is that of the session. */
+/** A conversation in an editor tab with the session's title. */
 export class ConversationTab extends Owner implements ConversationSurface {
   readonly controller: ConversationPageOptions['controller']
   readonly #panel: TabPanel

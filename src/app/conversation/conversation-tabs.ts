@@ -66,7 +66,7 @@ export class ConversationTabs extends Owner {
     const mine = key !== undefined && isNewKey(key) && !this.#newKeys.has(key) ? key : this.#freeKey()
     const { controller } = this.#tab(shown, mine)
     if (!reference) return
-    // its conversation was already restored elsewhere, so this tab would be empty
+    // another view has already restored the conversation, so this tab would be empty
     if (this.#options.surfaces.elsewhere(reference, controller)) shown.panel.close()
     else void controller.opener.restore(reference)
   }

@@ -7,7 +7,7 @@ import { isPrompt } from '../../conversation/user-prompts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { DraftStore, EditedPrompt } from '../storage/draft-store.ts'
 
-/** Which prompt has this entry; `undefined`: it has none. */
+/** The prompt of this entry; `undefined` if the entry isn't a prompt. */
 export function editedPrompt(entries: readonly Entry[], id: EntryId): EditedPrompt | undefined {
   return promptsOf(entries).get(id)
 }
@@ -48,14 +48,14 @@ export class EditedPrompts {
     this.#controller = controller
   }
 
-  /** Its page hasn't got them since it isn't known yet where they are, and now it is. */
+  /** Whether the page still has to get the edits: their entries weren't known, but are now. */
   get isDue(): boolean {
     return this.#isDue && this.#entries !== undefined
   }
 
   /**
-   * What a snapshot has of them: nothing while the agent replays the conversation, nor if one of them has another entry since then,
-   * so that the page closes its editors before it gets where they are. The text of one whose prompt is gone goes to the composer.
+   * The edits for a snapshot. None while the agent replays the conversation, or if a prompt has moved to another entry, so that the page
+   * closes its editors before it gets the new entries. The text of an edit whose prompt is gone moves to the composer.
    */
   forSnapshot(key: string): ConversationSnapshot['edits'] {
     const edits = this.#drafts.edits(key)

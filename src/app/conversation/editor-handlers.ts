@@ -20,7 +20,7 @@ import { settingOf, type Workbench } from '../workbench.ts'
 /** The commands that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
 
-/** Handles what a user opens, copies and runs from a conversation. */
+/** Handles opening, copying and running content of a conversation. */
 export function editorHandlers(
   controller: ConversationController,
   workbench: Workbench,

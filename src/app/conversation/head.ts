@@ -190,7 +190,7 @@ export function runningIn({ session, services }: OpenSession): Running | undefin
   return running.work.length + running.others > 0 ? running : undefined
 }
 
-/** For a session that is being opened, or couldn't be, from the list in which the user selected it. */
+/** The title of a session that is being opened, or couldn't be, from the list in which the user selected it. */
 function titleOfAttempt({ opener: { state } }: ConversationController): string | undefined {
   const attempt = attemptOf(state)
   return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined

@@ -179,7 +179,7 @@ export class LineComments extends Owner {
     const unconfirmed = new Set(this.#unconfirmed)
     drafts.setItems(key, changed)
     const isNotified = surfaces.withKey(key)?.commentChanged(key, id, item)
-    // a page that has it already doesn't store a draft without it unless the user removed or sent it
+    // a page that already has the comment stores a draft without it only if the user removed or sent it
     if (isNotified && item && !isKnown) unconfirmed.add(id)
     // only a draft stored by the page proves that the page has a comment
     this.#unconfirmed = unconfirmed

@@ -85,7 +85,7 @@ export class MentionedSessions {
   }
 }
 
-/** A title as one line. */
+/** The session's title as one line. */
 function titleIn({ title = '' }: HistoryItem): string {
   return visible(title).replace(/\s+/g, ' ').trim()
 }

@@ -285,7 +285,7 @@ export class PatchPump extends Owner {
     if (known.length > 0) this.add(known.map(id => ({ type: 'entry', id })))
   }
 
-  /** Entries were fetched: returns them as the page shows them, and sends their terminals. */
+  /** Returns fetched entries in the form for the page, and sends their terminals. */
   entriesFetched(entries: readonly Entry[]): Entry[] {
     this.#tellTerminals(entries.flatMap(terminalsIn))
     return entries.map(entry => this.#wanted(entry))

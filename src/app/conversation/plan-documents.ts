@@ -33,8 +33,8 @@ interface PlanDocumentsOptions {
 }
 
 /**
- * The plans that agents present with a question, as documents. The question stays in the conversation and can be answered in
- * either place. Comments on a plan's lines are in the draft of its conversation, so that they outlast a reload.
+ * The documents of plans that agents present with a question. The question stays in the conversation and can be answered in either place.
+ * Comments on a plan's lines are in the draft of its conversation, so that they survive a reload.
  */
 export class PlanDocuments extends Owner {
   readonly #options: PlanDocumentsOptions
@@ -95,7 +95,7 @@ export class PlanDocuments extends Owner {
     return own
   }
 
-  /** An option that allows more than this plan is accepted only after the user has seen what the agent says it does. */
+  /** Accepts a plan. An option that allows more than this plan is used only after the user has seen its description. */
   async accept(uri: string, answer: 'accept' | 'acceptCleared'): Promise<void> {
     const { pending } = this.plan(uri)
     const option = pending?.[answer]
@@ -108,7 +108,7 @@ export class PlanDocuments extends Owner {
       )
       if (chosen !== accept) return
     }
-    // another question about the plan may have come meanwhile
+    // the plan may meanwhile have another question
     this.#answer(uri, answer, pending?.requestId)
   }
 

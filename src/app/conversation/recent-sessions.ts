@@ -11,7 +11,7 @@ const MAX_SHOWN = 6
  * that need the user come first, then running ones, then the most recent.
  */
 export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): HistoryRow[] {
-  // not sorted: all sessions can be thousands, and each of their changes comes here
+  // not sorted: there may be thousands of sessions, and every change of one leads here
   const first: HistoryRow[] = []
   for (const row of rows) {
     if (!isListed(row, hasFolder)) continue
@@ -45,7 +45,7 @@ export interface RecentSessionsOptions {
   rows: () => readonly HistoryRow[]
   /** the paths of the workspace folders */
   folders: () => string[]
-  /** Shows the session in the active place, or where it's shown already, which may be another window. */
+  /** Shows the session in the active place, or where it's already shown, which may be another window. */
   open: (agentId: string, sessionId: string) => Promise<void>
   /** Lists the sessions of running agents again. */
   refresh: () => void

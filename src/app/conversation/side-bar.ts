@@ -15,9 +15,9 @@ import type { ConversationMatch, ConversationSurface, SendToPage } from './conve
 export interface SideBarEvents {
   /** The view is shown for the first time in this window. */
   onFirstShown: () => void
-  /** Its page reports the focus. */
+  /** The page reports the focus. */
   onFocus: (focus: FocusReport) => void
-  /** A command revealed it. */
+  /** A command revealed the view. */
   onReveal: () => void
   /** The view was shown or hidden. */
   onSeen: () => void
@@ -30,7 +30,7 @@ export interface SecondPage {
     connection: WebviewConnection<HistoryHostMessages>,
     isShown: () => boolean,
   ): Disposable
-  /** The user opened it. */
+  /** The user opened History. */
   shown(): void
 }
 

@@ -58,7 +58,7 @@ export async function deleteSessions(
   if (!actions.undoDeletion(wanted)) void dialogs.info(cannotUndoText())
 }
 
-/** *Delete Sessions…* deletes it. */
+/** Whether *Delete Sessions…* deletes the session. */
 function isForAll({ open, pinned, canDelete }: HistoryItem): boolean {
   return canDelete && !open && !pinned
 }
@@ -89,7 +89,7 @@ export async function deleteExpired(
             await actions.delete(item)
           } catch (error) {
             if (isSignInAsked(error)) {
-              // the others wouldn't be deleted either; they're in the list until the user has signed in
+              // the other sessions can't be deleted either; they stay in the list until the user has signed in
               for (const one of remaining) deletions.ended(one)
               throw error
             }

@@ -22,7 +22,7 @@ import { sessionChoices } from './session-choices.ts'
 
 /** The extension of files with lines of the protocol. */
 const LINES_EXTENSION = 'jsonl'
-/** Characters that are collected before they're written. */
+/** Number of characters to collect before writing. */
 const PIECE = 1 << 20
 
 export function linesFilter(): Record<string, string[]> {

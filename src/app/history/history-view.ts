@@ -264,7 +264,7 @@ export class HistoryView extends Owner {
     for (const page of this.#pages.values()) this.#sendTo(page)
   }
 
-  /** `isRest`: it asks for more. */
+  /** Sends changes to a page. `isRest`: the page requests the remaining rows. */
   #sendTo(page: HistoryPage, isRest = false): void {
     const { connection, sent } = page
     if (!sent || page.isDrawing || !page.isShown()) return

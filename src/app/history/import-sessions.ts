@@ -37,7 +37,7 @@ interface Imported {
   /** Conversations that weren't imported because others would have to be deleted. */
   noRoom: number
   newer: number
-  /** entries and lines that were left out */
+  /** number of skipped entries and lines */
   skipped: number
   /** why files couldn't be read */
   problems: string[]

@@ -77,7 +77,7 @@ interface Made {
   trusted: boolean
 }
 
-/** The rows of items that haven't changed, since a change of one of thousands comes with all others. */
+/** Rows of unchanged items, since a change of one item of thousands computes all rows again. */
 const made = new WeakMap<HistoryItem, Made>()
 
 function rowOf(

@@ -43,7 +43,7 @@ interface McpPageOptions extends WebviewTabOptions {
   signIns: Pick<McpSignIns, 'urls' | 'needsSignIn' | 'signOut' | 'onDidChange'>
 }
 
-/** How long what bridges report is collected, since a server may log a lot. */
+/** How long the reports of bridges are collected, since a server may log a lot. Milliseconds. */
 const BRIDGE_MS = 100
 
 interface SignedIn {
@@ -51,7 +51,7 @@ interface SignedIn {
   isRefused: boolean
 }
 
-/** The editor tab *MCP Servers*: what `McpServers` decided, with its switches. */
+/** The editor tab *MCP Servers*: the decisions of `McpServers`, with its switches. */
 export class McpPage extends WebviewTab<McpHostMessages> {
   readonly #options: McpPageOptions
   /** by server; `running` until it's done */

@@ -41,7 +41,7 @@ export interface McpServices {
   checkNewMcpServer: (name: string, server: object, signal: AbortSignal) => Promise<ServerCheck>
 }
 
-/** Provides the MCP servers of the settings and the machine, and what they need to be used. */
+/** Creates the MCP servers of the settings and the machine, with their inputs, sign-ins and bridges. */
 export function createMcpServices(options: McpServicesOptions): McpServices {
   const { platform, environment, environmentIn, secretStore, fetch, allow, guard, own } = options
   const { workbench, storage, log, secrets, settings, trust } = platform

@@ -27,7 +27,7 @@ export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
   }
 }
 
-/** Asks for the client that the user has registered with a server that registers none by itself. */
+/** Asks for the client that the user has registered with a server, if the server doesn't register clients by itself. */
 export function askMcpClient(dialogs: Pick<Dialogs, 'input'>): McpSignInsOptions['askClient'] {
   return async (serverName, redirectUrl, known, signal) => {
     const id = await dialogs.input({

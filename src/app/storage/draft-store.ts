@@ -18,7 +18,7 @@ const SAVE_DELAY_MS = 30
 const MAX_TAKE_OVERS = 40
 
 const editedPrompt = z.object({ hash: z.string().max(64), nth: z.number().int().min(0) })
-/** Identifies an edited prompt, since a replay may give it another entry: a hash of its text, and how many equal ones are before it. */
+/** Identifies an edited prompt, since a replay may give it another entry: a hash of its text, and the number of equal prompts before it. */
 export type EditedPrompt = z.infer<typeof editedPrompt>
 const storedText = draftText.extend({ of: editedPrompt.optional() })
 
@@ -29,7 +29,7 @@ interface Text {
   chips: ChipRange[]
   /** the name under which its items are stored */
   items?: string
-  /** the prompt that the user edits where it is, if that's known */
+  /** the prompt that the user edits in the conversation, if known */
   of?: EditedPrompt | undefined
 }
 interface Prompt extends Text {
@@ -37,8 +37,9 @@ interface Prompt extends Text {
 }
 
 /**
- * The drafts and unsent prompts of this window by conversation: drafts are written in the background and when the window closes,
- * prompts immediately. A prompt leaves its draft, and returns to it, in a single write. This window takes over what closed windows had.
+ * The drafts and unsent prompts of this window by conversation: drafts are written in the background and when the window closes, prompts
+ * immediately. A prompt leaves its draft, or returns to it, in a single write. This window takes over the drafts and prompts of closed
+ * windows.
  */
 export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   readonly #texts: UnsentTexts
@@ -106,8 +107,8 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   }
 
   /**
-   * Edited prompts of a conversation have other entries: `find` says which. Those without one are returned, and leave their drafts in
-   * the same write in which the caller stores them.
+   * Moves edited prompts of a conversation to their new entries, which `find` returns. Edits without an entry are returned; they leave the
+   * store in the same write in which the caller stores them elsewhere.
    */
   placeEdits(
     key: string,

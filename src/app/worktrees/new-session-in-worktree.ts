@@ -20,7 +20,7 @@ import type { WorktreeCommandOptions } from './worktree-command-options.ts'
 
 const MAX_BRANCHES = 500
 
-/** Asks for the branch and the name, makes the worktree, prepares it, and starts a session in it. */
+/** Asks for the branch and the name, creates and prepares the worktree, and starts a session there. */
 export async function newSessionInWorktree(options: WorktreeCommandOptions): Promise<void> {
   const { workbench, surfaces, worktrees } = options
   const { dialogs } = workbench
@@ -129,7 +129,7 @@ interface FoundRepository {
   within: string
 }
 
-/** The folder in which the session of a view works, or will when it's open. */
+/** The folder of a view's session, or of the session that is being opened. */
 export function cwdOf({ current, opener }: ConversationController): string | undefined {
   return current?.plan.setup.cwd ?? opener.expected?.cwd
 }

@@ -29,8 +29,7 @@ export interface RemoveUnusedOptions {
 }
 
 /**
- * Removes empty worktrees that Parley made and nothing uses. One with ignored files other than copies isn't empty. Never
- * rejects.
+ * Removes empty worktrees that Parley created and nothing uses. A worktree with ignored files other than copies isn't empty. Never rejects.
  */
 export async function removeUnusedWorktrees(options: RemoveUnusedOptions): Promise<void> {
   for (const worktree of options.paths) {

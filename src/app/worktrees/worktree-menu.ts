@@ -104,7 +104,7 @@ export async function discardAll(
       try {
         const repository = await openRepository(worktree.path)
         await menu.checkTurns()
-        // its agent may have changed it while the question was open, or while the others were discarded
+        // its agent may have changed the worktree while the question was open, or while the others were discarded
         const { ignored } = state
         if (isEmpty(await readWorktreeState(worktree)))
           await removeWorktree(repository, worktree, { ignored })
@@ -411,7 +411,7 @@ class WorktreeMenu {
     const resolve = l10n.t('Resolve in Merge Editor')
     const text = l10n.t('There are conflicts to resolve. Source Control lists them.')
     await execute('workbench.view.scm')
-    // not awaited: what shows the worktree changes at once, not when the message is closed
+    // not awaited, so that views update immediately and not when the message is closed
     void dialogs
       .warn(text, resolve)
       .then(pressed => (pressed === resolve ? editors.openConflict(path.join(target, file)) : undefined))

@@ -107,7 +107,7 @@ export class AgentTurns {
     if (!first) return
     await this.#files.run(key, async () => {
       const known = this.#files.get(key)
-      // the text that the agent says was there; without a reported change, any text that isn't empty
+      // the previous text according to the agent; without a reported change, any text that isn't empty
       const was = first.change ? (first.change.oldText ?? '') : ' '
       const now = await this.#reader.readWhole({ path, text: known?.text ?? was })
       if (!now) return
@@ -142,9 +142,9 @@ export class AgentTurns {
   }
 
   /**
-   * A file changed during turns without a report. `before`: the file before the change, or at least its text. `unsure`:
-   * `before` may already contain a part of what the agent wrote. `isDecided`: whether the user has decided about the file since
-   * it was compared, which may have been while this waited for its turn.
+   * A file changed during turns without a report. `before`: the file before the change, or at least its text. `unsure`: `before` may
+   * already contain a part of the agent's text. `isDecided`: whether the user has decided about the file since the comparison, which may
+   * have been while this call waited.
    */
   async noticed(
     path: string,
@@ -188,7 +188,7 @@ export class AgentTurns {
       }
       const { type } = now.attributes
       if (!isState && type !== 'text' && type !== 'absent') return
-      // a search for changes has compared them with what Git wrote
+      // a search for changes has already compared the files with Git's writes
       const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
       if (!isState && (await this.#attribution.isGits(path, now, stateWith))) return
       const was = isState ? before : textState(before, now, mode)

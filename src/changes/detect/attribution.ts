@@ -255,7 +255,7 @@ export class Attribution {
     return this.#pasts.get(key)?.some(({ hasSaved }) => hasSaved) === true
   }
 
-  /** The user has saved the file as it was seen last, so no later report is about that. */
+  /** The user has saved the file in its last seen state, so no later report is about that state. */
   settle(key: string, file: TrackedFile): void {
     this.#past(key, file)?.settleLast()
   }

@@ -73,7 +73,7 @@ export class CommittedChanges {
   }
 }
 
-/** The ids of changes that are in the committed text and weren't in the one before. */
+/** The ids of changes that are in the new committed text but weren't in the previous one. */
 function hunksIn(file: TrackedFile, committed: FileState, old: FileState): Set<number> {
   const types = [file.attributes, committed.attributes].map(({ type }) => type)
   if (types.some(type => type !== 'text')) return new Set()

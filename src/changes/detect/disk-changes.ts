@@ -115,7 +115,7 @@ export class DiskChanges extends Owner {
     if ([...keys].some(key => /[\\/]\.git[\\/]/.test(key))) await this.#keepCommitted()
   }
 
-  /** The keys of files that are among these files and folders, or below them. */
+  /** The keys of tracked files that are among these files and folders, or inside of them. */
   #within(keys: ReadonlySet<string>): string[] {
     const { rules } = this.#shared
     const isWithin = (path: string): boolean => {
@@ -185,7 +185,7 @@ export class DiskChanges extends Owner {
     if (!file.gone && sameState(file.state, now)) return
     const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
     const isGits = await this.#attribution.isGits(file.path, now, stateWith)
-    // an agent that makes the same change again made it
+    // only if Git has run: an agent that makes the same change again is its author
     const mayBeBack = file.hasEarlier && (await this.#attribution.hasGitMoved(file.path))
     const working = this.#attribution.workingTurns(file.path)
     const covers = (path: string) => working.some(([, turn]) => turn.covers(path))
@@ -195,7 +195,7 @@ export class DiskChanges extends Owner {
     const inEditor = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
     // an empty editor for a missing file doesn't mean that the user saved an empty file
     const typed = now.attributes.type === 'text' ? inEditor : undefined
-    // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
+    // the editor has saved the user's text; the event that reports the save follows, or is queued behind this work
     if (isOtherText && typed !== undefined && sameButEnds(typed, now.text))
       return this.attributeSaved(key, file, now)
     const before = file.clone()
@@ -217,7 +217,7 @@ export class DiskChanges extends Owner {
     if (before.text === now.text) return
     if (!this.#files.isUnsavedElsewhere(before.path)) this.#elsewhere.delete(key)
     else if (!this.#elsewhere.has(key)) this.#elsewhere.set(key, { isReported: false })
-    // the editor may have emptied it to write what the user saves
+    // the editor may have emptied the file to write the user's text
     const isEmptied = now.text === '' && this.#unsaved.beingSaved(key) !== undefined
     if (!isEmptied && !this.#files.document(before.path)?.isDirty()) return
     const begunFrom = await this.#unsaved.begunFrom(this.#files.keysOf(before.path))

@@ -27,8 +27,8 @@ export class FileReader {
   }
 
   /**
-   * A file on disk; `undefined` if it can't be read. `before`: the file as it was, if known. `isListed`: it was found in a
-   * list of files. Never rejects.
+   * A file on disk; `undefined` if it can't be read. `before`: its previous state, if known. `isListed`: the file was found in a list of
+   * files. Never rejects.
    */
   async stateOf(path: string, before?: FileState, isListed = false): Promise<FileState | undefined> {
     return this.read(path, before && encodingOf(before), isListed).catch(() => undefined)
@@ -39,7 +39,7 @@ export class FileReader {
     return this.#states.with(bytes, path, mode, this.#encodings(path))
   }
 
-  /** Programs empty a file before they write it, so read a file again that has just become empty. */
+  /** Reads a file again that has just become empty, since programs empty a file before they write it. */
   async readWhole(
     { path, text }: { path: string; text: string },
     known?: string,
@@ -62,8 +62,8 @@ export class FileReader {
   }
 
   /**
-   * The encodings that a file may have. It belongs to the tracked file: while a tab shows the file, VS Code may guess
-   * another one, and once the tab is closed, nothing knows it.
+   * The possible encodings of a file. The tracked file stores its encoding: while a tab shows the file, VS Code may guess another one, and
+   * once the tab is closed, the encoding would be unknown.
    */
   #encodings(path: string, known?: string): string[] {
     const tracked = this.#files.at(path)?.encoding ?? known

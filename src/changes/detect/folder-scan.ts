@@ -24,7 +24,7 @@ import { ABSENT, type BlobStore, type FileState } from '../model/file-state.ts'
 
 /** A folder with more files isn't scanned, which is reported. */
 const MAX_FILES = 20_000
-/** For larger files, and beyond the total, it's only known that they changed. Bytes. */
+/** Larger files, and files beyond the total, are only known to have changed. Bytes. */
 const MAX_FILE_BYTES = 5_000_000
 const MAX_BYTES = 64_000_000
 /** The store may grow to this multiple of `MAX_BYTES` while the window is open, since files change. */
@@ -52,11 +52,11 @@ interface FileStamp {
   /** when it was written and created, in milliseconds since the epoch */
   changed: number
   created: number
-  /** The file was written just before: another write right after that may have left the same stamp. */
+  /** The file was written just before: another write immediately afterward may have left the same stamp. */
   isFresh: boolean
   mode: number
   size: number
-  /** of its bytes in the store; absent if they aren't stored */
+  /** hash of its bytes in the store; absent if they aren't stored */
   hash?: string
   /** of a link */
   target?: string

@@ -162,7 +162,7 @@ export async function isIgnored(root: string, top: string): Promise<boolean> {
   return root !== top && (await git(root, ['check-ignore', '--', '.'])) !== undefined
 }
 
-/** Whether Git ignores a file, so that no status contains it. */
+/** Whether Git ignores a file, so that no status contains the file. */
 export async function isIgnoredFile(path: string): Promise<boolean> {
   return (await git(dirname(path), ['check-ignore', '--', basename(path)])) !== undefined
 }
@@ -224,7 +224,7 @@ export interface Committed {
 }
 /** Git's mode of a symbolic link. */
 export const LINK = 0o120000
-/** Git's mode of a submodule, whose files other commits have. */
+/** Git's mode of a submodule, whose files are in other commits. */
 const SUBMODULE = 0o160000
 
 /** The content of files in a commit, except files that are too large or stored elsewhere. `known`: versions from Git's status. */
@@ -288,7 +288,7 @@ interface CommittedFile {
   /** absolute */
   path: string
   object: string
-  /** as Git stores it */
+  /** the mode as Git stores it */
   mode: number
 }
 
@@ -304,7 +304,7 @@ async function committedFiles(
   if (text === undefined) return undefined
   const files = new Map<string, CommittedFile>()
   for (const line of text.split('\0')) {
-    // where the commit has a folder, it has no file
+    // an entry for a folder in the commit isn't a file
     const [, mode, object, name] = /^(\d+) (?!tree)\w+ (\w+)\t([\s\S]+)$/.exec(line) ?? []
     if (mode === undefined || object === undefined || name === undefined) continue
     const path = join(top, name)
@@ -327,7 +327,7 @@ async function sizesOf(root: string, files: readonly CommittedFile[]): Promise<M
   )
 }
 
-/** The content of these objects, if it can be read. */
+/** The readable contents of these objects. */
 async function blobsOf(root: string, wanted: readonly string[]): Promise<Buffer[]> {
   if (wanted.length === 0) return []
   const output = await runGit(root, ['cat-file', '--batch'], {

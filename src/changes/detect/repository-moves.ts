@@ -10,7 +10,7 @@ import { ABSENT, type FileState, sameState } from '../model/file-state.ts'
 import type { ReadState } from './folder-scan.ts'
 import { Checkout, type Committed, committedContents, git, LINK } from './repository-files.ts'
 
-/** Where a repository's work tree stands. */
+/** The state of a repository's work tree. */
 export interface RepositoryPosition {
   root: string
   /** of the work tree */
@@ -134,7 +134,7 @@ function isCommit({ what }: LogEntry): boolean {
   return /^commit\b(?! \(cherry-pick\))/.test(what)
 }
 
-/** `undefined` if Git wrote nothing into the work tree since then: a commit only stores what is there. */
+/** `undefined` if Git wrote nothing into the work tree since then. A commit only stores existing files. */
 export async function movedSince(position: RepositoryPosition): Promise<Moved | undefined> {
   const { root, log, stashes } = position
   const size = await sizeOf(log.path)

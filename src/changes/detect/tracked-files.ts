@@ -247,7 +247,7 @@ export class TrackedFiles extends Owner {
     if (file?.isKnown === false && !this.#options.attribution.isAwaited(key)) this.#forgetUnchanged(key, file)
   }
 
-  /** The file is as it was before agents changed it; no running turn must take that for a change. */
+  /** The file has its state from before agents changed it; no running turn must treat that as a change. */
   #forgetUnchanged(key: string, file: TrackedFile): void {
     this.forget(key)
     if (file.version > 0) this.noteDecision(key, file)

@@ -70,7 +70,7 @@ interface RepositorySnapshot {
   top: string
   commit: string
   position: RepositoryPosition
-  /** by absolute path: what Git's status contains, or would contain if Git wasn't told to ignore it */
+  /** by absolute path: the files in Git's status, including those whose changes Git was told to ignore */
   dirty: Map<string, Dirty>
   /** paths of files that were written while it was being taken, and differed from the last commit only then */
   early: Set<string>
@@ -88,19 +88,19 @@ export interface Snapshot {
 }
 
 interface Dirty {
-  /** `undefined` if it isn't stored */
+  /** `undefined` if the state isn't stored */
   state: FileState | undefined
   /** changes each time the file is written */
   stamp: string
-  /** when it was written, in milliseconds since the epoch */
+  /** when the file was written, in milliseconds since the epoch */
   changed: number
-  /** The file was written just before: another write right after that may have left the same stamp. */
+  /** The file was written just before: another write immediately afterward may have left the same stamp. */
   isFresh: boolean
   /** The file was written while the snapshot was being taken. */
   unsure: boolean
 }
 
-/** The content before is unknown because it was overwritten, so it counts as different from any file. */
+/** The previous content is unknown because it was overwritten, so it counts as different from any file. */
 const OVERWRITTEN = { stamp: 'overwritten', changed: 0, isFresh: false, unsure: true }
 
 /** The changes in one folder. */
@@ -143,7 +143,7 @@ export class WorkTree {
   readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
   /** Settles when the folders have been looked at in advance. */
   #preparing: Promise<unknown> | undefined
-  /** by root: what the status doesn't contain, which is in the index */
+  /** by root: files that the status doesn't list but the index contains */
   readonly #hidden = new Map<string, { index: string; hidden: Hidden }>()
 
   constructor(reader: StateReader) {
@@ -190,7 +190,7 @@ export class WorkTree {
 
   /** The user changed a file or folder: updates the snapshot to its current content. `path` has its links resolved. */
   async accept({ repositories, folders, accepted }: Snapshot, path: string): Promise<void> {
-    // first: what is written while it's read has another stamp
+    // read the stamp first: a write during the read changes it
     const { stamp, changed, isFresh } = await stampOf(path)
     const state = await this.#reader.stateOf(path)
     if (!state || state.attributes.type === 'absent') accepted.push(path)
@@ -202,9 +202,9 @@ export class WorkTree {
   }
 
   /**
-   * The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. `ranGit`:
-   * the agent itself may have run Git; otherwise what a checkout, a pull or a stash wrote isn't the agent's. `next`: the snapshot of
-   * the next turn, if that has begun: what was changed only since then is the next turn's.
+   * The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. `ranGit`: the agent itself
+   * may have run Git; otherwise, the writes of a checkout, a pull or a stash aren't the agent's. `next`: the snapshot of the next turn, if
+   * that has begun: later changes belong to that turn.
    */
   async changed(
     snapshot: Snapshot,
@@ -503,7 +503,7 @@ function unlessEmptied(state: FileState | undefined, unsure: boolean): FileState
 
 interface Stamp extends Pick<Dirty, 'stamp' | 'isFresh' | 'changed'> {
   size: number
-  /** when it was created, in milliseconds since the epoch */
+  /** when the file was created, in milliseconds since the epoch */
   created: number
 }
 

@@ -40,8 +40,8 @@ export class FileViews {
   }
 
   /**
-   * The file without the changes of one session's conversation, or of all agents. A file that agents didn't change is returned as it is.
-   * `undefined` if it can't be read.
+   * The file without the changes of one session's conversation, or of all agents. A file that agents didn't change is returned unchanged.
+   * `undefined` if the file can't be read.
    */
   async before(path: string, session?: string): Promise<FileState | undefined> {
     await this.#files.ready

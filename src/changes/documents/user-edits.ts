@@ -93,7 +93,7 @@ export class UserEdits extends Owner {
     })
   }
 
-  /** A document changed. Its text has unsaved changes (`dirty`) or is what's on disk. */
+  /** A document changed. Its text has unsaved changes (`dirty`) or equals the file on disk. */
   typed(path: string, textOf: () => string, dirty: boolean): void {
     const at = this.#files.ownKey(path)
     if (!dirty) this.#unsaved.end(at)

@@ -5,9 +5,9 @@ import { isWrittenSince } from '../../editor/files/file-system.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 
 /**
- * When a file was last changed, replaced, moved or deleted at the latest. Milliseconds since the epoch, by the clock of the
- * file system. Programs can set the time of a file's text, but not that of the file's last change (`ctime`). A folder can be
- * replaced with all its files, so the folders above count as long as `covers` selects them. `undefined` if nothing can be read.
+ * When a file was last changed, replaced, moved or deleted at the latest. Milliseconds since the epoch, by the clock of the file system.
+ * Programs can set a file's modification time, but not its change time (`ctime`). A folder can be replaced with all its files, so the
+ * parent folders count as long as `covers` selects them. `undefined` if nothing can be read.
  */
 export async function latestChange(
   path: string,

@@ -69,7 +69,7 @@ export function normalized<T>(
     : result
 }
 
-/** Whether the last of the versions is an agent's that took away what the user or another session had written. */
+/** Whether the last version is an agent's that removed text of the user or of another session. */
 function hides<T>(versions: Versions<T>): boolean {
   const last = versions.at(-1)?.by ?? 'user'
   return last !== 'user' && versions.some(({ by }) => by === 'user' || !sharesSession(by, last))

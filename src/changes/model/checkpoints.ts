@@ -3,7 +3,7 @@ import type { TurnRef } from './change-versions.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import { type UndoLog, type Undone, undoSize } from './undo-log.ts'
 
-/** A file whose checkpoints are no longer kept. */
+/** A file whose checkpoints were dropped. */
 export interface DroppedHistory {
   path: string
   turns: TurnRef[]
@@ -20,7 +20,7 @@ export interface CheckpointLimits {
 const MAX_DROPPED = 2000
 
 export interface CheckpointStore {
-  /** Saves in the background and replaces what is stored. */
+  /** Saves in the background, replacing the stored list. */
   saveDropped(dropped: readonly DroppedHistory[]): void
   loadDropped(): Promise<DroppedHistory[]>
   /** How old something is that has this time, in milliseconds: never older than it really is, whatever the clock shows. */

@@ -3,7 +3,7 @@ import type { ContentUse } from '../../history/stored-contents.ts'
 import type { FileAttributes } from './file-state.ts'
 
 export interface ContentUseStore {
-  /** Removes contents of this window, some time after they were stored, if they aren't in use. */
+  /** Removes contents of this window some time after they were stored, if nothing uses them. */
   removeUnused(use: ContentUse): void
 }
 

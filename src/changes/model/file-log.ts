@@ -511,7 +511,7 @@ function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
   return base.concat([...times].sort(([a], [b]) => a - b).map(([seq, by]) => ({ value: at(seq), by, seq })))
 }
 
-/** A segment with its versions normalized: split or unchanged if less of it is the agent's now. */
+/** A segment with normalized versions: split, or unchanged lines, if a smaller part is the agent's now. */
 function normalizedSegment(segment: Segment, everyTurn: boolean): Segment[] {
   if (!isChanged(segment)) return [segment]
   segment.versions = normalized(segment.versions, sameLines, everyTurn)

@@ -30,12 +30,12 @@ export interface Claim extends ToolChange {
 }
 
 export interface PastEdit {
-  /** the file after it */
+  /** the file after the change */
   state: FileState
   by: Author
   /**
    * - `seen`: on disk; a tool call may report it later.
-   * - `saved`: by the user, perhaps together with what a tool call had changed before.
+   * - `saved`: by the user, perhaps together with an earlier change of a tool call.
    * - `known`: its author is certain.
    */
   how: 'seen' | 'saved' | 'known'
@@ -155,8 +155,8 @@ export class FilePast {
   }
 
   /**
-   * The user made the last change, which was seen before the editor reported that. Returns the file, or `undefined` if its author
-   * is known.
+   * The user made the last change, which was seen before the editor reported it. Returns the file, or `undefined` if the change's author is
+   * known.
    */
   takeLast(): TrackedFile | undefined {
     const last = this.#edits.at(-1)
@@ -249,7 +249,7 @@ export class FilePast {
       corrected.editText(file.text, { turns, uncertain: true })
       return corrected
     }
-    // if the user hasn't edited the same lines since, all of it is the tool call's
+    // if the user hasn't edited the same lines since, the whole change is the tool call's
     if (!base && !isNew && file.base.text !== was.text) return undefined
     this.#start = TrackedFile.of(file.path, before)
     if (!base) this.#edits = [{ state: file.state, by, how: 'known' }]

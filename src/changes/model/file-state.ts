@@ -28,7 +28,7 @@ export interface FileState {
   text: string
 }
 
-/** Stores contents by their hash, each one once. */
+/** Stores contents by hash, each once. */
 export interface BlobStore {
   /** Resolves with the hash when the bytes are on disk. */
   put(bytes: Uint8Array): Promise<string>
@@ -66,8 +66,8 @@ export function textState(text: string | null, { attributes }: FileState, mode?:
 }
 
 /**
- * Reads and writes files without changing their bytes. Paths are real ones: if an agent replaces a folder by a link, what
- * was in the folder is absent, and nothing is written through the link.
+ * Reads and writes files without changing their bytes. Paths are real paths: if an agent replaces a folder by a link, the folder's files
+ * count as missing, and nothing is written through the link.
  */
 export class FileStates {
   readonly #shared: FilesShared

@@ -8,11 +8,11 @@ import type { TrackedFile } from './tracked-file.ts'
 /** A file that was deleted or added. */
 export interface RenameSide {
   file: TrackedFile
-  /** its previous or new state */
+  /** the previous or the new text */
   text: string
   readonly lines: readonly string[]
   attributes: TrackedFile['attributes']
-  /** the turns that deleted or added it */
+  /** the turns that deleted or added the file */
   turns: readonly TurnRef[]
 }
 
@@ -176,7 +176,7 @@ export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile
   return file
 }
 
-/** The file to which agents renamed a file that counts as deleted; `undefined` if there is none. */
+/** The new file of a renamed one that counts as deleted; `undefined` if there is none. */
 export function movedTo(deleted: TrackedFile, all: readonly TrackedFile[]): TrackedFile | undefined {
   const side = (file: TrackedFile, { attributes, text }: FileState): RenameSide => ({
     file,

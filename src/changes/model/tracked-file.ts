@@ -169,7 +169,7 @@ export class TrackedFile {
     return [...contentsOf(this.#attributes), ...others.flatMap(one => one.contents)]
   }
 
-  /** Authors whose changes can be restored from its history. */
+  /** Authors whose changes can be restored from the file's history. */
   historyAuthors(matches: Matches): AgentAuthor[] {
     const file = this.#history?.file
     if (!file) return []
@@ -373,7 +373,7 @@ export class TrackedFile {
     return text || attributes
   }
 
-  /** Only the text changed. */
+  /** Changes only the text. */
   editText(text: string, by: Author): boolean {
     this.#inHistory(by, file => file.#editText(text, by))
     return this.#editText(text, by)

@@ -32,7 +32,7 @@ export interface UnrestoredFile {
 /** Resolves to false if the file can't be restored. */
 type RestoreFile = (key: string, file: UndoneFile, session: string | undefined) => Promise<boolean>
 
-/** Stores a file before it's undone. Resolves to a function that withdraws it if it wasn't undone after all. */
+/** Stores a file before its changes are undone. Resolves to a function that removes the record if they weren't undone after all. */
 export type NoteUndone = (file: UndoneFile) => Promise<() => Promise<void>>
 
 /** An undo that is being done, and isn't dropped until `end`. */

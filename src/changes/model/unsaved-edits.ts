@@ -8,8 +8,8 @@ import type { FileState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
 /**
- * A document with unsaved changes in which agents' changes were undone: its states before and after each undo, so that
- * the editor's own undo and redo can be recognized. `at`: the state that the document's text is based on.
+ * A document with unsaved changes in which agents' changes were undone: its states before and after each undo, so that the editor's own
+ * undo and redo can be recognized. `at`: the state that the document's text is based on.
  */
 interface Rewritten {
   states: Array<{ file: TrackedFile; text: string }>
@@ -165,10 +165,7 @@ export class UnsavedEdits {
     return { file: this.withText(key, file, document.text()), document }
   }
 
-  /**
-   * The document's unsaved changes merged with what was written to disk meanwhile; `undefined` if nothing was, or if they
-   * can't be merged.
-   */
+  /** The document's unsaved changes merged with writes to disk since then; `undefined` if there were none, or if they can't be merged. */
   merge(key: string, file: TrackedFile, document: OpenDocument | undefined): MergedTexts | undefined {
     const loaded = this.loadedText(key)
     if (loaded === undefined || !document?.isDirty() || file.gone) return undefined
@@ -234,7 +231,7 @@ export class UnsavedEdits {
 
   // ---- files -------------------------------------------------------------------------------------------------------
 
-  /** Removes a file that is renamed. Returns a function that adds it under its new key. */
+  /** Removes a file that is being renamed. Returns a function that adds the file under its new key. */
   move(key: string): (to: string, path: string) => void {
     const isDirty = this.#dirty.has(key)
     const known = this.#rewritten.get(key)

@@ -1,10 +1,10 @@
-/** Finds agents' changes by lines: those at a position, and the next one in the file or the files after it. */
+/** Finds agents' changes by line: those at a position, and the next one in the same file or a later one. */
 import type { LineRange } from '../../editor/diff-texts.ts'
 import type { Hunk } from '../model/file-log.ts'
 
 type HunkLines = Pick<Hunk, 'start' | 'after'>
 
-/** The changes that a range of lines touches. Lines that an agent removed are found at the line that follows them. */
+/** The changes that a range of lines touches. Removed lines are found at the line that follows them. */
 export function hunksAt<T extends HunkLines>(hunks: readonly T[], { start, end }: LineRange): T[] {
   const last = Math.max(start, end - 1)
   return hunks.filter(hunk => hunk.start <= last && start < hunk.start + Math.max(1, hunk.after.length))

@@ -13,7 +13,7 @@ export interface DecidedFile {
    * How many of the changes come from these sessions. `past`: the changes belong to a finished review, before these sessions made others.
    */
   changes: Array<{ sessions: string[]; count: number; past?: true }>
-  /** of a revert: its id */
+  /** the id of a revert */
   undo?: string
 }
 

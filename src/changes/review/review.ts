@@ -106,9 +106,8 @@ export class Review {
   }
 
   /**
-   * Keeps the matching changes: they become the user's text. Returns a function that makes them the agents' again, with
-   * what the user changed since as the user's. It resolves to false if an agent has changed the file since, or if the file
-   * is gone.
+   * Keeps the matching changes: they become the user's text. Returns a function that makes them the agents' again, except for the user's
+   * later changes. That function resolves to false if an agent has changed the file since, or if the file is gone.
    */
   keep(path: string, matches: Matches, ids?: ReadonlySet<number>): () => Promise<boolean> {
     const key = this.#files.key(path)
@@ -211,7 +210,7 @@ export class Review {
       // VS Code doesn't save over a newer file, unless it has the document's text
       const state = { ...file.state, text: withLineEndsOf(text, file.text) }
       await this.#states.write(file.path, file.state, state, path => this.#discard(path))
-      // where the user's lines stay, nothing of the agent is left to review
+      // if the user's lines win, no change of the agent is left to review
       const withoutConflicts =
         take === 'mine' && merged.conflicts.length > 0 ? merged.withoutConflicts : undefined
       const isReset =
@@ -304,7 +303,7 @@ export class Review {
   }
 }
 
-/** In a function of its own, which doesn't refer to the file. */
+/** A separate function, so that it doesn't keep the file in memory. */
 function contentsOfFile(file: TrackedFile): string[] {
   return file.contents
 }

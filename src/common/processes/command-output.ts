@@ -121,7 +121,7 @@ export class OutputPump {
     streams.forEach((stream, index) => {
       stream.on('data', (piece: Buffer) => this.#take(index, piece))
       stream.on('end', () => this.#say(this.#decoders[index]?.end() ?? ''))
-      // A broken pipe is treated as an ended one; the exit code tells what happened.
+      // A broken pipe counts as an ended one; the exit code shows the reason.
       stream.on('error', () => {})
     })
   }

@@ -29,7 +29,7 @@ export function shellFor(
   return candidates.find(isExecutable) ?? '/bin/sh'
 }
 
-/** Programs of bash lines, and builtins, that `cmd.exe` has neither by this name nor with these options. */
+/** Programs and builtins of bash lines that `cmd.exe` has neither by name nor with these options. */
 const BASH_PROGRAMS =
   'ls|cat|rm|cp|mv|touch|pwd|grep|egrep|sed|awk|head|tail|wc|cut|tr|uniq|xargs|tee|which|chmod|ln|du|df|ps|kill|env|printf|test|true|false|sleep|uname|basename|dirname|realpath|export|source|unset|set\\s+-\\w+|mkdir\\s+-p|find\\s+\\S+\\s+-\\w+|[A-Za-z_]\\w*=\\S*'
 const CMD_PROGRAMS =

@@ -1,4 +1,4 @@
-/** Decodes what programs write, which is UTF-8 on most systems, but not on all, and not of all programs. */
+/** Decodes the output of programs, which is mostly UTF-8, but not on all systems and not for all programs. */
 import { isUtf8 } from 'node:buffer'
 import { execFile } from 'node:child_process'
 import { systemProgram } from './process-system.ts'
@@ -194,7 +194,7 @@ function oem(bytes: Uint8Array, table: string): string | undefined {
   return Array.from(bytes, byte => (byte < 0x80 ? String.fromCharCode(byte) : table[byte - 0x80])).join('')
 }
 
-/** Node 20 to 23 decode what Windows has in place of control characters as those. */
+/** Node 20 to 23 decode the characters that Windows has in place of control characters as control characters. */
 const LATIN1 = /^(windows-?1252|iso-?8859-?1)$/
 const WINDOWS_SIGNS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 

@@ -6,13 +6,13 @@ import { LIST_PROCESSES_MS } from '../limits.ts'
 
 export interface ProcessRow {
   pid: number
-  /** The parent. On Windows it keeps naming a parent that has exited, whose id may belong to another process by now. */
+  /** The parent's id. On Windows, the parent may have exited, and its id may belong to another process by now. */
   ppid: number
   /** The process group; 0 on Windows, which has none. */
   pgid: number
   /**
-   * When it started, in the system's own unit (clock ticks since boot, or milliseconds since the epoch). With the pid it
-   * identifies a process; a child never has a smaller one than its parent.
+   * Start time of the process, in the system's own unit (clock ticks since boot, or milliseconds since the epoch). Together with the pid,
+   * it identifies a process; a child never has an earlier time than its parent.
    */
   started: number
   /** The process has exited, but its parent hasn't collected its status yet. */

@@ -21,13 +21,13 @@ export class ProcessTree {
   readonly #system: ProcessSystem
   readonly #createdAt = Date.now()
   #rootStarted: number | undefined
-  /** Descendants by pid, exited ones too: when each started distinguishes it from a later process of that id. */
+  /** Descendants by pid, including exited ones: the start time distinguishes each from a later process with that id. */
   readonly #descendants = new Map<number, number>()
-  /** Descendants that had left the tree when it was followed last. */
+  /** Descendants that had left the tree at the last {@link follow}. */
   #leaving = new Set<number>()
   #seen = 0
   #rootHasExited = false
-  /** Once nothing is left, the ids may belong to others: they are never used again. */
+  /** Once no process is left, the ids may belong to other processes: they are never used again. */
   #isGone = false
 
   constructor(root: number, system: ProcessSystem = operatingSystem) {
@@ -73,8 +73,8 @@ export class ProcessTree {
   }
 
   /**
-   * Records the processes with this environment variable that started since the tree was followed last. Earlier ones had
-   * left the tree on purpose, such as a browser.
+   * Records the processes with this environment variable that started since the last {@link follow}. Earlier ones had left the tree on
+   * purpose, such as a browser.
    */
   async recordNewborn(variable: string): Promise<void> {
     const marked = await processesWith(variable)
@@ -82,7 +82,7 @@ export class ProcessTree {
       if (pid !== this.root && marked.has(pid) && started >= this.#seen) this.#descendants.set(pid, started)
   }
 
-  /** The descendants as another process that follows the tree has recorded them. */
+  /** Sets the descendants that another process has recorded while following the tree. */
   remember(descendants: ReadonlyMap<number, number>, seen: number): void {
     this.#seen = seen
     this.#descendants.clear()
@@ -226,7 +226,7 @@ export class ProcessTree {
     return known
   }
 
-  /** When the root started: from the table; or on Windows, where it may have exited, shortly before its id was known. */
+  /** Start time of the root: from the table; or on Windows, where the root may have exited, shortly before its id was known. */
   #rootStartIn(rows: ReadonlyMap<number, ProcessRow>): number | undefined {
     const row = rows.get(this.root)
     if (!this.#isWindows) return row?.started

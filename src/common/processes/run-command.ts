@@ -87,7 +87,7 @@ export const runCommand: RunCommand = async (request, events) => {
   const args = shell ? ['-c', inOneStream(request.command)] : request.args
   const { child, tree } = await spawnProcess(
     { command: program, args, cwd: request.cwd, env: request.env },
-    // Users can't type here, so a command that reads its input gets its end instead of waiting forever.
+    // Users can't type here, so a command that reads its input gets the end of input instead of waiting forever.
     { stdio: ['ignore', 'pipe', 'pipe'], shell: isLine && shell === undefined },
   ).catch((error: unknown) => {
     throw startError(request, error)

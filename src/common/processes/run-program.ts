@@ -61,7 +61,7 @@ export async function runProgram(request: SpawnRequest, limits: ProgramLimits): 
   child.stdout?.destroy()
   child.stderr?.destroy()
   const isRunning = () => child.exitCode === null && child.signalCode === null
-  // After the program exited, a daemon that it left keeps running.
+  // Processes that a normally exited program left behind keep running.
   if ('ended' in result) await (result.ended === 'aborted' ? tree.kill() : tree.killAll())
   else if (isRunning()) setTimeout(() => isRunning() && tree.kill(), SHELL_EXIT_MS).unref()
   limits.guard?.remove(tree.root)

@@ -46,9 +46,9 @@ const MAX_FIELDS = 20
 const MAX_PARTS = 200
 
 /**
- * The parts of a file that a tool call replaces, for agents that report only the tool's input: `{file_path, old_string,
- * new_string}` (Claude Code, Gemini CLI, Grok), `{filePath, oldString, newString}` (OpenCode), `{path, old_str, new_str}`,
- * `{path, before, after}`, or several in `edits`. Empty for any other input.
+ * The parts of a file that a tool call replaces, for agents that report only the tool's input: `{file_path, old_string, new_string}`
+ * (Claude Code, Gemini CLI, Grok), `{filePath, oldString, newString}` (OpenCode), `{path, old_str, new_str}`, `{path, before, after}`, or
+ * several in `edits`. Empty for any other input.
  */
 export function replacedParts(tool: EditingTool): FileChange[] {
   const input = readInput(tool)

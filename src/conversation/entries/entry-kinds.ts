@@ -48,7 +48,7 @@ const ENTRY_KINDS: { readonly [K in Entry['kind']]: EntryKind<Extract<Entry, { k
   unknown: UNKNOWN,
 }
 
-/** How the agent's updates about entries change the state. Other entries come from Parley itself. */
+/** Reducers for the agent's updates about entries. Other entries come from Parley itself. */
 export const ENTRY_REDUCERS = {
   ...MESSAGE_REDUCERS,
   ...TOOL_CALL_REDUCERS,
@@ -64,7 +64,7 @@ export function entryKind<E extends Entry>(entry: E): EntryKind<E> {
   return ENTRY_KINDS[entry.kind] as unknown as EntryKind<E>
 }
 
-/** The kind of that name, if there is one. */
+/** The entry kind of that name, if it exists. */
 export function entryKindOf(name: unknown): EntryKind<Entry> | undefined {
   const known = typeof name === 'string' && Object.hasOwn(ENTRY_KINDS, name)
   return known ? (ENTRY_KINDS[name as Entry['kind']] as unknown as EntryKind<Entry>) : undefined

@@ -50,7 +50,7 @@ export const MESSAGE: EntryKind<MessageEntry> = {
   kind: 'message',
   schema: () => ({ role: z.string(), blocks: z.array(z.unknown()) }),
   isWork: ({ role }) => role === 'user',
-  // agents replay text in other pieces than they streamed: messages are merged by their texts
+  // agents replay text in other pieces than they streamed, so messages are merged by their texts
   mergeKey: () => undefined,
   growing: ({ blocks }) => blocks,
   copy: entry => ({ ...entry, blocks: copyBlocks(entry.blocks) }),
@@ -146,7 +146,7 @@ function promptMarkdown(list: readonly ContentBlock[]): string {
 
 // ---- the reducer
 
-/** Later chunks without an id, and echoes, find the last message again, in a conversation that goes on as it was saved. */
+/** Lets later chunks without an id, and echoes, find the last message of a saved conversation that continues. */
 export function reopenMessage(state: ReducerState): void {
   const { memory } = state
   const position = state.entries.length - 1
@@ -425,8 +425,8 @@ function continueMessage(
 }
 
 /**
- * Whether a chunk without an id begins another message, although only the end of a tool call lies between it and the text
- * before it (zed-codex). A text that goes on while a tool ends has a space in between, or is in the middle of a word or sentence.
+ * Whether a chunk without an id begins another message, although only the end of a tool call is between it and the text before (zed-codex).
+ * A text that continues during the end of a tool call has a space in between, or is in the middle of a word or sentence.
  */
 function beginsAnother({ memory, entries }: ReducerState, position: number, content: ContentBlock): boolean {
   if (!memory.toolEndedSince || content.type !== 'text') return false
@@ -528,7 +528,7 @@ export function forgetSteered({ state }: Step): void {
   }
 }
 
-/** The agent's answers won't come: it's gone, or they were for another window. The prompts are in the composer again. */
+/** The agent won't answer: it's gone, or its answers were for another window. The prompts are in the composer again. */
 export function dropSteering(step: Step): void {
   const { memory } = step.state
   for (const steered of memory.steering.values())
@@ -601,7 +601,7 @@ function takeEcho(
   return undefined
 }
 
-/** The prompts of which the agent may still send an echo. */
+/** The prompts that the agent may still echo. */
 function expectedEchoes({ memory, entries }: ReducerState): Echo[] {
   const steered = [...memory.steering.values()].filter(({ position, isEchoed }) => {
     const steering = entryAt({ entries }, position, MESSAGE)?.steering

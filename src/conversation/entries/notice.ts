@@ -37,9 +37,9 @@ export interface Continued extends ForkOrigin {
 
 /** The session that a conversation was forked from. */
 export interface ForkOrigin {
-  /** the last turn of that session that is part of the conversation */
+  /** the other session's key in this window */
   session: string
-  /** the last turn of it that is part of the conversation */
+  /** the last turn of the other session that is part of the conversation */
   turn: number
 }
 

@@ -27,7 +27,7 @@ import { TOOL_CALL, toolCallUpsert, withEarlierText } from './tool-call.ts'
 /** The permission rule that answered a request. */
 export interface AppliedRule {
   action: 'allow' | 'reject'
-  /** the settings that contain it, or `session` if it's for this session alone */
+  /** the settings that contain the rule, or `session` if the rule is only for this session */
   scope: 'user' | 'workspace' | 'folder' | 'session'
   /** the workspace folder's name, for the scope `folder` */
   folder?: string
@@ -67,11 +67,11 @@ export interface PermissionEntry extends EntryBase {
   isChoice?: true
   /** As in `PermissionRequest`. */
   outlastsTurn?: true
-  /** Absent while it is pending. */
+  /** Absent while the request is pending. */
   outcome?: PermissionOutcome
   /** Set if a permission rule answered it. */
   rule?: AppliedRule
-  /** Why a rule that matches doesn't allow it, as a sentence. */
+  /** Why a matching rule doesn't allow the request, as a sentence. */
   refusal?: string
 }
 
@@ -86,7 +86,7 @@ export interface ElicitationEntry extends EntryBase {
   ask:
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
     | { mode: 'url'; elicitationId: string; url: string }
-  /** Absent while it is pending. */
+  /** Absent while the request is pending. */
   outcome?: ElicitationOutcome
   /**
    * For a URL that the user agreed to open. `waiting`: the agent hasn't reported completion; `ended`:
@@ -213,7 +213,7 @@ function open(step: Step, requestId: string, position: number): void {
   updateActivity(step)
 }
 
-/** Shows how a request ended. Does nothing for one that isn't open. */
+/** Shows how a request ended. Does nothing if the request isn't open. */
 export function requestAnswered(
   step: Step,
   requestId: string,

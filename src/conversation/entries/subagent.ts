@@ -19,14 +19,14 @@ import {
 import type { EntryKind } from './entry-kind.ts'
 import { closeOpen } from './open-work.ts'
 
-/** A session that the agent started within this one; the entry is where it was announced. */
+/** A session that the agent started within this one; the entry is at the place of its announcement. */
 export interface SubagentEntry extends EntryBase {
   kind: 'subagent'
   /** the subagent's own session */
   sessionId: string
   /** Absent if the agent didn't provide one. */
   title?: string
-  /** its role or purpose */
+  /** the subagent's role or purpose */
   description?: string
   /** The state of the subagent; absent if unknown. `endedAt` is when it last became idle. */
   state?: SubagentState
@@ -46,7 +46,7 @@ export const SUBAGENT: EntryKind<SubagentEntry> = {
     positionsOf(state.memory, SUBAGENT).set(sessionId, position)
     addSubagentState(state, sessionId)
   },
-  // its last state is unknown, except that it no longer works
+  // the subagent's last state is unknown, except that it no longer works
   agentGone: (step, entry, position) => {
     if (!entry.canCancel && isAtRest(entry)) return
     entry.canCancel = false

@@ -4,7 +4,7 @@ const OPENING = TAGS.map(tag => `<${tag}>`)
 
 /** The parser's position in an answer, so that the cost of the next piece doesn't depend on the answer's length. Plain data. */
 export interface AnswerText {
-  /** The thought that is open, by its tag. */
+  /** The open thought, by its tag. */
   tag?: string
   /** The possible beginning of a tag, which is hidden until the next text shows whether it's a tag. */
   held: string
@@ -14,7 +14,7 @@ export interface AnswerText {
   code?: { mark: string; length: number; isFence: boolean }
   /** In the first line of a fence, after its marks. */
   inInfo: boolean
-  /** A line that closes a fence, if nothing else follows in it. */
+  /** The line closes a fence, if no other text follows in it. */
   closes: boolean
   /** the marks at the end, which may become more */
   run?: { mark: string; length: number; startsLine: boolean }
@@ -97,7 +97,7 @@ export function readAnswer(state: AnswerText, text: string): AnswerPart[] {
   return parts
 }
 
-/** No more text follows, or not in this block: what was held back is text. */
+/** No more text follows in this block, so the held text is normal text. */
 export function releaseAnswer(state: AnswerText): AnswerPart[] {
   const { held, tag } = state
   restart(state, tag)

@@ -9,7 +9,7 @@ import type { EntryKind } from './entry-kind.ts'
 export interface TurnEndEntry extends EntryBase {
   kind: 'turn_end'
   stopReason: StopReason
-  /** The turn was canceled, and the user had not asked for it. */
+  /** The turn was canceled, but not by the user. */
   canceledBy?: 'agent'
   error?: AgentErrorInfo
 }

@@ -16,7 +16,7 @@ export interface PromptStorage {
    * prompt that was stored for another conversation moves.
    */
   save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void
-  /** Whether the prompt is still this window's: another window may have taken it over. */
+  /** Whether this window still owns the prompt: another window may have taken it over. */
   holds(id: string): boolean
 }
 
@@ -34,11 +34,9 @@ export interface EnqueueOptions {
 }
 
 /**
- * The only owner of a conversation's prompts, from Enter until the agent has them. The queue exists before the conversation
- * has a session and outlives the session's agent. Every change is stored, so that a crash loses no prompt. Prompts left by
- * another window are returned to the composer and never sent automatically.
- *
- * `prompt-states.ts` has the states of a prompt and of the queue, and what changes them.
+ * The only owner of a conversation's prompts, from Enter until the agent has them. The queue exists before the conversation has a session
+ * and outlives the session's agent. Every change is stored, so that a crash loses no prompt. Prompts left by another window return to the
+ * composer and are never sent automatically. `prompt-states.ts` defines the states of a prompt and of the queue, and their transitions.
  */
 export class PromptQueue {
   readonly #storage: PromptStorage
@@ -344,7 +342,7 @@ export class PromptQueue {
     })
   }
 
-  /** The session ended: returns the queued prompts, and those after them, to the composer. */
+  /** The session ended: returns the queued prompts, and the later ones, to the composer. */
   sessionEnded(error: unknown): void {
     if (this.queued.length === 0 && !this.isSteering) return
     for (const prompt of this.#prompts) {
@@ -371,7 +369,7 @@ export class PromptQueue {
     this.#change.fire()
   }
 
-  /** Adds unsent prompts of another window or conversation, which go back to the composer before its text. */
+  /** Adds unsent prompts of another window or conversation, which return to the composer before its text. */
   addReturned(prompts: readonly StoredPrompt[], reason?: string): void {
     const found = prompts.filter(({ id }) => !this.#prompts.some(prompt => prompt.id === id))
     if (found.length === 0) return

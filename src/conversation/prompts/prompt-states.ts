@@ -1,6 +1,6 @@
 /**
- * The states of a prompt and of its queue, and every change between them. A change that isn't in these tables is a
- * defect, and throws.
+ * The states of a prompt and of its queue, and every transition between them. A transition that isn't in these tables is a defect, and
+ * throws.
  */
 
 /**

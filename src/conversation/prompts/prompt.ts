@@ -53,7 +53,7 @@ export class Prompt {
     this.#draft = draft
   }
 
-  /** Why the prompt returns to the composer, or why the agent requires a sign-in: a sentence. */
+  /** How the prompt's first turn ended. */
   get outcome(): Promise<TurnOutcome> {
     return this.#outcome.promise
   }

@@ -68,7 +68,7 @@ export type LocalEvent =
     }
   /** A request is shown as pending but no longer is. How it ended is unknown. */
   | { type: 'request_closed'; requestId: string }
-  /** The user has completed what a URL was opened for. */
+  /** The user has completed the purpose of an opened URL. */
   | { type: 'visit_done'; elicitationId: string }
   /** The user chose an option's value, or the choice failed and is reverted. */
   | { type: 'config_option'; optionId: string; value: string | boolean }
@@ -77,7 +77,7 @@ export type LocalEvent =
   | { type: 'terminal_output'; terminalId: string; text: string }
   /** The files that a finished turn changed are known. */
   | { type: 'turn_files'; turn: number; files: TurnFiles }
-  /** The replay is over. Entries that it left open stay open only while the agent works. */
+  /** The replay has ended. Its unfinished entries stay open only while the agent works. */
   | { type: 'load_finished' }
   /** The agent is gone or the session closed: everything open is closed. `message` is shown where a turn ran. */
   | { type: 'agent_gone'; message?: string; code?: number }
@@ -90,7 +90,7 @@ const WITHIN_TEXT: ReadonlySet<LocalEvent['type']> = new Set([
   'turn_files',
 ])
 
-/** Like `reduce`, for what did not come from the agent. A load begins with a new state instead of an event. */
+/** Like `reduce`, for events that don't come from the agent. A load begins with a new state instead of an event. */
 export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number): Change[] {
   const step: Step = { state, now, changes: [] }
   const isRelease = state.memory.holding !== undefined && !WITHIN_TEXT.has(event.type)

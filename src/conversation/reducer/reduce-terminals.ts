@@ -48,7 +48,7 @@ function terminalOf(step: Step, terminalId: string): TerminalState {
 /** Maximum length of a terminal's output that is kept, in UTF-16 units (about 1 MiB of plain text). */
 export const TERMINAL_KEEP = 1024 * 1024
 
-/** How far a cut looks for the start of a line before it cuts inside one. */
+/** How far a cut searches for the start of a line before it cuts within one. */
 const LINE_SEARCH = 64 * 1024
 
 /**

@@ -72,7 +72,7 @@ function inSubagent(
   return changes
 }
 
-/** Only another session writes to a subagent: its user messages are no prompts of the user. */
+/** Messages to a subagent come only from another session, so they aren't prompts of the user. */
 function addressedTo({ within, memory }: ReducerState, update: SessionUpdate): SessionUpdate {
   if ((update.type !== 'message_chunk' && update.type !== 'message') || update.role !== 'user') return update
   const messageId = update.messageId ?? `to ${within}`
@@ -89,7 +89,7 @@ function addressedTo({ within, memory }: ReducerState, update: SessionUpdate): S
   return { type: 'session_message', message: { messageId, ...to, content: [update.content] } }
 }
 
-/** The session in which a subagent was announced. */
+/** The state of the session in which a subagent was announced. */
 function announcer(state: ReducerState, { within = '' }: ReducerState): ReducerState {
   if (positionsOf(state.memory, SUBAGENT).has(within)) return state
   for (const subagent of state.memory.subagentStates.values()) {

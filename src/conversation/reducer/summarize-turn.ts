@@ -6,7 +6,7 @@ import { isNotable } from '../turn-summary.ts'
 
 /** Work begins: the cost of its turn is counted from here. */
 export function rememberCost({ memory, usage, turn }: ReducerState): void {
-  // an agent that goes on with an earlier session may count from its beginning
+  // an agent that continues an earlier session may count from that session's beginning
   memory.costBefore = usage?.cost?.amount ?? (turn <= 1 ? 0 : undefined)
 }
 

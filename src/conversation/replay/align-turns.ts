@@ -52,7 +52,7 @@ export function isSpace(unit: number): boolean {
   return unit <= 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200b) || unit === 0x3000
 }
 
-/** The turns of both sides. Agents replay consecutive prompts without an answer as one, which is split again. */
+/** The turns of both sides. Agents replay consecutive prompts without an answer as one prompt, which is split again. */
 export function* splitTurns(
   known: readonly Entry[],
   replay: readonly Entry[],

@@ -124,7 +124,7 @@ export class Load {
     this.#replay = undefined
   }
 
-  /** Adds a note below a saved conversation that says where it comes from. `promptFollows`: a prompt follows, so the note stays. */
+  /** Adds a note below a saved conversation about its source. `promptFollows`: a prompt follows, so the note stays. */
   addSavedCopyNote(state: ReducingState, promptFollows: boolean): Change[] {
     if (!this.#isEmpty) return []
     if (promptFollows) this.#isEmpty = false

@@ -244,7 +244,7 @@ function traitsOf(entry: Entry): string | undefined {
   )
 }
 
-/** The known entry, completed with what only the replay has. */
+/** The known entry, completed with data that only the replay has. */
 function enriched(known: Entry, reported: Entry): Entry {
   if (known.kind !== reported.kind) return known
   return entryKind(known).merged?.(known, reported) ?? known
@@ -269,8 +269,8 @@ interface Stream {
 }
 
 /**
- * The messages of a turn, by role and subagent. Agents replay text in other pieces than they streamed, so the texts of a
- * role are compared as one.
+ * The messages of a turn, by role and subagent. Agents replay text in other pieces than they streamed, so all texts of a role are compared
+ * as one.
  */
 class MessageTexts {
   readonly #slots: readonly KnownEntry[]
@@ -323,7 +323,7 @@ class MessageTexts {
     return this.#cover(stream, cursor, cursor + common, true)
   }
 
-  /** A message of the user is never part of another one. */
+  /** A user message is never part of another message. */
   #findWhole({ role, within }: MessageEntry, text: string): KnownEntry | undefined {
     const stream = this.#streamOf(role, within)
     const piece = stream.pieces.find(

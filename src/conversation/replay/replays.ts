@@ -65,7 +65,7 @@ export class Replays {
     return true
   }
 
-  /** Some agents replay after their response: takes what arrives until nothing has for a while. */
+  /** Some agents replay after their response: accepts replayed updates until none has arrived for a while. */
   awaitLate(): void {
     this.#lateEnd?.dispose()
     this.#lateEnd = this.#load.isReplayed

@@ -21,14 +21,14 @@ export interface SavedConversation {
   head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>> & {
     /** A turn was running. */
     working?: boolean | undefined
-    /** what ran in the background, for a window that continues with the same agent */
+    /** background work, for a window that continues with the same agent */
     background?: SavedBackground[] | undefined
   }
   /** The hosted agent of the conversation, and the number of its last frame that is included. */
   said?: SaidFrame
 }
 
-/** Background work as the session listed it last, or a subagent of it (`within`). */
+/** Background work as last listed by the session, or by a subagent of it (`within`). */
 interface SavedBackground {
   within?: string | undefined
   toolCalls: string[]
@@ -54,7 +54,7 @@ export function restoreState(conversation: SavedConversation): ReducingState {
   return state
 }
 
-/** The end of a saved conversation, to be shown until all of it was read. */
+/** The end of a saved conversation, shown until the whole conversation is read. */
 export interface ConversationEnd
   extends Pick<SessionState, 'entries' | 'terminals' | 'plans' | 'title' | 'usage'> {
   /** the position of the first of these entries */

@@ -12,7 +12,7 @@ export type UrlWarning =
 interface DescribedUrl {
   /** the URL as browsers normalize it: `before + host + after` */
   before: string
-  /** with its port, in ASCII */
+  /** the host with its port, in ASCII */
   host: string
   after: string
   warnings: UrlWarning[]

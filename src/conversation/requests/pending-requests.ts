@@ -164,13 +164,13 @@ export class PendingRequests {
 
   /** Cancels the requests that are no longer needed: those for which `over` returns true. */
   withdraw(over: (request: PermissionRequest | ElicitationRequest) => boolean = () => true): void {
-    // there may be a thousand: what each change costs must not count for each
+    // one update for all, since there may be a thousand requests
     this.#conversation.together(() => {
       for (const pending of [...this.#pending.values()]) if (over(pending.request)) this.#cancel(pending)
     })
   }
 
-  /** The conversation was replaced, by a load for example: shows what is pending in the new one, and nothing else. */
+  /** The conversation was replaced, such as by a load: shows the pending requests in the new one, and no others. */
   showAgain(): void {
     const shown = new Set(this.#conversation.state.memory.openRequests.keys())
     for (const pending of this.#pending.values()) {
@@ -180,8 +180,8 @@ export class PendingRequests {
   }
 
   /**
-   * An earlier window showed the requests that the conversation shows. They can be answered before the agent repeats them, which
-   * then gets the answer.
+   * An earlier window showed the conversation's pending requests. They can be answered before the agent repeats them; then the repeated
+   * request gets the answer.
    */
   expectShown(): void {
     for (const entry of this.open) {
@@ -299,7 +299,7 @@ export class PendingRequests {
     resolve(outcome)
   }
 
-  /** The request that the agent repeats with this one. */
+  /** The earlier request that the agent repeats with this one. */
   #take(request: PermissionRequest | ElicitationRequest): Earlier | undefined {
     for (const earlier of this.#earlier) {
       if (!asksSame(request, earlier.request)) continue

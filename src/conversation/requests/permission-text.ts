@@ -3,7 +3,7 @@ import { visibleProse } from '../../common/visible.ts'
 import type { PermissionEntry } from '../entries/requests.ts'
 import type { Translate } from './elicitation.ts'
 
-/** The label of an option: its name with hidden characters visible, or the meaning of its kind if it has none. */
+/** The label of an option: its name with hidden characters visible, or, without a name, the meaning of its kind. */
 export function optionName({ name, kind }: PermissionOption, t: Translate): string {
   return visibleProse(name.trim()) || kindText(kind, t)
 }
@@ -113,7 +113,7 @@ function allows(name: string): boolean {
   return ALLOWS.test(name) && name.search(REJECTS) < 0 && !LIMITS.test(name)
 }
 
-/** Two such words may cancel each other: "Don't stop". */
+/** Two rejecting words may cancel each other: "Don't stop". */
 function rejects(name: string): boolean {
   const words = name.match(REJECTS)?.length ?? 0
   const first = ALLOWS.exec(name)

@@ -7,7 +7,7 @@ import type { ReducingState } from '../reducer/reducing-state.ts'
 import type { Entry } from '../state.ts'
 import { positionsOf, type ReducerState } from '../step.ts'
 
-/** The entries needed to draw the pending requests: their own, their tool calls' and their subagents'. */
+/** The entries needed to draw the pending requests: the requests, their tool calls and their subagents. */
 export function entriesOfRequests(state: ReducingState): Entry[] {
   const { subagentStates } = state.memory
   const found = new Set<Entry>()

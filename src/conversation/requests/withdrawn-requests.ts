@@ -6,14 +6,14 @@ import type { Background, ReducerState } from '../step.ts'
 
 type Request = PermissionRequest | ElicitationRequest
 
-/** The user stopped the turn: all requests of the session and its subagents, except those of background work. */
+/** The user stopped the turn: ends all requests of the session and its subagents, except those of background work. */
 export function endsWhenStopped(state: ReducerState, request: Request): boolean {
   return isOfTurn(request) && !asksForBackground(state, request)
 }
 
 /**
- * The turn ended: the requests of the session, except those of background work. `background`: as reported with the end;
- * `undefined`: not reported. Those of a subagent end with the subagent.
+ * The turn ended: ends the requests of the session, except those of background work. `background`: the work reported with the end;
+ * `undefined`: not reported. Requests of a subagent end with the subagent.
  */
 export function endsWithTurn(
   state: ReducerState,
@@ -59,7 +59,7 @@ function asksForBackground(state: ReducerState, request: Request): boolean {
   return isAboutBackground(asking, asking.memory.background, request)
 }
 
-/** Whether what a request is about is in `background`. `asking`: the state of the session that asks. */
+/** Whether a request's subject is in `background`. `asking`: the state of the session that asks. */
 function isAboutBackground(asking: ReducerState, background: Background, request: Request): boolean {
   const { terminalId, toolCallId } = subjectOf(request)
   if (terminalId !== undefined && background.terminals.has(terminalId)) return true

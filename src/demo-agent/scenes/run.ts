@@ -87,8 +87,8 @@ function shellLine(line: string, platform: NodeJS.Platform = process.platform): 
 }
 
 /**
- * Runs a command in a terminal of the client, which is shown live in the tool call. Without that capability, runs it here
- * and shows its output at the end. Canceling the turn kills it.
+ * Runs a command in a terminal of the client, which is shown live in the tool call. Without that capability, runs the command here and
+ * shows its output at the end. Canceling the turn kills the command.
  */
 async function runCommand(turn: Turn, call: ToolCall, line: CommandLine): Promise<CommandResult> {
   turn.check()

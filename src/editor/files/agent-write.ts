@@ -28,10 +28,7 @@ export type AskMerge = (question: MergeQuestion, signal: AbortSignal) => Promise
 /** Characters of texts that are remembered for a session. */
 const MAX_KNOWN = 8_000_000
 
-/**
- * The texts that a session's agent last read or wrote through the client, by file. Files that it never reads this way
- * aren't included: it reads them from disk, when nobody knows.
- */
+/** The texts that a session's agent last read or wrote through the client, by file. Files that the agent reads from disk aren't known. */
 export class KnownTexts {
   readonly #texts = new Map<string, string>()
   #size = 0

@@ -15,7 +15,7 @@ export interface OpenDocument {
   isClosed(): boolean
   /** The document's line end, which inserted text gets. */
   readonly lineEnd: '\n' | '\r\n'
-  /** VS Code's name of the encoding in which it's saved: `utf8`, `utf8bom`, `windows1252`, … */
+  /** VS Code's name of the encoding for saving: `utf8`, `utf8bom`, `windows1252`, … */
   readonly encoding: string
   /**
    * Replaces the UTF-16 units from `start` to `end` as one undo step, if the text is still `expected`. Returns false if

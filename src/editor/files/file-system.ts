@@ -312,7 +312,7 @@ export function isWrittenSince(changed: number, time: number): boolean {
   return changed > time - FRESH_MS
 }
 
-/** Whether it was, for certain: the time that clocks tell is up to a millisecond earlier than that of a file. */
+/** Whether a file was certainly changed after a time: clocks are up to a millisecond behind file times. */
 export function isWrittenAfter(changed: number, time: number): boolean {
   return changed >= time + 1
 }

@@ -19,7 +19,7 @@ export type AccessAnswer = 'once' | 'session' | 'refuse'
 
 export interface AccessQuestion {
   path: string
-  /** the real path; show both if they differ */
+  /** the real path; show both paths if they differ */
   realPath: string
   operation: FileOperation
   /** `protected`: the file decides what programs run or what agents may do; then `session` isn't a valid answer */
@@ -220,7 +220,7 @@ export class SessionFiles implements Disposable {
       }
       const info = await this.#files.stat(file, 'read')
       if (!info) throw missing(file)
-      // An agent may request many large files at once, and their texts wait in memory until it reads them.
+      // An agent may request many large files at once, whose texts wait in memory until the agent reads them.
       const turn = String(this.#nextRead++ % PARALLEL_READS)
       const text = await this.#reads.run(turn, () =>
         readLines(this.#shared.fileSystem, this.#shared.encodings, file, info, request),

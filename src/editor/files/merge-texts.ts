@@ -2,7 +2,7 @@
 import { type LineEdit, lineEdits, sameLines, splitLines } from '../line-edits.ts'
 import { lineEnd } from '../text.ts'
 
-/** Lines that both changed, each in their own way. Empty: deleted. */
+/** Lines that both sides changed differently. Empty: deleted. */
 export interface MergeConflict {
   /** 1-based, in the merged text with the user's lines */
   line: number
@@ -15,7 +15,7 @@ export interface MergedTexts {
   mine: string
   /** with the agent's lines there */
   theirs: string
-  /** the agent's text with the lines from before both changes where those conflict */
+  /** the agent's text, with the original lines where the sides conflict */
   withoutConflicts: string
   conflicts: MergeConflict[]
 }
@@ -147,7 +147,7 @@ function contains(all: readonly string[], lines: readonly string[]): boolean {
   return at === lines.length
 }
 
-/** How many lines differ. */
+/** The number of different lines. */
 export function changedLines(one: string, other: string): number {
   const edits = lineEdits(splitLines(one), splitLines(other))
   return edits.reduce((sum, { start, end, lines }) => sum + Math.max(end - start, lines.length), 0)

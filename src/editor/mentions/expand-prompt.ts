@@ -24,7 +24,7 @@ const MAX_TEXT = 1024 * 1024
 /** Maximum length of a prompt's label with its values, and of one value in the label. Characters. */
 const MAX_LABEL = 500
 const MAX_SHOWN = 60
-/** Prompt files in one prompt. */
+/** Maximum number of prompt files in one prompt. */
 const MAX_PROMPT_FILES = 30
 /** Maximum number of other files that prompt files refer to. */
 const MAX_FILES = 50

@@ -22,7 +22,7 @@ export interface ContextSources {
   mayRead(file: string, roots: Roots): Promise<boolean>
   /** The bytes of a file, including unsaved changes; `undefined` if it isn't a file. */
   size(file: string): Promise<number | undefined>
-  /** `undefined` if it isn't text. */
+  /** `undefined` if the file isn't text. */
   readText(file: string): Promise<string | undefined>
   readBytes(file: string): Promise<Uint8Array>
   /** The problems of a file, or of all files, as text for a model; empty if there are none. */
@@ -213,7 +213,7 @@ function asText({ uri, text = '' }: ResourceBlock): string {
   return `\n${chipOf({ type: 'resource', uri }).label}:\n${fenced(text)}\n`
 }
 
-/** A text in a fence that is longer than any inside of it. */
+/** A text in a fence that is longer than any fence in it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
   const fence = '`'.repeat(longest + 1)

@@ -221,7 +221,7 @@ function withoutCode(body: string): string {
   return lines.join('\n')
 }
 
-/** A line without its code spans, which end at as many backticks as they begin with. */
+/** A line without its code spans, each of which ends with as many backticks as it begins with. */
 function withoutSpans(line: string): string {
   if (!line.includes('`')) return line
   const runs = [...line.matchAll(/`+/g)].map(match => ({ at: match.index, length: match[0].length }))

@@ -13,7 +13,7 @@ export interface PromptFolder {
   path: string
   /** the owner of the files: `user`, `workspace`, or the name of one of several roots */
   source: 'user' | 'workspace' | { root: string }
-  /** Where its files may lead: they aren't read without a question if a link leads elsewhere. */
+  /** The folders where links may lead: a file behind a link to elsewhere is read only after a question. */
   within: readonly string[]
 }
 
@@ -21,9 +21,9 @@ export interface PromptFile {
   /** absolute */
   path: string
   folder: PromptFolder
-  /** as it's typed after the slash, if nothing else has the same name */
+  /** the name to type after the slash, if it's unique */
   name: string
-  /** before the name and a colon, it tells this file from others of the same name */
+  /** before the name and a colon, distinguishes this file from others of the same name */
   qualifier: string
   /** Absent: a link leads to where it may not be read without a question. */
   header?: Omit<ParsedPromptFile, 'name' | 'body'>
@@ -105,10 +105,10 @@ export class PromptFiles {
   #known: KnownHeaders = new Map()
   #search: Search | undefined
 
-  /** In the order of the folders, then by name. Of folders that don't answer in time, what has been found. */
+  /** Finds files in the order of the folders, then by name. For folders that don't answer in time, returns the files found so far. */
   async find(folders: readonly PromptFolder[], withinMs = TYPED_PATH_MS): Promise<PromptFile[]> {
     const wanted = JSON.stringify(folders)
-    // a folder that doesn't answer occupies one of the few threads for files: not one more for each search
+    // a folder that doesn't answer blocks one of the few threads for files, so don't start another search there
     const search = this.#search?.wanted === wanted ? this.#search : this.#begin(folders, wanted)
     await withTimeout(search.end, withinMs)
     return distinct(search.found.flat())

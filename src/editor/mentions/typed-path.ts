@@ -72,8 +72,8 @@ export async function findTypedPaths(typed: string, places: TypedPathPlaces): Pr
 }
 
 /**
- * The file or folder of a root that is exactly what was pasted. Nothing else is looked for on the disk, since users don't
- * expect that pasting a text does so.
+ * The file or folder of a root that is exactly the pasted path. Nothing else is accessed on the disk, since users don't expect that pasting
+ * a text does so.
  */
 export async function findInRoots(typed: string, places: TypedPathPlaces): Promise<TypedPath | undefined> {
   for (const place of placesOf(typed, places)) {

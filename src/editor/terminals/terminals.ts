@@ -223,7 +223,7 @@ export class SessionTerminals implements Disposable {
   dispose(): void {
     this.#ended = true
     for (const terminal of this.#terminals.values()) {
-      // the agent goes on as well, and waits for them
+      // the agent continues, too, and waits for these commands
       if (terminal.running?.outlivesWindow) continue
       terminal.released = true
       terminal.running?.killNow()

@@ -189,8 +189,8 @@ async function checkFolder({ main, top }: Repository, parent: string): Promise<v
 }
 
 /**
- * Copies files that Git ignores and `.worktreeinclude` names, such as `.env`. Files that Git doesn't ignore aren't copied:
- * they would be changes of the worktree. Links are neither copied nor followed.
+ * Copies files that Git ignores and `.worktreeinclude` names, such as `.env`. Files that Git doesn't ignore aren't copied: they would be
+ * changes of the worktree. Links are neither copied nor followed.
  */
 async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFile[]; notes: string[] }> {
   const patterns = path.join(top, INCLUDES)

@@ -13,7 +13,7 @@ import { GitError } from '../git.ts'
 import { forgetGitFolder, recordGitFolder } from '../git-folders.ts'
 import { gitFolder } from './index-copy.ts'
 
-/** Beside the worktrees, so that a folder can be moved there at once. */
+/** Next to the worktrees, so that a folder can be moved there without copying. */
 const FOLDER = '.discarded'
 /**
  * In the Git folder of the repository: the own Git folders of discarded worktrees. Git finds its common folder from there as
@@ -93,7 +93,7 @@ export async function withMovedFolder<T>(
 
 export interface DiscardedFolder {
   root: string
-  /** its own Git folder */
+  /** the worktree's own Git folder */
   git: string
   /** its original path */
   from: string

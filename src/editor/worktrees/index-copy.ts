@@ -50,7 +50,7 @@ export async function withTemporaryObjects<T>(
   try {
     return await work({
       GIT_OBJECT_DIRECTORY: folder,
-      // a list of paths, in which Git reads a quoted one as in C
+      // a list of paths, in which Git reads a quoted path like a C string
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(own),
       // the filter of Git LFS would store each version of a large file in the repository, too
       GIT_CONFIG_COUNT: '1',
@@ -104,7 +104,7 @@ export async function linkedRepositories(top: string): Promise<string[]> {
   return text.split('\0').flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
 }
 
-/** The files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`) and that exist. */
+/** The existing files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`). */
 export async function hiddenFiles(top: string): Promise<string[]> {
   const marked = await runUserGit(top, ['ls-files', '-v', '-z'], { only: entry => !/^[A-RT-Z] /.test(entry) })
   const names = marked.split('\0').flatMap(entry => (entry === '' ? [] : [entry.slice(2)]))

@@ -17,7 +17,7 @@ export interface LinkedWorktrees {
   worktrees: Array<{ path: string; branch?: string }>
 }
 
-/** All linked worktrees of the repository of a folder, read without Git, so that it costs little to ask often. */
+/** All linked worktrees of a folder's repository, read without Git, so that frequent calls are cheap. */
 export async function linkedWorktrees(folder: string): Promise<LinkedWorktrees | undefined> {
   const common = await commonFolder(folder)
   if (common === undefined) return undefined

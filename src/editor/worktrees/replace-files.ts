@@ -1,4 +1,4 @@
-/** Replaces files of a work tree, all or none of them. */
+/** Replaces files of a work tree, either all or none. */
 
 import type { Stats } from 'node:fs'
 import { link, lstat, mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'

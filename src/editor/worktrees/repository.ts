@@ -289,7 +289,7 @@ export async function changedSubmodules(top: string): Promise<string[]> {
 /** The folders with a repository that Git doesn't know as a submodule. */
 export async function unknownRepositories(top: string, ...except: string[]): Promise<string[]> {
   const list = ['ls-files', '--others', ...except, '-z']
-  // Git lists such a repository with a slash instead of its files
+  // Git lists a nested repository with a slash instead of its files
   const text = await runUserGit(top, list, { only: name => name.endsWith('/') })
   return text.split('\0').flatMap(name => (name === '' ? [] : [name.slice(0, -1)]))
 }

@@ -46,8 +46,8 @@ export interface Applied {
 }
 
 /**
- * Applies all changes of a worktree, committed or not, to the files of `target` as uncommitted changes, merged with what
- * was changed there meanwhile. `mayWrite` gets what will change before anything is written. `undefined` if it says no.
+ * Applies all changes of a worktree, committed or not, to the files of `target` as uncommitted changes, merged with other changes there.
+ * `mayWrite` gets the changes before anything is written; `undefined` if it returns false.
  * @throws GitError; then no file was changed.
  */
 export async function applyWorktree(
@@ -238,7 +238,7 @@ async function checkStaged(
   )
 }
 
-/** Git doesn't list files that it ignores. */
+/** Throws if an added file exists already, which Git doesn't report for ignored files. */
 async function checkAdded(top: string, added: readonly string[], deleted: readonly string[]): Promise<void> {
   for (const file of added) {
     const isThere = await lstat(path.join(top, file)).then(

@@ -31,7 +31,7 @@ export interface WorktreeChanges {
   applied?: 'all' | 'outdated'
 }
 
-/** All changes in a worktree since it was made, committed or not. */
+/** All changes in a worktree since its creation, committed or not. */
 export async function changesOf({
   path: top,
   base,

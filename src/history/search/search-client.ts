@@ -34,7 +34,7 @@ export interface SearchState {
   problem?: string
 }
 
-/** `isLimited`: not all messages were searched, so older ones may match, too. */
+/** `isLimited`: only the newest messages were searched, so older ones may match, too. */
 type OnHits = (hits: SearchHit[], isDone: boolean, isLimited: boolean) => void
 
 /** Changes are indexed after this time without further writes, but not later than after the second time. Milliseconds. */

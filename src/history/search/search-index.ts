@@ -42,7 +42,7 @@ const MIGRATIONS = [
 interface Stored {
   agentId: string
   id: string
-  /** absent if it was deleted */
+  /** absent if the conversation was deleted */
   revision?: string
   writtenAt: number
 }
@@ -60,7 +60,7 @@ interface Progress {
   count: number
   /** the number of entries that were indexed */
   done: number
-  /** texts get ids before all others, beginning with the last ones */
+  /** texts get ids before all existing ones, the last texts first */
   isOlder: boolean
 }
 
@@ -256,7 +256,7 @@ export class SearchIndex {
       if (version === TRANSCRIPT_MIGRATIONS.length) this.#source = source
       else source.close()
     } catch {
-      // there is none yet, or the window reports that it can't be opened
+      // the file doesn't exist yet, or the window reports that it can't be opened
     }
     return this.#source !== undefined
   }
@@ -267,7 +267,7 @@ export class SearchIndex {
     this.#source = undefined
   }
 
-  /** The entries at these positions, with the text that was appended to them. */
+  /** The entries at these positions, including appended text. */
   #entries(agentId: string, id: string, from: number, to: number): Map<number, Entry> {
     const range = 'WHERE agent_id = ? AND session_id = ? AND position BETWEEN ? AND ?'
     const entries = new Map<number, Entry>()
@@ -351,7 +351,7 @@ export class SearchIndex {
     return { conversation, count, done: 0, isOlder: writtenAt < Number(newest?.newest ?? 0) }
   }
 
-  /** Replaces the texts of these positions where they differ. */
+  /** Replaces the indexed texts at these positions where they differ. */
   #indexEntries(
     conversation: number,
     entries: ReadonlyMap<number, Entry>,

@@ -13,7 +13,7 @@ import {
   termPattern,
 } from './search-words.ts'
 
-/** A search ends once it has found this number of messages, from the newest on, so that it's fast whatever is searched for. */
+/** A search ends once it has found this number of messages, from the newest on, so that any search is fast. */
 const MAX_MESSAGES = 400
 /** Number of places that are marked for each term. */
 const MAX_MARKS = 20
@@ -27,7 +27,7 @@ export interface SearchWork {
   sessions?: ReadonlySet<string>
 }
 
-/** A session in which the text was found. */
+/** A session that contains the searched text. */
 export interface SearchHit {
   agentId: string
   sessionId: string
@@ -125,7 +125,7 @@ export class SearchRun {
     return this.isDone && !this.#isComplete
   }
 
-  /** Nothing more is read. */
+  /** Ends the search. */
   end(): void {
     this.isDone = true
     this.#rows?.return?.()
@@ -238,7 +238,7 @@ interface Marks {
   ranges: TextRange[][]
 }
 
-/** Where all terms are in the text; `undefined` if one isn't. */
+/** The places of all terms in the text; `undefined` if one is missing. */
 function marksIn(original: string, patterns: readonly TermPattern[]): Marks | undefined {
   const text = searchable(original)
   const ranges: TextRange[][] = []

@@ -1,8 +1,8 @@
 import { LATIN, type SearchTerm } from '../../common/search-query.ts'
 
 /**
- * How text becomes words of the index, and a query becomes an expression of FTS5. The index is made of words with their
- * first letters, without positions: it finds messages that contain all words, and then their text is compared.
+ * How text becomes words of the index, and a query becomes an expression of FTS5. The index contains words with their first letters, but no
+ * positions: it finds messages that contain all words, whose text is then compared.
  */
 
 /** The characters of a word in SQLite's `unicode61`. */
@@ -15,7 +15,7 @@ const UNSPACED_CHARACTER = new RegExp(UNSPACED.source, 'u')
 const PART = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
 /** Quickly finds that a text or word has no extra words, as most have none. Much faster than searching for them. */
 const MAY_HAVE_EXTRA = /[^\p{ASCII}]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z]/u
-/** Longer ones are identifiers that nobody types; and they would be many parts. */
+/** Longer words are identifiers that nobody types, and would have many parts. */
 const MAX_WORD_LENGTH = 64
 
 /**
@@ -123,7 +123,7 @@ export function findTerm(text: string, { pattern, whole }: TermPattern, max: num
   return found
 }
 
-/** Whether a word starts there, or a part of one. */
+/** Whether a word, or a part of one, starts at the position. */
 function isStart(text: string, at: number): boolean {
   if (isInLowercase(text, at)) return false
   if (isEnd(text, at)) return true
@@ -132,7 +132,7 @@ function isStart(text: string, at: number): boolean {
   return around.split(PART)[0]!.length === 1
 }
 
-/** Whether there is a letter from a to z on both sides, as at most places of most texts: a word goes on there. */
+/** Whether there is a letter from a to z on both sides, as at most positions of a text: the word continues there. */
 function isInLowercase(text: string, at: number): boolean {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)]
   return before >= 97 && before <= 122 && after >= 97 && after <= 122

@@ -9,7 +9,7 @@ import { greetWindow, MAX_HANDSHAKE_BYTES } from '../../acp/transport/host/hands
 import type { Disposable } from '../../common/disposable.ts'
 import type { WindowSocket } from './bridged-server.ts'
 
-/** A socket at which bridges reach the window. Only this user can reach it, and only programs with its secret are served. */
+/** A socket at which bridges reach the window. Only this user can connect, and only programs with the socket's secret are served. */
 export class BridgeSocket implements Disposable {
   readonly address: WindowSocket
   readonly #server: Server

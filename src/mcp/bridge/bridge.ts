@@ -33,7 +33,7 @@ export interface BridgeOptions {
   connect: () => Transport
   /** Sends a message to the agent. */
   write: (message: JSONRPCMessage) => void
-  /** Receives what a user wants to know about the connection, without secrets. */
+  /** Receives messages for the user about the connection, without secrets. */
   report: (line: string) => void
   /** Receives the server's log, which may contain secrets. */
   onLog?: (line: string) => void
@@ -77,7 +77,7 @@ export class Bridge {
   #connecting: Promise<Transport> | undefined
   /** The transport that `#connecting` opens. */
   #opening: Transport | undefined
-  /** Ends the wait for it: a server may never answer. */
+  /** Ends the wait for the server, which may never answer. */
   #givingUp = new AbortController()
   #transport: Transport | undefined
   #restarts = 0
@@ -241,7 +241,7 @@ export class Bridge {
     }
   }
 
-  /** The connection for a message; a new one first repeats what the agent has told the server. */
+  /** The connection for a message; a new connection first repeats the agent's earlier state for the server. */
   #connected(message?: JSONRPCMessage): Promise<Transport> {
     if (this.#transport) return Promise.resolve(this.#transport)
     this.#connecting ??= this.#connect(message).finally(() => {

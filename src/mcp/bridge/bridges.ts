@@ -35,14 +35,14 @@ export interface BridgeFollower extends Disposable {
 
 export interface BridgedServer {
   server: StdioServer
-  /** Absent if the window has no socket for it. */
+  /** Absent if the window has no socket for the bridge. */
   link?: BridgeFollower
 }
 
 export interface BridgesOptions {
   program: BridgeProgram
   environment: { get(): Promise<{ env: Readonly<Environment>; platform: NodeJS.Platform }> }
-  /** Redacted in what bridges report, in addition to the headers of their servers. */
+  /** Redacts secrets in the reports of bridges, in addition to the headers of their servers. */
   secrets: Pick<SecretRegistry, 'redact'>
   log: Logger
 }

@@ -5,7 +5,7 @@ import { HostChannel } from '../../acp/transport/host/channel.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from '../../acp/transport/host/handshake.ts'
 import type { WindowSocket } from './bridged-server.ts'
 
-/** Asks the window in which the user has signed in. The last token works until it expires, also without the window. */
+/** Gets tokens from the window in which the user has signed in. The last token works until it expires, even without the window. */
 export class WindowToken implements AuthProvider {
   readonly #window: WindowSocket
   #last: string | undefined

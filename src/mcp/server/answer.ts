@@ -74,7 +74,7 @@ function cutLine(line: string): string {
   return plain.length > MAX_LINE ? `${plain.slice(0, MAX_LINE)}… (${line.length} characters)` : plain
 }
 
-/** `path:line:column`, as editors and agents make links of it. */
+/** `path:line:column`, the form in which editors and agents recognize links. */
 export function locationText(roots: Roots, path: string, { line, column }: Position): string {
   return `${roots.name(path)}:${line}:${column}`
 }

@@ -49,7 +49,7 @@ export interface LaunchConfiguration {
   tasks: ReadonlyArray<{ name: string; folder?: string }>
   /** Of a compound: the names of the configurations that it starts. */
   members?: readonly string[]
-  /** Names of tasks or configurations that are missing or ambiguous. */
+  /** Names that the configuration refers to and that are missing or ambiguous. */
   unresolved?: readonly string[]
   /** Of the workspace file: the configuration itself, since VS Code doesn't look up its name. */
   own?: Readonly<Record<string, unknown>>

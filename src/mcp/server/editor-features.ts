@@ -23,9 +23,9 @@ export interface FoundSymbol {
   name: string
   /** in lower case, such as `class` or `enum member` */
   kind: string
-  /** the symbol, or package, that contains it */
+  /** the symbol, or package, that contains the symbol */
   container?: string
-  /** of its name, or of its whole declaration where the language says no more */
+  /** location of its name, or of its whole declaration if the language doesn't report the name */
   location: Location
 }
 
@@ -117,7 +117,7 @@ export interface TaskInfo {
   detail?: string
   /** the command line, as far as the editor tells */
   command?: string
-  /** JSON of its working directory, environment and shell, if they're set */
+  /** JSON of the task's working directory, environment and shell, if set */
   options?: string
   /** The values that VS Code inserts for variables, as far as they are known, and the inputs that it asks for: lines for the user. */
   variables?: string[] | undefined
@@ -143,7 +143,7 @@ export interface TerminalCommand {
   terminal: string
   command: string
   cwd?: string
-  /** absent while it runs */
+  /** absent while the command runs */
   exitCode?: number
   isRunning: boolean
   output: string
@@ -171,13 +171,13 @@ export interface EditorFeatures {
    * active editor doesn't change. `isNew`: no problems are reported for the file yet.
    */
   attend(path: string): Promise<Disposable & { isNew: boolean }>
-  /** Symbols whose names match, of all files. */
+  /** The symbols of all files whose names match. */
   symbols(query: string): Promise<FoundSymbol[]>
   outline(path: string): Promise<OutlineSymbol[]>
   locations(kind: LocationKind, path: string, at: Position): Promise<Location[]>
   /** Markdown. */
   hover(path: string, at: Position): Promise<string[]>
-  /** `undefined` if there is no such symbol or the language has no such hierarchy. */
+  /** `undefined` if there is no such symbol or the language doesn't support the hierarchy. */
   hierarchy(kind: HierarchyKind, path: string, at: Position): Promise<RelatedSymbol[] | undefined>
   editors(): OpenEditor[]
   /** The selection or cursor of the active editor, if it shows a file. */
@@ -188,7 +188,7 @@ export interface EditorFeatures {
   rename(path: string, at: Position, name: string): Promise<FileEdit[]>
   /** `kind`: such as `quickfix` or `source.organizeImports`; by default, the kinds of the light bulb. */
   actions(path: string, span: Span, kind?: string): Promise<ProposedAction[]>
-  /** The changes that format the file, or only `span` of it. */
+  /** The changes that format the file, or only `span`. */
   format(path: string, span?: Span): Promise<TextChange[]>
   /** Shows a file. */
   show(path: string, at?: Position): Promise<void>

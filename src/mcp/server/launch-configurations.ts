@@ -88,7 +88,7 @@ function describe(entry: Entry, members: readonly Entry[], missing: readonly str
   }
 }
 
-/** As VS Code finds the member of a compound, but only if there is no doubt which one. */
+/** Finds the member of a compound like VS Code; `undefined` if several could be meant. */
 function memberOf(
   member: unknown,
   own: LaunchSettings,

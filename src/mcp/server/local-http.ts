@@ -43,7 +43,7 @@ export async function listenLocally(
       if (one === 0 || port !== undefined) throw error
     }
   }
-  // the window may close without waiting for it
+  // don't keep the process alive for the server
   http.unref()
   return http
 }

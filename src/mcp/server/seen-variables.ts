@@ -15,9 +15,9 @@ export interface VariableSources {
 
 /** The variables in a value, including those in the values that replace them. */
 interface SeenVariables {
-  /** The inputs that it asks for, which may run commands of the editor. */
+  /** The inputs that the value asks for, which may run commands of the editor. */
   inputs: unknown[]
-  /** Inputs that aren't there. */
+  /** Names of inputs that aren't defined. */
   missing: string[]
   /** The variables are nested too deeply to say what runs. */
   isTooDeep: boolean
@@ -25,7 +25,7 @@ interface SeenVariables {
   lines: string[]
 }
 
-/** How often VS Code's replacements are followed in one text. */
+/** Maximum depth of nested replacements in one text. */
 const MAX_DEPTH = 8
 /** Characters of a text with its variables replaced. */
 const MAX_LENGTH = 200_000

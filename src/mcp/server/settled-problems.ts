@@ -7,7 +7,7 @@ const QUIET_MS = 400
 const FIRST_REPORT_MS = 4000
 /** How long to wait for a file that was already open, whose problems are known if it hasn't changed. */
 const KNOWN_REPORT_MS = 1000
-/** How long all of it may take: a language server may only just start, and agents wait for a tool for a minute or longer. */
+/** Total time limit: a language server may be starting, and agents wait for a tool for a minute or longer. */
 const SETTLE_MS = 20_000
 
 export interface SettledProblems {

@@ -33,7 +33,7 @@ const MAX_CONNECTIONS = 256
 const MAX_REQUESTS = 64
 /** Members and elements of the arguments of a call. */
 const MAX_MEMBERS = 1000
-/** Calls of one session that are in progress at the same time. */
+/** Maximum number of concurrent calls of one session. */
 const MAX_CALLS = 16
 
 const ALL_TOOLS: ReadonlyMap<string, EditorTool<never>> = new Map(
@@ -60,7 +60,7 @@ export type EndpointAddress = Omit<ToolServerAddress, 'name' | 'port'>
 
 export interface Endpoint extends EndpointAddress {
   url: string
-  /** The tools that it offers have changed. */
+  /** The offered tools have changed. */
   toolsChanged(): void
   /** Nothing is answered anymore, and calls in progress are aborted. */
   close(): void
@@ -144,7 +144,7 @@ export class ToolServer {
   }
 }
 
-/** Given to each client of the older protocol, of which an agent may have several. */
+/** The id of each client of the older protocol; an agent may have several. */
 const SESSION_HEADER = 'mcp-session-id'
 const REVISION_HEADER = 'mcp-protocol-version'
 

@@ -27,8 +27,8 @@ export interface SignInOptions {
   /** Asks the user before the browser opens. `host`: where they sign in. Resolves to `false` if they don't want to. */
   confirm: (host: string) => Promise<boolean>
   /**
-   * Asks for the client that the user has registered, at a server that registers none by itself. Resolves to `undefined` if
-   * they don't want to.
+   * Asks for the client that the user has registered, at a server that doesn't register clients itself. Resolves to `undefined` if the user
+   * declines.
    */
   askClient: (redirectUrl: string, signal: AbortSignal) => Promise<RegisteredClient | undefined>
   openExternal: (url: string) => Promise<void>
@@ -44,7 +44,7 @@ export interface RegisteredClient {
   client_secret?: string
 }
 
-/** Where the browser returns to for a client of the user, which is registered with one address. */
+/** The port to which the browser returns for a user's own client, which is registered with one address. */
 const CLIENT_PORT = 33419
 
 /**

@@ -21,7 +21,7 @@ export class RedirectListener implements Disposable {
     this.#state = state
   }
 
-  /** `port`: the preferred one, if nothing else uses it. */
+  /** `port`: the preferred port, if it's free. */
   static async start(state: string, port = 0): Promise<RedirectListener> {
     const listener = new RedirectListener(state)
     try {
@@ -39,7 +39,7 @@ export class RedirectListener implements Disposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${CALLBACK}`
   }
 
-  /** The parameters with which the browser arrived. */
+  /** The parameters of the browser's request. */
   get arrived(): Promise<URLSearchParams> {
     return this.#arrived.promise
   }

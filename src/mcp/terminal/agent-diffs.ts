@@ -11,7 +11,7 @@ const MAX_DIFFS = 16
 export class AgentDiffs implements Disposable {
   readonly #editor: TerminalEditor
   readonly #open = new Map<string, OpenDiff>()
-  /** Opening and closing are in the order in which the agent asks for them. */
+  /** Opens and closes diffs in the agent's order. */
   readonly #queue = new KeyedQueue()
   #count = 0
   #isOver = false

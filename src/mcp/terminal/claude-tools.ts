@@ -34,7 +34,7 @@ export class ClaudeTools implements Disposable {
   /** by the name of the tab that Claude Code gives them */
   readonly #diffs: AgentDiffs
 
-  /** `latest`: what was selected last in a file of the folders. */
+  /** `latest`: the last selection in a file of the folders. */
   constructor(editor: TerminalEditor, latest: () => EditorSelection | undefined) {
     this.#editor = editor
     this.#latest = latest
@@ -215,7 +215,7 @@ function positionOf(text: string, wanted: string): Position | undefined {
   return { line: lines.length, column: lines.at(-1)!.length + 1 }
 }
 
-/** Claude Code puts `file://` before a path as it is, and compares it with this as it is. */
+/** Claude Code puts `file://` before an unencoded path, and compares the result with this text. */
 function uriOf(path: string): string {
   const plain = path.replaceAll('\\', '/')
   return `file://${plain.startsWith('/') ? '' : '/'}${plain}`

@@ -13,7 +13,7 @@ import { createWholeSync, writeWholeSync } from '../../common/whole-files.ts'
  * contains files of other programs, which are never changed.
  */
 
-/** Bytes; the list of folders is most of it. */
+/** Maximum size in bytes; the list of folders is most of it. */
 const MAX_FILE = 256 * 1024
 
 /** Who wrote a file, in its member `owner`, which agents ignore. */
@@ -78,11 +78,11 @@ export class DiscoveryFile {
     try {
       if (this.#isOwn()) rmSync(this.#path, { force: true })
     } catch {
-      // removed with its folder
+      // the file was removed with its folder
     }
   }
 
-  /** An agent may have removed it, and another program may have its name now. */
+  /** Whether the file is still this window's: an agent may have removed it, and another program may have taken its name. */
   #isOwn(): boolean {
     return contentOf(this.#path)?.authToken === this.#token
   }

@@ -34,7 +34,7 @@ const MAX_FILES = 10
 const MAX_SELECTED = 16 * 1024
 /** Maximum number of agents; beyond it, the agent with the oldest request is forgotten. */
 const MAX_SESSIONS = 16
-/** How long an agent may be without its stream of notifications until it's considered gone. */
+/** After this time without its stream of notifications, an agent counts as gone. */
 const GONE_MS = 10_000
 
 /** `folder`: the folder with the files of all editors. */

@@ -56,7 +56,7 @@ export interface TerminalIdeOptions {
   version: string
   secrets: Pick<SecretRegistry, 'add'>
   log: Logger
-  /** The folders that Claude Code has for the user's accounts instead of its usual one. */
+  /** The folders that Claude Code uses for the user's accounts instead of its default one. */
   accounts?: { folders(): string[]; onDidChange: Event<void> }
 }
 

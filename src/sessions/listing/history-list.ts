@@ -26,7 +26,7 @@ export interface Listing {
   readonly isWhole: boolean
   /** Lists again from the first page. Rejects with the agent's error, or when `signal` aborts. */
   refresh(signal?: AbortSignal): Promise<void>
-  /** Lists only what is new, if all sessions are known. Rejects as `refresh` does. */
+  /** Lists only new sessions, if all sessions are known. Rejects as `refresh` does. */
   update(signal?: AbortSignal): Promise<void>
   /** The next page. Rejects as `refresh` does. */
   more(signal?: AbortSignal): Promise<void>
@@ -249,7 +249,7 @@ export class HistoryList extends Owner {
     this.#change.fire()
   }
 
-  /** The session was deleted: it isn't shown until its agent lists it again. */
+  /** The session was deleted: it's hidden until its agent lists it again. */
   forget(agentId: string, sessionId: string): void {
     const agent = this.#options.runners.peek(agentId)?.running?.agent
     if (agent) this.#listings.get(agent)?.listing.forget(sessionId)
@@ -396,8 +396,8 @@ function latest(...times: Array<number | undefined>): number | undefined {
 const MAX_STATUSES = 50
 
 /**
- * The states of an agent's sessions, requested one after the other so that the agent has time for its work. After a
- * failure, no more are requested; an unknown session isn't a failure.
+ * The states of an agent's sessions, requested one after the other so that the agent can work in between. After a failure, no more are
+ * requested; an unknown session isn't a failure.
  */
 export class SessionStatuses {
   readonly #agent: Agent

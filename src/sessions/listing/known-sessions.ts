@@ -76,7 +76,7 @@ export class KnownSessions {
   isUnused({ sessionId, title, pinned, updatedAt }: HistoryItem): boolean {
     if (title?.trim() || pinned) return false
     const createdAt = this.#records.get(sessionId)?.createdAt
-    // the agent had it before
+    // the agent had the session before Parley knew it
     const isForeign = createdAt === undefined || (updatedAt !== undefined && updatedAt < createdAt)
     return !isForeign && !this.#sources?.savedKeys.has(sessionKey(this.#agentId, sessionId))
   }

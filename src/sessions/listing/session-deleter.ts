@@ -72,7 +72,7 @@ export class SessionDeleter extends Owner {
         )
       const open = manager.find(agentId, sessionId)
       if (open) await manager.close(open)
-      // an agent that has deleted it may refuse to do it again
+      // an agent that has already deleted the session may refuse to do so again
       const key = sessionKey(agentId, sessionId)
       if (!deletesCopy && !this.#deletedByAgent.has(key)) {
         await agent?.deleteSession(sessionId)

@@ -118,7 +118,7 @@ export function unclearWord(words: readonly string[], globs: readonly boolean[] 
     if (word.startsWith('--')) return false
     // options after the script's name are the script's
     if (isInterpreter) return INTERPRETED_LETTERS.test(word)
-    // after the dashes, options are those of the script
+    // after `--`, options are the script's
     if (tasks && dashes >= 0 && at > dashes) return SCRIPT_LETTERS.test(word)
     return tasks ? !tasks.letters.test(word) : CODE_LETTERS.test(word)
   })

@@ -8,7 +8,7 @@ import { programOf, RUNNERS } from './command-effects.ts'
 
 export interface Word {
   text: string
-  /** by position in `text`: it was quoted or escaped, so it has no special meaning */
+  /** by position in `text`: the character was quoted or escaped, so it has no special meaning */
   literal: boolean[]
 }
 
@@ -138,7 +138,7 @@ class Lexer {
         this.#put(char, false)
         break
       case '#':
-        // a comment, but only in some shells; a quote in it doesn't count
+        // a comment in some shells, in which a quote doesn't count
         if (!this.#word) this.#boundary()
         else this.#put(char, false)
         break
@@ -301,7 +301,7 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
     if (depth >= DEEPEST) continue
     const carries = SHELLS.test(name) || RUNNERS.has(programOf(name))
     if (!carries) {
-      // many programs run what follows
+      // many programs run the words after `--`
       const dashes = texts.indexOf('--')
       if (dashes > 0) found.push(...spellings(texts.slice(dashes + 1)))
       continue
@@ -378,7 +378,7 @@ export function fitsCommand(pattern: CommandPattern, words: readonly string[], i
   let used = new Set([0])
   for (const pieces of pattern.words) {
     const next = new Set<number>()
-    // grows while it is read
+    // grows during the iteration
     for (const at of used) {
       const word = words[at]
       if (word === undefined) continue

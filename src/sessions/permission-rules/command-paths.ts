@@ -1,4 +1,4 @@
-/** Determines which files the words of a command may name, and whether all of them are in the session's folders. */
+/** Determines which files the words of a command may name, and whether all of these are in the session's folders. */
 import { access, readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import picomatch from 'picomatch'
@@ -94,8 +94,8 @@ export async function pathsOfCommands(
 }
 
 /**
- * Whether Git considers the folder, or one above it, a bare repository: then its configuration is an ordinary file that
- * any edit may have written.
+ * Whether Git considers the folder, or a parent, a bare repository, whose configuration is then an ordinary file that any edit may have
+ * written.
  */
 async function isBareRepository(directory: string): Promise<boolean> {
   const has = (folder: string, name: string) =>
@@ -213,7 +213,7 @@ class PathCheck implements CommandPaths {
     }
   }
 
-  /** Expands a pattern to names on disk, as a shell does, and resolves those that are links. */
+  /** Expands a pattern to names on disk, as a shell does, and resolves links. */
   async #expand(word: Word, directory: string): Promise<void> {
     const segments = segmentsOf(word)
     // a dot followed by a pattern matches the parent directory

@@ -104,7 +104,7 @@ function firstRefused(
   open: readonly boolean[],
   globs: readonly boolean[],
 ): number | undefined {
-  // without subcommands, words of the rule can also be such that the open ones do harm: `find . -exec *`
+  // without subcommands, the rule's own words can make the open ones harmful: `find . -exec *`
   const checked = (at: number) => start === 1 || open[at] === true
   const used: string[] = []
   const operands: number[] = []
@@ -139,7 +139,7 @@ function firstRefused(
 interface Option {
   /** `-l` or `--list`, for each letter */
   names: string[]
-  /** with its value, in words */
+  /** number of words with the value */
   length: 1 | 2
 }
 

@@ -23,7 +23,7 @@ export interface AnalyzedRequest {
   inside: boolean
   /** A command names a protected file, so no rule may allow it. */
   namesProtected: boolean
-  /** Its commands run in one of the session's folders itself, as far as known. */
+  /** The request's commands run directly in one of the session's folders, as far as known. */
   inRoot: boolean
   subject: RuleSubject
   lines: CommandLine[]

@@ -1,7 +1,7 @@
 /** Reads which files a patch changes, for rules. */
 
 export interface PatchFiles {
-  /** as the patch names them, without the prefixes of `git diff`, and new ones also as `git apply` creates them */
+  /** as the patch names the files, without the prefixes of `git diff`, and new files also as `git apply` creates them */
   paths: ReadonlySet<string>
   /** other readings of the names by `patch` and `git apply`, which remove folders from the start of a name */
   possible: ReadonlySet<string>
@@ -25,7 +25,7 @@ const MAX_ENDS = 10
 const LEAVES = /\s.*\/\.\.(?:\/|$)/s
 /** The prefixes that `git diff` adds to names. */
 const PREFIX = /^[abciwo]\//
-/** A name whose first folder matters if it's removed: neither a prefix nor the start of an absolute path. */
+/** A name that changes if its first folder is removed: neither a prefix nor the start of an absolute path. */
 const UNPREFIXED = /^(?![abciwo]\/|[A-Za-z]:)[^/]+\/+/
 /** Where a program creates a file. */
 const CREATES = /@@+ -0+(?:,|\s)|^[^+\-@]*new file mode/
@@ -56,7 +56,7 @@ export function filesOfPatch(patch: string): PatchFiles {
   const possible = new Set<string>()
   let unsure = false
   let isPatch = false
-  /** a name that only some programs read, and a place where they would use it */
+  /** whether there is a name that only some programs read, and a place where they would use it */
   let [hasHidden, hasStart] = [false, false]
   /** lines of the old and new file that belong to the current hunk, which programs don't take for anything else */
   let [oldRemaining, newRemaining] = [0, 0]

@@ -153,7 +153,7 @@ function toolMatcher(tool: string): (name: string) => boolean {
   return name => name.startsWith(start)
 }
 
-/** Matches paths relative to a root. `undefined` for a pattern that leads outside of it. */
+/** Matches paths relative to a root. `undefined` for a pattern that leads outside of the root. */
 function globOf(pattern: string, platform: NodeJS.Platform): ((relative: string) => boolean) | undefined {
   const plain = pattern.trim().replace(/^(?:\.\/)+/, '')
   // a backslash is an escape character, as usual in globs

@@ -21,7 +21,7 @@ export interface RuleSubject {
   tool?: string
   /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit`, and `delete` if it deletes */
   shown: string[]
-  /** the title, if it may be a command: sufficient to reject, never to allow */
+  /** all reported command lines, nearly always a single one */
   commands: string[]
   /** the title, if it may be a command: sufficient to reject, never to allow */
   title?: string
@@ -107,7 +107,7 @@ const GLOB_FIELDS = new Set(
     ' ',
   ),
 )
-/** Fields with what to look for, which could be a pattern for files. */
+/** Fields with a search pattern, which could be a file pattern. */
 const PATTERN_FIELDS = new Set(
   'pattern patterns regex query queries search searchterm searchstring keyword keywords'.split(' '),
 )
@@ -297,7 +297,7 @@ class InputFields {
     if (/^[~$%]/.test(path)) this.obscure = true
     // Git quotes and escapes a name with special characters
     if (path.startsWith('"')) this.obscure = true
-    // the agent may trim it
+    // the agent may trim the path
     if (path !== path.trim()) this.obscure = true
     this.paths.add(path)
   }
@@ -329,7 +329,7 @@ function isPathKey(key: string): boolean {
   return PATH_KEY.test(key.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
 }
 
-/** Whether a pattern may match files outside of the folder in which it's used. */
+/** Whether a pattern may match files outside of its folder. */
 function leadsElsewhere(pattern: string): boolean {
   return /^(?:[/\\~]|[a-z]:[\\/]|file:)|(?:^|[/\\{,(|])\.\.(?:[/\\},)|]|$)|[{,(|](?:[/~]|[a-z]:[\\/])/i.test(
     pattern,

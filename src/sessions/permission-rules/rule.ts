@@ -43,7 +43,7 @@ export interface PermissionRule {
 /** Why a matching rule doesn't allow a request. */
 export type Refusal =
   | { why: 'sandbox' | 'outside' | 'protected' | 'input' | 'unsure' | 'subfolder' }
-  /** a word that the rule leaves open and that isn't known to be harmless */
+  /** a word that the rule leaves open and that may be harmful */
   | { why: 'word'; word: string }
   /** the rule leaves arguments of a program open whose effects aren't known; `instead`: the rule with `**` */
   | { why: 'program'; program: string; instead: string }

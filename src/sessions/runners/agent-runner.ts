@@ -214,7 +214,7 @@ export class AgentRunner extends Owner {
     }
   }
 
-  /** Resolves when sessions of that process can continue with its replacement; `undefined` if it has none. */
+  /** Resolves when sessions of the process can continue with its replacement; `undefined` without a replacement. */
   replaced(agent: Agent): Promise<void> | undefined {
     return this.#replaced.get(agent)
   }
@@ -248,7 +248,7 @@ export class AgentRunner extends Owner {
     return [this.#running, ...this.#retired].find(one => one?.agent === agent)
   }
 
-  /** Ends a process when its sessions are at rest. They continue with another process. */
+  /** Ends a process when its sessions are idle. They continue with another process. */
   #retire(agent: Agent, isAtWork: (session: Session) => boolean): void {
     const retired = this.#processOf(agent)
     if (!retired) return
@@ -423,7 +423,7 @@ function endWhenAtRest(
   review()
 }
 
-/** Its work includes queued prompts. */
+/** Whether the session works, including queued prompts. */
 function isAtWork(session: Session): boolean {
   const { queue } = session.turns
   return isInTurn(session) || (queue.queued.length > 0 && !queue.isPaused)

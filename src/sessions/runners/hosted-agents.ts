@@ -48,7 +48,7 @@ export interface HostedAgentsOptions extends ReattachOptions {
   lastAgentId: () => string | undefined
   runners: AgentRunners
   queues: Pick<PromptQueues, 'handOver'>
-  /** An agent runs in this window, since there is no host that could keep it. `agentName`: its name. */
+  /** An agent runs in this window, since no host is available. `agentName`: its name. */
   onUnavailable: (agentName: string, reason: string) => void
   /** More of the agent's conversation can't be stored than is kept in memory: soon, the agent has to wait. Called repeatedly. */
   onTooMuchUnsaved: (agentName: string) => void
@@ -76,7 +76,7 @@ interface ReportedState {
 export class HostedAgents extends Owner implements HostedSessions {
   readonly #options: HostedAgentsOptions
   readonly #reported = new WeakMap<Agent, ReportedState>()
-  /** keys of sessions that were in a turn, whose queued prompts follow it */
+  /** keys of sessions that were in a turn, whose queued prompts are sent after it */
   readonly #continuing = new Set<string>()
   /** the agents of earlier windows, until this window has them */
   #earlier: Promise<HostedAgentInfo[]> | undefined
@@ -86,13 +86,13 @@ export class HostedAgents extends Owner implements HostedSessions {
   readonly #taken = new Set<string>()
   /** by the id of an agent that an earlier window left: how it was configured to start */
   readonly #launches = new Map<string, string | undefined>()
-  /** by the id of a configured agent: settles when this window has all of its processes that earlier windows left */
+  /** by the id of a configured agent: settles when this window has taken over all of its processes that earlier windows left */
   readonly #goingOn = new Map<string, Promise<void>>()
   /** by the id of a configured agent: settles when its secrets are known, which VS Code may take a while to tell */
   readonly #holding = new Map<string, Promise<void>>()
-  /** Agents of which not all sessions are open yet. */
+  /** Agents whose sessions aren't all open yet. */
   readonly #reattaching = new Set<Agent>()
-  /** by the id of an agent: while this window takes it over, for any of its sessions */
+  /** by the id of an agent: settles when this window has taken it over, for any of its sessions */
   readonly #taking = new Map<string, Promise<void>>()
   /** keys of sessions that this window left to another window together with their agent */
   readonly #handedOver = new Set<string>()
@@ -151,7 +151,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     return holding
   }
 
-  /** Goes on with all processes of an agent that earlier windows left. New sessions get the newest one. Doesn't reject. */
+  /** Takes over all processes of an agent that earlier windows left. New sessions use the newest process. Doesn't reject. */
   #continueAgent(agentId: string): Promise<void> {
     const going = this.#goingOn.get(agentId) ?? this.#adoptAll(agentId)
     this.#goingOn.set(agentId, going)
@@ -285,7 +285,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     const end = performance.now() + RELOAD_CLOSE_MS
     for (let info: HostedAgentInfo | undefined = found; info; info = await this.#find(session)) {
       if (info.isAttached && this.#isHere(info)) return
-      // the session isn't open there anymore, or a window that lost its sessions is still to leave the agent
+      // with `from`, that window has lost its sessions but is still attached
       const isInUse = info.isAttached && from === undefined
       if (!isInUse) {
         const hold = await held.takeAll(info.tag.agentId, info.sessions, from)

@@ -20,7 +20,10 @@ import { applyStartOptions } from '../start-options.ts'
 import { readUnsaved, withUnsaved } from '../unsaved-conversation.ts'
 import type { AgentRunner, RunningAgent } from './agent-runner.ts'
 
-/** When the editor's tools are served again in sessions of an earlier window: after a view shows what the agents said. Milliseconds. */
+/**
+ * Delay before the editor's tools are served again in sessions of an earlier window, so that views show the agents' output first.
+ * Milliseconds.
+ */
 const REOPEN_TOOLS_MS = 100
 
 const startOptionsSchema = z.record(z.string(), z.union([z.string(), z.boolean()]))

@@ -67,7 +67,7 @@ export class ProviderConfigs {
     }
   }
 
-  /** Makes known the headers, before anything is said by an agent that got them in an earlier window. */
+  /** Registers the headers as secrets before the agent's output is read, since the agent got them in an earlier window. */
   async hold(agentId: string): Promise<void> {
     for (const all of await this.#stored.readAll(agentId))
       for (const one of Object.values(all)) this.#hold(one)

@@ -59,7 +59,7 @@ export class SignInFlow implements Disposable {
   askForPrompts(): void {
     const open = this.#options.displayed.current
     const [refused] = open?.session.turns.queue.awaitingSignIn ?? []
-    // once the user has signed in, the session may be reopening before it sends what was refused
+    // after the user has signed in, the session may still be reopening before it sends the refused prompts
     if (!open || !refused || this.isAskedForPrompts || this.#continuing > 0) return
     const { reason: message = '', detail } = refused
     this.ask(open, { message, ...(detail !== undefined && { detail }) }, { prompts: true })

@@ -84,8 +84,8 @@ export type LaunchOf = (agentId: string) => string | undefined
 const LAUNCHES = 8
 
 /**
- * Values in the editor's secret storage for an agent, bound to how it's started: an agent with the same id but a
- * different command, which a workspace may define, doesn't get them.
+ * Values in the editor's secret storage for an agent, bound to its start: an agent with the same id but a different command, which a
+ * workspace may define, doesn't get them.
  */
 export class LaunchSecrets<T> {
   readonly #secrets: SecretStore

@@ -395,7 +395,7 @@ function kindText(kind: ComparedFile['kind']): string {
   return kind === 'added' ? t('Added') : kind === 'deleted' ? t('Deleted') : t('Modified')
 }
 
-/** Tells screen readers which agents are in another state. */
+/** Tells screen readers which agents have a new state. */
 export function announceStates(before: Comparison | undefined, after: Comparison | undefined): void {
   const changed = after?.agents.filter(({ state }, at) => before && before.agents[at]?.state !== state) ?? []
   if (changed.length > 0)

@@ -20,7 +20,7 @@ export interface ComposerPort {
   focus(): void
   /** Whether the composer is empty. */
   readonly isEmpty: boolean
-  /** The user has written since it got the focus, which is still there. */
+  /** The user has written since the composer got the focus, which it still has. */
   readonly isWriting: boolean
   attach(attachment: Attachment): void
   /** Inserts text, for keys pressed while something else has the focus. */
@@ -30,7 +30,7 @@ export interface ComposerPort {
    * focus.
    */
   write(blocks: readonly ContentBlock[], quiet?: boolean, instead?: readonly ContentBlock[]): void
-  /** *Send to Several Agents…*: stores the draft with what would be added to it, and lets the user choose agents. */
+  /** Send to Several Agents…*: stores the draft with its added context, and lets the user choose agents. */
   sendTo(): void
   /** Opens the switch for the session's permission level. */
   showAllowance(): void
@@ -56,7 +56,7 @@ export interface App {
   recalled: string
   /** the edited prompts that the host has stored, by their `editKey` */
   edits: Map<string, WrittenDraft>
-  /** increases when these are other ones, or when it isn't known anymore where they are */
+  /** increases when the edits change, or when their entries aren't known anymore */
   editsRound: number
   /** set while the composer exists */
   composer: { current: ComposerPort | undefined }

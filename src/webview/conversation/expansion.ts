@@ -38,7 +38,7 @@ export class Expansion {
     return open
   }
 
-  /** Of several reads and searches in one line, by the first of them. */
+  /** The state of a run of reads and searches in one line, by the id of the first. */
   run(firstId: string): Signal<boolean> {
     return this.state(`run/${firstId}`)
   }
@@ -68,7 +68,7 @@ export class Expansion {
     return aside && !this.asideState(aside.id).peek() ? aside : undefined
   }
 
-  /** Whether the user has shown what was set aside. */
+  /** Whether the user has shown the turns that a restore set aside. */
   asideState(id: string): Signal<boolean> {
     return this.state(`aside/${id}`)
   }
@@ -149,7 +149,7 @@ export class Expansion {
   }
 }
 
-/** Restores to earlier prompts include what was set aside before. */
+/** Restores to earlier prompts include turns that were already set aside. */
 function asidesOf(rewinds: readonly RewindNote[]): Aside[] {
   const asides: Aside[] = []
   for (const { id, first, end } of [...rewinds].sort((a, b) => a.first - b.first || a.end - b.end)) {

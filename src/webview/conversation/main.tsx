@@ -240,7 +240,7 @@ connection.listen()
 theme.start()
 fitTheme()
 
-// exactly when its rows are displayed, so that they are never visible twice or missing for a moment
+// removed exactly when the rows are displayed, so that the conversation is never visible twice or missing for a moment
 let preview = document.getElementById('preview')
 effect(() => {
   if (!store.head.value || (store.total.value > 0 && list.range.value.end === 0)) return
@@ -254,7 +254,7 @@ effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''
 })
 
-// messages sent while the files were loading are handled first; after that, request only what is missing
+// messages sent while the files were loading are handled first; after that, only missing data is requested
 setTimeout(() => setTimeout(() => host.send('conversation/ready', { isShown: store.key !== '' })))
 render(
   <AppProvider value={app}>

@@ -41,7 +41,7 @@ interface ContentRow extends RowBase {
   slot: EntrySlot
   block: number
 }
-/** The tool calls of a run: those that look something up, or edits. */
+/** The kind of tool calls in a run: lookups or edits. */
 export type RunKind = 'lookup' | 'edit'
 /** Several tool calls in a row, folded into one line. */
 export interface RunRow extends RowBase {

@@ -1,4 +1,4 @@
-/** The tones of a sound in hertz, one after the other. */
+/** The tones of a sound in hertz, in order. */
 const TONES = { done: [523.25, 783.99], waiting: [659.25, 659.25] }
 /** seconds */
 const TONE = 0.14
@@ -6,13 +6,13 @@ const TONE = 0.14
 const VOLUME = 0.12
 /** A browser that allows a sound does so within this time. Milliseconds. */
 const ALLOWED_MS = 500
-/** After the last tone, so that none is cut. Milliseconds. */
+/** Pause after the last tone, so that it isn't cut. Milliseconds. */
 const REST_MS = 1000
 
 let audio: AudioContext | undefined
 let resting: ReturnType<typeof setTimeout> | undefined
 
-/** Plays a short sound. Browsers allow that once the user has used the page; before that, it's silent. */
+/** Plays a short sound. Browsers allow sounds once the user has used the page; before that, this is silent. */
 export async function playSound(kind: keyof typeof TONES): Promise<void> {
   audio ??= new AudioContext()
   const { destination } = audio

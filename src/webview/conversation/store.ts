@@ -52,7 +52,7 @@ export class ConversationStore {
   readonly #stale = new Set<EntrySlot>()
   readonly #fetch: FetchEntries
   #revision: number | undefined
-  /** settles when the host has the rest of the conversation; absent if it has */
+  /** settles when the host has read the whole conversation; absent afterward */
   #rest: Deferred<void> | undefined
 
   /**
@@ -207,8 +207,8 @@ export class ConversationStore {
   }
 
   /**
-   * Fetches the entries of a part of the conversation, again those that may have changed while it
-   * was hidden; `from` inclusive, `to` exclusive.
+   * Fetches the entries of a part of the conversation, and fetches entries again that may have changed while it was hidden; `from`
+   * inclusive, `to` exclusive.
    */
   need(from: number, to: number): void {
     // the entry is fetched when its rows are made

@@ -43,7 +43,7 @@ export class Subagents {
     return line
   }
 
-  /** An entry was added, or replaced by this one after it was removed. */
+  /** A new entry was added, or a removed one was replaced by this one. */
   add(slot: EntrySlot): void {
     this.#list(slot, true)
     const entry = slot.entry.peek()

@@ -31,7 +31,7 @@ export class TerminalSlot {
     this.#watch = watch
   }
 
-  /** Whether its output is needed. */
+  /** Whether the terminal's output is needed. */
   get isWatched(): boolean {
     return this.#viewers > 0 || this.screen.peek() !== undefined
   }
@@ -79,7 +79,7 @@ export class TerminalSlot {
     return this.#output
   }
 
-  /** All of the output as text. */
+  /** The whole output as text. */
   async plain(): Promise<string> {
     const { plainOutput } = await loadEmulator()
     return plainOutput(this.#output, this.state.peek()?.size)
@@ -142,7 +142,7 @@ export class Terminals {
   }
 }
 
-/** Tells the host which items of a kind the view shows completely, since it sends only these as a whole. */
+/** Tells the host which items of a kind the view shows completely, since the host sends only these as a whole. */
 export class Watched {
   readonly #viewers = new Map<string, number>()
   readonly #ids: () => string[]

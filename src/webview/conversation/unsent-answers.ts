@@ -32,7 +32,7 @@ export function keepUnsentAnswer(requestId: string, answer: unknown): void {
   store()
 }
 
-/** The request has its answer. */
+/** The request was answered. */
 export function dropUnsentAnswer(requestId: string): void {
   if (answers().delete(requestId)) store()
 }
@@ -42,7 +42,7 @@ export function unsentReason(requestId: string): string | undefined {
   return typeof answer === 'string' ? answer : undefined
 }
 
-/** The request was answered in another way than with the reason that was begun: it goes to the composer. */
+/** The request was answered without the reason that the user had begun: the reason moves to the composer. */
 export function returnReason(requestId: string, composer: App['composer']): void {
   const reason = unsentReason(requestId)
   dropUnsentAnswer(requestId)

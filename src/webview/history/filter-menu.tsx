@@ -18,7 +18,7 @@ interface FilterButtonProps {
 /** The filters that the menu writes into the search text. */
 const MENU_FILTERS = ['agent', 'folder', 'is', 'after', 'before']
 
-/** A session is in one of these states at most. */
+/** A session has at most one of these states. */
 const WORK_STATES = new Set(['running', 'waiting', 'done', 'failed', 'interrupted'])
 
 /** A menu of filters, which are written into the search text, and of groups. */
@@ -116,7 +116,7 @@ function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isAct
   ]
 }
 
-/** States such as `pinned` can be together with others. */
+/** States such as `pinned` can be combined with others. */
 function replacesState(state: string, by = ''): boolean {
   return state === by || (WORK_STATES.has(state) && WORK_STATES.has(by))
 }

@@ -10,7 +10,7 @@ import { isChoosing } from './selection.ts'
 
 interface RowProps {
   row: HistoryRow
-  /** where the text of the search is in its conversation */
+  /** the match of the searched text in the conversation */
   hit: HistoryHit | undefined
   id: string
   active: boolean
@@ -20,7 +20,7 @@ interface RowProps {
   position: number
   count: number
   onPress: (event: MouseEvent) => void
-  /** its title is being edited */
+  /** the title is being edited */
   isRenamed: boolean
   /** The title isn't edited any longer. `byKey`: the focus goes back to the list. */
   onRenamed: (byKey: boolean) => void

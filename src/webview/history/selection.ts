@@ -87,7 +87,7 @@ export class HistorySelection {
     this.#renamed.value = key
   }
 
-  /** The title of this row, or of any, isn't edited any longer. Another one may be edited meanwhile. */
+  /** The title of this row, or of any, isn't edited any longer. Another title may be edited meanwhile. */
   endRename(row?: RowItem): void {
     if (!row || this.renamed === row.key) this.#renamed.value = undefined
   }

@@ -9,7 +9,7 @@ declare function acquireVsCodeApi(): VsCodeApi
 
 let api: VsCodeApi | undefined
 
-/** Can be acquired only once, so it's shared. */
+/** Shared, since it can be acquired only once. */
 export function vscodeApi(): VsCodeApi {
   api ??= acquireVsCodeApi()
   return api

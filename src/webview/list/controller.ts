@@ -61,7 +61,9 @@ export class ListController<T extends WindowItem> {
   /** Called with the rows that are currently in the page. */
   onRange: ((range: Range) => void) | undefined
 
-  /** @param options `follow`: the view starts at the end and follows it · `cover`: what may be covered at its upper edge, in pixels */
+  /**
+   * @param options `follow`: the view starts at the end and follows it · `cover`: the maximum covered height at its upper edge, in pixels
+   */
   constructor(window: ListWindow<T>, options: { follow: boolean; cover?: number }) {
     this.#window = window
     this.#cover = options.cover ?? 0
@@ -105,8 +107,8 @@ export class ListController<T extends WindowItem> {
   }
 
   /**
-   * The rows to mount now. Call it while rendering, so that changes trigger another rendering. While following the end,
-   * new rows are mounted immediately, the first ones together with the list, and rows that are now far above aren't rendered again.
+   * The rows to mount now. Call this while rendering, so that changes trigger another rendering. While following the end, new rows are
+   * mounted immediately, the first ones together with the list, and rows that are now far above aren't rendered again.
    */
   toDraw(): Range {
     void this.#redraws.value
@@ -172,7 +174,7 @@ export class ListController<T extends WindowItem> {
     this.#scrolled(top)
   }
 
-  /** Rows that became visible are rendered immediately, those near the view after the frame, which is soon enough. */
+  /** Renders rows that became visible immediately, and rows near the view after the frame. */
   #scrolled(top: number): void {
     const { start, end } = this.#drawn
     const seen = this.#window.range(top, top + this.#viewHeight)
@@ -192,7 +194,7 @@ export class ListController<T extends WindowItem> {
     if (Math.abs(element.scrollTop - this.#lastTop) > 0.5) this.onScroll()
   }
 
-  /** Nothing moves under the pointer while it's pressed. */
+  /** Keeps everything under the pointer in place while it's pressed. */
   #press(on: Element): void {
     const top = this.#element?.scrollTop ?? 0
     const item = this.#rowOf(on)
@@ -414,7 +416,7 @@ export class ListController<T extends WindowItem> {
     this.#selected = one && other && (one.index <= other.index ? [one, other] : [other, one])
   }
 
-  /** The row in which the focus is. */
+  /** The row with the focus. */
   get focusedRow(): T | undefined {
     return this.#rowOf(this.#element?.ownerDocument.activeElement ?? null)
   }

@@ -13,7 +13,7 @@ export interface MarkdownBlock {
   closed: boolean
   /** Increases whenever its HTML may have changed. */
   version: number
-  /** Since this version, appended text only continued its last line: see `plain.ts`. */
+  /** Version since which appended text only continued the block's last line: see `plain.ts`. */
   settled: number
 }
 
@@ -32,7 +32,7 @@ interface Reference {
 }
 interface Group {
   type: string
-  /** line after its last */
+  /** the line after its last line */
   end: number
 }
 /** Longer blocks are cut, since messages don't need them and each step would take time in proportion to their length. */
@@ -114,7 +114,7 @@ export class BlockStream {
   }
 
   /**
-   * Parses what was appended since the last flush.
+   * Parses the text appended since the last flush.
    * @param budget the time after which no further step begins, in milliseconds
    */
   flush(budget = Number.POSITIVE_INFINITY): BlockChanges {

@@ -25,7 +25,7 @@ interface Drawn {
   length: number
 }
 
-/** Renders a block into its element, unless it's already there. */
+/** Renders a block into its element, unless the element already shows it. */
 export function drawBlock(element: HTMLElement, document: MarkdownDocument, part: number): void {
   const block = document.blocks[part]
   if (!block) return
@@ -122,8 +122,8 @@ function isSelected(piece: HTMLElement | undefined): boolean {
 }
 
 /**
- * Changes the children of `target` to those of `source`, keeping every unchanged node, so that a selection, scroll
- * position or focus inside is preserved. Nodes of `source` are moved or dropped.
+ * Changes the children of `target` to those of `source`, reusing every unchanged node, so that a selection, scroll position or focus inside
+ * is preserved. Nodes of `source` are moved or dropped.
  */
 function morphChildren(target: Node, source: Node): void {
   let old = target.firstChild

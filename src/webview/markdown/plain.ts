@@ -1,6 +1,6 @@
 /**
- * Most of an agent's text continues a line of prose. It doesn't affect the text before it, so it is appended without
- * parsing. Everything else is parsed.
+ * Most of an agent's text continues a line of prose. Such text doesn't affect the text before it, so it's appended without parsing. All
+ * other text is parsed.
  */
 
 /** Characters without a meaning in Markdown inside of a line. */

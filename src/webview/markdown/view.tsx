@@ -14,7 +14,7 @@ interface BlockProps {
   part: number
 }
 
-/** A block of a text. When it changes, only this block is redrawn, and unchanged nodes are kept. */
+/** A block of a text. When it changes, only this block is redrawn, and unchanged nodes stay. */
 export function MarkdownBlockView({ document: text, part }: BlockProps) {
   const [isLong, setLong] = useState(() => isLongFence(text.blocks[part]))
   useSignalEffect(() => {

@@ -90,10 +90,7 @@ export function colorsOf(diff: FileDiff, path: string): DiffColors {
 /** Changes within longer lines aren't computed. Characters. */
 const MAX_COMPARED = 600
 
-/**
- * The characters of a line that aren't in the line that replaced it, as `[from, to]`; none if the lines have little in
- * common.
- */
+/** The characters of a line that differ from its replacement, as `[from, to]`; none if the lines have little in common. */
 export function changedRanges(line: string, mate: string): Array<[number, number]> {
   if (line.length > MAX_COMPARED || mate.length > MAX_COMPARED || line === mate) return []
   const ranges: Array<[number, number]> = []

@@ -6,7 +6,7 @@ export interface DiffLine {
   old?: number
   new?: number
   text: string
-  /** of a changed line: its counterpart on the other side */
+  /** the counterpart of a changed line on the other side */
   mate?: string
 }
 /** Unchanged lines that are hidden. */
@@ -15,7 +15,7 @@ export interface DiffFold {
   /** index of the fold from the top, which identifies it */
   fold: number
   count: number
-  /** whether their text is known */
+  /** whether the text of the lines is known */
   canOpen: boolean
 }
 export type DiffRow = DiffLine | DiffFold

@@ -3,7 +3,7 @@ import { loadOnce } from '../../common/async.ts'
 import { grammarNames, grammarOf, loadGrammar } from './languages.ts'
 
 const wanted = new Set<string>()
-/** Loaded with the first grammar, so that conversations without code don't need it. */
+/** Loaded with the first grammar, so that conversations without code don't load it. */
 const loadCore = loadOnce(async () => (await import('highlight.js/lib/core')).default)
 let hljs: HLJSApi | undefined
 

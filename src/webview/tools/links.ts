@@ -32,7 +32,7 @@ export function urlWarningText(warning: UrlWarning): string {
   }
 }
 
-/** The host in a text: that of a URL in it, or if the text is only a host and a path. */
+/** The host in a text: the host of a URL in it, or of a text that is only a host and a path. */
 function hostIn(text: string): string | undefined {
   const found =
     /[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#@]*@)?([^\s/?#:]+)/iu.exec(text) ??

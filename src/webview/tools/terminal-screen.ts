@@ -13,14 +13,14 @@ export interface TerminalSpan {
 
 /** A line as written by the program; a line longer than the terminal's width takes several rows. */
 export interface TerminalLine {
-  /** Its first row, counted from the first row ever, so it identifies the line. */
+  /** The line's first row, counted from the first row ever, so it identifies the line. */
   readonly start: number
   readonly rows: number
   /** columns up to its last character */
   readonly columns: number
 }
 
-/** In Node, its CommonJS file is one default export; a bundler uses its ES module. */
+/** In Node, the CommonJS file has one default export; a bundler uses the ES module. */
 const emulator = (xterm as { default?: typeof xterm }).default ?? xterm
 
 /** The width if the agent doesn't report it. */
@@ -139,7 +139,7 @@ export class TerminalScreen {
     const shift = this.#shift()
     const open = this.#open - this.#dropped - shift
     if (buffer.type !== this.#type || shift < 0 || open > buffer.baseY) {
-      // a full-screen program, or one that cleared the rows above the screen
+      // a full-screen program is running, or the rows above the screen were cleared
       this.#type = buffer.type
       const last = this.#lines.at(-1)
       if (last) this.#dropped = last.start + last.rows

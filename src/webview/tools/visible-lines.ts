@@ -10,8 +10,8 @@ const ASSUMED_LINE = 19
 const ASSUMED_VIEW = 400
 
 /**
- * Determines which lines of a scroll area are in the page: since all have the same height, only those near the view.
- * `before` and `after`: the heights of the other lines, as CSS. `line`: the selector of a line.
+ * Determines which lines of a scroll area are in the page: since all have the same height, only those near the view. `before` and `after`:
+ * the heights of the other lines, as CSS. `line`: the selector of a line.
  */
 export function useVisibleLines(count: number, line: string) {
   const element = useRef<HTMLDivElement>(null)
@@ -52,7 +52,7 @@ interface LineSource {
   readonly count: number
   /** the text of a line */
   text(line: number): string
-  /** Scrolls to a line, so that it's in the page after the next frames. */
+  /** Scrolls to a line, so that the line is in the page after the next frames. */
   show(line: number): void
 }
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 interface ChoiceProps {
   icon: ComponentChildren
   name: string
-  /** a sentence about it */
+  /** a sentence about the choice */
   about?: string
   /** its state, on a separate line */
   note?: string

@@ -34,7 +34,7 @@ interface PlainCodeProps {
   text: string
   /** wrap long lines instead of scrolling */
   wrap?: boolean
-  /** The user decides on it, so it's shown completely, with invisible characters spelled out. */
+  /** The user must decide about the text, so it's shown completely, with invisible characters spelled out. */
   whole?: boolean
 }
 

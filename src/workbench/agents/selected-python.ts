@@ -5,7 +5,7 @@ import type { PythonSelection } from '../../agents/project-environment/python-en
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 
-/** The part of the Python extension's API that is used. Nothing of it is certain. */
+/** The used part of the Python extension's API, which may be missing or different. */
 interface PythonApi {
   /** Resolves once it has chosen an environment itself where the user selected none. */
   ready?: PromiseLike<unknown>

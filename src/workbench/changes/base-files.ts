@@ -29,7 +29,7 @@ interface BaseServices {
 export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   readonly #services: () => Promise<BaseServices>
   readonly #change = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>())
-  /** URIs that were read, the latest last. VS Code doesn't watch those that quick diff compares with. */
+  /** URIs that were read, the latest last. VS Code doesn't watch the files that quick diff compares with. */
   readonly #known = new Map<string, vscode.Uri>()
   #changes = 0
 
@@ -63,7 +63,7 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
     const bytes = await this.readFile(uri)
-    // always a new value: what was read before may be outdated
+    // always a new value, since the previous content may be outdated
     return { type: vscode.FileType.File, ctime: 0, mtime: ++this.#changes, size: bytes.byteLength }
   }
 

@@ -17,7 +17,7 @@ import { onDidSaveElsewhere } from '../editor/other-editors.ts'
 import { BASE_SCHEME, baseUri } from './base-files.ts'
 import { summaryUri } from './file-summary.ts'
 
-/** Says that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
+/** The command that says that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
 export const TELL_UNNAMABLE = 'parley.tellUnnamable'
 
 /** A multi-file diff editor with the changes of a session. */
@@ -29,7 +29,7 @@ interface Review {
   shown: string
 }
 
-/** Shows what sessions changed in the editor's diff views, against the files without those changes. */
+/** Shows the changes of sessions in the editor's diff views, against the files without those changes. */
 export class ChangeEditors extends Owner {
   readonly #tracker: ChangeTracker
   readonly #changesOf: (session: string) => ChangeScope | undefined
@@ -80,7 +80,7 @@ export class ChangeEditors extends Owner {
     return this.#scopeOf(baseOfReview(activeTab.input))
   }
 
-  /** The changes in the shown review, else in the one that was opened last. */
+  /** The changes in the shown review, else in the last opened one. */
   get openReview(): ChangeScope | undefined {
     return this.shownReview ?? [...this.#reviews].at(-1)?.changes
   }

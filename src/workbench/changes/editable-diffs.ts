@@ -145,7 +145,7 @@ class Proposal {
     this.bytes = Buffer.from(text)
   }
 
-  /** Closing the tab rejects it, also while VS Code still opens it. */
+  /** Closing the tab rejects the proposal, even while VS Code still opens the tab. */
   tabsChanged(): void {
     const hasTab = this.#tabs().length > 0
     if (this.#isShown && !hasTab) void this.end(false)

@@ -25,7 +25,7 @@ export class OldTexts extends Owner implements vscode.HoverProvider {
     { uri, languageId }: vscode.TextDocument,
     { line }: vscode.Position,
   ): vscode.Hover | undefined {
-    // a diff shows it already
+    // a diff already shows the old text
     if (this.#cursor.isCompared) return undefined
     const file = this.#tracker.views.at(uri.fsPath)
     if (!file?.hasChanges) return undefined

@@ -14,7 +14,7 @@ export class ReviewCursor extends Owner {
   readonly #editors: ChangeEditors
   readonly #all: ChangeScope
   /**
-   * Where the cursor went in a review. Extensions can't move the focus between the files of a review, so this is the user's
+   * The last position of the cursor in a review. Extensions can't move the focus between the files of a review, so this is the user's
    * position until they do something there.
    */
   #inReview: { tab: vscode.Tab | undefined; position: HunkPosition } | undefined
@@ -172,7 +172,7 @@ export class ReviewCursor extends Owner {
         this.#inReview = { tab, position }
         return true
       }
-      // a review has editors only for the files in its viewport, so scroll to the next one in that direction
+      // a review has editors only for the files in its viewport, so scroll to the next file in that direction
       const shown = [...inner.keys()].sort()
       const before = shown.findLast(one => one < path)
       const nearest = inner.get(before ?? shown[0] ?? '')

@@ -33,8 +33,8 @@ type File = ReviewedFile & InReview
 type Node = Folder | File
 
 /**
- * The files of the open review as a tree in its order, with what is decided. Its title and the status bar count the
- * decisions, since an editor's title can't change.
+ * The files of the open review as a tree in the review's order, with the decisions. Its title and the status bar count the decisions, since
+ * an editor's title can't change.
  */
 export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   readonly #tracker: ChangeTracker
@@ -45,7 +45,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     vscode.window.createStatusBarItem('parley.review', vscode.StatusBarAlignment.Left, -100),
   )
   #nodes: Node[] = []
-  /** by path: those in the tree, which is in the order of the paths */
+  /** the files of the tree by path; the tree is in the order of the paths */
   readonly #files = new Map<string, File>()
   #scope: ChangeScope | undefined
   #hidesDecided = false
@@ -183,7 +183,7 @@ async function reportReviewDone(files: readonly ReviewedFile[]): Promise<void> {
   if (answer === undo) await vscode.commands.executeCommand(CommandId.undoDecision)
 }
 
-/** The files, and below the folder that contains all of them, as a tree. */
+/** The tree of the files, below the folder that contains all of them. */
 function nodesOf(
   files: readonly ReviewedFile[],
   scope: ChangeScope | undefined,

@@ -29,13 +29,13 @@ export interface CommitMessageOptions {
 }
 
 /**
- * *Generate Commit Message*: the agent of the conversation, else the default one, describes the staged changes, or all
- * changes if nothing is staged, in the input of Source Control. It works in a folder of Parley's, so that nothing that the repository configures for agents is
- * run.
+ * *Generate Commit Message*: the agent of the conversation, else the default agent, describes the staged changes, or all changes if nothing
+ * is staged, in the input of Source Control. The agent works in a folder of Parley's, so that nothing that the repository configures for
+ * agents runs.
  */
 export function commitMessageCommand(options: CommitMessageOptions) {
   const { surfaces, agents, runner, workbench } = options
-  /** repositories for which a message is being generated */
+  /** repositories with a message in progress */
   const busy = new Set<string>()
   return {
     [CommandId.generateCommitMessage]: async (pressed?: unknown) => {

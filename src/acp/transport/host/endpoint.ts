@@ -16,7 +16,7 @@ export interface HostEntry {
   /** start time of the host's process, as {@link ProcessSystem} lists it: another process may get the same pid later */
   started: number
   version: number
-  /** the path of its socket, or the name of its pipe on Windows */
+  /** the path of the host's socket, or the name of its pipe on Windows */
   socket: string
   secret: string
   /** the folder of the program that it runs; see `copyProgram` */

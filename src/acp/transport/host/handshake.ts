@@ -55,7 +55,7 @@ function nonce(): string {
   return randomBytes(32).toString('hex')
 }
 
-/** Names the side, so that a stranger can't return the other side's own proof. */
+/** Signs the name of the side, too, so that a stranger can't return the other side's own proof. */
 function sign(
   secret: string,
   side: 'host' | 'window',

@@ -35,7 +35,7 @@ export interface HostedAgentState {
   isOver?: true
 }
 
-/** How long an agent goes on without a window, in milliseconds. */
+/** How long an agent continues without a window, in milliseconds. */
 export interface OutliveTimes {
   /** after the last frame; 0: it ends with its window */
   silentMs: number
@@ -45,12 +45,12 @@ export interface OutliveTimes {
   totalMs?: number
 }
 
-/** Whose agent it is: an agent of Parley's settings, and the workspace of the window that started it. */
+/** Identifies an agent: its id in Parley's settings, and the workspace of the window that started it. */
 export interface AgentTag {
   agentId: string
   name: string
   workspace: string
-  /** Identifies how it was configured to start. */
+  /** Identifies the agent's configured start. */
   launch?: string | undefined
 }
 

@@ -27,8 +27,8 @@ export type Recover = (id: string, read: number) => Promise<HostChannel | undefi
 const TELL_TAKEN_BYTES = 64 * 1024
 
 /**
- * An agent whose parent is the agent host. When the connection closes, the agent counts as exited for this window; whether it
- * goes on in the host, {@link keep} has decided.
+ * An agent whose parent is the agent host. When the connection closes, the agent counts as exited for this window; {@link keep} has
+ * determined whether it continues in the host.
  */
 export class HostedProcess implements RunningProcess, HostedLink {
   readonly id: string
@@ -60,7 +60,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   #unreported = 0
   #isReaderFull = false
   #outlivesWindow = false
-  /** Another window has the agent, or may have it. */
+  /** Another window has the agent, or may have taken it. */
   #isHandedOver = false
   readonly #lose = new Emitter<void>()
   /** by port: until the host has freed it */
@@ -371,7 +371,7 @@ export async function attachTo(
   return answer?.type === 'attached' ? answer : undefined
 }
 
-/** Why an agent is gone that has neither an exit code nor a signal. */
+/** The reason for the end of an agent without an exit code or a signal. */
 export function hostExited(): string {
   return l10n.t('The program that runs agents in the background was ended from outside or crashed.')
 }

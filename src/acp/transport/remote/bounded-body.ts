@@ -34,7 +34,7 @@ export class Turnstile {
     while (!this.#isWaiting && !this.#isOpen) await this.#opened.promise
   }
 
-  /** Nobody waits anymore, and what comes is dropped. */
+  /** Nothing waits anymore, and further values are dropped. */
   open(): void {
     this.#isOpen = true
     this.#opened.resolve()
@@ -142,7 +142,7 @@ export async function boundedMessage(response: IncomingMessage, maxBytes: number
     lines.push(piece)
     for (let next = lines.next(); next !== undefined; next = lines.next()) message ??= next
   }
-  // a message is one line
+  // a message must be one line
   for await (const chunk of response as AsyncIterable<Buffer>)
     read(Buffer.from(chunk.map(byte => (byte === NEWLINE ? SPACE : byte))))
   read(END)

@@ -23,8 +23,8 @@ import {
 
 /**
  * Connects to an agent over streamable HTTP when the first message, `initialize`, is written. The SDK's client implements the transport,
- * but would store and parse data of any size, so responses are bounded first. @see
- * https://agentclientprotocol.com/rfds/streamable-http-websocket-transport
+ * but would store and parse data of any size, so responses are bounded first.
+ * @see https://agentclientprotocol.com/rfds/streamable-http-websocket-transport
  */
 export function openHttp(address: RemoteAddress, options: ChannelOptions): RemoteChannel {
   return new HttpChannel(address, options)

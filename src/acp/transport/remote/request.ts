@@ -60,7 +60,7 @@ function refused(): Pick<ConnectionProblem, 'advice' | 'isRefused'> {
   return { advice, isRefused: true }
 }
 
-/** The response to a request, of which only the head has arrived. */
+/** Resolves to the response to a request as soon as its head has arrived. */
 export function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve).on('error', reject)

@@ -109,7 +109,7 @@ class WebSocketChannel implements RemoteChannel {
         else stdout.push(null)
       }
       connection.listen(head, {
-        // a message is one line
+        // a message must be one line
         text: text => {
           if (!stdout.push(`${text.replaceAll('\n', ' ')}\n`)) socket.pause()
         },

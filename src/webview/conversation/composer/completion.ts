@@ -1,7 +1,7 @@
 import type { Command } from '../../../acp/model.ts'
 import type { ChipRange } from '../../../common/draft.ts'
 
-/** A command of the agent, or a prompt file. `source`: whose it is; `detail`: its tooltip. */
+/** A command of the agent, or a prompt file. `source`: its owner; `detail`: its tooltip. */
 export interface CommandRow extends Command {
   source?: string | undefined
   detail?: string

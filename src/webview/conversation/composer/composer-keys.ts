@@ -18,11 +18,11 @@ interface ComposerKeysOptions {
   /** `now`: into the running turn */
   send(now: boolean): void
   openItem(item: Attachment): void
-  /** Adds what the user is working on. Returns whether it is offered. */
+  /** Adds the file or selection that the user works on. Returns whether there was one. */
   addOffered(): boolean
 }
 
-/** What keys do in the composer's text. What it returns says whether a key did something. */
+/** Handles keys in the composer's text. The result says whether a key was handled. */
 export function composerKeys({
   app,
   draft,

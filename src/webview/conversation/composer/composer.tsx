@@ -163,7 +163,7 @@ export function Composer({ draft }: { draft: Draft }) {
   )
 }
 
-/** A double click on a chip shows what it stands for. */
+/** Shows the content of a chip on a double click. */
 function openAttachment(
   { id, content }: Attachment,
   { host }: App,

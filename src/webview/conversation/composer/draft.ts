@@ -25,7 +25,7 @@ const SAVE_DELAY_MS = 50
 
 /** The host's side of the composer. */
 interface DraftHost {
-  /** When this settles, the host has the draft, and so does every later snapshot. */
+  /** Saves the draft. Resolves when the host has it, and so does every later snapshot. */
   saveText(key: string, text: string, chips: ChipRange[]): Promise<void>
   /** Separate from the text, since items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
@@ -204,7 +204,7 @@ export class Draft {
     const isKnown = items.some(one => one.id === id)
     // the item was sent or removed here before the host's change arrived
     if (wasHere && !isKnown) return
-    // the host waits for the draft that has it, even if it's the same as before
+    // the host waits for a draft with the item, even if the draft is unchanged
     this.#savedItems = ''
     this.#set({
       text,
@@ -289,7 +289,7 @@ export class Draft {
 }
 
 function idsOf(items: readonly Attachment[]): string {
-  // only a comment changes while it's in the draft
+  // only comments change while they're in the draft
   return JSON.stringify(items.map(item => (item.content.type === 'comment' ? item : item.id)))
 }
 

@@ -30,7 +30,7 @@ export async function readImage(file: Blob): Promise<Pick<ImageContent, 'data' |
   const picture = await createImageBitmap(file)
   try {
     const { width, height } = picture
-    // models refuse an image of another type than said
+    // models refuse an image with a wrong type
     const mimeType = imageInfo(new Uint8Array(await file.arrayBuffer()))?.mimeType ?? ''
     if (!mustShrink(width, height, file.size, mimeType)) return { data: await base64(file), mimeType }
     const size = fitted(width, height)

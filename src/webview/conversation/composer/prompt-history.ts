@@ -75,7 +75,7 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
 }
 
 /**
- * Edits the last prompt where it is; returns false if it can't be sent instead now. Another ↑ closes it again, for the history.
+ * Edits the last prompt in the conversation; returns false if the prompt can't be resent now. Another ↑ closes the editor, for the history.
  */
 export function editLast(app: App): boolean {
   const { store, editing } = app
@@ -110,7 +110,7 @@ export class PromptHistory<Prompt = string> {
     this.#textOf = textOf
   }
 
-  /** The next older prompt, if there is one. `list`: oldest first; `now`: the composer's content. */
+  /** The next older prompt, if any. `list`: oldest first; `now`: the composer's content. */
   older(list: readonly Prompt[], now: Prompt): Prompt | undefined {
     if (this.#at === undefined) {
       this.#list = this.#withoutRepeats(list)

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { t } from '../../l10n.ts'
 import { controlKey } from '../../ui/control-key.ts'
 
-/** The key that sends a prompt: the other one of both inserts a line break. Stored in the settings by the host. */
+/** The key that sends a prompt; the other key inserts a line break. The host stores it in the settings. */
 export const sendKey = signal<'enter' | 'ctrlEnter'>('enter')
 
 /** The effect of Enter with these modifiers: `now` sends into the running turn. `undefined`: Enter inserts a line break. */

@@ -79,7 +79,7 @@ export function useCompletion({
   const [early, setEarly] = useState<EarlyChoice | undefined>(undefined)
   const rows = useCommands(commands, commandQuery(text, caret) !== undefined)
   const at = isRecalled() ? undefined : completionAt(text, caret, chips, rows)
-  // text after an early choice isn't part of it, and isn't completed before it was inserted
+  // text after an early choice isn't part of the query, and isn't completed before it was inserted
   const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
   const completion = isOver || early?.question ? undefined : at
   const found = useMentions(

@@ -13,7 +13,7 @@ export interface ComposerNote {
   icon: 'error' | 'info'
 }
 
-/** What only the composer itself knows. */
+/** Functions that only the composer itself can provide. */
 export interface ComposerParts extends Pick<ComposerPort, 'attach' | 'sendTo' | 'showAllowance' | 'recall'> {
   input: RefObject<TextInputHandle | null>
   isWriting(): boolean

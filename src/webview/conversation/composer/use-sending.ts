@@ -18,7 +18,7 @@ interface Sending {
 }
 
 interface SendingOptions {
-  /** Adds to the draft what goes with every prompt. */
+  /** Adds context to the draft that every prompt gets. */
   addContext(): void
   /** The draft is about to be sent. */
   onBegin(): void

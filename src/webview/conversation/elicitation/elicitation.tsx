@@ -170,7 +170,7 @@ function Answered({ slot, entry }: PartProps) {
   const open = slot.open.value
   const accepted = outcome?.action === 'accept'
   const waiting = entry.visit === 'waiting'
-  // the end of the turn says it
+  // the end of the turn already says so
   const isStopped = outcome?.action === 'cancel' && app.store.isStopped(entry)
   useEffect(() => dropUnsentAnswer(entry.requestId), [entry.requestId])
   return (

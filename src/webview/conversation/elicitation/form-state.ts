@@ -164,7 +164,7 @@ export function isPlainMatch(pattern: string, text: string): boolean {
   return (bare.match(/[*+]|\{\d+(?:,\d*)?\}/g) ?? []).filter(repeats).length <= REPETITIONS
 }
 
-/** `{3}` matches in only one way. */
+/** Whether a quantifier can match in more than one way, unlike `{3}`. */
 function repeats(quantifier: string): boolean {
   return !/^\{\d+\}$/.test(quantifier)
 }

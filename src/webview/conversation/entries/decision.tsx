@@ -40,7 +40,7 @@ export function AnswerAside({ call }: { call: EntrySlot }) {
   const entry = permissionOf(call)
   if (!entry?.outcome) return null
   const isCanceled = entry.outcome.type === 'cancelled'
-  // the end of the turn says it
+  // the end of the turn already says so
   if (isCanceled && store.isStopped(entry)) return null
   const answer = answerAside(entry, isCanceled)
   return (

@@ -14,7 +14,7 @@ interface PictureProps {
   /** base64 */
   data: string
   mimeType: string
-  /** its URL, if any */
+  /** its URL, if it has one */
   name?: string
 }
 

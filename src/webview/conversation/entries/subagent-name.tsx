@@ -12,7 +12,7 @@ export function subagentClass(number: number): string {
   return `subagent-${number % COLORS}`
 }
 
-/** The name of a subagent above its entries, after entries of others. A click leads to its start. */
+/** The name of a subagent above its entries, after entries of others. A click scrolls to its start. */
 export function SubagentName({ sessionId }: { sessionId: string }) {
   const { store, list } = useApp()
   void store.total.value

@@ -19,7 +19,7 @@ export class FindLoader {
     this.held = new HeldKeys(text => typeInto(context, text))
   }
 
-  /** Loading, once it was requested. */
+  /** The model, once loading was requested. */
   get model(): FindModel | undefined {
     return this.#model.value
   }

@@ -37,7 +37,7 @@ export class HeldKeys {
     return true
   }
 
-  /** The widget will open: keys are for it. */
+  /** The widget is about to open, so further keys are for it. */
   expect(): void {
     this.#keys ??= []
     this.#wait(LONGEST_TO_OPEN_MS)

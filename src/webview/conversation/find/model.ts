@@ -53,8 +53,8 @@ export class FindModel {
    * Opens the widget, or focuses it.
    * @param selected the selection to search for, if any
    * @param before the focused element, to restore the focus
-   * @param match what to search for instead
-   * @param takesFocus whether it gets the focus
+   * @param match the match to search for instead
+   * @param takesFocus whether the widget gets the focus
    */
   open(selected: string, before: Element | null, match?: WantedMatch, takesFocus = true): void {
     if (!this.isOpen.peek()) {

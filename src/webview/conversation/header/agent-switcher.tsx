@@ -50,7 +50,7 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   )
 }
 
-/** The prefix of an agent's id, to start a session with it. All other choices are commands. */
+/** The prefix of choices that start a session with an agent; the rest is its id. All other choices are commands. */
 const AGENT = 'agent:'
 
 function choicesOf(

@@ -15,7 +15,7 @@ interface SessionSwitcherProps {
   onClose: () => void
 }
 
-/** A menu of the sessions that run, wait or were used last, and of what can be done with the current one. */
+/** A menu of sessions that run, wait or were used last, and of actions for the current one. */
 export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherProps) {
   const { host, store } = useApp()
   const head = store.head.value

@@ -63,7 +63,7 @@ function toQuestion(app: App): void {
   else announce(t('No pending requests'))
 }
 
-/** Returns false while the page has no row for it. */
+/** Returns false while the page has no row for the request. */
 function goToRequest({ store, list }: App, { requestId, index }: PendingRequestNote): boolean {
   const row = store.rows.rowsOf(index)[0]
   if (!row) return false

@@ -11,9 +11,9 @@ export const questionsDrawn = signal(0)
 const scrollKeys = new Set(['PageUp', 'PageDown', 'Home', 'End'])
 
 /**
- * A request that arrives while the user isn't typing takes the focus, so that a digit or Enter answers it. Never while
- * there is text in the composer, and only a moment after the last key. Of several, the first is revealed; answering it
- * reveals the next, and after the last, the end.
+ * A request that arrives while the user isn't typing takes the focus, so that a digit or Enter answers it. Never while there is text in the
+ * composer, and only a moment after the last key. Of several requests, the first is revealed; answering it reveals the next, and after the
+ * last, the end.
  */
 export function useQuestionFocus(): void {
   const app = useApp()
@@ -92,7 +92,7 @@ export function useQuestionFocus(): void {
   })
 }
 
-/** Scrolls to the request unless all of it is in view. Returns whether the view is now held there. */
+/** Scrolls to the request unless it's completely in view. Returns whether the view is now held there. */
 function bringIntoView({ store, list }: App, id: string): boolean {
   const index = store.slot(id)?.index
   const row = index === undefined ? undefined : store.rows.rowsOf(index)[0]

@@ -26,7 +26,7 @@ interface Segment {
   /** entry after the last */
   to: number
   rows: Row[]
-  /** its position among the segments */
+  /** the segment's position */
   position: number
 }
 
@@ -295,7 +295,7 @@ export class RowModel {
     const list: Segment[] = []
     for (let i = from; i < to; ) {
       let end = i + 1
-      // of thousands of missing ones
+      // one row for thousands of missing entries
       if (this.#isPart && !this.slots[i]) while (end < to && !this.slots[end]) end++
       else {
         while (end < to && this.#joins(end - 1, end)) end++

@@ -57,7 +57,7 @@ const nameAt = (file: string, line: number) =>
   NAMES[0]!
 const symbolOf = (name: string): FoundSymbol => ({ name, kind: 'function', location: uses.get(name)![0]! })
 const features: EditorFeatures = {
-  problems: file => (file ? [] : [{ path: fileOf(0), problems: [problem] }]),
+  problems: async file => (file ? [] : [{ path: fileOf(0), problems: [problem] }]),
   onDidChangeProblems: listener => {
     const timer = setTimeout(() => listener([fileOf(0)]), 1)
     return { dispose: () => clearTimeout(timer) }
@@ -77,9 +77,10 @@ const features: EditorFeatures = {
   locations: async (_kind, file, { line }) => uses.get(nameAt(file, line)) ?? [],
   hover: async () => ['```typescript\nfunction create(value: string): string\n```'],
   hierarchy: async () => [{ ...symbolOf('create'), uses: [] }],
-  editors: () => [{ path: fileOf(0), isActive: true, isVisible: true, isDirty: false }],
-  selection: () => ({ ...uses.get('create')![0]!, text: 'create' }),
-  unsaved: () => [],
+  editors: async () => [{ path: fileOf(0), isActive: true, isVisible: true, isDirty: false }],
+  selection: async () => ({ ...uses.get('create')![0]!, text: 'create' }),
+  unsaved: async () => [],
+  readUnsaved: async () => undefined,
   rename: async (file, { line }, text) =>
     (uses.get(nameAt(file, line)) ?? []).map(({ path, ...span }) => ({ path, changes: [{ ...span, text }] })),
   actions: async (file, _span, kind) => [
@@ -90,9 +91,12 @@ const features: EditorFeatures = {
   showDiff: async () => {},
   tasks: async () => [{ name: 'test', source: 'npm' }],
   runTask: async () => ({ exitCode: 0 }),
-  terminalCommands: () => [{ terminal: 'sh', command: 'ls', isRunning: false, exitCode: 0, output: 'a' }],
+  terminalCommands: async () => [
+    { terminal: 'sh', command: 'ls', isRunning: false, exitCode: 0, output: 'a' },
+  ],
   terminalSelection: async () => ({ terminal: 'sh', text: 'a' }),
-  testTool: () => async () => 'passed',
+  hasTestTool: async () => true,
+  runTestTool: async () => 'passed',
   debug: new FakeDebugFeatures(),
 }
 const change = { start: { line: 2, column: 1 }, end: { line: 2, column: 1 }, text: '// changed\n' }

@@ -16,6 +16,7 @@ import type {
   TaskInfo,
   TaskRun,
   TerminalCommand,
+  TestToolName,
 } from '../../src/mcp/server/editor-features.ts'
 import { FakeDebugFeatures } from './fake-debug-features.ts'
 
@@ -49,10 +50,7 @@ export class FakeEditorFeatures implements EditorFeatures {
   tasksOfWorkspace: TaskInfo[] = []
   selectedInTerminal: { terminal: string; text: string } | undefined
   testTools: Partial<
-    Record<
-      'runTests' | 'testFailure',
-      (input: Record<string, unknown>, signal: AbortSignal) => Promise<string>
-    >
+    Record<TestToolName, (input: Record<string, unknown>, signal: AbortSignal) => Promise<string>>
   > = {}
   readonly debug = new FakeDebugFeatures()
   readonly shown: Array<{ path: string; at?: Position }> = []
@@ -71,7 +69,7 @@ export class FakeEditorFeatures implements EditorFeatures {
 
   readonly onDidChangeProblems = this.#changed.event
 
-  problems(path?: string): FileProblems[] {
+  async problems(path?: string): Promise<FileProblems[]> {
     return [...this.#problems]
       .filter(([of, found]) => (path === undefined || of === path) && found.length > 0)
       .map(([of, problems]) => ({ path: of, problems }))
@@ -166,16 +164,21 @@ export class FakeEditorFeatures implements EditorFeatures {
     return result
   }
 
-  editors(): OpenEditor[] {
+  async editors(): Promise<OpenEditor[]> {
     return this.opened
   }
 
-  selection(): EditorSelection | undefined {
+  async selection(): Promise<EditorSelection | undefined> {
     return this.selected
   }
 
-  unsaved(): ReturnType<EditorFeatures['unsaved']> {
-    return [...this.dirty].map(([path, text]) => ({ path, read: () => ({ text }) }))
+  async unsaved(): Promise<string[]> {
+    return [...this.dirty.keys()]
+  }
+
+  async readUnsaved(path: string) {
+    const text = this.dirty.get(path)
+    return text === undefined ? undefined : { text }
   }
 
   async rename(path: string, at: Position, name: string) {
@@ -252,7 +255,7 @@ export class FakeEditorFeatures implements EditorFeatures {
     return {}
   }
 
-  terminalCommands(): TerminalCommand[] {
+  async terminalCommands(): Promise<TerminalCommand[]> {
     return this.commands
   }
 
@@ -260,8 +263,12 @@ export class FakeEditorFeatures implements EditorFeatures {
     return this.selectedInTerminal
   }
 
-  testTool(name: 'runTests' | 'testFailure') {
-    return this.testTools[name]
+  async hasTestTool(name: TestToolName) {
+    return this.testTools[name] !== undefined
+  }
+
+  async runTestTool(name: TestToolName, input: Record<string, unknown>, signal: AbortSignal) {
+    return this.testTools[name]!(input, signal)
   }
 
   #files(): string[] {

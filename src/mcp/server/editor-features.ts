@@ -149,6 +149,7 @@ export interface TerminalCommand {
   output: string
 }
 
+export type TestToolName = 'runTests' | 'testFailure'
 export type LocationKind = 'definition' | 'type_definition' | 'implementations' | 'references'
 export type HierarchyKind = 'callers' | 'callees' | 'supertypes' | 'subtypes'
 
@@ -158,7 +159,7 @@ export type HierarchyKind = 'callers' | 'callees' | 'supertypes' | 'subtypes'
  */
 export interface EditorFeatures {
   /** The problems known now: of a file, or of all files that have any. */
-  problems(path?: string): FileProblems[]
+  problems(path?: string): Promise<FileProblems[]>
   /** The problems of these files may have changed. */
   readonly onDidChangeProblems: Event<readonly string[]>
   /**
@@ -179,11 +180,13 @@ export interface EditorFeatures {
   hover(path: string, at: Position): Promise<string[]>
   /** `undefined` if there is no such symbol or the language doesn't support the hierarchy. */
   hierarchy(kind: HierarchyKind, path: string, at: Position): Promise<RelatedSymbol[] | undefined>
-  editors(): OpenEditor[]
+  editors(): Promise<OpenEditor[]>
   /** The selection or cursor of the active editor, if it shows a file. */
-  selection(): EditorSelection | undefined
-  /** The files with unsaved changes. */
-  unsaved(): Array<{ path: string; read: () => TextBeginning }>
+  selection(): Promise<EditorSelection | undefined>
+  /** The paths of the files with unsaved changes. */
+  unsaved(): Promise<string[]>
+  /** The text of a file with unsaved changes; `undefined` if it has none. */
+  readUnsaved(path: string): Promise<TextBeginning | undefined>
   /** Rejects with the language's sentence if the symbol can't be renamed, or a `ToolError` if more than text would change. */
   rename(path: string, at: Position, name: string): Promise<FileEdit[]>
   /** `kind`: such as `quickfix` or `source.organizeImports`; by default, the kinds of the light bulb. */
@@ -200,12 +203,12 @@ export interface EditorFeatures {
    */
   runTask(task: TaskInfo, waitMs: number, signal: AbortSignal): Promise<TaskRun>
   /** The last commands of the user's terminals, the newest first. Only those with shell integration since Parley follows them. */
-  terminalCommands(): TerminalCommand[]
+  terminalCommands(): Promise<TerminalCommand[]>
   /** The selection in the active terminal. The text of the clipboard is restored. */
   terminalSelection(): Promise<{ terminal: string; text: string } | undefined>
-  /** A tool of VS Code for agents, which may ask the user by itself; `undefined` if this VS Code doesn't have it. */
-  testTool(
-    name: 'runTests' | 'testFailure',
-  ): ((input: Record<string, unknown>, signal: AbortSignal) => Promise<string>) | undefined
+  /** Whether this VS Code has a tool for agents. */
+  hasTestTool(name: TestToolName): Promise<boolean>
+  /** Runs such a tool, which may ask the user by itself. */
+  runTestTool(name: TestToolName, input: Record<string, unknown>, signal: AbortSignal): Promise<string>
   readonly debug: DebugFeatures
 }

@@ -56,7 +56,7 @@ const diagnostics = tool({
       const settled = await withSettledProblems(features, [...new Set(paths)], signal, result => result)
       found = settled.files
       isSettled = settled.isSettled
-    } else found = await roots.within(features.problems().slice(0, MAX_LOCATIONS), ({ path }) => path)
+    } else found = await roots.within((await features.problems()).slice(0, MAX_LOCATIONS), ({ path }) => path)
     let count = 0
     const data: Array<() => string> = []
     for (const { path, problems } of found) {
@@ -289,7 +289,7 @@ const openEditors = tool({
     'The files that the user has open in editor tabs, and which of them is active or has unsaved changes.',
   input: z.object({ offset: offsetInput }),
   async run({ offset }, { features, roots }) {
-    const editors = await roots.within(features.editors(), ({ path }) => path)
+    const editors = await roots.within(await features.editors(), ({ path }) => path)
     const data = editors.map(({ path, isActive, isVisible, isDirty }) => {
       const notes = [isActive ? 'active' : isVisible ? 'visible' : '', isDirty ? 'unsaved changes' : '']
       const text = notes.filter(Boolean).join(', ')
@@ -306,7 +306,7 @@ const selection = tool({
     "What the user has selected in the active editor, or where the cursor is. Use it when the user says 'this' or 'here'.",
   input: z.object({ offset: offsetInput }),
   async run({ offset }, { features, roots }) {
-    const selected = features.selection()
+    const selected = await features.selection()
     if (!selected) return { text: 'No file is active in the editor.' }
     if (!(await roots.has(selected.path)))
       return { text: 'The active file is outside of the folders of this session.' }
@@ -327,17 +327,16 @@ const unsavedText = tool({
     'The text of a file with the changes that the user has not saved yet, which are not on disk. Without "file", which files have unsaved changes.',
   input: z.object({ file: fileInput.optional(), offset: offsetInput }),
   async run({ file, offset }, { features, roots }) {
-    const unsaved = await roots.within(features.unsaved(), ({ path }) => path)
+    const unsaved = await roots.within(await features.unsaved(), path => path)
     if (file === undefined)
       return {
         text: unsaved.length === 0 ? 'No file has unsaved changes.' : 'Files with unsaved changes:',
-        data: unsaved.map(({ path }) => roots.name(path)),
+        data: unsaved.map(path => roots.name(path)),
         ...at(offset),
       }
     const path = await roots.file(file)
-    const found = unsaved.find(one => one.path === path)
-    if (!found) return { text: 'That file has no unsaved changes: what is on disk is its text.' }
-    const read = found.read()
+    const read = unsaved.includes(path) ? await features.readUnsaved(path) : undefined
+    if (!read) return { text: 'That file has no unsaved changes: what is on disk is its text.' }
     return { text: `${roots.name(path)}, unsaved${beginningOnly(read)}:`, data: read.text, ...at(offset) }
   },
 })

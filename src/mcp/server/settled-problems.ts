@@ -73,7 +73,8 @@ export async function withSettledProblems<T>(
         }),
       ])
     }
-    return await work({ files: paths.flatMap(path => features.problems(path)), isSettled })
+    const found = await Promise.all(paths.map(path => features.problems(path)))
+    return await work({ files: found.flat(), isSettled })
   } finally {
     attended.dispose()
   }

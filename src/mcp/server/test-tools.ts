@@ -36,8 +36,8 @@ const runTests = tool({
   async run({ files, names, seconds = TASK_SECONDS, offset }, context) {
     const { features, roots, signal } = context
     const paths = files && (await Promise.all(files.map(file => roots.file(file))))
-    const run = features.testTool('runTests')
-    if (!run) return runTestTask(files !== undefined || names !== undefined, seconds, context)
+    if (!(await features.hasTestTool('runTests')))
+      return runTestTask(files !== undefined || names !== undefined, seconds, context)
     const conversation = await context.conversation()
     const what = [...(paths ?? []).map(path => roots.name(path)), ...(names ?? [])]
     const limit = new AbortController()
@@ -51,7 +51,7 @@ const runTests = tool({
       async () => {
         const input = { ...(paths && { files: paths }), ...(names && { testNames: names }) }
         try {
-          const ran = run(input, limit.signal).then(text => ({ text }))
+          const ran = features.runTestTool('runTests', input, limit.signal).then(text => ({ text }))
           return await withTimeout(raceAbort(ran, signal), seconds * 1000)
         } finally {
           // cancels the tests if they still run
@@ -95,12 +95,15 @@ const testResults = tool({
   description: `The failures of the last test run in the editor's Testing view, also of one that the user started. ${LIMITS}`,
   input: z.object({ offset: offsetInput }),
   async run({ offset }, { features, signal }) {
-    const read = features.testTool('testFailure')
-    if (!read)
+    if (!(await features.hasTestTool('testFailure')))
       throw new ToolError(
         'This VS Code has no tool that tells test results. The exit code and output of a test task are in the answer of "run_tests".',
       )
-    return answerOf("VS Code's own test tool answers:", await read({}, signal), offset)
+    return answerOf(
+      "VS Code's own test tool answers:",
+      await features.runTestTool('testFailure', {}, signal),
+      offset,
+    )
   },
 })
 

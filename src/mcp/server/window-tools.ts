@@ -197,9 +197,8 @@ const terminalOutput = tool({
       l10n.t("Read your terminals' output for the rest of this session"),
       context,
     )
-    const commands = context.features
-      .terminalCommands()
-      .filter(one => terminal === undefined || one.terminal === terminal)
+    const all = await context.features.terminalCommands()
+    const commands = all.filter(one => terminal === undefined || one.terminal === terminal)
     const [last] = commands
     if (!last)
       return {

@@ -132,7 +132,7 @@ class ClaudeIde extends LocalIde {
 
   protected override async sendSelection(isLatest: () => boolean): Promise<void> {
     const { editor } = this.options
-    const selection = editor.selection()
+    const selection = await editor.selection()
     // a terminal in the editor area may have the focus
     if (!selection) return
     const isInside = await editor.has(selection.path)

@@ -87,7 +87,7 @@ export class ClaudeTools implements Disposable {
       name: 'getCurrentSelection',
       input: none,
       run: async () => {
-        const selection = this.#editor.selection()
+        const selection = await this.#editor.selection()
         const isKnown = selection && (await this.#editor.has(selection.path))
         return [selectionAnswer(isKnown ? selection : undefined, 'No active editor found')]
       },
@@ -101,7 +101,7 @@ export class ClaudeTools implements Disposable {
       name: 'getOpenEditors',
       input: none,
       run: async () => {
-        const editors = await this.#editor.within(this.#editor.editors())
+        const editors = await this.#editor.within(await this.#editor.editors())
         const tabs = editors.map(({ path, isActive, isDirty }) => ({
           ...{ uri: pathToFileURL(path).href, fileName: path, label: basename(path), isActive, isDirty },
           languageId: this.#editor.document(path)?.languageId,
@@ -165,7 +165,7 @@ export class ClaudeTools implements Disposable {
 
   async #problems(uri: string | undefined) {
     const path = uri === undefined ? undefined : await this.#editor.file(pathOfUri(uri))
-    const found = await this.#editor.within(this.#editor.problems(path))
+    const found = await this.#editor.within(await this.#editor.problems(path))
     let remaining = MAX_PROBLEMS
     const files = found.map(({ path, problems }) => {
       const some = problems.slice(0, remaining)

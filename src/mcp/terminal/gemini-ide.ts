@@ -123,8 +123,8 @@ class GeminiIde extends LocalIde {
   }
 
   protected override selectionChanged(): void {
-    const active = this.options.editor.selection()?.path
-    if (active !== undefined) this.#activeAt.set(active, Date.now())
+    const now = Date.now()
+    void this.options.editor.selection().then(active => active && this.#activeAt.set(active.path, now))
     super.selectionChanged()
   }
 
@@ -135,8 +135,8 @@ class GeminiIde extends LocalIde {
 
   async #context() {
     const { editor } = this.options
-    const selection = editor.selection()
-    const paths = (await editor.within(editor.editors())).map(({ path }) => path)
+    const selection = await editor.selection()
+    const paths = (await editor.within(await editor.editors())).map(({ path }) => path)
     for (const path of this.#activeAt.keys()) if (!paths.includes(path)) this.#activeAt.delete(path)
     const openFiles = paths
       .map(path => {

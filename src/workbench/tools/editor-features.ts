@@ -11,6 +11,7 @@ import type {
   HierarchyKind,
   Location,
   LocationKind,
+  OpenEditor,
   OutlineSymbol,
   Position,
   Problem,
@@ -46,7 +47,7 @@ const MAX_RESOLVED = 30
 export function createEditorFeatures(diffs: Diffs): EditorFeatures {
   followTerminals()
   return {
-    problems(path) {
+    async problems(path) {
       const all =
         path === undefined
           ? vscode.languages.getDiagnostics()
@@ -100,20 +101,18 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
         .filter(text => text.trim() !== '')
     },
     hierarchy,
-    editors,
-    selection() {
+    editors: async () => editors(),
+    async selection() {
       const editor = vscode.window.activeTextEditor
       if (editor?.document.uri.scheme !== 'file') return undefined
       const { document, selection } = editor
       return { path: document.uri.fsPath, ...spanOf(selection), ...beginningOf(document, selection) }
     },
-    unsaved: () =>
-      vscode.workspace.textDocuments
-        .filter(document => document.uri.scheme === 'file' && isUnsaved(document))
-        .map(document => ({
-          path: document.uri.fsPath,
-          read: () => beginningOf(document, new vscode.Range(0, 0, document.lineCount, 0)),
-        })),
+    unsaved: async () => unsavedDocuments().map(({ uri }) => uri.fsPath),
+    async readUnsaved(path) {
+      const document = unsavedDocuments().find(({ uri }) => uri.fsPath === path)
+      return document && beginningOf(document, new vscode.Range(0, 0, document.lineCount, 0))
+    },
     async rename(path, at, name) {
       const edit = await execute<vscode.WorkspaceEdit>(
         'vscode.executeDocumentRenameProvider',
@@ -146,23 +145,26 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
     showDiff: async (path, texts, title) => void (await diffs.open(path, texts, { title })),
     tasks: listTasks,
     runTask,
-    terminalCommands,
+    terminalCommands: async () => terminalCommands(),
     terminalSelection,
-    testTool,
+    hasTestTool: async name => vscode.lm.tools.some(tool => tool.name === name),
+    runTestTool,
     debug: createDebugFeatures(),
   }
 }
 
-const testTool: EditorFeatures['testTool'] = name => {
-  if (!vscode.lm.tools.some(tool => tool.name === name)) return undefined
-  return async (input, signal) => {
-    // there is no chat that the call belongs to
-    const options = { input: findable(input), toolInvocationToken: undefined }
-    const { content } = await withCancellation(signal, token => vscode.lm.invokeTool(name, options, token))
-    return content
-      .flatMap(part => (part instanceof vscode.LanguageModelTextPart ? [part.value] : []))
-      .join('\n')
-  }
+const runTestTool: EditorFeatures['runTestTool'] = async (name, input, signal) => {
+  // there is no chat that the call belongs to
+  const options = { input: findable(input), toolInvocationToken: undefined }
+  const { content } = await withCancellation(signal, token => vscode.lm.invokeTool(name, options, token))
+  return content
+    .flatMap(part => (part instanceof vscode.LanguageModelTextPart ? [part.value] : []))
+    .join('\n')
+}
+
+function unsavedDocuments(): vscode.TextDocument[] {
+  const { textDocuments } = vscode.workspace
+  return textDocuments.filter(document => document.uri.scheme === 'file' && isUnsaved(document))
 }
 
 /** In a remote window, the tool finds files only relative to the first folder: it takes absolute paths for local ones. */
@@ -288,9 +290,9 @@ function related(
   }
 }
 
-function editors(): ReturnType<EditorFeatures['editors']> {
+function editors(): OpenEditor[] {
   const { all, activeTabGroup } = vscode.window.tabGroups
-  const found = new Map<string, ReturnType<EditorFeatures['editors']>[number]>()
+  const found = new Map<string, OpenEditor>()
   for (const group of [activeTabGroup, ...all.filter(one => one !== activeTabGroup)]) {
     for (const { input, isActive, isDirty } of group.tabs) {
       const uri =

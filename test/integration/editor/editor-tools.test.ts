@@ -185,7 +185,7 @@ describe("the editor's tools in VS Code", () => {
       })
       try {
         // older versions have no such tool
-        if (features.testTool('runTests')) {
+        if (await features.hasTestTool('runTests')) {
           // VS Code learns of the test a moment later, and asks by a dialog, which its driver for tests accepts
           const answer = await waitFor('the test', async () => {
             const text = await rig.call('run_tests', { files: ['main.ts'] })
@@ -195,7 +195,7 @@ describe("the editor's tools in VS Code", () => {
           assert.match(answer, /expected 1, got 2/)
           assert.match(await rig.call('test_results'), /expected 1, got 2/)
         } else assert.match(await rig.call('run_tests'), /^Ran the workspace's test task/)
-        const other = await toolRig({ features: { ...features, testTool: () => undefined }, folder })
+        const other = await toolRig({ features: { ...features, hasTestTool: async () => false }, folder })
         const ran = await other.call('run_tests')
         await other.close()
         assert.match(ran, /^Ran the workspace's test task, .* exit code 2\.$/m)

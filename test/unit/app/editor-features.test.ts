@@ -103,7 +103,7 @@ describe('what the editor tools ask VS Code', () => {
 
   const at = { line: 1, column: 1 }
 
-  it('reads unsaved text only of the file that is asked for, and no more than the editor can read without a stop', () => {
+  it('reads unsaved text only of the file that is asked for, and no more than the editor can read without a stop', async () => {
     const read: Array<[string, Range]> = []
     const document = (path: string, lineCount: number, line: string) => ({
       ...{ uri: uri(path), isDirty: true, lineCount },
@@ -117,15 +117,15 @@ describe('what the editor tools ask VS Code', () => {
       document('/many', 15_000_000, ''),
       document('/long', 1, 'x'.repeat(30_000_000)),
     )
-    const [small, many, long] = features.unsaved()
+    assert.deepEqual(await features.unsaved(), ['/small', '/many', '/long'])
     assert.equal(read.length, 0)
-    assert.deepEqual(small!.read(), { text: 'a\na\n', isCut: false })
+    assert.deepEqual(await features.readUnsaved('/small'), { text: 'a\na\n', isCut: false })
     assert.deepEqual(
       read.map(([path]) => path),
       ['/small'],
     )
-    assert.deepEqual(many!.read(), { text: '\n'.repeat(500_000), isCut: true })
-    const cut = long!.read()
+    assert.deepEqual(await features.readUnsaved('/many'), { text: '\n'.repeat(500_000), isCut: true })
+    const cut = (await features.readUnsaved('/long'))!
     assert.deepEqual([cut.text.length, cut.isCut], [4 << 20, true])
   })
 
@@ -140,14 +140,14 @@ describe('what the editor tools ask VS Code', () => {
   })
 
   it("gives VS Code's test tool paths that it accepts, and a cancellation token", async () => {
-    assert.equal(features.testTool('testFailure'), undefined)
+    assert.equal(await features.hasTestTool('testFailure'), false)
+    assert.equal(await features.hasTestTool('runTests'), true)
     const input = { files: ['/one/a.ts', '/two/b.ts'], testNames: ['x'] }
-    const run = features.testTool('runTests')!
     const call = { name: 'runTests', toolInvocationToken: undefined, isCancellationRequested: false }
-    assert.equal(await run(input, new AbortController().signal), 'passed\n2')
+    assert.equal(await features.runTestTool('runTests', input, new AbortController().signal), 'passed\n2')
     assert.deepEqual(invoked.pop(), { ...call, input })
     remoteName = 'ssh'
-    await run(input, AbortSignal.abort())
+    await features.runTestTool('runTests', input, AbortSignal.abort())
     assert.deepEqual(invoked.pop(), {
       ...{ ...call, isCancellationRequested: true },
       input: { files: ['a.ts', '../two/b.ts'], testNames: ['x'] },

@@ -20,8 +20,7 @@ const HANDLES: Record<string, (run: Call, args: unknown[], path: string) => unkn
   'dialogs.input': input,
   'dialogs.progress': progress,
   openTab: (run, [options], path) => tabOf(run(toWindow(options, path)) as Tab, path),
-  // still has functions that return values at once
-  features: run => run(),
+  features: async (run, _, path) => copied((await run()) as object, `${path}.`),
 }
 
 const EVENT = /^(.*\.)?(onDid\w+|followActive)$/
@@ -46,8 +45,9 @@ function copied<T extends object>(port: T, prefix = ''): T {
   return new Proxy(port, {
     get(target, name) {
       const value = Reflect.get(target, name, target) as unknown
-      if (typeof name === 'symbol') return value
-      const path = `${prefix}${name}`
+      const path = `${prefix}${String(name)}`
+      // debugging still has functions that return values at once
+      if (typeof name === 'symbol' || path === 'features.debug') return value
       if (typeof value !== 'function')
         return isPort(value) ? once(path, () => copied(value, `${path}.`)) : plain(value, path)
       return once(path, () => (...args: unknown[]) => {

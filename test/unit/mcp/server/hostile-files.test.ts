@@ -54,7 +54,7 @@ describe('an editor tool', () => {
 
   it('shows messages with much white space on one line', async () => {
     const message = (length: number) => `wrong\n  ${' '.repeat(length)}here`
-    const problems = (length: number) => () => [
+    const problems = (length: number) => async () => [
       { path: '/a', problems: [{ severity: 'error' as const, message: message(length), ...span(1) }] },
     ]
     const { data } = await call('diagnostics', {}, { problems: problems(3) })
@@ -74,14 +74,16 @@ describe('an editor tool', () => {
         return 'a\n'.repeat(5000)
       },
     })
-    const problems = () => [{ path: '/a', problems: Array.from({ length: 5000 }, (_, i) => problem(i + 1)) }]
+    const problems = async () => [
+      { path: '/a', problems: Array.from({ length: 5000 }, (_, i) => problem(i + 1)) },
+    ]
     const { text: answer } = await call('diagnostics', { offset: 4000 }, { problems })
     assert.match(answer, /more lines of 5000\./)
     assert.ok(read < 20, `${read} messages`)
   })
 
   it('lists a limited number of problems, and counts all', async () => {
-    const problems = () => [
+    const problems = async () => [
       {
         path: '/a',
         problems: Array.from({ length: 7000 }, (_, i) => ({
@@ -97,17 +99,18 @@ describe('an editor tool', () => {
   })
 
   it('gives any part of a long text', async () => {
-    const unsaved = () => [{ path: '/a', read: () => ({ text }) }]
-    const first = await call('unsaved_text', { file: '/a' }, { unsaved })
+    const unsaved = async () => ['/a']
+    const readUnsaved = async () => ({ text })
+    const first = await call('unsaved_text', { file: '/a' }, { unsaved, readUnsaved })
     assert.equal(first.data[0], 'line 1')
     const offset = Number(/"offset": (\d+)/.exec(first.text)?.[1])
-    const next = await call('unsaved_text', { file: '/a', offset }, { unsaved })
+    const next = await call('unsaved_text', { file: '/a', offset }, { unsaved, readUnsaved })
     assert.equal(next.data[0], `line ${offset + 1}`)
     assert.equal(first.data.length, offset)
-    const last = await call('unsaved_text', { file: '/a', offset: LINES - 1 }, { unsaved })
+    const last = await call('unsaved_text', { file: '/a', offset: LINES - 1 }, { unsaved, readUnsaved })
     assert.deepEqual(last.data, [`line ${LINES}`])
     assert.match(
-      (await call('unsaved_text', { file: '/a', offset: LINES }, { unsaved })).text,
+      (await call('unsaved_text', { file: '/a', offset: LINES }, { unsaved, readUnsaved })).text,
       /only 200000 lines/,
     )
   })

@@ -362,7 +362,7 @@ describe('Claude Code in a terminal', () => {
       const span = { start: { line: 1, column: 2 }, end: { line: 1, column: 4 } }
       const problem = { ...span, severity: 'information' as const, message: 'bad', source: 'ts', code: '7' }
       const names = [file('a b.ts'), join(two, '100%.ts'), join(root, 'outside.ts')]
-      editor.problems = path => {
+      editor.problems = async path => {
         const problems = [problem, { ...problem, severity: 'error' as const }]
         return names
           .filter(name => path === undefined || name === path)

@@ -6,7 +6,7 @@ import { layoutProblems } from './support/layout.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the views', () => {
-  const vscode = new VsCodeSuite({ ownServer: true })
+  const vscode = new VsCodeSuite()
 
   // the first one, in which no session is listed
   it('are completely translated into Chinese and fit into 280 pixels', async () => {

@@ -8,7 +8,6 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the changes of a session', () => {
   const vscode = new VsCodeSuite({
-    ownServer: true,
     settings: root => ({ 'parley.agents': { liar: fixtureAgent(root, 'Liar') } }),
   })
   const file = (name: string) => join(dirname(vscode.workspace), 'planets-api', name)

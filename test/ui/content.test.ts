@@ -12,7 +12,6 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('message content', () => {
   const vscode = new VsCodeSuite({
-    ownServer: true,
     settings: root => ({
       'parley.agents': {
         ...contentAgents(root),

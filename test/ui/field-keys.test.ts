@@ -19,7 +19,6 @@ const form = {
 
 describe('the editing shortcuts in a field', () => {
   const vscode = new VsCodeSuite({
-    ownServer: true,
     settings: root => ({
       'files.autoSave': 'off',
       'parley.agents': { asking: fixtureAgent(root, 'Asking', { prompts: [[form]] }) },

@@ -22,7 +22,6 @@ const notebook = (text: string) =>
 
 describe('a review of files of every kind', () => {
   const vscode = new VsCodeSuite({
-    ownServer: true,
     settings: root => ({ 'parley.agents': { liar: fixtureAgent(root, 'Liar') } }),
   })
   let workbench: Workbench

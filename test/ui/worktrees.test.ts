@@ -10,7 +10,6 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the worktree of a session', () => {
   const vscode = new VsCodeSuite({
-    ownServer: true,
     settings: root => ({
       'parley.agents': { fixture: fixtureAgent(root, 'Fixture') },
       // its questions about repositories would cover the page

@@ -720,7 +720,7 @@ export const settings: readonly SettingsGroup[] = [
         minimum: 0,
         markdownDescription: text(
           'settings.history.maximumAge',
-          "Deletes saved conversations that had no activity for this number of days, except for open and pinned ones. Agents keep their own history. A jump of the clock doesn't count as time, and days without Parley count as at most three at a stretch. `0` means no limit.",
+          "Deletes saved conversations that had no activity for this number of days, except for open and pinned ones, and unsent text that closed windows left. Agents keep their own history. A jump of the clock doesn't count as time, and days without Parley count as at most three at a stretch. `0` means no limit.",
         ),
       },
       'history.maximumSize': {

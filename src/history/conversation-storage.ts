@@ -10,6 +10,7 @@ import { StoredClock } from './stored-clock.ts'
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
+import { type AbandonedText, abandonedTexts } from './unsent-texts.ts'
 import { Windows, type WindowsOptions } from './windows.ts'
 
 /** How often the limits are checked while conversations grow, in milliseconds. */
@@ -75,13 +76,17 @@ export class ConversationStorage extends Owner {
 
   /** Bytes of all conversations on disk. */
   get usedBytes(): number {
-    const ofChanges = () => Number(this.database.all('SELECT total(bytes) AS n FROM workspaces')[0]?.n)
-    return this.database.attempt(() => this.database.usedBytes - ofChanges(), 0)
+    const ofOthers = () =>
+      ['workspaces', 'unsent_items']
+        .map(table => Number(this.database.all(`SELECT total(bytes) AS n FROM ${table}`)[0]?.n))
+        .reduce((all, bytes) => all + bytes)
+    return this.database.attempt(() => this.database.usedBytes - ofOthers(), 0)
   }
 
   /**
    * Deletes conversations whose last write is older than the age limit, then those with the oldest writes until the rest fits the size
-   * limit. Open and pinned conversations stay.
+   * limit. Open and pinned conversations stay. Unsent texts of
+   * that age go, too, if no window has them.
    */
   trim(): void {
     this.#trimmedAt = this.#now()
@@ -97,12 +102,16 @@ export class ConversationStorage extends Owner {
     }))
     if (maxAge > 0) this.removeDamaged(time => clock.ageOf(time) > maxAge)
     const isLarge = max > 0 && this.usedBytes > max
-    if (!isLarge && !writes.some(({ isOld }) => isOld)) return
+    const texts = maxAge > 0 ? this.#oldTexts(maxAge) : []
+    if (!isLarge && texts.length === 0 && !writes.some(({ isOld }) => isOld)) return
     const pinned = this.#pinned()
     if (!pinned) {
       this.#log.warn('No conversations were deleted for the limits: which ones are pinned is unknown.')
       return
     }
+    for (const { id, conversation } of texts)
+      if (!pinned.has(conversation))
+        this.database.attempt(() => this.database.run('DELETE FROM unsent WHERE id = ?', id), undefined)
     let deleted = 0
     const discard = (copies: readonly StoredCopy[]) => {
       if (copies.filter(copy => this.transcripts.discard(copy)).length > 0) deleted += 1
@@ -121,6 +130,11 @@ export class ConversationStorage extends Owner {
     if (deleted === 0) return
     this.#log.info(`Deleted ${deleted} saved conversations to stay within the limits of age and size.`)
     this.database.compactLater()
+  }
+
+  #oldTexts(maxAge: number): AbandonedText[] {
+    const abandoned = this.database.attempt(() => abandonedTexts(this.database, this.windows), [])
+    return abandoned.filter(({ at }) => this.clock.ageOf(at) > maxAge)
   }
 
   /** Damaged files that were moved aside may hold text that was deleted since. */

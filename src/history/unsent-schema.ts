@@ -1,14 +1,17 @@
 import type { SalvagedTables } from './salvage.ts'
 
-/** The tables of unsent texts. owner: the window's id; empty if no window has the text; place: the order of a window's texts. */
+/**
+ * The tables of unsent texts. owner: the window's id; empty if no window has the text; place: the order of a window's texts; at: its last
+ * change, in milliseconds since the epoch; bytes: the size of the items, so that it's known without reading them.
+ */
 export const UNSENT_TABLES = `
   CREATE TABLE unsent (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, workspace TEXT NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL,
-    conversation TEXT NOT NULL, entry_id TEXT, text TEXT NOT NULL, items TEXT
+    conversation TEXT NOT NULL, entry_id TEXT, text TEXT NOT NULL, items TEXT, at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX unsent_of_owner ON unsent (owner);
   CREATE INDEX unsent_with_items ON unsent (items);
-  CREATE TABLE unsent_items (name TEXT PRIMARY KEY, items TEXT NOT NULL) STRICT;
+  CREATE TABLE unsent_items (name TEXT PRIMARY KEY, items TEXT NOT NULL, bytes INTEGER NOT NULL) STRICT;
   CREATE TRIGGER items_unused AFTER DELETE ON unsent WHEN old.items IS NOT NULL BEGIN
     DELETE FROM unsent_items
       WHERE name = old.items AND NOT EXISTS (SELECT 1 FROM unsent WHERE items = old.items);

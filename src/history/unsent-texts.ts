@@ -58,6 +58,8 @@ export interface StoredUnsentTextsOptions {
   windows: Pick<Windows, 'own' | 'beat' | 'isListed'>
   /** the id of the workspace in the database */
   workspace: string
+  /** Milliseconds since the epoch. */
+  now?: () => number
 }
 
 /** Stores the unsent texts of a window in the database of conversations. */
@@ -65,6 +67,7 @@ export class StoredUnsentTexts implements UnsentTexts {
   readonly #database: TranscriptDatabase
   readonly #windows: StoredUnsentTextsOptions['windows']
   readonly #workspace: string
+  readonly #now: () => number
   /** the stored content of each text, by id */
   #written = new Map<string, string>()
   /** by the id of a text that couldn't be taken over yet, since the disk can't be written: the window that owns the text */
@@ -74,10 +77,11 @@ export class StoredUnsentTexts implements UnsentTexts {
   #knowsLoss = false
   hasOthers = false
 
-  constructor({ database, windows, workspace }: StoredUnsentTextsOptions) {
+  constructor({ database, windows, workspace, now = Date.now }: StoredUnsentTextsOptions) {
     this.#database = database
     this.#windows = windows
     this.#workspace = workspace
+    this.#now = now
   }
 
   takeOver(): UnsentText[] {
@@ -257,7 +261,10 @@ export class StoredUnsentTexts implements UnsentTexts {
 
   #putItems(items: ReadonlyMap<string, string>): void {
     for (const [name, json] of items)
-      this.#database.run('INSERT OR REPLACE INTO unsent_items VALUES (?, ?)', name, json)
+      this.#database.run(
+        'INSERT OR REPLACE INTO unsent_items VALUES (?, ?, ?)',
+        ...[name, json, Buffer.byteLength(json)],
+      )
   }
 
   #put(
@@ -267,14 +274,47 @@ export class StoredUnsentTexts implements UnsentTexts {
     workspace: string,
   ): void {
     this.#database.run(
-      `INSERT INTO unsent (id, owner, workspace, place, kind, conversation, entry_id, text, items)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET owner = excluded.owner,
+      `INSERT INTO unsent (id, owner, workspace, place, kind, conversation, entry_id, text, items, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET owner = excluded.owner,
        workspace = excluded.workspace, place = excluded.place, kind = excluded.kind,
        conversation = excluded.conversation, entry_id = excluded.entry_id, text = excluded.text,
-       items = excluded.items`,
-      ...[id, owner, workspace, place, kind, storedId(conversation), entryId ?? null, text, items ?? null],
+       items = excluded.items, at = excluded.at`,
+      ...[
+        id,
+        owner,
+        workspace,
+        place,
+        kind,
+        storedId(conversation),
+        entryId ?? null,
+        text,
+        items ?? null,
+        this.#now(),
+      ],
     )
   }
+}
+
+/** An unsent text of a window that is gone. */
+export interface AbandonedText {
+  id: string
+  /** the key of its conversation */
+  conversation: string
+  /** its last change, in milliseconds since the epoch */
+  at: number
+}
+
+/** The texts that no window has. May throw SQLite's errors. */
+export function abandonedTexts(
+  database: TranscriptDatabase,
+  windows: Pick<Windows, 'isListed'>,
+): AbandonedText[] {
+  return database
+    .all('SELECT id, owner, conversation, at FROM unsent')
+    .filter(({ owner }) => owner === '' || !windows.isListed(String(owner)))
+    .map(({ id, conversation, at }) => ({
+      ...{ id: String(id), conversation: idOfStored(String(conversation)), at: Number(at) },
+    }))
 }
 
 function textOf(row: Row): UnsentText {

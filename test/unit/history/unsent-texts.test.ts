@@ -32,9 +32,11 @@ describe('the unsent texts in the database', () => {
       now,
       file: path.join(folder, 'conversations.db'),
       trouble: new StorageTrouble(() => {}),
+      maxAgeMs: () => 30 * 86_400_000,
+      pinned: () => new Set(['a/2']),
     })
     const { database, windows } = storage
-    const texts = new StoredUnsentTexts({ database, windows, workspace })
+    const texts = new StoredUnsentTexts({ database, windows, workspace, now })
     opened.set(texts, storage)
     return texts
   }
@@ -101,6 +103,30 @@ describe('the unsent texts in the database', () => {
     opened.get(two)!.database.run("UPDATE unsent SET owner = 'gone'")
     assert.deepEqual(ids(two.takeOver()), ['a'])
     assert.equal(two.items('i'), '["x"]')
+  })
+
+  it('go with the conversations that are too old, if no window has them and theirs is not pinned', () => {
+    const day = 86_400_000
+    let now = Date.now()
+    const one = open('one', directory, () => now)
+    const two = open('two', directory, () => now)
+    one.write([text('here', { items: 'i' })], new Map([['i', '["x"]']]))
+    two.write([text('gone', { items: 'j' }), text('pinned', { conversation: 'a/2' })], new Map([['j', '[]']]))
+    one.handOver([text('never opened')], new Map())
+    close(two)
+    const storage = opened.get(one)!
+    const left = () => storage.database.all('SELECT id FROM unsent ORDER BY id').map(({ id }) => id)
+    for (let days = 0; days < 29; days++) {
+      now += day
+      storage.trim()
+    }
+    assert.deepEqual(left(), ['gone', 'here', 'never opened', 'pinned'])
+    for (let days = 0; days < 3; days++) {
+      now += day
+      storage.trim()
+    }
+    assert.deepEqual(left(), ['here', 'pinned'])
+    assert.deepEqual([one.items('i'), one.items('j')], ['["x"]', undefined])
   })
 
   it('write nothing but what has changed', () => {

@@ -109,7 +109,7 @@ function stepsOf(lane: Lane, tier: Tier, env: NodeJS.ProcessEnv): Step[] {
   const files = testFiles(lane)
   switch (lane.name) {
     case 'UI':
-      return suites(lane, 8, files)
+      return suites(lane, 5, files)
     case 'page':
       return tier === 'all'
         ? [

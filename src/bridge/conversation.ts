@@ -322,6 +322,8 @@ export interface ChangedFileNote {
     kept: number
     reverted: number
     undecided: number
+    /** The file doesn't exist anymore. */
+    isGone?: true
   }
 }
 /** All files that the session's agent changed. */

@@ -104,7 +104,7 @@ export class ChangeTracker extends Owner {
     const disk = new DiskChanges({ shared, files, reader, attribution, unsaved, keep, agentsBack })
     this.disk = this.register(disk)
     this.edits = this.register(new UserEdits({ files, reader, disk, attribution, unsaved, shared }))
-    this.renames = new UserRenames({ shared, files, reader, disk, unsaved, undoLog })
+    this.renames = new UserRenames({ shared, files, reader, disk, unsaved, undoLog, progress })
     this.turns = new AgentTurns({ shared, files, reader, disk, attribution })
     this.writes = new ClientWrites({ files, reader, disk, attribution, unsaved, store })
     this.review = new Review({

@@ -191,7 +191,10 @@ export class ChangeScope {
       const undo = this.tracker.review.keep(path, matches, this.#idsOf(path, selection))
       // a session that is replaced is no decision of the user
       const isDecision = selection.own === undefined
-      const withdraw = isDecision ? this.tracker.progress.add({ path, outcome: 'kept', changes }) : () => {}
+      const isGone = file.attributes.type === 'absent'
+      const withdraw = isDecision
+        ? this.tracker.progress.add({ path, outcome: 'kept', changes, ...(isGone && { isGone }) })
+        : () => {}
       return { path, undo, withdraw }
     })
     return {
@@ -245,6 +248,7 @@ export class ChangeScope {
         const ids = this.#idsOf(path, selection)
         const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
         const before = kept ? [] : changesOf(file)
+        const wasAbsent = this.before(path)?.attributes.type === 'absent'
         let isNoted = false
         const outcome = await this.tracker.review.undo(path, matches, options, noted => {
           isNoted = true
@@ -256,7 +260,11 @@ export class ChangeScope {
         const now = outcome === 'undone' ? undefined : this.tracker.views.at(path)
         const rest = new Set(now && changesOf(now).map(({ id }) => id))
         const changes = before.flatMap(({ id, sessions }) => (rest.has(id) ? [] : [sessions]))
-        this.tracker.progress.add({ path, outcome: 'reverted', changes, undo: undone.id })
+        const isGone = wasAbsent && outcome === 'undone' && rest.size === 0
+        this.tracker.progress.add({
+          ...{ path, outcome: 'reverted', changes, undo: undone.id },
+          ...(isGone && { isGone }),
+        })
       } catch (error) {
         stays(path, error instanceof Error ? error : new Error(messageOf(error)))
       }

@@ -52,9 +52,9 @@ const decidedFile = z.object({
     z.object({
       sessions: z.array(z.string()),
       count: z.number().int().nonnegative(),
-      past: z.literal(true).exactOptional(),
     }),
   ),
+  isGone: z.literal(true).exactOptional(),
   undo: z.string().exactOptional(),
 })
 

@@ -104,9 +104,10 @@ function reviewed(changes: SessionChanges, progress: ReviewProgress): Pick<Chang
   const count = decidedCount(files)
   return {
     files: files.map(one => {
-      const { path, file = { path, added: 0, removed: 0 }, undecided, kept, reverted } = one
+      const { path, file = { path, added: 0, removed: 0 }, undecided, kept, reverted, isGone } = one
       const outcome = outcomeOf(one)
-      return outcome ? { ...file, decided: { outcome, kept, reverted, undecided } } : file
+      if (!outcome) return file
+      return { ...file, decided: { outcome, kept, reverted, undecided, ...(isGone && { isGone }) } }
     }),
     ...(count.decided > 0 && { count }),
   }

@@ -9,6 +9,11 @@ import { TrackedFile } from '../model/tracked-file.ts'
 import type { UndoLog } from '../model/undo-log.ts'
 import type { UnsavedEdits } from '../model/unsaved-edits.ts'
 
+/** What the user decided about files, which moves with them. `moved` returns the new path of a renamed file. */
+interface Decided {
+  renamed(moved: (path: string) => string | undefined): void
+}
+
 export interface UserRenamesOptions {
   shared: FilesShared
   files: TrackedFiles
@@ -16,6 +21,7 @@ export interface UserRenamesOptions {
   disk: DiskChanges
   unsaved: UnsavedEdits
   undoLog: UndoLog
+  progress: Decided
 }
 
 export class UserRenames {
@@ -25,14 +31,16 @@ export class UserRenames {
   readonly #disk: DiskChanges
   readonly #unsaved: UnsavedEdits
   readonly #undoLog: UndoLog
+  readonly #progress: Decided
 
-  constructor({ shared, files, reader, disk, unsaved, undoLog }: UserRenamesOptions) {
+  constructor({ shared, files, reader, disk, unsaved, undoLog, progress }: UserRenamesOptions) {
     this.#shared = shared
     this.#files = files
     this.#reader = reader
     this.#disk = disk
     this.#unsaved = unsaved
     this.#undoLog = undoLog
+    this.#progress = progress
   }
 
   /** The user is about to rename files or folders: files that disappear or appear because of that aren't changes. */
@@ -71,6 +79,10 @@ export class UserRenames {
         this.#files.reportChange([file.path, path])
       })
     }
+    this.#progress.renamed(path => {
+      if (!rules.contains(from, path)) return undefined
+      return rules.same(from, path) ? real : rules.join(real, rules.relative(from, path))
+    })
     // a file without agents' changes replaces a file that an agent removed, so the new file is the user's
     for (const [key, { path }] of this.#files.entries()) {
       if (!rules.contains(real, path) || !this.#disk.isRenaming(key)) continue

@@ -9,10 +9,10 @@ export interface DecidedFile {
   /** absolute */
   path: string
   outcome: 'kept' | 'reverted'
-  /**
-   * How many of the changes come from these sessions. `past`: the changes belong to a finished review, before these sessions made others.
-   */
-  changes: Array<{ sessions: string[]; count: number; past?: true }>
+  /** How many of the changes come from these sessions, without sessions that began another turn after their review was finished. */
+  changes: Array<{ sessions: string[]; count: number }>
+  /** The file doesn't exist anymore. */
+  isGone?: true
   /** the id of a revert */
   undo?: string
 }
@@ -33,6 +33,8 @@ export interface ReviewedFile {
   undecided: number
   kept: number
   reverted: number
+  /** The file doesn't exist anymore, as the user decided. */
+  isGone?: true
 }
 
 /** The part of a scope of changes that {@link ReviewProgress.files} needs. */
@@ -67,8 +69,7 @@ export class ReviewProgress {
   add(decided: Omit<DecidedFile, 'changes'> & { changes: ReadonlyArray<readonly string[]> }): () => void {
     const id = `${Date.now()}-${randomUUID()}`
     const one = { ...decided, changes: grouped(decided.changes) }
-    this.#decided.set(id, one)
-    this.#store.saveDecided(id, one)
+    this.#set(id, one)
     const [oldest] = this.#decided.keys()
     if (this.#decided.size > MAX_DECIDED && oldest !== undefined) this.#remove(oldest)
     this.#change.fire()
@@ -98,14 +99,30 @@ export class ReviewProgress {
     if (this.#decided.size === 0 || [...sessions].some(one => undecided.has(one))) return
     for (const [id, { changes, ...decided }] of this.#decided) {
       if (undecided.size === 0) this.#remove(id)
-      else if (changes.some(({ sessions: of, past }) => !past && of.some(one => sessions.has(one)))) {
-        const isPast = (of: readonly string[]) => of.some(one => sessions.has(one))
-        const now = changes.map(one => (isPast(one.sessions) ? { ...one, past: true as const } : one))
-        this.#decided.set(id, { ...decided, changes: now })
-        this.#store.saveDecided(id, { ...decided, changes: now })
+      else if (changes.some(({ sessions: of }) => of.some(one => sessions.has(one)))) {
+        // the change stays in the reviews of other sessions that made it as well
+        const left = (of: readonly string[]) => of.filter(one => !sessions.has(one))
+        this.#set(id, { ...decided, changes: changes.map(one => ({ ...one, sessions: left(one.sessions) })) })
       }
     }
     this.#change.fire()
+  }
+
+  /** The user renamed files: `moved` returns the new path of a renamed file. */
+  renamed(moved: (path: string) => string | undefined): void {
+    let isChanged = false
+    for (const [id, one] of this.#decided) {
+      const path = moved(one.path)
+      if (path === undefined) continue
+      this.#set(id, { ...one, path })
+      isChanged = true
+    }
+    if (isChanged) this.#change.fire()
+  }
+
+  #set(id: string, decided: DecidedFile): void {
+    this.#decided.set(id, decided)
+    this.#store.saveDecided(id, decided)
   }
 
   /** The files of a review, decided or not, in its order. */
@@ -120,13 +137,15 @@ export class ReviewProgress {
         reverted: 0,
       })
     const { sessions } = scope
-    for (const { path, outcome, changes } of this.#decided.values()) {
+    for (const { path, outcome, changes, isGone } of this.#decided.values()) {
       let count = 0
-      for (const { sessions: of, count: made, past } of changes)
-        if (!sessions || (!past && of.some(one => sessions.has(one)))) count += made
+      for (const { sessions: of, count: made } of changes)
+        if (!sessions || of.some(one => sessions.has(one))) count += made
       if (count === 0) continue
-      const file = files.get(path) ?? { path, undecided: 0, kept: 0, reverted: 0 }
+      const file: ReviewedFile = files.get(path) ?? { path, undecided: 0, kept: 0, reverted: 0 }
       file[outcome] += count
+      if (isGone && !file.file) file.isGone = true
+      else delete file.isGone
       files.set(path, file)
     }
     return [...files.values()].sort(compareFiles)

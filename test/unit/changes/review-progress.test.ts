@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { decidedCount } from '../../../src/changes/review/review-progress.ts'
@@ -109,6 +109,37 @@ describe('the progress of a review', () => {
     assert.equal(`${count(second)} ${count()}`, '0/0 1/5')
     await edit('second', 'a.txt', 'five')
     assert.equal(`${count(second)} ${count()}`, '0/1 1/6')
+  })
+
+  it('keeps a change that two sessions made in the review of one when the other begins a turn', async () => {
+    const { progress } = tracker
+    const first = new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] })
+    const second = new SessionChanges(tracker, 'second', { cwd: folder(), additionalDirectories: [] })
+    progress.add({ path: file('a.txt'), outcome: 'kept', changes: [['first', 'second'], ['second']] })
+    assert.equal(`${count(first)} ${count(second)} ${count()}`, '1/5 2/2 2/6')
+    second.beginTurn(2, () => false)
+    await tracker.files.ready
+    assert.equal(`${count(first)} ${count(second)} ${count()}`, '1/5 0/0 2/6')
+  })
+
+  it('follows a file that the user renames after keeping it, and knows which files are gone', async () => {
+    const paths = () =>
+      tracker.progress
+        .files(all)
+        .map(({ path, isGone }) => `${path.slice(folder().length + 1)}${isGone ? ' gone' : ''}`)
+    all.keep({ paths: [file('a.txt')] })
+    renameSync(file('a.txt'), file('c.txt'))
+    await tracker.renames.renamed(file('a.txt'), file('c.txt'))
+    assert.deepEqual(paths(), ['b.txt', 'c.txt'])
+
+    const changes = new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] })
+    writeFileSync(file('new.txt'), 'new')
+    const added = { operation: 'add' as const, path: file('new.txt'), newText: 'new' }
+    await changes.tool({ toolCallId: 'add', begun: true, done: true }, [{ changes: [added] }], [])
+    await all.undo({ paths: [file('new.txt')] })
+    assert.deepEqual(paths(), ['b.txt', 'c.txt', 'new.txt gone'])
+    await all.undo({ paths: [file('b.txt')] })
+    assert.deepEqual(paths(), ['b.txt', 'c.txt', 'new.txt gone'])
   })
 
   it('goes on after a reload, also when what was reverted before it is restored', async () => {

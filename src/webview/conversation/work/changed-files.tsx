@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChangedFileNote } from '../../../bridge/conversation.ts'
 import { formatNumber, plural, t } from '../../l10n.ts'
 import { DiffCounts } from '../../tools/diff-counts.tsx'
@@ -74,25 +75,62 @@ export function ChangedFiles() {
           )}
         </p>
       ))}
-      {open.value && (
-        <ScrollArea class="changes-body" label={t('Changed files')}>
-          <ul class="changes-list">
-            {files.map(file => (
-              <File key={file.path} file={file} />
-            ))}
-          </ul>
-        </ScrollArea>
-      )}
+      {open.value && <Files key={key} files={files} />}
     </section>
   )
 }
 
-function File({ file }: { file: ChangedFileNote }) {
+/** How many rows are drawn: about ten fit into the view. `AHEAD`: before it. */
+const ROWS = 48
+const AHEAD = 16
+/** Others are drawn only after that many rows were scrolled. */
+const STEP = 8
+
+/** The rows near the view: all rows have the same height. */
+function Files({ files }: { files: readonly ChangedFileNote[] }) {
+  const [from, setFrom] = useState(0)
+  const [height, setHeight] = useState(24)
+  const list = useRef<HTMLUListElement>(null)
+  useLayoutEffect(() => {
+    const measured = list.current?.firstElementChild?.getBoundingClientRect().height
+    if (measured && Math.abs(measured - height) > 0.1) setHeight(measured)
+  })
+  const first = Math.max(0, Math.min(from, files.length - ROWS))
+  const drawn = files.slice(first, first + ROWS)
+  const scroll = (area: HTMLElement) => {
+    const next = Math.max(0, Math.floor(area.scrollTop / height / STEP) * STEP - AHEAD)
+    if (next === from) return
+    // a row that has the focus may be removed
+    const row = list.current?.querySelector('li:focus-within')
+    const at = Number(row?.getAttribute('aria-posinset')) - 1
+    if (row && (at < next || at >= next + ROWS)) area.focus({ preventScroll: true })
+    setFrom(next)
+  }
+  return (
+    <ScrollArea class="changes-body" label={t('Changed files')} onScroll={scroll}>
+      <ul
+        ref={list}
+        class="changes-list"
+        style={{
+          paddingBlockStart: first * height,
+          paddingBlockEnd: (files.length - first - drawn.length) * height,
+        }}
+      >
+        {drawn.map((file, i) => (
+          <File key={file.path} file={file} at={first + i} of={files.length} />
+        ))}
+      </ul>
+    </ScrollArea>
+  )
+}
+
+function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number }) {
   const { host, store } = useApp()
   const path = relativePath(file.path, store.head.value?.roots)
   const name = baseName(path)
   const folder = path.slice(0, path.length - name.length)
   const decided = file.decided && decidedOf(file.decided)
+  const isGone = !file.status && file.decided?.isGone === true
   const { letter, word } = file.status ? statusOf(file.status) : { letter: '', word: decided?.text ?? '' }
   const from = file.from === undefined ? undefined : relativePath(file.from, store.head.value?.roots)
   const uncertain =
@@ -100,17 +138,26 @@ function File({ file }: { file: ChangedFileNote }) {
       ? t('Changed on disk during the turn (command or another program)')
       : file.uncertain && t('Some of it changed on disk during the turn (command or another program)')
   return (
-    <li class={`changes-file changes-${file.status ?? file.decided?.outcome}`}>
+    <li
+      class={`changes-file changes-${file.status ?? file.decided?.outcome}`}
+      aria-posinset={at + 1}
+      aria-setsize={of}
+    >
       <button
         type="button"
         class="line"
+        aria-disabled={isGone}
         title={[
-          file.status ? t('{0}: {1}. Open Diff', path, word) : t('{0}: {1}. Open File', path, word),
+          isGone
+            ? `${path}: ${word}`
+            : file.status
+              ? t('{0}: {1}. Open Diff', path, word)
+              : t('{0}: {1}. Open File', path, word),
           ...(file.status && decided ? [decided.text] : []),
           ...(from === undefined ? [] : [t('Was {0}', from)]),
           ...(uncertain === undefined ? [] : [uncertain]),
         ].join('\n')}
-        onClick={() => host.send('changes/open', { path: file.path })}
+        onClick={() => !isGone && host.send('changes/open', { path: file.path })}
       >
         <span class="changes-status" aria-hidden="true">
           {file.status ? letter : decided && <Icon name={decided.icon} />}
@@ -133,6 +180,11 @@ function File({ file }: { file: ChangedFileNote }) {
             <span class="changes-outcome" aria-hidden={file.status === undefined}>
               {file.status && <Icon name={decided.icon} />}
               <span>{decided.text}</span>
+              {decided.short && (
+                <span class="changes-short" aria-hidden="true">
+                  {decided.short}
+                </span>
+              )}
             </span>
           )}
           <DiffCounts added={file.added} removed={file.removed} />
@@ -159,6 +211,8 @@ function File({ file }: { file: ChangedFileNote }) {
 function decidedOf({ outcome, kept, reverted, undecided }: NonNullable<ChangedFileNote['decided']>): {
   icon: string
   text: string
+  /** for a narrow side bar */
+  short?: string
 } {
   switch (outcome) {
     case 'kept':
@@ -171,6 +225,7 @@ function decidedOf({ outcome, kept, reverted, undecided }: NonNullable<ChangedFi
       return {
         icon: 'checklist',
         text: t('{0} of {1} decided', kept + reverted, kept + reverted + undecided),
+        short: `${kept + reverted}/${kept + reverted + undecided}`,
       }
   }
 }

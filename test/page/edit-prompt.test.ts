@@ -33,7 +33,7 @@ const agents = (root: IsolatedRoot) => ({
 
 describe('editing a prompt where it is', () => {
   const vscode = new PageSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
-  let name = ''
+  let name = 'none.js'
   let tries = 0
   const file = () => join(dirname(vscode.workspace), 'planets-api', name)
   const holds = (text: string) => waitFor('the text of the file', () => readFileSync(file(), 'utf8') === text)
@@ -159,6 +159,25 @@ describe('editing a prompt where it is', () => {
     assert.equal(await editor().count(), 0)
     await keyboard.press('ArrowUp')
     await conversation.composer.filter({ hasText: /first$/ }).waitFor()
+  })
+
+  it('stops the running turn and is sent then, with a button or its key', async () => {
+    workbench = await vscode.clearedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Plain')
+    await conversation.runTurn('[[say one]] first')
+    for (const [original, how] of [
+      ['first', 'button'],
+      ['by button', 'key'],
+    ] as const) {
+      await conversation.send('[[gate]]')
+      await conversation.button(/^Stop \(/).waitFor()
+      await edit(original)
+      await editor().fill(`[[say edited by ${how}]]`)
+      if (how === 'key') await editor().press('ControlOrMeta+Enter')
+      else await conversation.button(/^Stop and Send/).click()
+      await conversation.agentMessage(`edited by ${how}`).waitFor()
+      await editor().waitFor({ state: 'detached' })
+    }
   })
 
   it('says why it waits for a turn and for queued prompts, and sends nothing then', async () => {

@@ -25,5 +25,13 @@ export function queueTitle(): string {
 }
 
 export function sendNowTitle(): string {
-  return t('Send Now ({0}+Enter)', sendKey.value === 'enter' ? controlKey() : `${controlKey()}+Shift`)
+  return t('Send Now ({0}+Enter)', nowKey())
+}
+
+export function stopAndSendTitle(): string {
+  return t('Stop and Send ({0}+Enter)', nowKey())
+}
+
+function nowKey(): string {
+  return sendKey.value === 'enter' ? controlKey() : `${controlKey()}+Shift`
 }

@@ -11,7 +11,7 @@ import { announce } from '../../ui/live-region.tsx'
 import { fitAttachments, receiverOf } from '../composer/attach.ts'
 import { AddMenu, Attachments } from '../composer/attachments.tsx'
 import { Draft, itemFromBlock, type WrittenDraft } from '../composer/draft.ts'
-import { sendsOn, sendTitle } from '../composer/send-key.ts'
+import { sendsOn, sendTitle, stopAndSendTitle } from '../composer/send-key.ts'
 import { TextInput, type TextInputHandle } from '../composer/text-input.tsx'
 import { useAttach } from '../composer/use-attach.ts'
 import { useCompletion } from '../composer/use-completion.tsx'
@@ -87,6 +87,8 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
   const noArea = useRef<HTMLElement>(null)
   const [note, setNote] = useState('')
   const [isSending, setSending] = useState(false)
+  /** The user wants to send it as soon as the running turn is stopped. */
+  const [isStopping, setStopping] = useState(false)
   const sending = useRef(false)
   const [options, setOptions] = useState<EditOptions>()
   const fail = (text: string) => {
@@ -155,6 +157,17 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
         setSending(false)
       }
     })
+  const canStop = !isIdle && store.head.value?.queue.length === 0
+  const stopAndSend = () => {
+    if (draft.isEmpty.peek() || isStopping) return
+    setStopping(true)
+    host.send('conversation/cancel')
+  }
+  useEffect(() => {
+    if (!isStopping || !isIdle) return
+    setStopping(false)
+    send()
+  })
   const onKey = (event: KeyboardEvent): boolean => {
     if (completion.onKey(event)) return true
     if (event.key === 'Escape') {
@@ -167,8 +180,10 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
       app.composer.current?.recall()
       return true
     }
-    if (event.key !== 'Enter' || event.altKey || !sendsOn(event)) return false
-    send()
+    const how = event.key === 'Enter' && !event.altKey && sendsOn(event)
+    if (!how) return false
+    if (how === 'now' && canStop) stopAndSend()
+    else send()
     return true
   }
   return (
@@ -200,9 +215,9 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
             <IconButton
               icon="send"
               class="send"
-              label={blocked ?? sendTitle()}
-              disabled={draft.isEmpty.value || isSending || blocked !== undefined}
-              onClick={send}
+              label={canStop ? stopAndSendTitle() : (blocked ?? sendTitle())}
+              disabled={draft.isEmpty.value || isSending || isStopping || (blocked !== undefined && !canStop)}
+              onClick={canStop ? stopAndSend : send}
             />
           </div>
         </div>

@@ -74,7 +74,7 @@ export const DOWNLOAD_IDLE_MS = 60_000
 
 /** How often a window confirms that it's open. */
 export const OWNER_HEARTBEAT_MS = 5000
-/** A window counts as gone after this time without a renewal, while this window could renew its own: the other crashed or hangs. */
+/** A window that hasn't renewed its leases for this time has crashed or hangs, if this window could renew its own meanwhile. */
 export const OWNER_STALE_MS = 20_000
 /** How often a file lock of another window is tried again. */
 export const FILE_LOCK_POLL_MS = 100

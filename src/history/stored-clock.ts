@@ -64,7 +64,7 @@ export function ageOf({ runs }: SeenClock, time: number): number {
   // from before the clock was first observed, or while Parley wasn't used: as if from right after that
   const later = runs.filter(({ from }) => from > time).sort((a, b) => a.from - b.from)
   if (counted.length === 0 && later[0]) counted.push(later[0].age)
-  // of now, or of a time that was never observed
+  // nothing was observed at this time or after it, so it counts as now
   if (counted.length === 0) return 0
   return Math.max(0, last.age + last.to - last.from - Math.max(...counted))
 }

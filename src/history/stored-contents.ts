@@ -35,9 +35,8 @@ export interface StoredContentsOptions {
 }
 
 /**
- * Contents as files named by their hash, each one once. A content is counted before its file is written, and its file is removed
- * before it's no longer counted, so that none is forgotten, whenever the window is killed. It stays while a record, or any window,
- * uses it.
+ * Contents as files named by their hash, each stored once. A content is counted before its file is written, and until its file is removed,
+ * so that no file is forgotten if the window is killed. A content stays while a record or a window uses it.
  */
 export class StoredContents extends Owner {
   readonly #options: StoredContentsOptions
@@ -46,8 +45,8 @@ export class StoredContents extends Owner {
   /** by hash: contents that this window uses, and whose files are written or being written */
   readonly #written = new Map<string, Promise<void>>()
   /**
-   * by hash: contents that this window stored, or that are in a record that this window loaded. The window may be about to use them.
-   * Each time the content is stored, the value is `undefined` until the file is written, and a new symbol afterward.
+   * by hash: contents that this window may be about to use, because it stored them or loaded a record that contains them. Each time a
+   * content is stored, its value is `undefined` until the file is written, and then a new symbol.
    */
   readonly #held = new Map<string, symbol | undefined>()
   /**

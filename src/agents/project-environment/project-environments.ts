@@ -96,10 +96,10 @@ interface Known {
 }
 
 /**
- * The environments that direnv and mise give folders, as in the user's terminal, and the Python environments that the user
- * selected. A tool runs only if one of its files is in the folder or a parent, and gives only what the user has allowed it to.
- * Its answer is kept until one of the files changes. Since an agent may have changed that file, this alone runs no tool: it
- * runs when the environment is needed.
+ * The environments that direnv and mise give folders, as in the user's terminal, and the Python environments that the user selected. A tool
+ * runs only if one of its files is in the folder or a parent, and gives only what the user has allowed it to. Its answer is kept until one
+ * of the files changes. An agent may have changed that file, so the change alone runs no tool: the tool runs when the environment is
+ * needed.
  */
 export class ProjectEnvironments extends Owner {
   readonly #options: ProjectEnvironmentsOptions

@@ -254,7 +254,7 @@ async function askRestore(
   return { since: plan.turn, ...(answer === certain && { certain: true }) }
 }
 
-/** Whether a restore leaves something as it is, or would revert what may be the user's own. */
+/** Whether the user must decide: the restore can't change some files, or might revert changes of the user. */
 function isToDecide({ changes: { omitted } }: OpenSession, { files, outside }: Plan): boolean {
   if (outside.length + omitted.files + omitted.folders.length > 0) return true
   return files.some(

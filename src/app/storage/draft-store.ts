@@ -12,7 +12,7 @@ import type { PromptQueuesStorage } from '../../sessions/prompt-queues.ts'
 
 /** Maximum number of drafts; the oldest are deleted first. */
 const MAX_DRAFTS = 100
-/** Less than 100 ms together with the 50 ms that the page waits before it reports a change. */
+/** The page waits 50 ms before it reports a change: a change is stored in less than 100 ms. */
 const SAVE_DELAY_MS = 30
 /** After a start, a previous window may still be closing: number of checks for it. */
 const MAX_TAKE_OVERS = 40

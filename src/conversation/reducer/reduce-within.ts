@@ -7,10 +7,9 @@ import { isIdle, reduce } from './reduce.ts'
 import { type LocalEvent, reduceLocal } from './reduce-local.ts'
 
 /**
- * Applies updates of a subagent's session, by that session's id: its entries are among those of the session
- * that started it. What it reports about itself as a whole (options, plans, usage) is kept apart and not shown. Ids of
- * messages and tool calls are its own; those of terminals have to be unique. A subagent that was never announced, or
- * `undefined` means the session itself.
+ * Applies updates of a subagent's session, by that session's id: its entries are among those of the session that started it. What it
+ * reports about itself as a whole (options, plans, usage) is kept apart and not shown. Ids of messages and tool calls are its own; those of
+ * terminals have to be unique. `undefined`, or a subagent that was never announced, means the session itself.
  */
 export function reduceWithin(
   state: ReducerState,

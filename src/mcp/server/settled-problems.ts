@@ -17,9 +17,9 @@ export interface SettledProblems {
 }
 
 /**
- * Does work with the problems of files once their languages have looked at them as they are now. VS Code doesn't tell when a
- * language is done, so this opens the files, asks for their symbols (a language answers in order, so it has read the file by
- * then), and waits until nothing has been reported for a moment.
+ * Does work with the problems of files once language extensions have checked the files' current text. VS Code doesn't tell when an
+ * extension is done, so this opens the files, asks for their symbols (an extension answers in order, so it has read the file by then), and
+ * waits until nothing has been reported for a moment.
  */
 export async function withSettledProblems<T>(
   features: EditorFeatures,

@@ -117,7 +117,7 @@ function codeChip({ document, range }: CodeRange, problems: readonly vscode.Diag
   return linesAttachment(document.uri, whole.start.line + 1, whole.end.line + (isBefore ? 0 : 1))
 }
 
-/** The current problems, so that the agent gets the ones that the user saw, not those found when its turn starts. */
+/** The problems that the user sees now, instead of those at the start of the turn. */
 function problemsChip({ document }: CodeRange, problems: readonly vscode.Diagnostic[]): Attachment {
   const text = problemsText(problems.map(problem => toProblem(document.uri, problem)))
   const [first] = problems

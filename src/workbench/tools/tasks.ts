@@ -17,7 +17,7 @@ export async function listTasks(): Promise<TaskInfo[]> {
 /** Runs a task and waits for its end, up to `waitMs`; ends the task when `signal` aborts. */
 export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSignal): Promise<TaskRun> {
   const { name, source } = info
-  // VS Code runs what is defined now, also for a task object of an earlier list
+  // VS Code runs the current definition even if the task object is older, so the definitions are compared first
   const settings = new TaskSettings()
   const task = (await vscode.tasks.fetchTasks()).find(
     one => one.name === name && isDeepStrictEqual(infoOf(one, settings), info),

@@ -112,7 +112,7 @@ interface ActiveContextState {
   offered: Attachment | undefined
   /** added to the next prompt unless it's removed */
   added: Attachment | undefined
-  /** Removes what would be added, until something else is active. */
+  /** The active file or selection isn't added to prompts until another one is active. */
   remove(): void
 }
 

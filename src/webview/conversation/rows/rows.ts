@@ -394,9 +394,9 @@ function isRun(slots: readonly EntrySlot[]): boolean {
 }
 
 /**
- * The kind of run that an entry may be part of. Reads and searches without content of their own are, except those that
- * needed a permission, whose line says how it was answered. So are edits, but only completed ones that nobody refused: the
- * user must see the others. An answered permission has no row, so edits that it's between are in a row.
+ * The kind of run that an entry may be part of. Reads and searches without content of their own may be, except those that needed a
+ * permission: their line shows the answer. Completed edits that nobody refused may be, too; the user must see all other edits. An answered
+ * permission has no row, so it doesn't separate the edits before and after it.
  */
 function runOf(slot: EntrySlot): RunKind | undefined {
   const entry = slot.entry.peek()

@@ -10,6 +10,7 @@ import {
   visibleName,
   withValues,
 } from '../../../../src/editor/mentions/prompt-file-format.ts'
+import { cpuTime } from '../../../support/cpu-time.ts'
 
 /** Text of the characters that mean something in a prompt file. */
 const anyText = fc.oneof(
@@ -73,10 +74,11 @@ describe('the format of prompt files', () => {
     assert.equal(visibleName(`a${'😀'.repeat(3)}`), 'a')
     assert.equal(visibleName('\u{20000}'.repeat(100)), '\u{20000}'.repeat(50))
     assert.equal(visibleName(`a${'\u{20000}'.repeat(100)}`), `a${'\u{20000}'.repeat(49)}`)
-    const start = performance.now()
-    for (const value of [`a${'-'.repeat(100_000)}x`, `\n ${' #a'.repeat(30_000)}\u2028x`])
-      parsePromptFile(`---\nname: ${value}\n---\n`)
-    assert.ok(performance.now() - start < 1000, 'takes less than a second')
+    const parse = () => {
+      for (const value of [`a${'-'.repeat(100_000)}x`, `\n ${' #a'.repeat(30_000)}\u2028x`])
+        parsePromptFile(`---\nname: ${value}\n---\n`)
+    }
+    assert.ok(cpuTime(parse) < 1000, 'takes less than a second')
   })
 
   it('finds inputs and variables, and puts values in without reading them again', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { screenshotAgents } from '../screenshots/agents.ts'
 import { aroundAgents } from '../screenshots/around-agents.ts'
@@ -6,35 +7,38 @@ import { aroundStates } from '../screenshots/around-states.ts'
 import { composerStates } from '../screenshots/composer-states.ts'
 import { firstStates } from '../screenshots/first-states.ts'
 import { translateLocators } from '../screenshots/in-language.ts'
-import { allSizes, fewSizes, LayoutStudio } from '../screenshots/layout-studio.ts'
+import { allSizes, fewSizes, type LayoutSizes, LayoutStudio } from '../screenshots/layout-studio.ts'
 import { states } from '../screenshots/states.ts'
 import type { State } from '../screenshots/studio.ts'
 import { transcriptAgents } from '../screenshots/transcript-agents.ts'
 import { transcriptStates } from '../screenshots/transcript-states.ts'
 import { workStates } from '../screenshots/work-states.ts'
+import { bundleOf, LONGER, type TestLanguage } from '../support/longer-texts.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { AgentSetting } from '../ui/support/fixture-agent.ts'
 import { shapeProblems } from '../ui/support/layout.ts'
 
 /**
  * All states in all sizes and both languages: `npm run test:layout`. Otherwise the states of a conversation in English, and
- * those with the most words in the least space in Chinese, each in two widths.
+ * those with the most words in the least space in Chinese, each in two widths. Those also with longer texts, as other languages
+ * have, where space is scarce.
  */
 const isComplete = process.env.PARLEY_LAYOUT === 'all'
-const sizes = isComplete ? allSizes : fewSizes
 const all = [...states, ...composerStates, ...workStates, ...aroundStates, ...transcriptStates]
 const crowded = ['composer-queue', 'work-bars', 'around-permission-long', 'around-form', 'around-header']
-const inChinese = all.filter(({ name }) => crowded.includes(name))
+const crowdedStates = all.filter(({ name }) => crowded.includes(name))
 
-for (const [name, language, shown] of [
-  ['English', undefined, isComplete ? all : states],
-  ['Chinese', 'zh-cn', isComplete ? all : inChinese],
+const sizes = isComplete ? allSizes : fewSizes
+for (const [name, language, shown, inSizes] of [
+  ['English', undefined, isComplete ? all : states, sizes],
+  ['Chinese', 'zh-cn', isComplete ? all : crowdedStates, sizes],
+  ['longer words', LONGER, isComplete ? all : crowdedStates, { themes: ['dark'], widths: [280] }],
 ] as const)
   describe(`in ${name}, nothing overlaps or is cut off`, () => {
     if (isComplete || !language)
-      describe('without agents, in', () => check(language, firstStates, () => ({})))
+      describe('without agents, in', () => check(language, inSizes, firstStates, () => ({})))
     describe('in', () =>
-      check(language, shown, root => ({
+      check(language, inSizes, shown, root => ({
         ...screenshotAgents(root),
         ...aroundAgents(root),
         ...transcriptAgents(root),
@@ -42,7 +46,8 @@ for (const [name, language, shown] of [
   })
 
 function check(
-  language: 'zh-cn' | undefined,
+  language: TestLanguage | undefined,
+  sizes: LayoutSizes,
   shown: State[],
   agents: (root: IsolatedRoot) => Record<string, AgentSetting>,
 ) {
@@ -114,6 +119,15 @@ describe('the check of the layout', () => {
       assert.match((await shapeProblems(page.mainFrame())).join(), found)
       await page.close()
     })
+
+  it('has longer words for every text, with the same placeholders', () => {
+    const texts = Object.entries(JSON.parse(readFileSync(bundleOf(LONGER), 'utf8')) as Record<string, string>)
+    const length = (at: 0 | 1) => texts.reduce((sum, pair) => sum + pair[at].length, 0)
+    assert.ok(length(1) > length(0) * 1.4, `${length(0)} → ${length(1)}`)
+    const placeholders = (text: string) => text.match(/\{\d+\}|`[^`]*`|\]\([^)]*\)/g)
+    for (const [english, longer] of texts)
+      assert.deepEqual(placeholders(longer), placeholders(english), english)
+  })
 
   it('accepts an ellipsis, a list that scrolls, a menu above a text, and a path that is longer than a line', async () => {
     const page = await (await vscode.sharedWindow()).page.context().newPage()

@@ -308,7 +308,7 @@ export const aroundStates: State[] = [
         await conversation.composer.fill(
           `Add the moons to planets.js, and say which planets have none. [[write moons.txt Io]] [[write planets.js x]] [[write ${long} y]] [[usage 100 1000]] [[say All moons are in moons.txt now. Mercury and Venus have none.]]`,
         )
-        await conversation.button('Send to Several Agents…').click()
+        await workbench.runCommand('Parley: Send to Several Agents…')
         for (const name of ['Fixture', 'Demo Agent', 'Members Only', 'Broken']) {
           await workbench.paletteInput.fill(name)
           await workbench.paletteRow(name).click()

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { projectDirectory } from '../host/paths.ts'
+import { bundleOf, LONGER, type TestLanguage } from '../support/longer-texts.ts'
 
 /** An English text and its translation. Both can contain placeholders: `{0}`. */
 type Words = ReadonlyArray<readonly [english: string, translated: string]>
@@ -10,7 +11,7 @@ type Words = ReadonlyArray<readonly [english: string, translated: string]>
  * Makes locators with English names also match the texts of another language, so that the code that takes the
  * screenshots works in every language. Applies to all pages of this process, until the returned function is called.
  */
-export function translateLocators(page: Page, language: string): () => void {
+export function translateLocators(page: Page, language: TestLanguage): () => void {
   const words = wordsOf(language)
   const inLanguage = (what: unknown) => (isText(what) ? translatedPattern(what, words) : what)
   const prototypes = [page.mainFrame(), page.locator('body')].map(one => Object.getPrototypeOf(one))
@@ -97,12 +98,14 @@ function typed(text: unknown, words: Words): unknown {
   return `${mark}${words.find(([english]) => english === title)?.[1] ?? title}`
 }
 
-function wordsOf(language: string): Words {
-  const read = (file: string) =>
-    JSON.parse(readFileSync(join(projectDirectory, file), 'utf8')) as Record<string, string>
-  const bundle = Object.entries(read(`l10n/bundle.l10n.${language}.json`))
-  const english = read('package.nls.json')
-  const titles = Object.entries(read(`package.nls.${language}.json`)).flatMap(([key, translated]) => {
+function wordsOf(language: TestLanguage): Words {
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
+  const bundle = Object.entries(read(bundleOf(language)))
+  // what only the workbench shows stays in English
+  if (language === LONGER) return bundle
+  const english = read(join(projectDirectory, 'package.nls.json'))
+  const translations = Object.entries(read(join(projectDirectory, `package.nls.${language}.json`)))
+  const titles = translations.flatMap(([key, translated]) => {
     const title = english[key]
     if (title === undefined) return []
     return [[title, translated] as const, [`Parley: ${title}`, `Parley: ${translated}`] as const]

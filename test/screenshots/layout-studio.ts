@@ -11,9 +11,9 @@ import { Studio } from './studio.ts'
 const ACTIVITY_BAR = 48
 
 export interface LayoutSizes {
-  themes: ThemeKind[]
+  themes: readonly ThemeKind[]
   /** in CSS pixels */
-  widths: number[]
+  widths: readonly number[]
 }
 
 /** A window that looks for overlaps and cut texts, in several widths and themes, where others take a screenshot. */

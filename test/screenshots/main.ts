@@ -13,6 +13,7 @@ import { runCommand } from '../host/run-command.ts'
 import { installVsix, startServer } from '../host/server.ts'
 import { current } from '../host/vscode-versions.ts'
 import { Workbench } from '../host/workbench.ts'
+import type { TestLanguage } from '../support/longer-texts.ts'
 import type { AgentSetting } from '../ui/support/fixture-agent.ts'
 import { screenshotAgents } from './agents.ts'
 import { aroundAgents } from './around-agents.ts'
@@ -47,7 +48,7 @@ const [width, zoom, scale] = [options.width, options.zoom, options.scale].map(Nu
   number,
   number,
 ]
-const inLanguage = options.language
+const inLanguage = options.language as TestLanguage | undefined
 
 exitOnSignals()
 const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')

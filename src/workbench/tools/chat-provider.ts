@@ -9,6 +9,9 @@ const NOT_STARTED = 'http://127.0.0.1'
 
 /** Publishes the editor tools to VS Code's own chat, if the user has turned that on. Nothing starts before the chat uses them. */
 export function registerChatTools(version: string, tools: () => Promise<ChatTools>): vscode.Disposable {
+  // some editors that are based on VS Code leave it out
+  const lm: Partial<typeof vscode.lm> | undefined = vscode.lm
+  if (!lm?.registerMcpServerDefinitionProvider) return vscode.Disposable.from()
   const change = new vscode.EventEmitter<void>()
   // the setting is read here, since its schema isn't loaded at startup
   const isOn = () =>
@@ -19,7 +22,7 @@ export function registerChatTools(version: string, tools: () => Promise<ChatTool
     vscode.workspace.onDidChangeConfiguration(event => {
       if (event.affectsConfiguration(SETTING)) change.fire()
     }),
-    vscode.lm.registerMcpServerDefinitionProvider(PROVIDER, {
+    lm.registerMcpServerDefinitionProvider(PROVIDER, {
       onDidChangeMcpServerDefinitions: change.event,
       provideMcpServerDefinitions: () =>
         isOn()

@@ -147,10 +147,16 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
     runTask,
     terminalCommands: async () => terminalCommands(),
     terminalSelection,
-    hasTestTool: async name => vscode.lm.tools.some(tool => tool.name === name),
+    hasTestTool,
     runTestTool,
     debug: createDebugFeatures(),
   }
+}
+
+const hasTestTool: EditorFeatures['hasTestTool'] = async name => {
+  // some editors that are based on VS Code leave it out
+  const lm: Partial<typeof vscode.lm> | undefined = vscode.lm
+  return lm?.tools?.some(tool => tool.name === name) ?? false
 }
 
 const runTestTool: EditorFeatures['runTestTool'] = async (name, input, signal) => {

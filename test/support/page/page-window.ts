@@ -6,6 +6,7 @@ import type { IsolatedRoot } from '../../host/isolated-root.ts'
 import { projectDirectory } from '../../host/paths.ts'
 import { type ThemeKind, themes, VsCodeWindow } from '../../host/vscode-window.ts'
 import { waitFor } from '../../host/wait-for.ts'
+import { bundleOf, type TestLanguage } from '../longer-texts.ts'
 import type { PageWindowOptions } from './editor/options.ts'
 import { ExtensionHost } from './extension-host.ts'
 
@@ -35,7 +36,7 @@ function readCommands(): Map<string, string> {
 
 export interface PageWindowSettings extends ContextOptions {
   workspace?: string
-  language?: 'zh-cn'
+  language?: TestLanguage
   /** the extension's folder; by default the project with its build */
   extension?: string
   /** of the extension host and its agents */
@@ -190,7 +191,7 @@ function startHost(
     userData: root.userData,
     extensions: root.extensions,
     ...(workspace !== undefined && { workspace }),
-    ...(language && { language, bundle: join(projectDirectory, `l10n/bundle.l10n.${language}.json`) }),
+    ...(language && { language, bundle: bundleOf(language) }),
   }
   return ExtensionHost.start(options, root.environment(env))
 }

@@ -22,7 +22,7 @@ export function WorkingLine() {
     <div class={`working${store.asked.value ? ' waiting' : ''}`}>
       <div class="working-bar" aria-hidden="true" />
       <div class="working-text">
-        <span>{word.text}</span>
+        <span class="working-word">{word.text}</span>
         {word.code && <code class="working-code">{word.code}</code>}
         {since !== undefined && <Seconds since={since} />}
       </div>

@@ -425,7 +425,7 @@ describe('the change tracker', () => {
       }
       const showStatus = () => ({ dispose: () => {} })
       const dialogs: Partial<UndoServices['workbench']['dialogs']> = { confirm, showStatus }
-      const folders = () => [{ name: 'w', path: root }]
+      const folders = [{ name: 'w', path: root }]
       const workbench = { dialogs, folders, setContext: async () => undefined } as unknown as Workbench
       const decisions = new Decisions(workbench)
       const services = { workbench, tracker, decisions, sessions: { list: () => [] } }

@@ -73,6 +73,11 @@ export class SessionManager extends Owner {
     return this.list().find(({ session }) => session.turns.queue === queue)
   }
 
+  /** The changes of a session that is open in this window, or was. */
+  changesOf(key: string): SessionChanges | undefined {
+    return this.#changes.get(key)
+  }
+
   /** Creates a session with its changes, which isn't open before it's admitted. */
   create(agentId: string, agentName: string, session: Session, plan: SessionPlan): OpenSession {
     const key = sessionKey(agentId, session.sessionId)

@@ -36,8 +36,7 @@ export function createWorkbenchServices(
   const { tracker, manager, surfaces, indicators, records, nameOf } = services
   own.add(noticeLocalSettings(storage, platform.settings))
   own.add(followUserEdits(tracker))
-  const changesOf = (key: string) => manager.list().find(open => open.key === key)?.changes
-  const changeEditors = own.add(new ChangeEditors(tracker, changesOf, log))
+  const changeEditors = own.add(new ChangeEditors(tracker, key => manager.changesOf(key), log))
   const lensCommands = {
     keep: CommandId.keepChange,
     revert: CommandId.revertChange,

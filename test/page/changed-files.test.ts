@@ -131,6 +131,17 @@ describe('the changes of a session', () => {
     await isGone('worlds.js')
   })
 
+  it('can be reviewed after their agent exited', async () => {
+    const before = planets()
+    await write('planets.js', 'last words')
+    await bar().getByText('1 file').waitFor()
+    await conversation.send('[[crash 7]]')
+    await conversation.card('Liar stopped').waitFor()
+    await bar().getByRole('button', { name: 'Review', exact: true }).click()
+    await workbench.page.locator('.tab.active', { hasText: 'Changed Files (1 file)' }).waitFor()
+    writeFileSync(file('planets.js'), before)
+  })
+
   it("can be kept, and aren't reverted where the user edited them later", async () => {
     const before = planets()
     await write('planets.js', 'mine')

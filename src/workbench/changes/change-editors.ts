@@ -48,7 +48,7 @@ export class ChangeEditors extends Owner {
   /** The user opened a review. */
   readonly onDidOpenReview = this.#reviewOpened.event
 
-  /** `changesOf`: of a session that is open. */
+  /** `changesOf`: of a session that is, or was, open. */
   constructor(tracker: ChangeTracker, changesOf: (session: string) => ChangeScope | undefined, log: Logger) {
     super()
     this.#tracker = tracker
@@ -134,7 +134,7 @@ export class ChangeEditors extends Owner {
     if (!this.shownReview && latest) await this.#reopen(latest.changes, latest.title)
   }
 
-  /** Shows what a session that is open in this window changed. */
+  /** Shows what a session changed that is, or was, open in this window. */
   async reviewSession(session: string, title: string): Promise<void> {
     const changes = this.#changesOf(session)
     if (changes) await this.review(changes, title)

@@ -95,7 +95,7 @@ export class SessionStarter {
     const plan = await planner.forNew(agentId, agent.capabilities, cwd, imported)
     if (!plan) throw new CancelledError()
     return withPlan(plan, async () => {
-      const options = await startOptions?.(agentId)
+      const options = optionsFor(agentId, await startOptions?.(agentId), continues)
       if (signal.aborted) throw new CancelledError()
       progress.onPlan?.(plan)
       return clients.track(agentId, async () => {
@@ -402,4 +402,18 @@ async function withPlan<T>(plan: SessionPlan, work: () => Promise<T>): Promise<T
     disposePlan(plan)
     throw error
   }
+}
+
+/** A conversation that continues in a new session of the same agent keeps its options, such as the mode and the model. */
+function optionsFor(
+  agentId: string,
+  options: StartOptions | undefined,
+  continues: Continuing | undefined,
+): StartOptions | undefined {
+  if (continues?.from.agentId !== agentId) return options
+  const current = continues.from.session.state.configOptions.flatMap(option =>
+    option.type === 'unknown' ? [] : [[option.id, option.currentValue] as const],
+  )
+  const { defaults = {}, lastUsed } = options ?? {}
+  return { defaults, lastUsed: { ...lastUsed, ...Object.fromEntries(current) } }
 }

@@ -21,6 +21,19 @@ const agents = (root: IsolatedRoot) => ({
   silent: fixtureAgent(root, 'Silent', 'hang-initialize'),
   honest: fixtureAgent(root, 'Honest'),
   full: fixtureAgent(root, 'Full', {
+    results: {
+      'session/new': {
+        sessionId: '$session',
+        modes: {
+          currentModeId: 'ask',
+          availableModes: [
+            { id: 'ask', name: 'Ask' },
+            { id: 'plan', name: 'Plan' },
+          ],
+        },
+      },
+      'session/set_mode': {},
+    },
     on: {
       'session/new': [
         {
@@ -157,6 +170,7 @@ describe('an agent that fails', () => {
       waitFor('the prompt in the input', async () => (await conversation.composerText()).includes(text))
     conversation = await ConversationPage.startSession(workbench, 'Full')
     await conversation.runTurn('hello planets')
+    await conversation.runTurn('[[mode plan]]')
     await conversation.send(prompt)
     await conversation.text('The context is full').waitFor()
     await conversation.button('Compact Conversation').click()
@@ -172,6 +186,9 @@ describe('an agent that fails', () => {
     await continued().waitFor()
     await conversation.waitForPhase('ready')
     await inComposer(prompt)
+    // the mode is the one that the conversation had
+    const modes = () => receivedParams(vscode.root, 'Full', 'session/set_mode').map(({ modeId }) => modeId)
+    await waitFor('the mode', () => modes().includes('plan'))
     assert.equal(prompts('Full').filter(text => text === prompt).length, 2)
     // what was said stays above it
     await conversation.text('You said: hello planets').waitFor()

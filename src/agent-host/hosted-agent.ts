@@ -220,8 +220,8 @@ export class HostedAgent {
   }
 
   /**
-   * Sends a window all unconfirmed output, and all later output, and detaches the previous window. `confirmed`: the frames that the window
-   * has stored, which the previous window may not have confirmed. `read`: the frames that the window got from the previous host.
+   * Sends a window all unconfirmed output, and all later output, and detaches the previous window. `confirmed`: the last frame that the
+   * window has stored, which the previous window may not have confirmed. `read`: the last frame that the window got from the previous host.
    */
   attach(window: HostChannel, confirmed = 0, read = 0): void {
     const before = this.#window
@@ -390,7 +390,7 @@ export class HostedAgent {
     for (; this.#untaken[count] && this.#untaken[count]!.number <= number; count++)
       this.#untakenBytes -= this.#untaken[count]!.bytes
     this.#untaken.splice(0, count)
-    // without a time after the window, no window asks for the output again
+    // the output of an agent that ends with its window is needed by no other window
     if (this.#keep.silentMs === 0) this.#confirm(number)
     else this.#pump()
   }

@@ -137,7 +137,7 @@ export class Journal {
     this.#schedule()
   }
 
-  /** The state that another process needs has changed, or whether it's needed at all. */
+  /** Call when `state` or `isOn` of {@link OutlivingOptions} returns another value. */
   stateChanged(): void {
     this.#isStateOld = true
     if (this.#isOutliving) this.#schedule()

@@ -31,7 +31,7 @@ export const filledText = processText.refine(text => text.trim() !== '', {
 export function notAnEnvironmentName(): string {
   return l10n.t('expected the name of an environment variable, found an invalid name')
 }
-/** Names an environment variable. */
+/** Whether a text can be the name of an environment variable. */
 export function isEnvironmentName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0')
 }

@@ -17,7 +17,7 @@ interface VariableProblem {
   variable: string
   /** The problem, without a period at the end. */
   message: string
-  /** `false`: it has a value anyway. */
+  /** `false`: the variable is replaced anyway, with empty text. */
   fatal: boolean
 }
 

@@ -316,7 +316,7 @@ export interface ChangedFileNote {
   /** lines */
   added: number
   removed: number
-  /** Counts of kept and reverted changes of the file, besides the undecided ones. */
+  /** Present once the user has decided about changes of the file: how many of them are kept, reverted and undecided. */
   decided?: {
     outcome: 'kept' | 'reverted' | 'both' | 'some'
     kept: number

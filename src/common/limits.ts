@@ -51,7 +51,7 @@ export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 export const WAITING_AGENT_KEPT_MS = 30 * 60_000
 /** How long the output of commands keeps such an agent running if the agent itself is silent: a server may write forever. */
 export const COMMANDS_KEEP_AGENT_MS = 4 * 3_600_000
-/** Like above, for an idle agent, unless the agent ends with its window: see `HostedAgents.dispose`. */
+/** How long an idle agent continues after its window was closed, unless it ends with the window: see `HostedAgents.dispose`. */
 export const IDLE_AGENT_KEPT_MS = 120_000
 
 /** How often a sign-in's terminal is checked for a failed command. */

@@ -23,7 +23,7 @@ export const MESSAGE_END = Symbol('the end of a message')
  */
 export class MemberLimit {
   readonly #max: number
-  /** what has begun; a bracket starts a batch if a message follows */
+  /** what has begun in the line; a bracket is that of a batch if a message follows */
   #begun: Begun = 'nothing'
   #isBatch = false
   /** how the objects and arrays begin that are open, outermost first; the innermost ones may be missing */
@@ -64,7 +64,7 @@ export class MemberLimit {
       const byte = piece[i]!
       if (this.#begun !== 'message') {
         const begun = this.#begin(byte)
-        // a bracket stays only if it isn't that of a batch
+        // drops the bracket, and adds it again if it isn't that of a batch
         if (begun === 'bracket') from = i + 1
         if (this.#depth > 0) pieces.push(BRACKET)
         this.#begun = begun

@@ -243,7 +243,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** As Python writes JSON. */
+/** Escapes everything outside of ASCII, as Python does in JSON. */
 function inAscii(text: string): string {
   return text.replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -71,7 +71,7 @@ export function entriesToTell(entries: readonly Entry[], key?: string): Entry[] 
   return missing.some(({ kind }) => kind === 'message' || kind === 'tool_call') ? missing : []
 }
 
-/** The last entry of the conversation that the session with this key knows; 0 if it knows none, or its agent has never answered. */
+/** How many of the first entries the session with this key knows; 0 if it has none of the conversation, or its agent has never answered. */
 export function knownUntil(entries: readonly Entry[], key: string | undefined): number {
   let known = 0
   let from = 0

@@ -121,8 +121,8 @@ export function stopped(state: LimitState, use: SessionUse): LimitState {
 }
 
 /**
- * The user continues: each reached limit is raised by its own amount or a multiple, clearly above the current use, so that the next
- * question doesn't follow at once.
+ * The user continues: each reached limit is raised by its first amount, or to a multiple of it, clearly above the current use, so that the
+ * next question doesn't follow at once.
  */
 export function raised(state: LimitState, use: SessionUse): LimitState {
   const limits = { ...state.limits }

@@ -427,7 +427,10 @@ export class McpServers extends Owner {
   }
 }
 
-/** Servers of the workspace, which others may have written, and servers that would run without the sandbox that they're meant to have. */
+/**
+ * Consent is needed for servers of the workspace, which others may have written, and for servers that would run without the sandbox that
+ * they're meant to have.
+ */
 function needsConsent({ source, server }: PlannedServer): boolean {
   return isOfWorkspace(source) || (server?.type === 'stdio' && server.sandboxEnabled === true)
 }

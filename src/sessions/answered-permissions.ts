@@ -11,7 +11,7 @@ import type { PathRules } from '../editor/path-rules.ts'
 /** Tool calls are searched for among this many of the last entries. */
 const MAX_BACK = 1000
 
-/** The files and commands that answered permission requests of a session covered, until the turn ends. */
+/** The files and commands for which the session's permission requests were answered, until the turn ends. */
 export class AnsweredPermissions extends Owner {
   readonly #session: Session
   readonly #rules: PathRules

@@ -152,7 +152,7 @@ export function detectChanges(
   }
   own.add(onDidSave(accept))
   own.add(files.onDidDecide(accept))
-  // otherwise, a command's output would be saved together with the user's edit
+  // otherwise, what a command wrote to the file would be saved together with the user's edit, and count as the user's
   const lookBeforeSave = async (edited: Turn, file: string) => {
     const info = await stat(file).catch(() => undefined)
     if (info && isWrittenSince(info.ctimeMs, edited.began)) await detect(edited)

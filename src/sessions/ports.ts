@@ -130,13 +130,13 @@ export interface Drafts {
   moveEdits(from: string, to: string): void
 }
 
-/** The operations on the database of sessions that sessions use. */
+/** The part of the database of sessions that open sessions need. */
 export type SessionRecords = Pick<
   LocalSessions,
   'agentIds' | 'list' | 'get' | 'opened' | 'touched' | 'noted' | 'forget' | 'agent' | 'agentRuns'
 >
 
-/** The operations on the agent host that sessions use. Only `takeOver` rejects. */
+/** The part of the agent host that open sessions need. Only `takeOver` rejects. */
 export interface HostedSessions {
   /** Whether the agent host has an agent with this session. */
   has(session: SessionId): Promise<boolean>
@@ -152,7 +152,7 @@ export interface HostedSessions {
   isHandedOver(session: SessionId): boolean
 }
 
-/** The operations on saved conversations that sessions use. */
+/** The part of the saved conversations that open sessions need. */
 export type SavedConversations = Pick<
   Transcripts,
   'read' | 'readEnd' | 'options' | 'revision' | 'copies' | 'write' | 'forget'

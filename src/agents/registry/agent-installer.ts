@@ -392,8 +392,8 @@ export class AgentInstaller {
 
 /**
  * Overrides the user's npm settings: npm installs into the folder, writes a lock file, which names the packages, and links programs in
- * `.bin`. A project above the folder is ignored. Looking for a newer npm is off, because npm 11 then sends requests to a second registry in
- * a wrong form through a proxy.
+ * `.bin`. A project above the folder is ignored. npm doesn't look for a newer npm: while npm 11 does that over HTTP, it sends its requests
+ * to another registry over HTTPS to a proxy in a wrong form.
  */
 const NPM_OPTIONS = [
   ...['--no-audit', '--no-fund', '--no-update-notifier', '--no-progress', '--loglevel=error'],

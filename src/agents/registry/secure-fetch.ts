@@ -100,7 +100,8 @@ function isLocalIp(address: string): boolean {
 }
 
 /**
- * Whether a host is this machine or in a private network, also by its IP address. A name that only a proxy may be able to resolve isn't.
+ * Whether a host is this machine or in a private network, or has a name that resolves to an address there. A name that only a proxy may be
+ * able to resolve doesn't count.
  */
 export async function leadsToLocalHost(hostname: string): Promise<boolean> {
   if (isLocalHost(hostname)) return true

@@ -585,8 +585,8 @@ async function resendEdited(
 
 /**
  * Shows a fork without this turn and the later ones. If the agent can't fork at a message, the turns are set aside in the fork. Returns
- * false if the fork couldn't be created. `undone`: files that were restored for the fork; the conversation doesn't say so yet if the agent
- * can fork at a message.
+ * false if the fork couldn't be created. `undone`: files that were restored for the fork. If the agent can fork at a message, nothing in
+ * the conversation says so yet.
  */
 async function forkBefore(
   { surface, open }: EntryTarget,

@@ -310,8 +310,8 @@ function pathIn(uri: string): string {
 }
 
 /**
- * Whether the agent's changes since the comment address it: changes within the comment's lines or new lines next to them do; other changes
- * may move the lines. `undefined`: nothing changed.
+ * How a comment changes with the agent's changes since then: changes within its lines or new lines next to them address it; others may move
+ * its lines. `undefined`: not at all.
  */
 function addressedBy(
   changes: Pick<ChangeScope, 'hunks' | 'current'>,

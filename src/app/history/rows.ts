@@ -200,8 +200,8 @@ export class HistoryPageState {
   #waiting: Array<[string, HistoryRow]> = []
 
   /**
-   * The next rows for the page, if the last message didn't contain all. Only after the last rows, later changes are computed, which takes
-   * longer than drawing thousands of rows.
+   * The next rows for the page, if the last message didn't contain all. Changes since then are computed only with the last of these rows,
+   * since that takes longer than drawing thousands of rows.
    */
   rest(stateOf: (most?: number) => HistoryState): HistoryChanges | undefined {
     if (!this.#rows || !this.#summary || this.#waiting.length <= MORE_ROWS) return this.update(stateOf)

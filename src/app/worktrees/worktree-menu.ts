@@ -46,7 +46,7 @@ interface Action extends PickItem {
   run?: () => Promise<unknown> | unknown
 }
 
-/** A menu of all actions for the worktree of the active session, or else for a worktree that the user selects. */
+/** Shows a menu of all actions for the worktree of the active session, or else for one that the user selects. */
 export async function showWorktree(options: WorktreeCommandOptions): Promise<void> {
   const { current } = options.surfaces.active.controller
   const own = current && (await findWorktree(current.plan.setup.cwd))

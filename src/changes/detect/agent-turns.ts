@@ -211,7 +211,7 @@ export class AgentTurns {
     })
   }
 
-  /** The file's state at the start of the turn: earlier changes by agents may have been undone without a notice. */
+  /** Takes over the file's state at the start of the turn: earlier changes by agents may have been undone unnoticed. */
   #followTo(before: FileState, file: TrackedFile, { turns: [turn] }: AgentAuthor): void {
     const running = turn && this.#attribution.runningTurn(turn.session)
     const at = file.historyAt

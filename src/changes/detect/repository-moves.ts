@@ -32,7 +32,7 @@ export interface Moved {
   position: RepositoryPosition
 }
 
-/** Git never writes longer than this; otherwise, a lock is left over from a crash. Milliseconds. */
+/** An older lock is left over from a crash, since Git never writes that long. Milliseconds. */
 const MAX_WRITING_MS = 20_000
 const WRITING_PAUSE_MS = 50
 /** Maximum number of stashes that are compared. */
@@ -121,8 +121,8 @@ async function linesFrom(path: string, offset: number): Promise<LogEntry[]> {
 }
 
 /**
- * The commits that were added to the history since then, each with its parent; a checkout or a pull doesn't count. `undefined` if nothing
- * was logged.
+ * The commits of the work tree since then, each with its parent. Commits that a checkout, a pull or a cherry-pick brought don't count.
+ * `undefined` if nothing was logged.
  */
 export async function commitsSince({ log }: RepositoryPosition): Promise<LogEntry[] | undefined> {
   const size = await sizeOf(log.path)

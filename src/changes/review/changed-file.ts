@@ -70,7 +70,7 @@ function isOpaque(type: FileAttributes['type']): boolean {
   return type === 'binary' || type === 'large' || type === 'link'
 }
 
-/** Whether all or some of the items have a property. */
+/** `undefined` if none of the items has the property. */
 export function shareOf<T>(items: readonly T[], has: (item: T) => boolean | undefined): Share | undefined {
   if (items.every(has)) return 'all'
   return items.some(has) ? 'some' : undefined

@@ -8,7 +8,7 @@ export const BINARY_OUTPUT = '[binary output]\n'
 
 /** Bytes of a line after which it's decoded although its end hasn't arrived. */
 const MAX_LINE_BYTES = 16 * 1024
-/** Bytes at the end of such a line in which a space is searched. */
+/** Bytes at the end of such a line that are searched for a space. */
 const MAX_SEARCHED_BYTES = 1024
 
 /** Binary data may begin with a line that has no control character: the name of the format. */

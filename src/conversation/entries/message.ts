@@ -251,7 +251,7 @@ function addParts(step: Step, answer: Answer, parts: readonly AnswerPart[]): voi
   answer.thought = open
 }
 
-/** The position of the thought that an answer continues with. */
+/** The position of the thought that continues with the text after an answer's open tag; `undefined` if a new one begins. */
 function thoughtOf({ state }: Step, { messageId }: Answer): number | undefined {
   const { memory } = state
   const position =
@@ -426,7 +426,7 @@ function continueMessage(
 
 /**
  * Whether a chunk without an id begins another message, although only the end of a tool call is between it and the text before (zed-codex).
- * A text that continues during the end of a tool call has a space in between, or is in the middle of a word or sentence.
+ * If a text continues after a tool call ended in the middle of it, it has a space there, or is within a word or sentence.
  */
 function beginsAnother({ memory, entries }: ReducerState, position: number, content: ContentBlock): boolean {
   if (!memory.toolEndedSince || content.type !== 'text') return false

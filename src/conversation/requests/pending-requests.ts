@@ -45,7 +45,7 @@ type Pending = PendingPermission | PendingElicitation
 interface Earlier {
   readonly requestId: string
   readonly request: PermissionRequest | ElicitationRequest
-  /** the outcome from meanwhile, and what the user saw then */
+  /** the outcome if the request was answered before the agent repeats it, and what the user saw when answering */
   outcome?: PermissionOutcome | ElicitationOutcome
   details?: string
 }

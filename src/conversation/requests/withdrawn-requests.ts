@@ -6,14 +6,17 @@ import type { Background, ReducerState } from '../step.ts'
 
 type Request = PermissionRequest | ElicitationRequest
 
-/** The user stopped the turn: ends all requests of the session and its subagents, except those of background work. */
+/**
+ * Whether the request ends because the user stopped the turn: all requests of the session and its subagents do, except those of background
+ * work.
+ */
 export function endsWhenStopped(state: ReducerState, request: Request): boolean {
   return isOfTurn(request) && !asksForBackground(state, request)
 }
 
 /**
- * The turn ended: ends the requests of the session, except those of background work. `background`: the work reported with the end;
- * `undefined`: not reported. Requests of a subagent end with the subagent.
+ * Whether the request ends with the turn: all requests of the session do, except those of background work. `background`: the work reported
+ * with the end; `undefined`: not reported. Requests of a subagent end with the subagent.
  */
 export function endsWithTurn(
   state: ReducerState,
@@ -38,7 +41,7 @@ export function endedSubagent(
   return idle ? state.memory.subagentStates.get(idle) : undefined
 }
 
-/** A subagent became idle: ends its requests, except those of its background work. */
+/** Whether the request ends because a subagent became idle: all requests of the subagent do, except those of its background work. */
 export function endsWithSubagent(subagent: ReducerState, request: Request): boolean {
   if (request.sessionId !== subagent.within) return false
   return !isAboutBackground(subagent, subagent.memory.background, request)

@@ -56,7 +56,7 @@ export class KnownTexts {
   }
 }
 
-/** The change tracker's part in a write. */
+/** How the change tracker takes part in a write. */
 export interface TrackedWrite {
   /** The base of the document's unsaved changes, if that isn't on disk anymore. */
   loaded?: string

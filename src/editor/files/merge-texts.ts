@@ -20,7 +20,7 @@ export interface MergedTexts {
   conflicts: MergeConflict[]
 }
 
-/** Whether both chose between the same lines, in the same order. */
+/** Whether both merges have the same conflicts, in the same order. */
 export function sameConflicts(one: MergedTexts, other: MergedTexts): boolean {
   const of = ({ conflicts }: MergedTexts) =>
     JSON.stringify(conflicts.map(({ mine, theirs }) => [mine, theirs]))

@@ -153,7 +153,9 @@ class Expansion {
     return undefined
   }
 
-  /** Reading files outside of the folders requires a question, except for files next to the user's own prompt files. */
+  /**
+   * Reading files outside of the folders requires a question, except for files next to the user's own prompt files to which those refer.
+   */
   async mayRead(file: string, from: string): Promise<OutsideAnswer> {
     const { roots, askOutside, allow } = this.#sources
     const { source, within } = this.#call.file.folder

@@ -112,9 +112,7 @@ export async function discardWorktree(
   return ref
 }
 
-/**
- * Commits all files of a worktree except ignored ones. The parents of the commit are HEAD, the staged files, and the last applied state.
- */
+/** Commits all files of a worktree except ignored ones. The parents of the commit are HEAD and a commit of the staged files. */
 async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name: string): Promise<string> {
   const { staged, tree } = await withIndexCopy(top, async git => ({
     // there's none in the middle of a merge with conflicts

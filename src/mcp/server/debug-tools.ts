@@ -430,7 +430,7 @@ async function requestOf(
   return given.body
 }
 
-/** The session with an id, or else a running one: the one selected in the editor, a paused one, or any. */
+/** The session with an id, or else a running one: a paused one if there is any, preferably the one selected in the editor. */
 function sessionOf(debug: DebugFeatures, id: string | undefined): DebugSessionState | undefined {
   const all = debug.sessions()
   if (id !== undefined) {

@@ -80,8 +80,8 @@ export interface OfferedTools {
 }
 
 /**
- * Offers the editor's own MCP server to sessions. Its code is loaded, and its port opened, only while there is a session of an agent that
- * supports it.
+ * Offers the editor's own MCP server to sessions. Its code is loaded with the first session of an agent that supports it, and its port is
+ * open while there is one.
  */
 export class EditorTools extends Owner {
   readonly #options: EditorToolsOptions

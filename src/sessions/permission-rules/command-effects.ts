@@ -76,8 +76,8 @@ const CODE_OPTION =
   /^--?(?:[^=]*(?:exec|eval|comma|cmd|she|prog(?!ress)|hook|requ|impo|load|conf|plug|script|pager|editor|rsh|remote|init|tool|env|node-opt|global|setup|teardown|runn|transfo|report|resolv|pars|rules|dir|libd|include-d|cwd|pref|manifest|target|workspace|python|compil|overlay|mod|flags|settings|wrapp|user|textconv|ext-diff|expand|post-|(?<!pro)fi(?:l|=|$)|web|browser|viewer|-opt(?:ion)?|acti|xcla|codeg|spe|build-and|override|rootd|-path|print|call|git|pack|gyp|rc|pdb|propert|logger|under|url|links|host|fuse|foll)|-?(?:e[vx]|pre|xx)(?:=|$)|(?<=^--)run(?:=|$)|-\w(?:=|$))/i
 
 /**
- * The position of the word for which a rule that names no command doesn't allow the command: the program, an argument that no table lists,
- * or an argument that may run, load or replace something.
+ * The position of the word for which a rule that names no command doesn't allow the command: the program, an argument that isn't in the
+ * program's table, or, without a table, an argument that looks as if it may run, load or replace something.
  */
 export function unclearWord(words: readonly string[], globs: readonly boolean[] = []): number | undefined {
   const [program = '', ...rest] = words
@@ -85,7 +85,7 @@ export function unclearWord(words: readonly string[], globs: readonly boolean[] 
   if (tableOf(name)) {
     // without a dash, letters are options
     if (name === 'tar' && !rest[0]?.startsWith('-')) return 0
-    // sed changes only the files that it names, so `-i` is safe; on a Mac, the word after `-i` isn't the script
+    // sed changes only the files that it names, so `-i` isn't checked; on a Mac it is, since the word after it isn't the script
     const isShown = (word: string) => name !== 'sed' || word !== '-i' || process.platform === 'darwin'
     const shown = [...words.keys()].filter(at => at === 0 || isShown(words[at] ?? ''))
     const texts = shown.map(at => (at === 0 ? name : (words[at] ?? '')))

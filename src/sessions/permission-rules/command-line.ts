@@ -138,7 +138,7 @@ class Lexer {
         this.#put(char, false)
         break
       case '#':
-        // a comment in some shells, in which a quote doesn't count
+        // begins a comment in some shells: a quote within it doesn't count there
         if (!this.#word) this.#boundary()
         else this.#put(char, false)
         break

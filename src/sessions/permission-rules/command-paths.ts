@@ -29,7 +29,7 @@ const FOLLOWS_LINKS: Readonly<Record<string, RegExp | 'always'>> = {
   tar: /^(?:-?[a-zA-Z]*h|--deref)/,
   rsync: /^(?:-[a-zA-Z]*[Lk]|--copy-)/,
 }
-/** Programs that search the current folder if no operand names another one. */
+/** Programs that read the current folder if no operand names another one. */
 const WORKS_HERE = new Set(['grep', 'egrep', 'fgrep', 'rg', 'find', 'fd', 'tree', 'ls', 'du'])
 /** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])

@@ -13,8 +13,8 @@ interface AllowanceState {
 }
 
 /**
- * The user's permissions in one session: the switch at the composer, and rules for this session only. The same checks apply to them as to
- * the rules of the settings. Never stored: after the session is reopened, the user is asked again.
+ * What the agent may do in one session without asking: the switch at the composer, and rules for this session only. The same checks apply
+ * to them as to the rules of the settings. Never stored: after the session is reopened, the user is asked again.
  */
 export class SessionAllowance extends Owner {
   readonly #change = this.register(new Emitter<void>())

@@ -130,8 +130,8 @@ function hideConversation(isHidden: boolean): void {
 
 let hasEdits = false
 /**
- * The prompts that the user edited in this conversation before. The latest is edited again. While the host doesn't know where they
- * are, none is.
+ * Shows the editors of the prompts that the user edited in this conversation before, the latest open; none while the host doesn't know
+ * their entries.
  */
 function showEdits(app: App, edits: ConversationSnapshot['edits'], another: boolean): void {
   if (edits && hasEdits && !another) return

@@ -99,7 +99,7 @@ export class HistoryLines {
     this.#arrange()
   }
 
-  /** The search results in conversations for the filter's text. */
+  /** The search in conversations has these results so far, for the filter's text. */
   found(hits: readonly HistoryHit[]): void {
     if (hits.length === 0 && this.#hits.size === 0) return
     this.#hits = new Map(hits.map(hit => [rowKey(hit), hit]))

@@ -174,7 +174,7 @@ export class ListController<T extends WindowItem> {
     this.#scrolled(top)
   }
 
-  /** Renders rows that became visible immediately, and rows near the view after the frame. */
+  /** Renders visible rows immediately, and rows near the view after the frame. */
   #scrolled(top: number): void {
     const { start, end } = this.#drawn
     const seen = this.#window.range(top, top + this.#viewHeight)

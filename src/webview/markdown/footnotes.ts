@@ -66,7 +66,7 @@ export function footnotes(markdown: Markdown): void {
     return true
   }
 
-  /** A line that is neither blank nor another definition, or an indented line after a blank line. */
+  /** Whether a footnote continues: in a line that is neither blank nor another definition, or an indented line after a blank line. */
   function isContinued(state: BlockState, line: number, lineAt: (line: number) => string): boolean {
     if (state.sCount[line]! < state.blkIndent && !state.isEmpty(line)) return false
     if (state.isEmpty(line)) {

@@ -54,7 +54,7 @@ export function SessionRow({ row, icon, folder, title, actions, third }: Session
   )
 }
 
-/** The second line after the agent's name. */
+/** The rest of the second line, after the agent's name. */
 function restOf(row: HistoryRow, folder: boolean): string {
   const other = row.inWindow ? t('in another window') : elsewhereOf(row)
   const elsewhere = row.open ? undefined : (other ?? unlistedOf(row))

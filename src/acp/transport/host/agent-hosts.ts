@@ -122,7 +122,7 @@ export class AgentHosts {
     return answer?.type === 'list' ? (answer.agents as HostedAgentInfo[]) : undefined
   }
 
-  /** Whether there are journals of hosts that have crashed. */
+  /** Whether there are journals that don't belong to a running host of another version. */
   #hasOrphanedJournals(): boolean {
     const { folder } = this.#options
     const others = likelyEntries(folder).filter(({ version }) => version !== this.#version)
@@ -166,8 +166,8 @@ export class AgentHosts {
   }
 
   /**
-   * Hosts of other versions that still have agents, to which no window of this version can attach. A host whose agents have all exited is
-   * ended: a host of this version passes on the last output of its agents.
+   * Hosts of other versions that still have agents, to which no window of this version can attach. Ends a host whose agents have all
+   * exited, so that a host of this version passes on their last output.
    */
   async others(): Promise<OtherHost[]> {
     const { folder } = this.#options

@@ -183,7 +183,7 @@ function Failed({ children }: { children: ComponentChildren }) {
 function ToolBody({ slot, entry }: SlotOfTool) {
   const roots = useApp().store.head.value?.roots
   if (isCut(entry)) return <LoadingPart />
-  // places with lines of code, not Markdown
+  // the editor tools return locations with lines of code, which aren't Markdown
   const isEditorTool = editorToolCall(entry) !== undefined
   const shown = entry.content.length > 0
   const output = shown ? undefined : rawText(entry.rawOutput)

@@ -84,7 +84,7 @@ class PromptAbove {
     this.#rows = rows
   }
 
-  /** The prompt above the entry; `undefined` if there is none. If entries above aren't fetched yet, the index of the first of these. */
+  /** The last prompt up to the entry; `undefined` if there is none. If the search gets to an entry that isn't fetched yet, its index. */
   find(index: number): EntrySlot | number | undefined {
     const { slots } = this.#rows
     const known = this.#found

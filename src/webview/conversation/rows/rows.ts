@@ -94,7 +94,10 @@ export class RowModel {
     this.version.value++
   }
 
-  /** An entry of a run changed and stays in the run, or is added at its end, without affecting other entries of the run. */
+  /**
+   * Updates a run if an entry changed and stays in it, or is added at its end, without affecting its other entries. Returns false
+   * otherwise.
+   */
   #changedInRun(index: number): boolean {
     const slot = this.slots[index]
     const own = this.#segmentOf[index]
@@ -106,7 +109,10 @@ export class RowModel {
     return true
   }
 
-  /** A new entry, or a completed edit, joins the run above it, together with following entries that belong to it. */
+  /**
+   * Adds a new entry, or a completed edit, to the run above it, together with following entries that belong to it. Returns false if it's
+   * for no run, or rows in view would move.
+   */
   #addedToRun(index: number): boolean {
     const run = this.#segmentOf[index - 1]
     const head = run?.rows[0]

@@ -10,7 +10,7 @@ import { StoredClock } from './stored-clock.ts'
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
 import { Transcripts } from './transcripts.ts'
-import { type AbandonedText, abandonedTexts } from './unsent-texts.ts'
+import { type AbandonedText, abandonedTexts, removeAbandoned } from './unsent-texts.ts'
 import { Windows, type WindowsOptions } from './windows.ts'
 
 /** How often the limits are checked while conversations grow, in milliseconds. */
@@ -85,8 +85,7 @@ export class ConversationStorage extends Owner {
 
   /**
    * Deletes conversations whose last write is older than the age limit, then those with the oldest writes until the rest fits the size
-   * limit. Open and pinned conversations stay. Unsent texts of
-   * that age go, too, if no window has them.
+   * limit. Open and pinned conversations stay. Unsent texts that no window has had for that time go, too.
    */
   trim(): void {
     this.#trimmedAt = this.#now()
@@ -109,9 +108,9 @@ export class ConversationStorage extends Owner {
       this.#log.warn('No conversations were deleted for the limits: which ones are pinned is unknown.')
       return
     }
-    for (const { id, conversation } of texts)
-      if (!pinned.has(conversation))
-        this.database.attempt(() => this.database.run('DELETE FROM unsent WHERE id = ?', id), undefined)
+    for (const text of texts)
+      if (!pinned.has(text.conversation))
+        this.database.attempt(() => removeAbandoned(this.database, text), undefined)
     let deleted = 0
     const discard = (copies: readonly StoredCopy[]) => {
       if (copies.filter(copy => this.transcripts.discard(copy)).length > 0) deleted += 1
@@ -133,8 +132,9 @@ export class ConversationStorage extends Owner {
   }
 
   #oldTexts(maxAge: number): AbandonedText[] {
-    const abandoned = this.database.attempt(() => abandonedTexts(this.database, this.windows), [])
-    return abandoned.filter(({ at }) => this.clock.ageOf(at) > maxAge)
+    const ageOf = (time: number) => this.clock.ageOf(time)
+    const find = () => abandonedTexts(this.database, this.windows, { ageOf, now: this.#now() })
+    return this.database.attempt(find, []).filter(({ at }) => ageOf(at) > maxAge)
   }
 
   /** Damaged files that were moved aside may hold text that was deleted since. */

@@ -194,7 +194,8 @@ export class StoredUnsentTexts implements UnsentTexts {
   /** The window closes: the next window may take over its texts immediately. */
   dispose(): void {
     if (!this.#isKnown || !this.#database.isOpen) return
-    const release = () => this.#database.run("UPDATE unsent SET owner = '' WHERE owner = ?", this.#own)
+    const release = () =>
+      this.#database.run("UPDATE unsent SET owner = '', at = ? WHERE owner = ?", this.#now(), this.#own)
     this.#database.attempt(release, undefined)
   }
 
@@ -295,26 +296,42 @@ export class StoredUnsentTexts implements UnsentTexts {
   }
 }
 
-/** An unsent text of a window that is gone. */
+/** A row of the table, without its text. */
 export interface AbandonedText {
   id: string
+  /** the id of the window that had the text; empty if it closed */
+  owner: string
   /** the key of its conversation */
   conversation: string
-  /** its last change, in milliseconds since the epoch */
+  /** when it was changed last, or a window last had it, in milliseconds since the epoch */
   at: number
 }
+
+/** A text's age is its time without a window: while a window has the text, its time is renewed once it's older than this. Milliseconds. */
+const SEEN_AFTER_MS = 86_400_000
 
 /** The texts that no window has. May throw SQLite's errors. */
 export function abandonedTexts(
   database: TranscriptDatabase,
-  windows: Pick<Windows, 'isListed'>,
+  windows: Pick<Windows, 'own' | 'isListed'>,
+  { ageOf, now }: { ageOf: (time: number) => number; now: number },
 ): AbandonedText[] {
-  return database
-    .all('SELECT id, owner, conversation, at FROM unsent')
-    .filter(({ owner }) => owner === '' || !windows.isListed(String(owner)))
-    .map(({ id, conversation, at }) => ({
-      ...{ id: String(id), conversation: idOfStored(String(conversation)), at: Number(at) },
-    }))
+  const abandoned: AbandonedText[] = []
+  for (const { id, owner, conversation, at } of database.all(
+    'SELECT id, owner, conversation, at FROM unsent',
+  )) {
+    const text = { id: String(id), owner: String(owner), at: Number(at) }
+    if (text.owner !== windows.own && (text.owner === '' || !windows.isListed(text.owner)))
+      abandoned.push({ ...text, conversation: idOfStored(String(conversation)) })
+    else if (ageOf(text.at) > SEEN_AFTER_MS)
+      database.run('UPDATE unsent SET at = ? WHERE id = ? AND owner = ?', now, text.id, text.owner)
+  }
+  return abandoned
+}
+
+/** Removes a text unless a window has taken it over or written it meanwhile. May throw SQLite's errors. */
+export function removeAbandoned(database: TranscriptDatabase, { id, owner, at }: AbandonedText): void {
+  database.run('DELETE FROM unsent WHERE id = ? AND owner = ? AND at = ?', id, owner, at)
 }
 
 function textOf(row: Row): UnsentText {

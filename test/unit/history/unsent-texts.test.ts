@@ -12,11 +12,14 @@ import { SmallDisk } from '../../support/small-disk.ts'
 describe('the unsent texts in the database', () => {
   let directory = ''
   const opened = new Map<StoredUnsentTexts, ConversationStorage>()
+  /** while old texts are being removed */
+  let meanwhile = () => {}
   before(function () {
     if (!hasSqlite) this.skip()
   })
   beforeEach(() => {
     directory = mkdtempSync(path.join(tmpdir(), 'unsent-'))
+    meanwhile = () => {}
   })
   afterEach(() => {
     for (const [texts, storage] of opened) {
@@ -33,7 +36,10 @@ describe('the unsent texts in the database', () => {
       file: path.join(folder, 'conversations.db'),
       trouble: new StorageTrouble(() => {}),
       maxAgeMs: () => 30 * 86_400_000,
-      pinned: () => new Set(['a/2']),
+      pinned: () => {
+        meanwhile()
+        return new Set(['a/2'])
+      },
     })
     const { database, windows } = storage
     const texts = new StoredUnsentTexts({ database, windows, workspace, now })
@@ -127,6 +133,51 @@ describe('the unsent texts in the database', () => {
     }
     assert.deepEqual(left(), ['here', 'pinned'])
     assert.deepEqual([one.items('i'), one.items('j')], ['["x"]', undefined])
+  })
+
+  for (const [how, end] of [
+    ['closes', close],
+    ['crashes', kill],
+  ] as const)
+    it(`stay for as long after their window, which had them unchanged for longer, ${how}`, () => {
+      let now = Date.now()
+      const one = open('one', directory, () => now)
+      const two = open('two', directory, () => now)
+      one.write([text('a')], new Map())
+      two.write([text('b')], new Map())
+      const storage = opened.get(two)!
+      const pass = (days: number) => {
+        for (; days > 0; days--) {
+          now += 86_400_000
+          storage.trim()
+        }
+      }
+      pass(40)
+      end(one)
+      pass(28)
+      assert.deepEqual(ids(open('one', directory, () => now).takeOver()), ['a'])
+    })
+
+  it('stay with a window that takes them over, or was only silent, while old ones are removed', () => {
+    let now = Date.now()
+    const one = open('one', directory, () => now)
+    const two = open('two', directory, () => now)
+    const three = open('three', directory, () => now)
+    one.write([text('a', { items: 'i' })], new Map([['i', '["x"]']]))
+    two.write([text('b')], new Map())
+    close(one)
+    kill(two)
+    const storage = opened.get(two)!
+    for (let days = 0; days < 33; days++) {
+      now += 86_400_000
+      opened.get(three)!.clock.look()
+    }
+    const next = open('one', directory, () => now)
+    meanwhile = () => assert.deepEqual(ids(next.takeOver()), ['a'])
+    three.handOver([text('never opened')], new Map())
+    storage.trim()
+    const left = storage.database.all('SELECT id FROM unsent ORDER BY id').map(({ id }) => id)
+    assert.deepEqual([left, next.items('i')], [['a', 'b', 'never opened'], '["x"]'])
   })
 
   it('write nothing but what has changed', () => {

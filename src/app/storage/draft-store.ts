@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
-import { type ChipRange, type Draft, EMPTY_DRAFT, validDraft } from '../../common/draft.ts'
+import { type ChipRange, type Draft, EMPTY_DRAFT, joinDrafts, validDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
 import { DRAFTS_POLL_MS, REWRITE_AFTER_MS } from '../../common/limits.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
@@ -101,7 +101,9 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
       const edit = editOf(at)
       if (edit?.key !== from) continue
       this.#drafts.delete(at)
-      this.#drafts.set(editKey(to, edit.entryId), text)
+      const moved = editKey(to, edit.entryId)
+      if (this.#drafts.has(moved)) this.set(to, joinDrafts(this.get(to), this.#whole(text)))
+      else this.#drafts.set(moved, text)
     }
     this.#writeSoon()
   }

@@ -104,4 +104,17 @@ describe('the prompts that are edited where they are', () => {
       ['e2'],
     )
   })
+
+  it('is not replaced by another edit that moves to the same entry: that goes to the composer', () => {
+    drafts.set('b', { text: 'draft', chips: [], items: [] })
+    drafts.setText(editKey('a', 'e0'), 'of a', [])
+    drafts.setText(editKey('b', 'e0'), 'of b', [])
+    drafts.moveEdits('a', 'b')
+    assert.deepEqual(
+      drafts.edits('b').map(({ entryId, draft }) => [entryId, draft.text]),
+      [['e0', 'of b']],
+    )
+    assert.match(drafts.get('b').text, /^draft\s+of a$/)
+    assert.deepEqual(drafts.edits('a'), [])
+  })
 })

@@ -44,6 +44,8 @@ export class StoredContents extends Owner {
   readonly #window = `window ${process.pid} ${randomUUID()}`
   /** by hash: contents that this window uses, and whose files are written or being written */
   readonly #written = new Map<string, Promise<void>>()
+  /** the hashes of those that are being written */
+  readonly #writing = new Set<string>()
   /**
    * by hash: contents that this window may be about to use, because it stored them or loaded a record that contains them. Each time a
    * content is stored, its value is `undefined` until the file is written, and then a new symbol.
@@ -65,7 +67,10 @@ export class StoredContents extends Owner {
         clearTimeout(this.#timer)
         const { rows } = options
         try {
-          rows.transact(() => rows.run(`${DELETE_USES} AND user = ?`, this.#window))
+          // a file that is being written is removed by the next window, once this process can't write anymore
+          const writing = JSON.stringify([...this.#writing])
+          const others = `${DELETE_USES} AND user = ? AND hash NOT IN (SELECT value FROM json_each(?))`
+          rows.transact(() => rows.run(others, this.#window, writing))
         } catch {
           // the next window removes it
         }
@@ -282,7 +287,12 @@ export class StoredContents extends Owner {
     const file = this.#file(hash)
     // looking for a name doesn't wait for the disk
     if (existsSync(file)) return
-    await writeWhole(file, bytes, { temporary: unfinished(file, this.#window) })
+    this.#writing.add(hash)
+    try {
+      await writeWhole(file, bytes, { temporary: unfinished(file, this.#window) })
+    } finally {
+      this.#writing.delete(hash)
+    }
   }
 
   #file(hash: string): string {

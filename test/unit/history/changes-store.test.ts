@@ -21,6 +21,7 @@ import type { TrackedFile } from '../../../src/changes/model/tracked-file.ts'
 import { UndoLog } from '../../../src/changes/model/undo-log.ts'
 import { deferred } from '../../../src/common/async.ts'
 import { RETRY_STORE_MS } from '../../../src/common/limits.ts'
+import { operatingSystem } from '../../../src/common/processes/process-system.ts'
 import { AT_ONCE } from '../../../src/history/changes-schema.ts'
 import { TranscriptDatabase } from '../../../src/history/transcript-database.ts'
 import { ChangesOnDisk, databaseOf, hasSqlite } from '../../support/changes-on-disk.ts'
@@ -541,6 +542,23 @@ describeStored('the stored changes of agents', () => {
       contents().filter(name => name.endsWith('.new')),
       [],
     )
+  })
+
+  it('leave no text that was being written when the window closed, whenever the write ends', async () => {
+    const gate = deferred()
+    await withSlowDisk(new Map([['b\n', gate.promise]]), async () => {
+      const putting = store.put(Buffer.from('b\n'))
+      await begun('b\n')
+      store.dispose()
+      await again().load()
+      gate.resolve()
+      await putting
+    })
+    // and then the process
+    const ended = mock.method(operatingSystem, 'exists', () => false)
+    await again().load()
+    ended.mock.restore()
+    assert.deepEqual(contents(), [])
   })
 
   it('are the latest ones after the window closed while earlier ones were being written', async () => {

@@ -292,7 +292,8 @@ export class WorkTree {
     const known = this.#last.get(root)
     const dirty: RepositorySnapshot['dirty'] = new Map()
     const early = new Set<string>()
-    this.#reader.holders?.add(dirty, dirtyContents, true)
+    // no turn may run yet, or not anymore
+    const release = this.#reader.holders?.add(dirty, dirtyContents)
     const folders: RealFolders = new Map()
     /** Whether the turn has written it already: before, it was as in the last look, or as in the commit. */
     const isEarly = async (path: string, { stamp, changed, created }: Stamp) => {
@@ -335,6 +336,8 @@ export class WorkTree {
       })
     }
     this.#last.set(root, dirty)
+    release?.()
+    this.#reader.holders?.add(dirty, dirtyContents, true)
     return { root, top, commit, position, dirty, early, nested }
   }
 

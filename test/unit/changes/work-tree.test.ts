@@ -263,6 +263,29 @@ describe('a change in a work tree', () => {
     assert.equal(found.length, 2)
   })
 
+  it('refers to what was read before any turn, also while other files are still being read', async () => {
+    const bytes = Buffer.alloc(1000)
+    put('a.bin', bytes)
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    const isUsed = () => {
+      const used = new Set<string>()
+      tracker.holders.addTo(used, true)
+      return used.has(hash)
+    }
+    tree = new WorkTree({
+      stateOf: async (path, ...more) => {
+        if (basename(path) === 'dirty.txt') await waitFor('the content to be in use', isUsed)
+        return files.stateOf(path, ...more)
+      },
+      stateWith: (...file) => files.stateWith(...file),
+      isKnown: path => files.isKnown(path),
+      holders: tracker.holders,
+      scan: tracker.scan,
+    })
+    await tree.prepare([root])
+    assert.ok(isUsed())
+  })
+
   it('has the encoding of the work tree if the commit has another one', async () => {
     put('.gitattributes', 'wide.txt working-tree-encoding=UTF-16LE-BOM\n')
     const wide = Buffer.from('\ufeffone\n', 'utf16le')

@@ -143,10 +143,8 @@ export function detectChanges(
     const now = Date.now()
     saved.delete(file)
     saved.set(file, now)
-    for (const [one, at] of saved) {
-      if (at >= now - FRESH_MS) break
-      saved.delete(one)
-    }
+    // the clock may have been set back
+    for (const [one, at] of saved) if (at < now - FRESH_MS || at > now) saved.delete(one)
     // also right after a turn
     for (const one of new Set([...(turn ? [turn] : []), ...detections.keys()])) acceptIn(one, file)
   }
@@ -164,7 +162,9 @@ export function detectChanges(
   )
   const begin = (earlier?: Turn, stored?: StoredTurn) => {
     // by the clock of the file system, which may be behind: what the agent writes at once is the turn's
-    const began = stored?.began ?? Math.max(Date.now() - FRESH_MS, endedAt)
+    const now = Date.now()
+    // the clock may have been set back since the last turn
+    const began = stored?.began ?? Math.max(now - FRESH_MS, endedAt > now ? 0 : endedAt)
     const before = stored
       ? Promise.resolve(snapshotOf(stored.before))
       : tree.snapshot(foldersOf(session), began)
@@ -187,7 +187,7 @@ export function detectChanges(
       ...{ began, before },
       ...(repositories && { repositories }),
     })
-    for (const [file, at] of saved) if (at >= began) acceptIn(begun, file)
+    for (const [file, at] of saved) if (at >= began && at <= now) acceptIn(begun, file)
     if (!stored) store(begun).catch(error => log.debug(`A turn couldn't be stored: ${messageOf(error)}`))
   }
   const note = (noted: Turn, entry: Entry | undefined): boolean => {

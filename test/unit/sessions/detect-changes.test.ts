@@ -142,6 +142,21 @@ describe('files that only a command changed', () => {
     )
   })
 
+  it('are those since the start of the turn, also if the clock was set back after the turn before it', async () => {
+    const clock = mock.method(Date, 'now', () => performance.timeOrigin + performance.now() + 3_600_000)
+    await turn('read')
+    await until(() => session.state.activity === 'idle')
+    clock.mock.restore()
+    const accepted = mock.method(WorkTree.prototype, 'accept')
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 2)
+    await snapshot
+    assert.ok(scannedFrom! <= Date.now(), `in ${scannedFrom! - Date.now()} ms`)
+    await new Promise(setImmediate)
+    assert.equal(accepted.mock.callCount(), 0)
+    accepted.mock.restore()
+  })
+
   it('are those since the start of the turn, which is recorded once', async () => {
     const begins = mock.method(changes, 'beginTurn')
     void session.prompt([{ type: 'text', text: 'go' }])

@@ -218,7 +218,7 @@ export const conversationMessages = {
   // ---- the composer and its queue ----------------------------------------------------------------------------------
 
   /**
-   * Sends a prompt from the composer, which is never empty. Resolves when the host has stored the prompt. If it rejects (with a sentence),
+   * Sends a prompt, which is never empty, from the composer. Resolves when the host has stored the prompt. If it rejects (with a sentence),
    * the composer keeps the prompt. `joins`: the prompt is for the running turn, if the agent can add it.
    */
   'conversation/enqueue': request(

@@ -8,7 +8,7 @@
 
 /** From closing an agent's input to the first signal. Most agents exit within 250 ms; two measured ones need 2 to 5 s. */
 export const AGENT_EXIT_MS = 5000
-/** Limit when the window closes: VS Code gives an extension 5 s in total, then the process guard takes over. */
+/** The same pause when the window closes: VS Code gives an extension 5 s in total, then the process guard takes over. */
 export const WINDOW_CLOSE_MS = 3000
 /** From SIGTERM to SIGKILL. */
 export const KILL_AFTER_MS = 2000
@@ -21,7 +21,7 @@ export const FOLLOW_PROCESSES_MS = 2000
 export const REMOTE_ANSWER_MS = 30_000
 /** A connection to an agent on a server on which nothing arrives for this long, not even an answer to a ping, is lost. */
 export const REMOTE_ALIVE_MS = 30_000
-/** How long a server may take to handle that its agent isn't needed anymore. */
+/** How long the message that an agent isn't needed anymore may take to reach its server. */
 export const REMOTE_CLOSE_MS = 1000
 
 /** How long a new agent host may take until windows can reach it, and how often that's checked. */
@@ -31,7 +31,7 @@ export const HOST_START_POLL_MS = 50
 export const HOST_LAST_WORDS_MS = 500
 /** How long the other side of a host's connection may take to prove its identity. */
 export const HOST_HANDSHAKE_MS = 5000
-/** A host that doesn't answer within this time is used only if its process is verified. */
+/** A host that doesn't answer within this time is used only if its process is known to be that of a host. */
 export const HOST_SILENT_MS = 300
 /** How long a window keeps a connection to an agent host that it opened in advance. */
 export const HOST_EARLY_CONNECTION_MS = 2000

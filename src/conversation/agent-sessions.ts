@@ -543,8 +543,8 @@ interface Waiting {
 /** The part of a full buffer that the first sessions have for themselves. */
 const FIRST_PART = 0.5
 /**
- * When updates are dropped, each session keeps at least this share of the limit. Less than the whole, so that updates aren't sorted again
- * each time.
+ * The part to which the other sessions together are reduced once they take more than the rest of a full buffer. Less than that rest, so
+ * that they aren't sorted again for each update.
  */
 const OTHERS_PART = 0.4
 

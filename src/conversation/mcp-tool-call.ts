@@ -65,7 +65,7 @@ export function readableTitle(title: string): string {
 /** The editor's own server. */
 const EDITOR_NAME = 'VS Code'
 
-/** Parley's own requests have a separate title. */
+/** The title, or else the tool's name. Parley's own questions have a title in other words, so they aren't taken for calls. */
 function nameOf({ title, toolName = '' }: Call): string {
   const name = title.trim() || toolName
   return name.length <= MAX_NAME ? name : ''

@@ -25,7 +25,7 @@ export function clientCapabilitiesV1(client: Partial<AgentClient>, features: Con
   }
 }
 
-/** The client's capabilities in v2, where every client must support all others. */
+/** The client's capabilities in v2. What they don't name, every v2 client must support. */
 export function clientCapabilitiesV2(client: Partial<AgentClient>, features: ConnectOptions['features']) {
   return {
     ...(features?.terminalAuth ? { auth: { terminal: {} } } : {}),

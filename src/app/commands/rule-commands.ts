@@ -30,7 +30,7 @@ type RuleItem = PickItem & { rule?: PermissionRule }
 type Step = RuleAction | 'widen' | 'open' | 'remove'
 type StepItem = PickItem & { step: Step }
 
-/** Manage Permission Rules*: lists the rules of the settings and of the displayed session; adds, changes, opens and removes rules. */
+/** *Manage Permission Rules*: lists the rules of the settings and of the displayed session; adds, changes, opens and removes rules. */
 export function ruleCommands(options: RuleCommandOptions) {
   return {
     [CommandId.managePermissionRules]: () => manage(options),

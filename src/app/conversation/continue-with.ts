@@ -16,7 +16,7 @@ export interface ContinueServices {
   earlierSession: (agentId: string, from: OpenSession) => SessionReference | undefined
 }
 
-/** Continue with…*: the conversation continues with another agent, or returns to a previous one. */
+/** *Continue with…*: the conversation continues with another agent, or returns to a previous one. */
 export async function continueWith(
   { surface, open }: { surface: ConversationSurface; open: OpenSession },
   { agentId, name }: Pick<AgentEntry, 'agentId' | 'name'>,

@@ -25,7 +25,7 @@ export interface AgentTurnsOptions {
 
 /** Files that changed during a session's turn but aren't tracked. */
 export interface Omitted {
-  /** Number of files that are too many or too large. */
+  /** Number of files that aren't tracked since there are too many, or they are too large. */
   files: number
   /** Folders where changes by commands can't be detected. */
   folders: readonly string[]

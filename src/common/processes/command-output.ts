@@ -80,12 +80,12 @@ export class OutputBuffer {
   }
 }
 
-/** Buffers a command's output for display, and the `limit` of bytes that its agent requested. */
+/** A buffer that is large enough to show a command's output, and for the `limit` of bytes that its agent requested. */
 export function shownOutputBuffer(limit: number): OutputBuffer {
   return new OutputBuffer(Math.max(limit, SHOWN_OUTPUT_BYTES))
 }
 
-/** Joins small chunks to limit their number; larger ones stay. */
+/** Chunks are joined up to this size, so that there aren't too many. Bytes. */
 const PIECE = 8 * 1024
 
 /** The text without at least its first `count` bytes, cut between characters. */

@@ -328,7 +328,10 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The user doesn't wait for the agent that is being installed: prompts for that agent return to the composer. */
+  /**
+   * The user doesn't wait for the agent that is being installed: prompts that have no agent yet, since they were for that one, return to
+   * the composer.
+   */
   agentReplaced(reason: string): void {
     for (const prompt of this.#unsent()) if (prompt.agentId === undefined) this.#withdraw(prompt, reason)
     this.#changed()

@@ -30,7 +30,7 @@ export interface ComposerPort {
    * focus.
    */
   write(blocks: readonly ContentBlock[], quiet?: boolean, instead?: readonly ContentBlock[]): void
-  /** Send to Several Agents…*: stores the draft with its added context, and lets the user choose agents. */
+  /** *Send to Several Agents…*: stores the draft with its added context, and lets the user choose agents. */
   sendTo(): void
   /** Opens the switch for the session's permission level. */
   showAllowance(): void

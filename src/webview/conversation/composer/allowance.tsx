@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
 
-/** The switch for what the session may do without asking. `button`: the button to which a request that the switch answered links. */
+/** The switch for what the session may do without asking. A request that the switch answered links to `button`. */
 export function AllowanceSwitch({ button }: { button: RefObject<HTMLButtonElement | null> }) {
   const { host, store } = useApp()
   const [open, setOpen] = useState(false)

@@ -59,9 +59,9 @@ export function createPlatform(
   const proposals = own.add(new Proposals())
   const comments = own.add(new VsCodeComments(commentController))
   const { extensionUri } = context
-  // before the state, whose listeners read them
   const settings = own.add(new VsCodeSettings())
-  const state = own.add(new VsCodeWindowState(context.extension.id))
+  // the first listener of the settings, since the others read the state
+  const state = own.add(new VsCodeWindowState(context.extension.id, settings))
   return {
     workbench: createVsCodeWorkbench({
       changeEditors,

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import type { SettingsSource } from '../agents/setting-layers.ts'
 import type { WindowState } from '../app/workbench.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
@@ -12,21 +13,16 @@ export class VsCodeWindowState extends Owner {
   /** absent after a change, until it's asked for */
   #current: WindowState | undefined
 
-  constructor(extensionId: string) {
+  /** `settings`: they change with the folders and the trust, so what they tell their listeners is told of the window, too. */
+  constructor(extensionId: string, settings: Pick<SettingsSource, 'onDidChange'>) {
     super()
     this.#linkStart = `${vscode.env.uriScheme}://${extensionId}`
-    const { workspace } = vscode
-    const renew = () => {
-      this.#current = undefined
-      this.#change.fire()
-    }
     this.register(
-      workspace.onDidChangeConfiguration(event => {
-        if (event.affectsConfiguration('parley')) renew()
+      settings.onDidChange(() => {
+        this.#current = undefined
+        this.#change.fire()
       }),
     )
-    this.register(workspace.onDidChangeWorkspaceFolders(renew))
-    this.register(workspace.onDidGrantWorkspaceTrust(renew))
   }
 
   get current(): WindowState {

@@ -244,7 +244,7 @@ function listBelow(text: string, lineEnd: number): Range | undefined {
   return range
 }
 
-/** The end of a header that goes on in indented lines. */
+/** The end of a header that continues in indented lines. */
 function headerEnd(text: string, end: number): number {
   let to = end
   while (to < text.length && ',;'.includes(text[to - 1]!)) {

@@ -30,7 +30,7 @@ export interface EarlierAgent {
   startProcess: NonNullable<ConnectOptions['startProcess']>
 }
 
-/** `mayHave`: asked once this window is attached; otherwise it leaves the agent again. */
+/** `mayHave` is called once this window is attached; if it returns false, the window leaves the agent again. */
 export function earlierAgent(
   hosts: Pick<AgentHosts, 'attach'>,
   { id, command, args, cwd }: HostedAgentInfo,

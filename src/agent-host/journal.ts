@@ -89,7 +89,7 @@ export class Journal {
     this.#confirmed = before
     this.#written = before + frames.length
     for (const [i, { offset, length }] of frames.entries()) {
-      // an empty line stands for another frame
+      // an empty line is a frame that isn't part of a conversation
       const isConversation = length > 1
       this.#frames.push({ length, offset, isConversation })
       if (isConversation) this.#lastOfConversation = before + i + 1

@@ -397,7 +397,7 @@ export const conversationMessages = {
   /** Turns the editor tools off or on for a session. */
   'conversation/editorTools': z.object({ key, isOn: z.boolean() }),
   'conversation/copy': z.object({ text: z.string().max(64 * MiB) }),
-  /** Copies all that the agent said in a turn. */
+  /** Copies all of the agent's messages in a turn. */
   'conversation/copyAnswer': z.object({ key, turn: index }),
   /** Inserts code at the cursor in the editor. */
   'conversation/insertCode': z.object({ text: codeText }),

@@ -4,7 +4,7 @@ import type { McpServerNote } from '../mcp/server-note.ts'
 
 /** A server as a place defines it. */
 export interface McpServerRow {
-  /** Its place and name: see `serverKey`. */
+  /** The server's source and name: see `serverKey`. */
   key: string
   name: string
   /** `stdio`, `http` or `sse`; `unknown` if its entry is invalid */

@@ -708,7 +708,7 @@ export class SessionChanges extends ChangeScope {
       contentsOf(all.flatMap(({ before }) => (isState(before) ? { value: before.attributes } : []))),
     )
     for (const { path, before, mode, unsure } of changes) {
-      // a text is that of a link's target
+      // a state belongs to the path itself, and a text to the target of a link
       const file = isState(before) ? undefined : await this.#guard.check(path).catch(() => undefined)
       const realPath = isState(before)
         ? await this.#realPathOf(path)

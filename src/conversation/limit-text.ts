@@ -22,7 +22,7 @@ export function limitText(
   return kind === 'tokens' ? t('{0} of {1} tokens', of, all) : t('{0} of {1}', of, all)
 }
 
-/** Without its unit, unless that is a currency. */
+/** An amount without its unit, except for a currency. */
 export function amountText(
   kind: LimitKind,
   amount: number,

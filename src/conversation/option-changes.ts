@@ -70,7 +70,7 @@ export class OptionChanges {
     })
   }
 
-  /** The session was reopened: `before` are the options as they were known last. */
+  /** The session was reopened. `before`: the last known options. */
   reopened(before: readonly ConfigOption[]): void {
     this.#before = before
     if (this.lost.length > 0) this.#session.changed()

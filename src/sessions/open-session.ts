@@ -31,8 +31,8 @@ export interface OpenSessionOptions {
 }
 
 /**
- * The conversation of a fork already has entries, which aren't saved yet; so does one that goes on in a new session (`continued`),
- * and one that an earlier window couldn't save.
+ * The conversation of a fork already has entries, which aren't saved yet; so does one that continues in a new session (`continued`), and
+ * one that an earlier window couldn't save.
  */
 export type SessionOrigin = 'new' | 'fork' | 'continued' | 'known' | 'unsaved'
 

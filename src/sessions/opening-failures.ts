@@ -76,8 +76,8 @@ export class OpeningFailures {
   }
 
   /**
-   * Another window has the session: follows that window's changes for as long as the session is displayed here. `goesOn` is called
-   * when its conversation went on in another session.
+   * Another window has the session: follows that window's changes for as long as the session is displayed here. `goesOn` is called when its
+   * conversation continued in another session.
    */
   elsewhere(
     attempt: Extract<Attempt, { type: Reopening }>,

@@ -117,7 +117,7 @@ export interface RequestSummary {
   count: number
   /** The text contains the whole request. */
   isWhole: boolean
-  /** Its tool call has a diff. */
+  /** The tool call of the request has a diff. */
   hasDiff?: true
   /** Empty if the request must be viewed before it can be answered. */
   options: readonly PermissionOption[]

@@ -1,7 +1,7 @@
 import { type Disposable, Owner } from '../common/disposable.ts'
 import type { Session } from '../conversation/session.ts'
 
-/** An agent that went on for longer without a window isn't counted for more, in milliseconds: the clock may have been set. */
+/** At most this much time of a turn without a window is counted, since the clock may have been set. Milliseconds. */
 const MAX_UNATTENDED_MS = 24 * 60 * 60 * 1000
 
 /**

@@ -46,7 +46,7 @@ export function readLimit(meta: unknown): UsageLimit | undefined {
   return limit
 }
 
-/** Models of one turn, and characters of a name. */
+/** Maximum number of models in one turn, and maximum length of a name in characters. */
 const MAX_MODELS = 20
 const MAX_MODEL_NAME = 100
 

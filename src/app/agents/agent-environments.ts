@@ -70,7 +70,7 @@ export class AgentEnvironments extends Owner {
     }
   }
 
-  /** The agent goes on that an earlier window started in a folder. */
+  /** An agent that an earlier window started in a folder continues. */
   continued(agentId: string, folder: string): void {
     if (this.#started.has(agentId)) return
     this.#started.set(agentId, { folder, changes: undefined })

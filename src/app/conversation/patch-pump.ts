@@ -43,7 +43,7 @@ interface PatchPumpOptions {
   returned: () => ReturnedPrompt[]
   /** Throws or rejects if the message can't be sent. */
   sendSnapshot: (snapshot: ConversationSnapshot) => unknown
-  /** The same. */
+  /** Throws or rejects as `sendSnapshot` does. */
   sendPatch: (patch: ConversationPatch) => unknown
   sendReturned: (prompts: ReturnedPrompt[]) => void
 }

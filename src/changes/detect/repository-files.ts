@@ -195,7 +195,7 @@ export async function hiddenIn(root: string): Promise<Hidden | undefined> {
   return hidden
 }
 
-/** Most entries aren't, and a large repository has many. */
+/** Quickly excludes most entries, of which a large repository has many. */
 function mayBeHidden(entry: string): boolean {
   const tag = entry[0] ?? ''
   return tag === 'S' || tag >= 'a' || entry.startsWith('160000', 2)

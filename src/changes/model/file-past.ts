@@ -257,7 +257,7 @@ export class FilePast {
     return this.#again()
   }
 
-  /** What led to this text was another author's, and only the rest is whoever's the edit was. */
+  /** Splits an edit: the change up to this text becomes that of `by`, and the rest keeps the edit's author. */
   #split(at: number, text: string, by: Author): void {
     const edit = this.#edits[at]!
     if (edit.state.text === text) {
@@ -282,7 +282,7 @@ function made(file: TrackedFile, { state, by, onDisk }: PastEdit): TrackedFile {
   return file
 }
 
-/** Whether the user has kept the change from the lines `was` to `part`, which isn't still to come. */
+/** Whether the user has kept the change from the lines `was` to `part`, and the tool call isn't still to make it. */
 function isKeptByUser({ change, patch }: Claim, file: TrackedFile, part: string[], was: string[]): boolean {
   const base = file.base.text
   const without = mergeLines(part, was, splitLines(base))?.join('')
@@ -339,8 +339,8 @@ function seenPart({ change, patch, begun }: Claim, before: FileState, after: Fil
 }
 
 /**
- * The lines `was` with what a tool call reports to have changed in them and the user has saved in `text`; `undefined` if that
- * is nothing, and `was` itself if it's the same. `isSure`: the file is still as it was saved, so the user may have edited or undone parts of it.
+ * The lines `was` with those changes that a tool call reports and that the user has saved in `text`; `undefined` if there are none, and
+ * `was` itself if they change nothing. `isSure`: the file is still as it was saved, so the user may have edited or undone parts of it.
  */
 function reportedIn(claim: ToolChange, was: string[], text: string, isSure: boolean): string[] | undefined {
   const { change, patch, begun, done } = claim

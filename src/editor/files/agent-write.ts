@@ -127,9 +127,9 @@ export class AgentWrite {
 }
 
 /**
- * What the agent presumably started from: it may have read the file through the client, with unsaved changes, or from
- * disk, with what was saved since. If both are as close, it's what was read only if that `isLikely`, such as if it is still
- * there, or if fewer lines come and go: otherwise, the agent's text might remove unsaved lines that it never saw.
+ * The text from which the agent presumably started: the one that it read through the client (`known`), which may have unsaved changes, or
+ * the one on disk. If both are equally close to `content`, `known` is chosen only if it `isLikely`, such as if it's still current, or if
+ * fewer lines are added and removed: otherwise, the agent's text might remove unsaved lines that the agent never saw.
  */
 function closest(content: string, known: string | undefined, isLikely: boolean, onDisk: string): string {
   if (known === undefined || known === onDisk) return onDisk

@@ -289,7 +289,7 @@ async function checkReady(top: string): Promise<void> {
   }
 }
 
-/** The files of a worktree as they were applied last, as a tree of Git. */
+/** The last applied files of a worktree, as a Git tree. */
 export async function appliedTree(top: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', `${APPLIED}^{tree}`]
   return withoutLineEnd(await runUserGit(top, args, { codes: [0, 1] })) || undefined

@@ -83,6 +83,6 @@ export interface DebugFeatures {
   setBreakpoint(breakpoint: SourceBreakpoint): void
   /** Removes the breakpoints of a line; returns their number. */
   removeBreakpoints(path: string, line: number): number
-  /** A session started, paused, went on or ended. */
+  /** A session started, paused, continued or ended. */
   onDidChange(listener: () => void): Disposable
 }

@@ -169,7 +169,7 @@ export function nameAt(text: string, { line, column }: Position): string | undef
 function byName(symbols: readonly OutlineSymbol[], name: string): OutlineSymbol | undefined {
   const names = name.split(/\.|::|#/)
   if (names.length > MAX_NAMES) throw new ToolError('The name has too many parts. Give "line" and "column".')
-  /** where the rest of the names from an index on isn't */
+  /** symbols in which the names from these indexes on were searched without success */
   const without = new Map<readonly OutlineSymbol[], Set<number>>()
   const search = (among: readonly OutlineSymbol[], from: number): OutlineSymbol | undefined => {
     const known = without.get(among) ?? new Set()

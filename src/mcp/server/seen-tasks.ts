@@ -4,7 +4,7 @@ import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo } from './editor-features.ts'
 import { TOO_DEEP, titledVariables } from './seen-variables.ts'
 
-/** Objects that refer to tasks: each is compared with all tasks. Further ones stand for none. */
+/** Maximum number of objects that refer to tasks, since each is compared with all tasks. Further ones match none. */
 const MAX_OBJECTS = 20
 
 /** Finds the tasks that references of tasks.json or launch.json may stand for. */

@@ -9,7 +9,7 @@ export interface VariableSources {
   setting: (id: string) => unknown
   /** The value of an environment variable. */
   environment?: (name: string) => string | undefined
-  /** The command of the editor that a debugger's own name for one stands for. */
+  /** The editor's command for a name that a debugger gives it. */
   command?: (name: string) => string | undefined
 }
 

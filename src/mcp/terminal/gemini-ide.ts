@@ -57,7 +57,7 @@ class GeminiIde extends LocalIde {
     http.on('request', (request, response) => void this.#answer(request, response))
   }
 
-  /** Without the file, the environment is enough for terminals of this window. */
+  /** Terminals of this window find the server by their environment, even without the file. */
   #writeFile(folder: () => string): void {
     try {
       const own = folder()

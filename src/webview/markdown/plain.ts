@@ -12,7 +12,7 @@ const begun =
 
 /** The last word and the spaces after it, if it's only a word and not part of a link or other markup. */
 const lastWord = /(?:^|\s)([\p{L}\p{M}\p{N},;'"()!?%-]+[.:]?)( *)$/u
-/** Maximum length of that word. */
+/** Maximum length of the last word. Characters. */
 const MAX_WORD = 80
 
 const fileEnd = /\.\p{L}|:\d|\d\)/u

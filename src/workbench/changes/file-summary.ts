@@ -6,8 +6,8 @@ import { readable } from '../../common/file-names.ts'
 import { baseUri } from './base-files.ts'
 
 /**
- * The URI of a text that describes a file which isn't text, with or without the changes of one session, or of all agents:
- * VS Code's review shows texts alone. `to`: see {@link baseUri}.
+ * The URI of a text that describes a file which isn't text, with or without the changes of one session, or of all agents: VS Code's review
+ * shows only texts. `to`: see {@link baseUri}.
  */
 export function summaryUri(path: string, when: 'before' | 'now', session?: string, to?: string): vscode.Uri {
   const base = baseUri(path, session, false, to)

@@ -73,7 +73,7 @@ export class FoundEntries {
     return found === undefined ? undefined : { entry: found, occurrence: this.#hits.get(found)!.all - 1 }
   }
 
-  /** Its number among all matches, from 1. */
+  /** The number of the match among all matches, from 1. */
   ordinal({ entry, occurrence }: FindPosition): number {
     let before = 0
     for (const other of this.#order) {

@@ -19,7 +19,7 @@ export function RunningWork() {
   const { store, composer } = useApp()
   const open = useBarOpen()
   const section = useRef<HTMLElement>(null)
-  // whoever was here continues in the composer
+  // if the focus was in here, it moves to the composer
   useLayoutEffect(() => {
     const element = section.current
     return () => {

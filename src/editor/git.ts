@@ -60,7 +60,7 @@ const SAFE_SETTINGS = [
   'log.showSignature=false',
   'protocol.allow=never',
 ]
-/** Number of entries that are handled without a pause; Git may print them faster. */
+/** Number of entries that are handled without a pause, within a few milliseconds; Git may print them faster. */
 const YIELD_AFTER = 500
 /** UTF-16 units */
 const MAX_USER_OUTPUT = 50_000_000

@@ -152,7 +152,7 @@ export class ReviewProgress {
   }
 }
 
-/** The user's decisions about a file's changes; `some`: not about all of them yet. `undefined`: no decisions. */
+/** The user's decisions about a file's changes. `both`: some kept, some reverted; `some`: not all decided yet; `undefined`: none. */
 export type Outcome = 'kept' | 'reverted' | 'both' | 'some'
 
 export function outcomeOf({ undecided, kept, reverted }: ReviewedFile): Outcome | undefined {

@@ -23,7 +23,7 @@ import { type HostedCommandInfo, WindowCommands } from './window-commands.ts'
 /** Attaches again to an agent whose host has crashed, after the frame `read`; `undefined` if no output is left. */
 export type Recover = (id: string, read: number) => Promise<HostChannel | undefined>
 
-/** After reading frames of this size, the host is told how far the reader is. */
+/** After reading frames of this size, the host is told how far the reader is. Bytes. */
 const TELL_TAKEN_BYTES = 64 * 1024
 
 /**

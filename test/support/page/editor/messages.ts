@@ -260,10 +260,6 @@ export class QuickInputs {
       get value() {
         return shown.value
       },
-      set value(text: string) {
-        shown.value = text
-        updated()
-      },
       set matchOnDescription(isOn: boolean) {
         shown.filters.description = isOn
       },

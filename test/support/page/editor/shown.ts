@@ -26,6 +26,7 @@ export interface ShownInput {
   title: string
   placeholder: string
   prompt: string
+  /** what it opens with; from then on, the text is the person's */
   value: string
   isPassword: boolean
   isBusy: boolean

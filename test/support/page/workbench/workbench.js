@@ -221,10 +221,6 @@ function drawInput({ input }) {
     if (input.value) field.select()
   }
   open.input = input
-  if (input.value !== open.sent) {
-    if (open.sent !== undefined) open.field.value = input.value
-    open.sent = input.value
-  }
   open.title.textContent = input.title
   open.field.placeholder = input.placeholder
   open.message.textContent = input.problem || input.prompt

@@ -31,6 +31,13 @@ export async function listenLocally(
     maxHeaderSize: 16_384,
   })
   http.maxConnections = maxConnections
+  let connections = 0
+  http.on('connection', socket => {
+    socket.once('close', () => connections--)
+    // the next one would be refused
+    if (++connections >= maxConnections) http.closeIdleConnections()
+  })
+  http.on('drop', () => http.closeIdleConnections())
   // a broken request concerns nobody else
   http.on('clientError', (_error, socket) => socket.destroy())
   const tries = Array.from({ length: MAX_TRIES }, () => randomInt(first, last + 1))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:http'
+import { Agent, get, type IncomingMessage, type Server } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { LOCAL_PORTS, listenLocally, portOf } from '../../../../src/mcp/server/local-http.ts'
@@ -45,6 +45,21 @@ describe('a server for programs of this machine', () => {
     const [, seconds] = /^timeout=(\d+)$/.exec(answer.headers.get('keep-alive') ?? '') ?? []
     assert.ok(Number(seconds) > 90, seconds)
     http.closeAllConnections()
+  })
+
+  it('closes unused connections instead of refusing others when it has as many as it may', async () => {
+    const http = await listenLocally(2)
+    open.push(http)
+    http.on('request', (_request, response) => response.end('done'))
+    const url = `http://127.0.0.1:${portOf(http)}`
+    // each leaves its connection open and unused
+    const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true }))
+    for (const agent of agents) {
+      const [response] = (await once(get(url, { agent }), 'response')) as [IncomingMessage]
+      response.resume()
+      await once(response, 'end')
+    }
+    for (const agent of agents) agent.destroy()
   })
 
   it('listens on the port that is asked for, or fails', async () => {

@@ -82,18 +82,22 @@ export function continueState(conversation: SavedConversation): ReducingState {
   return state
 }
 
-/** Absent if the agent lists no background work. */
+/** A longer list isn't saved, since it's written with each change of the session's title, usage and so on. Characters. */
+const MAX_BACKGROUND = 64 * 1024
+
+/** Absent if the agent lists no background work, or too much of it. */
 export function savedBackground(state: ReducingState): SavedBackground[] | undefined {
   const sessions: ReducerState[] = [state, ...state.memory.subagentStates.values()]
   const listing = sessions.filter(({ memory }) => memory.background !== NO_BACKGROUND)
   if (listing.length === 0) return undefined
-  return listing.map(({ within, memory: { background } }: ReducerState) => ({
+  const saved = listing.map(({ within, memory: { background } }: ReducerState) => ({
     ...(within !== undefined && { within }),
     toolCalls: [...background.toolCalls],
     terminals: [...background.terminals],
     subagents: [...background.subagents],
     others: background.others,
   }))
+  return JSON.stringify(saved).length > MAX_BACKGROUND ? undefined : saved
 }
 
 function restoreBackground(state: ReducingState, saved: readonly SavedBackground[]): void {

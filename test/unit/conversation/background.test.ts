@@ -3,6 +3,7 @@ import type { PermissionRequest } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
+import { savedBackground } from '../../../src/conversation/replay/restore-state.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { form, permissionRequest, summarize, text, tool } from './updates.ts'
 
@@ -24,6 +25,21 @@ describe('reduce: work in the background', () => {
     const state = working()
     assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
     assert.equal(state.activity, 'idle')
+  })
+
+  it("isn't saved with each change of the session if its list is enormous", () => {
+    const state = working()
+    assert.deepEqual(
+      savedBackground(state)?.map(({ toolCalls }) => toolCalls),
+      [['watch', 'sleep']],
+    )
+    for (const background of [
+      Array.from({ length: 20_000 }, (_, i) => `tool ${i}`),
+      ['x'.repeat(1_000_000)],
+    ]) {
+      reduce(state, idle({ background }), 4)
+      assert.equal(savedBackground(state), undefined)
+    }
   })
 
   it('ends when an idle session no longer reports it', () => {

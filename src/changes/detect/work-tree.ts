@@ -145,6 +145,8 @@ export class WorkTree {
   #preparing: Promise<unknown> | undefined
   /** by root: files that the status doesn't list but the index contains */
   readonly #hidden = new Map<string, { index: string; hidden: Hidden }>()
+  /** by path: the last time that the user changed the file, since an earlier look at it may end later */
+  readonly #accepts = new WeakMap<Snapshot, Map<string, symbol>>()
 
   constructor(reader: StateReader) {
     this.#reader = reader
@@ -189,10 +191,16 @@ export class WorkTree {
   }
 
   /** The user changed a file or folder: updates the snapshot to its current content. `path` has its links resolved. */
-  async accept({ repositories, folders, accepted }: Snapshot, path: string): Promise<void> {
+  async accept(snapshot: Snapshot, path: string): Promise<void> {
+    const { repositories, folders, accepted } = snapshot
+    const accepts = this.#accepts.get(snapshot) ?? new Map<string, symbol>()
+    this.#accepts.set(snapshot, accepts)
+    const latest = Symbol()
+    accepts.set(path, latest)
     // read the stamp first: a write during the read changes it
     const { stamp, changed, isFresh } = await stampOf(path)
     const state = await this.#reader.stateOf(path)
+    if (accepts.get(path) !== latest) return
     if (!state || state.attributes.type === 'absent') accepted.push(path)
     if (!state) return
     const isIn = (root: string) => !relative(root, path).startsWith('..')

@@ -26,6 +26,7 @@ import { FolderScan, type NoticedState } from '../../../src/changes/detect/folde
 import { WorkTree } from '../../../src/changes/detect/work-tree.ts'
 import type { FileState } from '../../../src/changes/model/file-state.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { deferred } from '../../../src/common/async.ts'
 import { FRESH_MS, isWrittenSince } from '../../../src/editor/files/file-system.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
@@ -513,6 +514,30 @@ describe('a change in a work tree', () => {
       changes.map(({ path, before: { text } }) => [relative(root, path), text]),
       [['clean.txt', 'by the person\n']],
     )
+  })
+
+  it("isn't what the user saved twice, whichever look takes longer", async () => {
+    const path = join(root, 'clean.txt')
+    const slow = deferred()
+    let looks = 1
+    const { stateOf } = SessionChanges.prototype
+    mock.method(files, 'stateOf', async (...args: Parameters<typeof stateOf>) => {
+      const state = await stateOf.apply(files, args)
+      if (args[0] === path && looks++ === 0) await slow.promise
+      return state
+    })
+    put('clean.txt', 'before\n')
+    const before = await tree.snapshot([root])
+    looks = 0
+    put('clean.txt', 'saved once\n')
+    const first = tree.accept(before, path)
+    await waitFor('the first look', () => looks > 0)
+    put('clean.txt', 'saved twice\n')
+    await tree.accept(before, path)
+    slow.resolve()
+    await first
+    mock.restoreAll()
+    assert.deepEqual((await tree.changed(before)).changes, [])
   })
 
   it('is looked for again if Git has written the work tree meanwhile', async () => {

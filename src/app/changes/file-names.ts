@@ -25,17 +25,22 @@ export function namesOf(
   return plainMessage(readable(names.join(', ')))
 }
 
-/** The path in its workspace folder, which is named if there are several; `undefined` if it's in none. */
+/** The path in its workspace folder, the innermost one, which is named if there are several; `undefined` if it's in none. */
 export function nameInFolders(folders: Workbench['folders'], file: string): string | undefined {
-  for (const folder of folders) {
+  const named = folders.flatMap(folder => {
     const below = nameIn(folder.path, file)
-    if (below !== undefined) return folders.length > 1 ? path.join(folder.name, below) : below
-  }
-  return undefined
+    return below === undefined ? [] : [{ folder, below }]
+  })
+  const [innermost] = named.sort((a, b) => a.below.length - b.below.length)
+  if (!innermost) return undefined
+  const { folder, below } = innermost
+  return folders.length > 1 ? path.join(folder.name, below) : below
 }
 
 /** `undefined` if the file isn't in the folder. */
 function nameIn(folder: string, file: string): string | undefined {
   const below = path.relative(folder, file)
-  return below === '' || below.startsWith('..') || path.isAbsolute(below) ? undefined : below
+  return below === '' || below === '..' || below.startsWith(`..${path.sep}`) || path.isAbsolute(below)
+    ? undefined
+    : below
 }

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import { writeWhole } from '../../common/whole-files.ts'
@@ -74,7 +75,9 @@ export class SessionExporter {
     await workbench.dialogs.writeSaved(target, text)
     const show = l10n.t('Open')
     void workbench.dialogs.info(l10n.t('Conversation exported to {0}.', target.name), show).then(answer => {
-      if (answer === show) void workbench.dialogs.openSaved(target)
+      if (answer !== show) return
+      const failed = (error: unknown) => workbench.dialogs.error(plainMessage(messageOf(error)))
+      workbench.dialogs.openSaved(target).catch(failed)
     })
   }
 

@@ -77,6 +77,10 @@ describe('the changes of a session', () => {
     assert.equal(await row('made-10.txt').count(), 0)
     await conversation.waitForFocus(area)
 
+    // a decision with the keyboard keeps the focus, although its button goes
+    const kept = row('made-60.txt')
+    await kept.getByRole('button', { name: 'Keep Changes in made-60.txt' }).press('Enter')
+    await conversation.waitForFocus(kept.getByRole('button', { name: /^Kept: made-60/ }))
     await row('made-79.txt').hover()
     await row('made-79.txt').getByRole('button', { name: 'Revert Changes in made-79.txt…' }).click()
     await confirm()

@@ -29,6 +29,7 @@ const forgets = {
 const agents = (root: IsolatedRoot) => ({
   plain: fixtureAgent(root, 'Plain'),
   forgets: fixtureAgent(root, 'Forgets', forgets),
+  deaf: fixtureAgent(root, 'Deaf', { on: { 'session/cancel': [] } }),
 })
 
 describe('editing a prompt where it is', () => {
@@ -178,6 +179,29 @@ describe('editing a prompt where it is', () => {
       await conversation.agentMessage(`edited by ${how}`).waitFor()
       await editor().waitFor({ state: 'detached' })
     }
+  })
+
+  it('keeps the focus while an agent takes its time to stop, and is sent once then', async () => {
+    workbench = await vscode.clearedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Deaf')
+    await conversation.runTurn('[[say one]] first')
+    await conversation.send('[[gate]]')
+    await conversation.button(/^Stop \(/).waitFor()
+    await edit('first')
+    await editor().fill('[[say edited]]')
+    await conversation.button(/^Stop and Send/).dblclick()
+    await conversation.waitForFocus(conversation.button(/^Stop and Send/))
+    await conversation.frame.locator('.prompt-after', { hasText: /^Stopping$/ }).waitFor()
+    await editor().press('ControlOrMeta+Enter')
+    await editor().pressSequentially(' more')
+    openGate(vscode.root, 'Deaf')
+    await conversation.agentMessage('edited').waitFor()
+    await editor().waitFor({ state: 'detached' })
+    const sent = receivedParams(vscode.root, 'Deaf', 'session/prompt').map(one => JSON.stringify(one))
+    assert.deepEqual(
+      sent.map(one => one.includes('[[say edited]] more')),
+      [false, false, true],
+    )
   })
 
   it('says why it waits for a turn and for queued prompts, and sends nothing then', async () => {

@@ -216,7 +216,8 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
               icon="send"
               class="send"
               label={canStop ? stopAndSendTitle() : (blocked ?? sendTitle())}
-              disabled={draft.isEmpty.value || isSending || isStopping || (blocked !== undefined && !canStop)}
+              // with the focus, it stays enabled until the agent stops
+              disabled={draft.isEmpty.value || isSending || (blocked !== undefined && !canStop)}
               onClick={canStop ? stopAndSend : send}
             />
           </div>
@@ -224,7 +225,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
       </div>
       {blocked ? (
         <div class="prompt-after" role="status">
-          {blocked}
+          {isStopping ? t('Stopping') : blocked}
         </div>
       ) : (
         options && !options.isSetAside && <AfterIt options={options} onChange={setOptions} />

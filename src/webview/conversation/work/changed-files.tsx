@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { VNode } from 'preact'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ChangedFileNote } from '../../../bridge/conversation.ts'
 import { formatNumber, plural, t } from '../../l10n.ts'
 import { DiffCounts } from '../../tools/diff-counts.tsx'
@@ -91,19 +92,28 @@ function Files({ files }: { files: readonly ChangedFileNote[] }) {
   const [from, setFrom] = useState(0)
   const [height, setHeight] = useState(24)
   const list = useRef<HTMLUListElement>(null)
-  useLayoutEffect(() => {
+  const measure = () => {
     const measured = list.current?.firstElementChild?.getBoundingClientRect().height
     if (measured && Math.abs(measured - height) > 0.1) setHeight(measured)
-  })
+  }
+  useLayoutEffect(measure, [])
   const first = Math.max(0, Math.min(from, files.length - ROWS))
   const drawn = files.slice(first, first + ROWS)
+  // Preact skips a row that is the same as before
+  const rows = useMemo(() => new Map<number, VNode>(), [files])
+  const row = (at: number, file: ChangedFileNote) => {
+    const known = rows.get(at) ?? <File key={file.path} file={file} at={at} of={files.length} />
+    rows.set(at, known)
+    return known
+  }
   const scroll = (area: HTMLElement) => {
+    measure()
     const next = Math.max(0, Math.floor(area.scrollTop / height / STEP) * STEP - AHEAD)
     if (next === from) return
     // a row that has the focus may be removed
-    const row = list.current?.querySelector('li:focus-within')
-    const at = Number(row?.getAttribute('aria-posinset')) - 1
-    if (row && (at < next || at >= next + ROWS)) area.focus({ preventScroll: true })
+    const focused = list.current?.querySelector('li:focus-within')
+    const at = Number(focused?.getAttribute('aria-posinset')) - 1
+    if (focused && (at < next || at >= next + ROWS)) area.focus({ preventScroll: true })
     setFrom(next)
   }
   return (
@@ -116,9 +126,7 @@ function Files({ files }: { files: readonly ChangedFileNote[] }) {
           paddingBlockEnd: (files.length - first - drawn.length) * height,
         }}
       >
-        {drawn.map((file, i) => (
-          <File key={file.path} file={file} at={first + i} of={files.length} />
-        ))}
+        {drawn.map((file, i) => row(first + i, file))}
       </ul>
     </ScrollArea>
   )
@@ -137,13 +145,20 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
     file.uncertain === 'all'
       ? t('Changed on disk during the turn (command or another program)')
       : file.uncertain && t('Some of it changed on disk during the turn (command or another program)')
+  const line = useRef<HTMLButtonElement>(null)
+  const decide = (how: 'changes/undo' | 'changes/keep') => {
+    // the buttons go with the decision, the focus stays at the row
+    line.current?.focus({ preventScroll: true })
+    host.send(how, { path: file.path })
+  }
   return (
     <li
-      class={`changes-file changes-${file.status ?? file.decided?.outcome}`}
+      class={`changes-file changes-${file.status ?? file.decided?.outcome}${file.status ? ' changes-undecided' : ''}`}
       aria-posinset={at + 1}
       aria-setsize={of}
     >
       <button
+        ref={line}
         type="button"
         class="line"
         aria-disabled={isGone}
@@ -179,7 +194,7 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
           {decided && (
             <span class="changes-outcome" aria-hidden={file.status === undefined}>
               {file.status && <Icon name={decided.icon} />}
-              <span>{decided.text}</span>
+              <span class={decided.short && 'changes-long'}>{decided.text}</span>
               {decided.short && (
                 <span class="changes-short" aria-hidden="true">
                   {decided.short}
@@ -195,12 +210,12 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
           <IconButton
             icon="discard"
             label={t('Revert Changes in {0}…', name)}
-            onClick={() => host.send('changes/undo', { path: file.path })}
+            onClick={() => decide('changes/undo')}
           />
           <IconButton
             icon="check"
             label={t('Keep Changes in {0}', name)}
-            onClick={() => host.send('changes/keep', { path: file.path })}
+            onClick={() => decide('changes/keep')}
           />
         </>
       )}

@@ -3,7 +3,7 @@
  * the window's page. A test controls it with messages: see `Control`.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 import { dirname, join } from 'node:path'
 import { URI } from 'vscode-uri'
@@ -16,11 +16,15 @@ import { type Serving, servePage } from './server.ts'
 
 const api = new URL('./vscode.ts', import.meta.url).href
 const services = new URL('./services.ts', import.meta.url).href
+const builtServices = join(options.extension, 'dist', 'services.js')
 registerHooks({
   resolve(specifier, context, next) {
     if (specifier === 'vscode') return { url: api, shortCircuit: true }
     const isFirst = specifier === './services.js' && context.parentURL?.endsWith('/extension.cjs')
-    return isFirst ? { url: services, shortCircuit: true } : next(specifier, context)
+    // Without the file, Node reports that as in VS Code: it would remember that ours has failed.
+    return isFirst && existsSync(builtServices)
+      ? { url: services, shortCircuit: true }
+      : next(specifier, context)
   },
 })
 

@@ -487,7 +487,7 @@ describe("the change tracker's store", () => {
       const { store, next } = create()
       const decided = (path: string) => ({
         ...{ path, outcome: 'kept' as const, undo: 'u' },
-        changes: [{ sessions: ['s', 't'], count: 2, past: true as const }],
+        changes: [{ sessions: ['s', 't'], count: 2 }],
       })
       const ids = Array.from({ length: 120 }, (_, i) => `1700000000${1000 + i}`)
       for (const id of ids) store.saveDecided(id, decided(`/w/${id}`))

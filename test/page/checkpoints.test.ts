@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import { openFile, replaceWord } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
@@ -71,11 +71,18 @@ describe('restoring a checkpoint', () => {
   async function aside(count: number): Promise<void> {
     if (count === 0) {
       await asideLine().waitFor({ state: 'detached' })
-    } else {
-      await asideLine().waitFor()
-      if ((await asideLine().getAttribute('aria-expanded')) === 'false') await asideLine().click()
+      await waitFor('no rewound prompt', async () => (await rewound().count()) === 0)
+      return
     }
-    await waitFor(`${count} rewound prompts`, async () => (await rewound().count()) === count)
+    const expanded = asideLine().and(conversation.frame.locator('[aria-expanded="true"]'))
+    await waitFor(`${count} rewound prompts`, async () => {
+      // the line of an earlier restore is replaced by one for all
+      if (!(await expanded.isVisible())) {
+        await succeeds(asideLine().click({ timeout: 3000 }))
+        await succeeds(expanded.waitFor({ timeout: 3000 }))
+      }
+      return (await rewound().count()) === count
+    })
   }
   async function press(row: Locator, label: string): Promise<void> {
     await row.hover()

@@ -240,10 +240,11 @@ describe('MCP Servers', () => {
     assert.match(text(), /"later"/)
 
     await page.getByRole('button', { name: 'Remove: later' }).click()
-    await workbench.page
-      .getByText('Remove the MCP server "later" from planets-web/.vscode/mcp.json?')
-      .waitFor()
+    const asked = workbench.page.getByText('Remove the MCP server "later" from planets-web/.vscode/mcp.json?')
+    await asked.waitFor()
     await answer('Cancel')
+    // otherwise its button would be pressed once more
+    await asked.waitFor({ state: 'detached' })
     assert.match(text(), /"later"/)
     await page.getByRole('button', { name: 'Remove: later' }).click()
     await answer('Remove')

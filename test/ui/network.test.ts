@@ -3,7 +3,6 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Frame } from 'playwright-core'
-import { succeeds, waitFor } from '../host/wait-for.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { demoAgentProgram } from '../support/demo-agent-program.ts'
 import { HttpProxy } from '../support/http-proxy.ts'
@@ -95,17 +94,8 @@ describe("VS Code's network settings", () => {
     await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
     return page
   }
-  /** A new window has the settings late, so the registry may be asked for without them first, and is asked again by the user. */
-  const isReached = (page: Frame) =>
-    waitFor(
-      'the registry',
-      async () => {
-        if (!(await page.getByRole('alert').isVisible())) return true
-        await succeeds(page.getByRole('button', { name: 'Refresh' }).click({ timeout: 3000 }))
-        return false
-      },
-      { interval: 3000 },
-    )
+  /** A new window has the settings late, so the registry may be asked for without them first. */
+  const isReached = (page: Frame) => page.getByRole('alert').waitFor({ state: 'detached' })
   const row = (page: Frame, section: string, name: string) =>
     page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
   const install = async (page: Frame, name: string) => {

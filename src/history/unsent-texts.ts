@@ -229,7 +229,7 @@ export class StoredUnsentTexts implements UnsentTexts {
   }
 
   #isGone(owner: string): boolean {
-    return owner === '' || !this.#windows.isListed(owner)
+    return isGone(owner, this.#windows)
   }
 
   /** The windows of the workspace that are gone, and had texts. */
@@ -321,7 +321,7 @@ export function abandonedTexts(
     'SELECT id, owner, conversation, at FROM unsent',
   )) {
     const text = { id: String(id), owner: String(owner), at: Number(at) }
-    if (text.owner !== windows.own && (text.owner === '' || !windows.isListed(text.owner)))
+    if (text.owner !== windows.own && isGone(text.owner, windows))
       abandoned.push({ ...text, conversation: idOfStored(String(conversation)) })
     else if (ageOf(text.at) > SEEN_AFTER_MS)
       database.run('UPDATE unsent SET at = ? WHERE id = ? AND owner = ?', now, text.id, text.owner)
@@ -332,6 +332,11 @@ export function abandonedTexts(
 /** Removes a text unless a window has taken it over or written it meanwhile. May throw SQLite's errors. */
 export function removeAbandoned(database: TranscriptDatabase, { id, owner, at }: AbandonedText): void {
   database.run('DELETE FROM unsent WHERE id = ? AND owner = ? AND at = ?', id, owner, at)
+}
+
+/** Whether no window has the texts of this owner. May throw SQLite's errors. */
+function isGone(owner: string, windows: Pick<Windows, 'isListed'>): boolean {
+  return owner === '' || !windows.isListed(owner)
 }
 
 function textOf(row: Row): UnsentText {

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
+import { hasModifier } from '../ui/control-key.ts'
 
 const SEARCH = '.agents-search input'
 const AGENT = '.agent'
@@ -42,7 +43,7 @@ export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: Keybo
     (event: KeyboardEvent) => {
       const { target, key } = event
       if (event.defaultPrevented || event.isComposing || !(target instanceof Element) || !page.current) return
-      if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
+      if (hasModifier(event)) return
       const next = nextOf(key, target, page.current)
       if (!next) return
       event.preventDefault()

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import type { Attachment } from '../../../bridge/conversation.ts'
+import { hasModifier } from '../../ui/control-key.ts'
 import type { App } from '../context.ts'
 import { calledCommand } from './completion.ts'
 import type { Draft } from './draft.ts'
@@ -57,7 +58,7 @@ export function composerKeys({
   }
   return event => {
     if (completion.onKey(event)) return true
-    if (event.key === 'Tab' && isPlain(event)) return insertSuggestion()
+    if (event.key === 'Tab' && !hasModifier(event)) return insertSuggestion()
     if (event.key === 'Enter' && event.altKey) {
       const item = draft.item(input.current?.chipAtCaret ?? '')
       if (!item) return addOffered()
@@ -69,11 +70,6 @@ export function composerKeys({
       if (how && !awaitArguments()) send(how === 'now')
       return how !== undefined
     }
-    return isPlain(event) && (event.key === 'ArrowUp' || event.key === 'ArrowDown') && recall(event.key)
+    return !hasModifier(event) && (event.key === 'ArrowUp' || event.key === 'ArrowDown') && recall(event.key)
   }
-}
-
-/** Without a modifier. */
-function isPlain({ ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
-  return !ctrlKey && !metaKey && !altKey && !shiftKey
 }

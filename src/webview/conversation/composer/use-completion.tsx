@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import type { MentionRow, OutsideAnswer } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
+import { hasModifier } from '../../ui/control-key.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
@@ -153,7 +154,7 @@ export function useCompletion({
       setDismissed(undefined)
       return true
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
+    if (hasModifier(event)) return false
     if (early) {
       if (event.key !== 'Escape') return event.key === 'Tab'
       setEarly(undefined)

@@ -7,6 +7,7 @@ import { messageOf } from '../../../common/errors.ts'
 import type { EntryId, MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { hasModifier } from '../../ui/control-key.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { fitAttachments, receiverOf } from '../composer/attach.ts'
 import { AddMenu, Attachments } from '../composer/attachments.tsx'
@@ -174,8 +175,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
       cancel()
       return true
     }
-    const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
-    if (event.key === 'ArrowUp' && plain && app.recalled === key) {
+    if (event.key === 'ArrowUp' && !hasModifier(event) && app.recalled === key) {
       cancelEdit(app, slot.id)
       app.composer.current?.recall()
       return true

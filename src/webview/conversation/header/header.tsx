@@ -3,6 +3,7 @@ import type { ConversationHead } from '../../../bridge/conversation.ts'
 import { needsAnswerText } from '../../../conversation/requests/pending-text.ts'
 import { plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { hasModifier } from '../../ui/control-key.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
@@ -102,8 +103,7 @@ function SessionTitle() {
   useEffect(() => {
     if (sessionId === undefined) return
     const rename = (event: KeyboardEvent) => {
-      const isRename =
-        event.key === 'F2' && !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey)
+      const isRename = event.key === 'F2' && !hasModifier(event)
       if (!isRename || event.defaultPrevented || page.peek() !== 'conversation') return
       event.preventDefault()
       setEditing(sessionId)

@@ -1,4 +1,5 @@
 import type { NavigateTo } from '../../../bridge/conversation.ts'
+import { hasModifier } from '../../ui/control-key.ts'
 import type { App } from '../context.ts'
 import { navigate } from './navigation.ts'
 
@@ -149,7 +150,7 @@ function answer(event: KeyboardEvent, app: App, number: number): boolean {
  * @returns whether the key was one of these
  */
 export function moveFocus(event: KeyboardEvent, container: Element, selector: string): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
+  if (hasModifier(event)) return false
   const target = event.target instanceof Element ? event.target.closest(selector) : null
   if (!target) return false
   const all = [...container.querySelectorAll<HTMLElement>(selector)]

@@ -36,9 +36,11 @@ function readKind(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
     case 'tool_call_content_chunk': {
       const chunk = parse(toolCallChunkSchema, raw, sink)
       if (!chunk) return undefined
-      const content = readToolContent(chunk.content)
-      if (!content) return dropped(sink, 'content is missing')
-      return { type: 'tool_call_content', toolCallId: chunk.toolCallId, content }
+      const pieces = readToolContent(chunk.content)
+      if (!pieces) return dropped(sink, 'content is missing')
+      for (const content of pieces)
+        sink.emit({ type: 'tool_call_content', toolCallId: chunk.toolCallId, content })
+      return undefined
     }
     case 'terminal_update':
       return readTerminal(raw, sink)

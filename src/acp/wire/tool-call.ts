@@ -58,7 +58,7 @@ export function readToolCall(
   if (patch.name === undefined && isRecord(wire._meta) && typeof wire._meta.toolName === 'string')
     patch.name = wire._meta.toolName
   const content = readField(wire.content, readToolContent, report, 'content', clears)
-  if (content !== undefined) patch.content = content
+  if (content !== undefined) patch.content = content?.flat() ?? null
   const locations = readField(wire.locations, readLocation, report, 'locations', clears)
   if (locations !== undefined) patch.locations = locations
   for (const key of ['rawInput', 'rawOutput'] as const) {
@@ -108,10 +108,18 @@ export const diffChangeSchema = z.object({
 })
 export const terminalSchema = z.object({ terminalId: z.string() })
 
-/** A piece of a tool call's content; one of an unknown kind, or a malformed one, is kept whole. */
-export function readToolContent(raw: unknown): ToolCallContent | undefined {
+/**
+ * A piece of a tool call's content; one of an unknown kind, or a malformed one, is kept whole. Of a diff with malformed changes, these are
+ * a second piece.
+ */
+export function readToolContent(raw: unknown): ToolCallContent[] | undefined {
   if (!isRecord(raw)) return undefined
-  return readKnownContent(raw) ?? { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
+  if (raw.type === 'diff') return readDiff(raw) ?? [unknownContent(raw)]
+  return [readKnownContent(raw) ?? unknownContent(raw)]
+}
+
+function unknownContent(raw: Json): ToolCallContent {
+  return { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
 }
 
 function readKnownContent(raw: Json): ToolCallContent | undefined {
@@ -120,8 +128,6 @@ function readKnownContent(raw: Json): ToolCallContent | undefined {
       const content = readBlock(raw.content)
       return content && { type: 'content', content }
     }
-    case 'diff':
-      return readDiff(raw)
     case 'terminal': {
       const terminal = terminalSchema.safeParse(raw).data
       return terminal && { type: 'terminal', terminalId: terminal.terminalId }
@@ -140,15 +146,22 @@ function readKnownContent(raw: Json): ToolCallContent | undefined {
   }
 }
 
-function readDiff(raw: Json): ToolCallContent | undefined {
+function readDiff(raw: Json): ToolCallContent[] | undefined {
   const diff = diffSchema.safeParse(raw).data
-  if (diff) return { type: 'diff', changes: [readTexts(diff)] }
+  if (diff) return [{ type: 'diff', changes: [readTexts(diff)] }]
   const wire = diffChangesSchema.safeParse(raw).data
   if (!wire) return undefined
-  const changes = wire.changes.map(readChange)
-  // A change that can't be mapped would be lost: keep the diff as it is.
-  if (!changes.every(change => change !== undefined)) return undefined
-  return { type: 'diff', changes, ...given('patch', wire.patch) }
+  const changes: FileChange[] = []
+  const malformed: unknown[] = []
+  for (const one of wire.changes) {
+    const change = readChange(one)
+    if (change) changes.push(change)
+    else malformed.push(one)
+  }
+  const read: ToolCallContent = { type: 'diff', changes, ...given('patch', wire.patch) }
+  if (malformed.length === 0) return [read]
+  // The user sees what can't be read, and no rule allows it.
+  return changes.length > 0 ? [read, unknownContent({ type: 'diff', changes: malformed })] : undefined
 }
 
 function readTexts(diff: z.output<typeof diffSchema>): FileChange {

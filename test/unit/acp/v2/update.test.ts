@@ -190,6 +190,29 @@ describe('a v2 update', () => {
       const raw = { type: 'diff', changes: [{ operation: '_world' }], patch }
       assert.deepEqual(call({ content: [raw] }).content, [{ type: 'unknown', kind: 'diff', raw }])
     })
+
+    it('contains the changes of a diff that are valid, and those that are not as they are', () => {
+      const patch = { format: 'git_patch', text: 'diff --git a/a b/a\n' }
+      const valid = [
+        { operation: 'modify', path: '/w/a' },
+        { operation: 'delete', path: '/w/b' },
+      ]
+      const malformed = [{ operation: 'delete' }, { path: '/w/c' }, 5]
+      const changes = [malformed[0], valid[0], malformed[1], valid[1], malformed[2]]
+      const diff = { type: 'diff' as const, changes, patch }
+      const pieces = [
+        { type: 'diff', changes: valid, patch },
+        { type: 'unknown', kind: 'diff', raw: { type: 'diff', changes: malformed } },
+      ]
+      assert.deepEqual(call({ content: [diff, { type: 'terminal', terminalId: 'x' }] }).content, [
+        ...pieces,
+        { type: 'terminal', terminalId: 'x' },
+      ])
+      assert.deepEqual(
+        read({ sessionUpdate: 'tool_call_content_chunk', toolCallId: 't', content: diff }),
+        pieces.map(content => ({ type: 'tool_call_content', toolCallId: 't', content })),
+      )
+    })
   })
 
   it('adds one content item with tool_call_content_chunk', () => {

@@ -46,6 +46,15 @@ export interface ResourceLinkBlock extends Addressed {
   mimeType?: string
   /** bytes */
   size?: number
+  /** when the resource was last modified, in milliseconds since the epoch */
+  lastModified?: number
+  /** at most one for each theme and one for all themes */
+  icons?: LinkIcon[]
+}
+/** `src`: a `data:` URI of an image. */
+export interface LinkIcon {
+  src: string
+  theme?: 'light' | 'dark'
 }
 /** An embedded resource: `text`, or `blob` in base64. */
 export interface ResourceBlock extends Addressed {
@@ -54,6 +63,10 @@ export interface ResourceBlock extends Addressed {
   mimeType?: string
   text?: string
   blob?: string
+  /** when the resource was last modified, in milliseconds since the epoch */
+  lastModified?: number
+  /** The agent gave it the highest priority: shown without being expanded. */
+  isImportant?: true
   /** The agent gets the text as if the user had written it. The view shows only the name. */
   asText?: true
 }

@@ -226,6 +226,8 @@ export const MAX_UNREAD_BYTES = 32 * 1024 * 1024
 export const MAX_OPEN_BYTES = 4 * MAX_UNREAD_BYTES
 /** Maximum size in bytes of updates that wait for the response with their session's id. */
 export const MAX_EARLY_BYTES = 64 * 1024 * 1024
+/** Maximum length of an icon in characters. The registry's icons are under 5 kB; a longer one isn't a 16 px icon. */
+export const MAX_ICON = 65_536
 /** If the agent then reads nothing for this long, its connection is closed. */
 export const UNREAD_ANSWERS_MS = 10_000
 /** Time limit for matching a regular expression of an agent's form against a text. */

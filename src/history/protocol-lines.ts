@@ -191,7 +191,24 @@ function knownBlock(block: Exclude<ContentBlock, { type: 'unknown' }>): Json | u
   const wire = blockToWire(block) as Json | undefined
   // without the members that are absent
   const written = wire && (JSON.parse(JSON.stringify(wire)) as Json)
-  return written && block.agentOnly ? { ...written, annotations: { audience: ['assistant'] } } : written
+  const annotations = {
+    ...(block.agentOnly && { audience: ['assistant'] }),
+    ...('lastModified' in block && isDate(block.lastModified)
+      ? { lastModified: new Date(block.lastModified).toISOString() }
+      : {}),
+    ...('isImportant' in block && { priority: 1 }),
+  }
+  return (
+    written && {
+      ...written,
+      ...('icons' in block && { icons: block.icons }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    }
+  )
+}
+
+function isDate(time: unknown): time is number {
+  return typeof time === 'number' && !Number.isNaN(new Date(time).getTime())
 }
 
 const TOOL_KINDS = new Set('read edit delete move search execute think fetch switch_mode other'.split(' '))

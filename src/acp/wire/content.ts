@@ -1,7 +1,14 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
-import type { ContentBlock } from '../model.ts'
-import { maybeNumber, maybeText } from './lenient.ts'
+import { MAX_ICON } from '../../common/limits.ts'
+import { parseTimestamp } from '../../common/timestamp.ts'
+import type { ContentBlock, LinkIcon } from '../model.ts'
+import { anything, type Json, maybeNumber, maybeText } from './lenient.ts'
+
+/** No icon is fetched: the agent would learn when the user sees it. */
+const DATA_IMAGE = /^data:image\/[a-z0-9.+-]+[;,]/i
+/** Icons that are read of one link. */
+const MAX_ICONS = 20
 
 export const textSchema = z.object({ text: z.string() })
 export const imageSchema = z.object({ data: z.string(), mimeType: z.string(), uri: maybeText })
@@ -13,7 +20,9 @@ export const linkSchema = z.object({
   description: maybeText,
   mimeType: maybeText,
   size: maybeNumber,
+  icons: anything,
 })
+export const iconSchema = z.object({ src: z.string().max(MAX_ICON).regex(DATA_IMAGE), theme: maybeText })
 export const resourceSchema = z.object({
   resource: z.object({ uri: z.string(), mimeType: maybeText, text: maybeText, blob: maybeText }),
 })
@@ -26,14 +35,17 @@ export function readBlock(raw: unknown): ContentBlock | undefined {
   if (typeof raw === 'string') return { type: 'text', text: raw }
   if (!isRecord(raw)) return undefined
   const block = readKnown(raw)
-  if (block) return isForAgent(raw.annotations) ? { ...block, agentOnly: true } : block
+  if (block) return isRecord(raw.annotations) ? annotated(block, raw.annotations) : block
   return { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
 }
 
-/** An audience that includes the assistant but not the user. */
-function isForAgent(annotations: unknown): boolean {
-  const audience = isRecord(annotations) ? annotations.audience : undefined
-  return Array.isArray(audience) && audience.includes('assistant') && !audience.includes('user')
+function annotated(block: Known, { audience, lastModified, priority }: Json): Known {
+  // an audience that includes the assistant but not the user
+  const agentOnly = Array.isArray(audience) && audience.includes('assistant') && !audience.includes('user')
+  const common = agentOnly ? { ...block, agentOnly: true as const } : block
+  if (common.type !== 'resource_link' && common.type !== 'resource') return common
+  const modified = { ...common, ...given('lastModified', parseTimestamp(lastModified)) }
+  return modified.type === 'resource' && priority === 1 ? { ...modified, isImportant: true } : modified
 }
 
 type Known = Exclude<ContentBlock, { type: 'unknown' }>
@@ -64,6 +76,7 @@ function readKnown(raw: { [key: string]: unknown }): Known | undefined {
         ...given('description', link.description),
         ...given('mimeType', link.mimeType),
         ...given('size', link.size),
+        ...given('icons', readIcons(link.icons)),
       }
     }
     case 'resource': {
@@ -80,6 +93,19 @@ function readKnown(raw: { [key: string]: unknown }): Known | undefined {
     default:
       return undefined
   }
+}
+
+const THEMES = ['light', 'dark'] as const
+
+/** The first usable icon for each theme. */
+function readIcons(raw: unknown): LinkIcon[] | undefined {
+  const icons = new Map<LinkIcon['theme'], LinkIcon>()
+  for (const one of Array.isArray(raw) ? raw.slice(0, MAX_ICONS) : []) {
+    const wire = iconSchema.safeParse(one).data
+    const theme = THEMES.find(name => name === wire?.theme)
+    if (wire && !icons.has(theme)) icons.set(theme, { src: wire.src, ...given('theme', theme) })
+  }
+  return icons.size > 0 ? [...icons.values()] : undefined
 }
 
 /** An object with the key if there is a value, else an empty one. */

@@ -5,7 +5,7 @@ import { forEachConcurrent, withDeadline } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
-import { REGISTRY_MS } from '../../common/limits.ts'
+import { MAX_ICON, REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { writeWhole } from '../../common/whole-files.ts'
 import type { RegistryAgent } from './registry-format.ts'
@@ -24,8 +24,6 @@ export interface AgentIconsOptions {
   now?: () => number
 }
 
-/** The registry's icons are under 5 kB; a longer one isn't a 16 px icon. Characters. */
-const MAX_ICON = 65_536
 /** An icon with the same URL is fetched again after a week, in milliseconds. */
 const FRESH_MS = 7 * 24 * 3600 * 1000
 /** Number of icons fetched at the same time. */

@@ -5,8 +5,9 @@
  * test passes without its handler. Only tests import this table.
  *
  * Where the schemas are ambiguous, or differ from earlier documentation:
- * - Of the `annotations`, only the audience of content is used; the others and `icons` are never shown. `_meta` is read
- * where there is a known convention.
+ * - Of the `annotations`, the audience of content is used, and of resources when they were modified and whether they have the
+ * highest priority. Of the `icons` of links, those in the message are shown; no other is fetched. `_meta` is read where there
+ * is a known convention.
  * - v2 has no batches, but a batch is handled anyway, message by message.
  * - An early draft of v2 had the agent's name in `agentInfo`, `session/load` with `session.load`, `auth.logout`, and
  * a response to a prompt at the end of its turn. Parley uses that draft with agents whose name is only in `agentInfo`.

@@ -44,7 +44,7 @@ function texts(value: unknown, without: ReadonlySet<string> = new Set()): string
 }
 
 /**
- * What may be lost: annotations and icons aren't shown; the shape of the model implies the name of a variant; groups
+ * What may be lost: other annotations and icons aren't shown; the shape of the model implies the name of a variant; groups
  * have names instead of ids; times are parsed; usage has its own update; errors contain their data as text.
  */
 const LEFT_OUT = new Set([

@@ -14,6 +14,20 @@ export const block: fc.Arbitrary<ContentBlock> = fc.oneof(
   { weight: 6, arbitrary: words.map((value): ContentBlock => ({ type: 'text', text: value })) },
   fc.constant<ContentBlock>({ type: 'image', data: 'AA==', mimeType: 'image/png' }),
   fc.constant<ContentBlock>({ type: 'resource_link', uri: 'file:///a', name: 'a' }),
+  fc.constant<ContentBlock>({
+    type: 'resource_link',
+    uri: 'file:///b',
+    name: 'b',
+    lastModified: 1_736_694_058_000,
+    icons: [{ src: 'data:image/png;base64,AAAA', theme: 'dark' }],
+  }),
+  fc.constant<ContentBlock>({
+    type: 'resource',
+    uri: 'file:///c',
+    text: 'c',
+    isImportant: true,
+    agentOnly: true,
+  }),
   fc.constant<ContentBlock>({ type: 'unknown', kind: 'hologram', raw: { a: 1 } }),
 )
 const toolContent: fc.Arbitrary<ToolCallContent> = fc.oneof(

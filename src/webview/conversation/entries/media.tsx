@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
+import type { LinkIcon, ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
 import { chipOf, fileIcon, nameOfUri } from '../../../common/block-chip.ts'
 import { visibleProse } from '../../../common/visible.ts'
 import { formatSize, t } from '../../l10n.ts'
@@ -7,6 +7,7 @@ import { languageOfPath } from '../../tools/languages.ts'
 import { linkTarget } from '../../tools/links.ts'
 import { baseName } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { longTime } from '../../ui/session-dates.ts'
 import { useApp } from '../context.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 
@@ -77,30 +78,52 @@ function sizeOf(base64: string): string {
 export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   const { host } = useApp()
   const name = link.title || link.name || nameOfUri(link.uri)
-  const { size } = link
+  const { size, icons } = link
   const web = /^https?:/i.test(link.uri)
   const { title, host: target } = linkTarget(link.uri, name)
+  const plain = web ? 'globe' : fileIcon(baseName(link.uri))
   return (
     <button
       type="button"
       class="chip"
       title={visibleProse(
-        [title, name, link.description, link.mimeType, size !== undefined && formatSize(size)]
+        [title, name, link.description, link.mimeType, size !== undefined && formatSize(size), modified(link)]
           .filter(Boolean)
           .join('\n'),
       )}
       onClick={() => host.send('conversation/link', { href: link.uri })}
     >
-      <Icon name={web ? 'globe' : fileIcon(baseName(link.uri))} />
+      <LinkIconView icons={icons ?? []} fallback={plain} />
       <span class="chip-label truncate">{visibleProse(name)}</span>
       {target !== undefined && <span class="link-host">{target}</span>}
     </button>
   )
 }
 
-/** An embedded resource: text is collapsed and highlighted; anything else is shown as a file. */
+/** The icon for the theme, or the codicon if the agent sent none that can be shown. */
+function LinkIconView({ icons, fallback }: { icons: readonly LinkIcon[]; fallback: string }) {
+  const [broken, setBroken] = useState(false)
+  const iconFor = (theme: 'light' | 'dark') =>
+    (icons.find(icon => icon.theme === theme) ?? icons.find(icon => !icon.theme) ?? icons[0])?.src
+  if (broken || icons.length === 0) return <Icon name={fallback} />
+  return (['light', 'dark'] as const).map(theme => (
+    <img
+      key={theme}
+      class={`agent-image for-${theme}`}
+      src={iconFor(theme)}
+      alt=""
+      onError={() => setBroken(true)}
+    />
+  ))
+}
+
+function modified({ lastModified }: { lastModified?: number }): string | undefined {
+  return lastModified === undefined ? undefined : t('Modified: {0}', longTime(lastModified))
+}
+
+/** An embedded resource: text is highlighted, and collapsed unless it's important; anything else is shown as a file. */
 export function Resource({ resource }: { resource: ResourceBlock }) {
-  const [open, setOpen] = useState(false)
+  const [open, setOpen] = useState(resource.isImportant === true)
   const name = nameOfUri(resource.uri)
   const file = nameOfUri(resource.uri.replace(/#.*$/s, ''))
   const { text, blob, mimeType } = resource
@@ -111,7 +134,9 @@ export function Resource({ resource }: { resource: ResourceBlock }) {
   }
   return (
     <details class="fold resource" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary title={chipOf(resource).detail ?? resource.uri}>
+      <summary
+        title={[chipOf(resource).detail ?? resource.uri, modified(resource)].filter(Boolean).join('\n')}
+      >
         <Icon name={fileIcon(file)} />
         <span class="chip-label truncate">{name}</span>
       </summary>

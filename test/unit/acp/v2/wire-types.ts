@@ -38,6 +38,7 @@ export type Incoming = All<
     Takes<typeof content.imageSchema, sdk.ImageContent>,
     Takes<typeof content.audioSchema, sdk.AudioContent>,
     Takes<typeof content.linkSchema, sdk.ResourceLink>,
+    Takes<typeof content.iconSchema, sdk.Icon>,
     Takes<typeof content.resourceSchema, sdk.EmbeddedResource>,
     Takes<typeof update.chunkSchema, sdk.ContentChunk>,
     Takes<typeof updateV2.messageSchema, sdk.UserMessage>,

@@ -203,6 +203,49 @@ describe('conversation page: content', () => {
     assert.deepEqual(await last(), ['conversation/link', { href: 'https://a.b/c' }])
   })
 
+  it('shows the icon of a link, when a resource was modified, and important text at once', async () => {
+    const entry = message('a', 'agent', 'Files:') as Extract<Entry, { kind: 'message' }>
+    const lastModified = Date.UTC(2025, 0, 12, 15, 0, 58)
+    const [light, dark] = ['data:image/png;base64,AAAA', 'data:image/png;base64,BBBB'] as const
+    entry.blocks.push(
+      { type: 'resource_link', uri: 'https://a.b/c', name: 'c', icons: [{ src: light }], lastModified },
+      {
+        type: 'resource_link',
+        uri: 'https://a.b/d',
+        name: 'd',
+        icons: [{ src: dark, theme: 'dark' }, { src: light }],
+      },
+      {
+        type: 'resource',
+        uri: 'file:///p/c.json',
+        text: '{"important": 1}',
+        isImportant: true,
+        lastModified,
+      },
+    )
+    await show(entry)
+    await page.until(() => page.document.body.textContent!.includes('"important"'))
+    assert.match(query('.resource summary')!.title, /^file:\/\/\/p\/c\.json\nModified: .*January 12, 2025/)
+    const chips = [...page.document.querySelectorAll<HTMLElement>('.chip')]
+    assert.match(chips[0]!.title, /\nModified: .*January 12, 2025/)
+    const sources = chips.map(chip =>
+      [...chip.querySelectorAll('img')].map(image => [image.className, image.getAttribute('src')]),
+    )
+    assert.deepEqual(sources, [
+      [
+        ['agent-image for-light', light],
+        ['agent-image for-dark', light],
+      ],
+      [
+        ['agent-image for-light', light],
+        ['agent-image for-dark', dark],
+      ],
+    ])
+    chips[0]!.querySelector('img')!.dispatchEvent(new page.window.Event('error'))
+    await page.until(() => chips[0]!.querySelector('.codicon-globe'))
+    assert.equal(chips[0]!.querySelector('img'), null)
+  })
+
   it('collapses content that is only for the model', async () => {
     const entry = message('a', 'agent', 'Seen.') as Extract<Entry, { kind: 'message' }>
     entry.blocks.push({ type: 'text', text: 'Not *for* people', agentOnly: true })

@@ -24,6 +24,7 @@ import { billOfMaterials } from './test/package/bill-of-materials.mjs'
 import { fewIcons } from './test/package/few-icons.mjs'
 import { keptFile, keptFolder, removeUnused } from './test/package/kept-file.mjs'
 import { oneMcpCore } from './test/package/one-mcp-core.mjs'
+import { smallSchemas } from './test/package/small-schemas.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -97,7 +98,7 @@ const withoutToolValidator = {
 /** @type {esbuild.BuildOptions} */
 const node = {
   ...common,
-  plugins: [oneLanguageOfZod, withoutToolValidator, oneMcpCore],
+  plugins: [oneLanguageOfZod, withoutToolValidator, oneMcpCore, smallSchemas],
   platform: 'node',
   target: 'node22',
   // signs requests for a way to sign in to an MCP server that isn't used

@@ -1,26 +1,30 @@
-import type { HostArguments, HostMessages } from '../bridge/contract.ts'
+import type { HostArguments, HostMessages, PageHostMessages } from '../bridge/contract.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import type { Logger } from '../common/logger.ts'
+import type { PageFocus } from './page-focus.ts'
 import { WebviewConnection } from './webview-connection.ts'
 import type { ShownTab, TabOptions, TabPanel } from './webviews.ts'
 import type { Workbench } from './workbench.ts'
 
 export interface WebviewTabOptions {
   workbench: Workbench
+  pageFocus: PageFocus
   log: Logger
 }
 
 /** An editor tab that exists at most once per window: a command opens it, and a reload restores it. */
 export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
   readonly #workbench: Workbench
+  readonly #pageFocus: PageFocus
   readonly #log: Logger
   readonly #tab: TabOptions
   #panel: TabPanel | undefined
   #connection: WebviewConnection<M> | undefined
 
-  constructor({ workbench, log }: WebviewTabOptions, tab: TabOptions) {
+  constructor({ workbench, pageFocus, log }: WebviewTabOptions, tab: TabOptions) {
     super()
     this.#workbench = workbench
+    this.#pageFocus = pageFocus
     this.#log = log
     this.#tab = tab
     this.register({ dispose: () => this.#panel?.close() })
@@ -63,9 +67,12 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
     this.#panel = panel
     panel.setIcon('parley')
     const own = new DisposableStore()
-    this.#connection = own.add(new WebviewConnection<M>(page, this.#log))
-    this.connect(this.#connection, own, isAsked)
-    this.#connection.listen()
+    const connection = own.add(new WebviewConnection<M & PageHostMessages>(page, this.#log))
+    this.#connection = connection
+    const isHistory = this.#tab.page === 'history'
+    own.add(this.#pageFocus.listen(connection, { page: () => (isHistory ? 'history' : undefined) }))
+    this.connect(connection, own, isAsked)
+    connection.listen()
     panel.onDidChangeState(() => {
       if (panel.visible) this.shown()
     })

@@ -52,7 +52,7 @@ export function createWindowScope(
     process
   const { installs, organizer, rules, transcripts } = process
   const shown = process.views
-  const pageFocus = new PageFocus(workbench)
+  const pageFocus = own.add(new PageFocus(workbench))
   const decisions = new Decisions(workbench, manager)
   const follow = own.add(new FollowAgent(storage.workspace, workbench)).follow(manager, surfaces)
   own.add(offerMerges({ tracker, workbench }))
@@ -215,6 +215,7 @@ export function createWindowScope(
   const manageAgents = own.add(
     new ManageAgents({
       workbench,
+      pageFocus,
       installs: installs,
       agents,
       definitions: process.definitions,
@@ -228,7 +229,7 @@ export function createWindowScope(
   )
   const mcpPage = own.add(
     new McpPage({
-      ...{ workbench, manager, log, nameOf },
+      ...{ workbench, pageFocus, manager, log, nameOf },
       mcp: process.mcp,
       settings: platform.settings,
       bridges: process.bridges,
@@ -246,7 +247,7 @@ export function createWindowScope(
   )
   const comparePage = own.add(
     new ComparePage({
-      ...{ workbench, log, comparisons, manager, records },
+      ...{ workbench, pageFocus, log, comparisons, manager, records },
       iconOf: agentId => agents.get(agentId)?.icon,
       onDidChangeWorktrees: worktrees.onDidChange,
       onDidGrantTrust: platform.trust.onDidChange,

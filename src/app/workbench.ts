@@ -90,6 +90,8 @@ export interface Dialogs {
   info(text: string, ...buttons: string[]): Promise<string | undefined>
   warn(text: string, ...buttons: string[]): Promise<string | undefined>
   error(text: string, ...buttons: string[]): Promise<string | undefined>
+  /** A modal dialog opened (`true`) or closed, by which VS Code takes the focus out of a webview and doesn't return it. */
+  readonly onDidAsk: Event<boolean>
   /** A modal dialog with a Cancel button. Resolves to the chosen button, `undefined` for Cancel. */
   confirm(text: string, options: { detail?: string }, ...buttons: string[]): Promise<string | undefined>
   /** A text in the status bar, for some seconds. `action`: a command that a click on it runs. */

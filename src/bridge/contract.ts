@@ -63,3 +63,9 @@ export const pageMessages = {
    */
   'page/focused': z.object({ focused: z.boolean(), isUsed: z.literal(true).optional() }),
 } as const
+
+/** Messages that any page may get. */
+export type PageHostMessages = {
+  /** A dialog that took the focus out of the page was closed. */
+  'page/returnFocus': undefined
+}

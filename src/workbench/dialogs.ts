@@ -3,19 +3,29 @@ import * as vscode from 'vscode'
 import type { Dialogs, InputOptions, PickButton, Picker, PickItem, PickOptions } from '../app/workbench.ts'
 import { AGENT_ICON, iconAndColor, isCodicon } from '../common/agent-icon.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
 import { OFFER_UNDO_MS } from '../common/limits.ts'
 import { withCancellation } from './with-cancellation.ts'
 
 /** How long a text stays in the status bar, in milliseconds. */
 const STATUS_MS = 3000
 
+const asked = new Emitter<boolean>()
+
 /** VS Code's notifications, modal dialogs and quick picks. */
 export const dialogs: Dialogs = {
   info: async (text, ...buttons) => vscode.window.showInformationMessage(text, ...buttons),
   warn: async (text, ...buttons) => vscode.window.showWarningMessage(text, ...buttons),
   error: async (text, ...buttons) => vscode.window.showErrorMessage(text, ...buttons),
-  confirm: async (text, options, ...buttons) =>
-    vscode.window.showWarningMessage(text, { modal: true, ...options }, ...buttons),
+  onDidAsk: asked.event,
+  async confirm(text, options, ...buttons) {
+    asked.fire(true)
+    try {
+      return await vscode.window.showWarningMessage(text, { modal: true, ...options }, ...buttons)
+    } finally {
+      asked.fire(false)
+    }
+  },
   showStatus(text, action) {
     // names of files may contain what looks like an icon
     const plain = text.replaceAll('$(', '\\$(')

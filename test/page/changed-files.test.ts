@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile, replaceWord } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -91,6 +92,29 @@ describe('the changes of a session', () => {
     await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
     await confirm()
     await bar().waitFor({ state: 'detached' })
+  })
+
+  it('get the focus back after a question, and pass it on with the last decision', async () => {
+    await conversation.runTurn('[[write a.txt a]] [[write b.txt b]]')
+    const line = bar().getByRole('button', { name: /2 files/ })
+    if ((await line.getAttribute('aria-expanded')) === 'false') await line.click()
+    const dialog = workbench.page.locator('.monaco-dialog-box')
+    const answer = async (asks: Locator, button: string) => {
+      await dialog.getByRole('button', { name: button }).press('Enter')
+      await dialog.waitFor({ state: 'detached' })
+      await conversation.waitForFocus(asks)
+    }
+    const all = bar().getByRole('button', { name: 'Revert All Changes…' })
+    await all.press('Enter')
+    await answer(all, 'Cancel')
+    const row = (name: string) => bar().getByRole('listitem').filter({ hasText: name })
+    await bar().getByRole('button', { name: 'Revert Changes in a.txt…' }).press('Enter')
+    await answer(row('a.txt').getByRole('button').first(), 'Revert')
+    await row('a.txt').getByText('Reverted').first().waitFor()
+    await bar().getByRole('button', { name: 'Keep Changes in b.txt' }).press('Enter')
+    await bar().waitFor({ state: 'detached' })
+    await conversation.waitForFocus(conversation.composer)
+    rmSync(file('b.txt'))
   })
 
   it('have counts of lines that are whole or left out in a narrow side bar', async () => {

@@ -129,6 +129,6 @@ export function createHistoryServices(options: HistoryServicesOptions): {
       ],
     }),
   )
-  const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))
+  const historyTab = own.add(new HistoryTab(historyView, { workbench, pageFocus, log }))
   return { history, deletions, historyView, historyTab, actions, recent }
 }

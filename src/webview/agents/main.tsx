@@ -7,6 +7,7 @@ import { render } from 'preact'
 import type { AgentsState } from '../../bridge/agents.ts'
 import type { AgentsHostMessages, AgentsMessages } from '../../bridge/agents-messages.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
+import { reportFocus } from '../host/keyboard.ts'
 import { startPage } from '../host/page.ts'
 import { fitTheme } from '../host/theme.ts'
 import { vscodeApi } from '../host/vscode-api.ts'
@@ -25,6 +26,8 @@ listenToHost<AgentsHostMessages>(connection, {
     state.value = update
   },
 })
+const checkFocus = reportFocus(hostClient(connection))
 connection.listen()
 render(<AgentsView state={state} search={search} host={host} />, document.getElementById('root')!)
 host.send('manageAgents/ready')
+checkFocus()

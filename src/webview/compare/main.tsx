@@ -7,6 +7,7 @@ import { render } from 'preact'
 import type { ComparedFiles, CompareState } from '../../bridge/compare.ts'
 import type { CompareHostMessages, CompareMessages } from '../../bridge/compare-messages.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
+import { reportFocus } from '../host/keyboard.ts'
 import { startPage } from '../host/page.ts'
 import { fitTheme } from '../host/theme.ts'
 import { announceStates, CompareView } from './view.tsx'
@@ -28,6 +29,8 @@ listenToHost<CompareHostMessages>(connection, {
     if (id === state.peek()?.comparison?.id) files.value = new Map(files.peek()).set(agent, changed)
   },
 })
+const checkFocus = reportFocus(hostClient(connection))
 connection.listen()
 render(<CompareView state={state} files={files} host={host} />, document.getElementById('root')!)
 host.send('compare/ready')
+checkFocus()

@@ -32,10 +32,11 @@ export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () =>
 
 /**
  * When the page gets the focus but none of its elements does, `focus` focuses the initial element, except after a mouse press, which may
- * start a selection.
+ * start a selection. Returns a function that focuses the element that had the focus before a dialog.
  */
-export function focusOnEntry(focus: () => void): void {
+export function focusOnEntry(focus: () => void): () => void {
   let pressed = false
+  let last: HTMLElement | undefined
   window.addEventListener('pointerdown', () => {
     pressed = true
   })
@@ -43,6 +44,9 @@ export function focusOnEntry(focus: () => void): void {
     window.addEventListener(end, () => {
       pressed = false
     })
+  document.addEventListener('focusin', ({ target }) => {
+    last = target instanceof HTMLElement ? target : undefined
+  })
   // the window's event comes before an element gets the focus
   const offer = () =>
     requestAnimationFrame(() => {
@@ -51,6 +55,10 @@ export function focusOnEntry(focus: () => void): void {
   window.addEventListener('focus', offer)
   // the page may have had the focus before this listens
   offer()
+  return () => {
+    last?.focus()
+    if (document.activeElement === document.body) focus()
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
+import type { PageHostMessages } from '../../bridge/contract.ts'
 import { setBundle } from '../l10n.ts'
-import { connectToHost } from './connection.ts'
+import { connectToHost, listenToHost } from './connection.ts'
 import { focusOnEntry, keepKeysInFields } from './keyboard.ts'
 
 /**
@@ -10,8 +11,9 @@ import { focusOnEntry, keepKeysInFields } from './keyboard.ts'
 export function startPage(onEntry: () => void): MessageConnection {
   readTexts()
   keepKeysInFields()
-  focusOnEntry(onEntry)
-  return connectToHost()
+  const connection = connectToHost()
+  listenToHost<PageHostMessages>(connection, { 'page/returnFocus': focusOnEntry(onEntry) })
+  return connection
 }
 
 /** Reads what the host wrote into the page: the translations, and the language in `<html lang>`. */

@@ -7,6 +7,7 @@ import { render } from 'preact'
 import type { McpState } from '../../bridge/mcp.ts'
 import type { McpHostMessages, McpMessages } from '../../bridge/mcp-messages.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
+import { reportFocus } from '../host/keyboard.ts'
 import { startPage } from '../host/page.ts'
 import { fitTheme } from '../host/theme.ts'
 import { McpView } from './view.tsx'
@@ -21,6 +22,8 @@ listenToHost<McpHostMessages>(connection, {
     state.value = update
   },
 })
+const checkFocus = reportFocus(hostClient(connection))
 connection.listen()
 render(<McpView state={state} host={host} />, document.getElementById('root')!)
 host.send('mcp/ready')
+checkFocus()

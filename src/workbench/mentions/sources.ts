@@ -12,6 +12,7 @@ import { PickedFiles } from '../../editor/mentions/picked-files.ts'
 import { type ContextSources, pathOfUri } from '../../editor/mentions/prompt-content.ts'
 import { isInRoots } from '../../editor/mentions/typed-path.ts'
 import { PathRules } from '../../editor/path-rules.ts'
+import { dialogs } from '../dialogs.ts'
 import { isUnsaved } from '../editor/files.ts'
 
 const rules = new PathRules()
@@ -59,9 +60,9 @@ export async function askOutside(uri: string, roots: Roots | undefined): Promise
   if (await isReadable(file, roots && [roots.cwd, ...roots.additionalDirectories])) return 'content'
   const real = (await realPath(file)) ?? file
   const [content, path] = [l10n.t('Add Content'), l10n.t('Add Path Only')]
-  const answer = await vscode.window.showWarningMessage(
+  const answer = await dialogs.confirm(
     l10n.t("Add a file outside this session's folders?"),
-    { modal: true, detail: [...new Set([file, real])].map(visible).join(' → ') },
+    { detail: [...new Set([file, real])].map(visible).join(' → ') },
     // Enter selects the first row, but may be meant for the prompt
     path,
     content,

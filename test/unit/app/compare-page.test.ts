@@ -41,6 +41,7 @@ describe('the page that compares agents', () => {
         },
         openTab: () => ({ panel, page: channel }),
       },
+      pageFocus: { listen: nothing },
       comparisons: {
         show: (id: string) => {
           shownId = id

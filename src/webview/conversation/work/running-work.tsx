@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { RunningWork as Work } from '../../../conversation/running-work.ts'
 import { formatSeconds, plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -16,22 +16,14 @@ const STOP_AGAIN_MS = 10_000
 
 /** Work besides the turn's own, in one line above the composer; when expanded, with the last output line of each task. */
 export function RunningWork() {
-  const { store, composer } = useApp()
+  const { store } = useApp()
   const open = useBarOpen()
-  const section = useRef<HTMLElement>(null)
-  // if the focus was in here, it moves to the composer
-  useLayoutEffect(() => {
-    const element = section.current
-    return () => {
-      if (element?.contains(document.activeElement)) composer.current?.focus()
-    }
-  }, [composer])
   const { work = [], others = 0 } = store.head.value?.running ?? {}
   const count = work.length + others
   const label = plural(count, '1 background task', '{0} background tasks')
   const newest = work.at(-1)
   return (
-    <section ref={section} class="running" aria-label={t('Background tasks')}>
+    <section class="running" aria-label={t('Background tasks')}>
       <BarLine
         open={open}
         icon="server-process"
@@ -91,17 +83,8 @@ function keyOf({ id }: Work): string {
 
 function Row({ work, line }: { work: Work; line: string }) {
   const { host, store, list } = useApp()
-  const row = useRef<HTMLLIElement>(null)
   const open = useSignal(false)
   const stopped = useSignal<number | undefined>(undefined)
-  // the focus stays in the list when the focused work has ended
-  useLayoutEffect(() => {
-    const element = row.current
-    const bar = element?.closest('.running')?.querySelector<HTMLElement>('.bar-line')
-    return () => {
-      if (element?.contains(document.activeElement)) bar?.focus()
-    }
-  }, [])
   const { id, title, since, canCancel, entry } = work
   const terminalId = 'terminalId' in id ? id.terminalId : undefined
   const name = title || nameOf(work)
@@ -119,7 +102,7 @@ function Row({ work, line }: { work: Work; line: string }) {
     }
   }
   return (
-    <li ref={row}>
+    <li>
       <div class="running-row">
         <button
           type="button"
@@ -146,7 +129,6 @@ function Row({ work, line }: { work: Work; line: string }) {
               label={t('Stop {0}', name)}
               onClick={() => {
                 stopped.value = Date.now()
-                row.current?.querySelector<HTMLElement>('.line')?.focus()
                 host.send('conversation/cancelWork', { work: id })
               }}
             />
